@@ -1,0 +1,50 @@
+"""Plaza's Lambda functions: the HTTP API, the queues' workers and the schedules.
+
+Lambda finds each handler by name in this module, so every queue and schedule is declared
+here and not in a blueprint, whose handlers would be looked for in its own module.
+"""
+
+import os
+from typing import Any
+
+from chalice.app import Chalice
+
+from chalicelib import health, http, logs, schema
+from chalicelib.database import ensure_indexes
+from chalicelib.runtime import Runtime
+
+ROUTES = (health.routes,)
+
+
+def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
+    """Return an app over this runtime; two apps in one process share nothing."""
+    app = kind(app_name="plaza", configure_logs=False)
+    # Before the blueprints: a route takes its CORS configuration when it is registered.
+    app.api.cors = http.CORS
+    http.install(app, runtime)
+    for routes in ROUTES:
+        app.register_blueprint(routes(runtime))
+    declare_commands(app, runtime)
+    return app
+
+
+def declare_commands(app: Chalice, runtime: Runtime) -> None:
+    """Declare the functions that a person or a deployment invokes by name."""
+
+    @app.lambda_function()
+    def init_db(_event: object, _context: object) -> dict[str, int]:
+        ensure_indexes(runtime.database, schema.COLLECTIONS)
+        return {"collections": len(schema.COLLECTIONS)}
+
+
+def __getattr__(name: str) -> Any:
+    """Give Lambda the handler `app.<name>` of a queue, a schedule or a command."""
+    try:
+        return app.handler_map[name]
+    except KeyError:
+        raise AttributeError(f"module 'app' has no attribute {name!r}") from None
+
+
+_runtime = Runtime.from_environment(os.environ)
+logs.configure(_runtime.settings.log_level)
+app = create_app(_runtime)

@@ -1,0 +1,1 @@
+"""A discussion under any page: comments in interchangeable stores."""

@@ -1,0 +1,1 @@
+"""The storage designs of comments, one module each."""

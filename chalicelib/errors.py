@@ -1,0 +1,221 @@
+"""Every error that Plaza answers with, each with its HTTP status and stable code."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from chalice.app import ChaliceUnhandledError
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One fault of a request: the field as a dotted path, a stable code, what is wrong."""
+
+    field: str
+    code: str
+    detail: str
+
+
+class Problem(ChaliceUnhandledError):
+    """A failure with a meaning for the caller, answered as RFC 9457 problem+json.
+
+    It descends from ChaliceUnhandledError because Chalice lets only that family reach the
+    middleware that writes the answer (`chalicelib.http.problems`).
+    """
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal"
+    title: ClassVar[str] = "Something went wrong on our side"
+
+    def __init__(
+        self,
+        detail: str | None = None,
+        *,
+        errors: Sequence[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail or self.title)
+        self.detail = detail
+        self.errors = tuple(errors)
+        self.headers = dict(headers or {})
+
+    def body(self) -> dict[str, Any]:
+        """Return the members of RFC 9457, with `code` and, for field faults, `errors`."""
+        body: dict[str, Any] = {
+            "type": f"urn:plaza:problem:{self.code}",
+            "title": self.title,
+            "status": self.status,
+            "code": self.code,
+        }
+        if self.detail:
+            body["detail"] = self.detail
+        if self.errors:
+            body["errors"] = self.errors
+        return body
+
+
+class Internal(Problem):
+    """An unexpected failure; the log has the reason, the answer does not."""
+
+
+class Misconfigured(Problem):
+    """The deployment lacks a setting; the log names it, the answer does not."""
+
+
+class InvalidJson(Problem):
+    """The body is not JSON, or there is none."""
+
+    status = 400
+    code = "invalid_json"
+    title = "The body is not valid JSON"
+
+
+class InvalidCursor(Problem):
+    """The cursor was altered, cut, or belongs to another listing."""
+
+    status = 400
+    code = "invalid_cursor"
+    title = "The cursor is not one that this listing gave out"
+
+
+class Unauthenticated(Problem):
+    """There is no valid bearer token where one is needed."""
+
+    status = 401
+    code = "unauthenticated"
+    title = "A valid bearer token is needed"
+
+    def __init__(self, detail: str | None = None) -> None:
+        super().__init__(detail, headers={"WWW-Authenticate": 'Bearer realm="plaza"'})
+
+
+class Forbidden(Problem):
+    """The caller is known and may not do this."""
+
+    status = 403
+    code = "forbidden"
+    title = "You may not do this"
+
+
+class UnknownRoute(Problem):
+    """No such path, or no such method on it (API Gateway knows no difference)."""
+
+    status = 404
+    code = "unknown_route"
+    title = "There is nothing at this path for this method"
+
+
+class Conflict(Problem):
+    """What is stored does not allow this now."""
+
+    status = 409
+    code = "conflict"
+    title = "This conflicts with what is stored"
+
+
+class BodyTooLarge(Problem):
+    """The body is over the limit."""
+
+    status = 413
+    code = "body_too_large"
+    title = "The body is larger than 1 MB"
+
+
+class UnsupportedMediaType(Problem):
+    """The body's content type is not one that the route reads."""
+
+    status = 415
+    code = "unsupported_media_type"
+    title = "Send the body as Content-Type: application/json"
+
+
+class InvalidRequest(Problem):
+    """The body, the query or the path breaks the rules named in `errors`."""
+
+    status = 422
+    code = "invalid_request"
+    title = "The request does not fit what this call takes"
+
+
+class Unavailable(Problem):
+    """Something that the call needs cannot be reached now; trying again may help."""
+
+    status = 503
+    code = "unavailable"
+    title = "Plaza cannot do this right now"
+
+    def __init__(self, detail: str | None = None, *, retry_after_seconds: int = 1) -> None:
+        super().__init__(detail, headers={"Retry-After": str(retry_after_seconds)})
+
+
+# Comments
+
+
+class UnknownNode(Problem):
+    """No node has this id."""
+
+    status = 404
+    code = "unknown_node"
+    title = "There is no such node"
+
+
+class UnknownComment(Problem):
+    """The node has no comment of this id that the caller may know about."""
+
+    status = 404
+    code = "unknown_comment"
+    title = "There is no such comment on this node"
+
+
+class NodeLocked(Problem):
+    """The node takes no more comments."""
+
+    status = 409
+    code = "node_locked"
+    title = "This discussion is locked"
+
+
+# Ads
+
+
+class UnknownCampaign(Problem):
+    """No campaign has this id."""
+
+    status = 404
+    code = "unknown_campaign"
+    title = "There is no such campaign"
+
+
+class UnknownZone(Problem):
+    """The site has no zone of this id."""
+
+    status = 404
+    code = "unknown_zone"
+    title = "There is no such zone on this site"
+
+
+# Social
+
+
+class UnknownUser(Problem):
+    """No user has this id."""
+
+    status = 404
+    code = "unknown_user"
+    title = "There is no such user"
+
+
+class UnknownCircle(Problem):
+    """The user has no circle of this id."""
+
+    status = 404
+    code = "unknown_circle"
+    title = "You have no such circle"
+
+
+class UnknownPost(Problem):
+    """No post has this id, or the caller may not see it."""
+
+    status = 404
+    code = "unknown_post"
+    title = "There is no such post"

@@ -1,0 +1,122 @@
+"""Who is calling: a bearer token verified in process, or nobody."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import jwt
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from chalicelib.errors import Misconfigured, Unauthenticated, Unavailable
+from chalicelib.settings import Settings
+
+UserId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_|-]{1,64}$")]
+PersonName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Role = Literal["moderator", "publisher", "advertiser", "admin"]
+
+_ASYMMETRIC = ("RS256", "ES256")
+
+
+class Claims(BaseModel):
+    """The claims that Plaza reads; an unknown role or claim is passed over."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sub: UserId
+    exp: int
+    nbf: int = 0
+    name: PersonName | None = None
+    roles: tuple[str, ...] = ()
+    advertiser: str | None = None
+    sites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Principal:
+    """The caller: `advertiser` is the one that an advertiser acts for, `sites` a publisher's."""
+
+    id: str
+    name: str
+    roles: frozenset[str] = frozenset()
+    advertiser: str | None = None
+    sites: frozenset[str] = frozenset()
+
+    def has(self, *roles: Role) -> bool:
+        """Tell whether the caller bears any of the roles; an admin bears them all."""
+        return "admin" in self.roles or not self.roles.isdisjoint(roles)
+
+
+def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> Principal | None:
+    """Return the principal of the Authorization header, or None where there is no header.
+
+    HS256 is verified with PLAZA_JWT_SECRET, RS256 and ES256 with the keys at PLAZA_JWKS_URL;
+    a token's own `alg` never lets one stand for the other. Raises Unauthenticated for
+    anything but a valid, unexpired token.
+    """
+    header = headers.get("authorization")
+    if header is None:
+        return None
+    scheme, _, token = header.strip().partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise Unauthenticated("The Authorization header is not a bearer token")
+    claims = _claims(_verified(token.strip(), settings))
+    # PyJWT reads the system's clock; Plaza's comes from the runtime.
+    if not claims.nbf <= now.timestamp() < claims.exp:
+        raise Unauthenticated("The token has expired or is not valid yet")
+    return Principal(
+        id=claims.sub,
+        name=claims.name or claims.sub,
+        roles=frozenset(claims.roles),
+        advertiser=claims.advertiser,
+        sites=frozenset(claims.sites),
+    )
+
+
+def _verified(token: str, settings: Settings) -> dict[str, Any]:
+    try:
+        algorithm = str(jwt.get_unverified_header(token).get("alg"))
+        key = _key(token, algorithm, settings)
+        return jwt.decode(
+            token,
+            key=key,
+            algorithms=[algorithm],
+            issuer=settings.jwt_issuer,
+            audience=settings.jwt_audience,
+            options={
+                "require": ["sub", "exp"],
+                "verify_exp": False,
+                "verify_nbf": False,
+                "verify_iat": False,
+                "verify_aud": settings.jwt_audience is not None,
+                "verify_iss": settings.jwt_issuer is not None,
+            },
+        )
+    except jwt.PyJWKClientConnectionError:
+        raise Unavailable("The identity provider's keys cannot be reached") from None
+    except jwt.PyJWTError:
+        raise Unauthenticated("The token's signature or claims are not valid") from None
+
+
+def _key(token: str, algorithm: str, settings: Settings) -> Any:
+    if settings.jwt_secret is None and settings.jwks_url is None:
+        raise Misconfigured("Neither PLAZA_JWT_SECRET nor PLAZA_JWKS_URL is set")
+    if algorithm == "HS256" and settings.jwt_secret is not None:
+        return settings.jwt_secret.get_secret_value()
+    if algorithm in _ASYMMETRIC and settings.jwks_url is not None:
+        return _key_set(settings.jwks_url).get_signing_key_from_jwt(token).key
+    raise Unauthenticated("The token is signed with an algorithm that is not accepted here")
+
+
+@lru_cache(maxsize=4)
+def _key_set(url: str) -> jwt.PyJWKClient:
+    """Return the key set of a URL; a container fetches it once and keeps it for five minutes."""
+    return jwt.PyJWKClient(url, cache_keys=True, lifespan=300, timeout=5)
+
+
+def _claims(payload: dict[str, Any]) -> Claims:
+    try:
+        return Claims.model_validate(payload)
+    except ValidationError:
+        raise Unauthenticated("The token's claims are not ones that Plaza can read") from None

@@ -1,0 +1,152 @@
+"""Typed messages out to SQS, and batches of them in, with partial failure."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from chalicelib.logs import log
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+# SQS takes at most ten messages a call.
+_MESSAGES_PER_CALL = 10
+# After this many receives SQS moves a message to the queue's dead-letter queue.
+MAX_RECEIVES = 5
+DEAD_LETTER_SUFFIX = "-dead"
+
+
+class Message(BaseModel):
+    """A message: its class names the queue, its fields are ids and small numbers.
+
+    Unknown fields are ignored, so that a worker of one release reads the next one's messages.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    queue: ClassVar[str]
+    version: int = 1
+
+
+AnyMessage = TypeVar("AnyMessage", bound=Message)
+
+
+class Queues:
+    """Plaza's queues in SQS.
+
+    A queue is a courier and never the only memory: whatever is sent stands as a pending mark
+    in the database too, where a schedule finds it. So `send` reports a failure and does not
+    raise.
+    """
+
+    def __init__(self, prefix: str, client: "SQSClient | None" = None) -> None:
+        self._prefix = prefix
+        self._client = client
+        self._urls: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def name_of(self, queue: str) -> str:
+        """Return the name that the queue bears in SQS."""
+        return self._prefix + queue
+
+    def send(self, *messages: Message) -> bool:
+        """Send messages, in calls of ten; tell whether SQS took every one of them."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        taken = True
+        for queue, batch in _batches(messages):
+            try:
+                taken &= self._send_batch(queue, batch)
+            except (BotoCoreError, ClientError):
+                taken = False
+                log.warning(
+                    "messages not sent; a schedule will send them again",
+                    extra={"fields": {"queue": queue, "messages": len(batch)}},
+                    exc_info=True,
+                )
+        return taken
+
+    def _send_batch(self, queue: str, batch: list[Message]) -> bool:
+        answer = self._sqs().send_message_batch(
+            QueueUrl=self._url(queue),
+            Entries=[
+                {"Id": str(number), "MessageBody": message.model_dump_json()}
+                for number, message in enumerate(batch)
+            ],
+        )
+        refused = answer.get("Failed", [])
+        if refused:
+            fields = {"queue": queue, "messages": len(refused), "reason": refused[0].get("Code")}
+            log.warning("messages refused by SQS", extra={"fields": fields})
+        return not refused
+
+    def _url(self, queue: str) -> str:
+        if queue not in self._urls:
+            answer = self._sqs().get_queue_url(QueueName=self.name_of(queue))
+            self._urls[queue] = answer["QueueUrl"]
+        return self._urls[queue]
+
+    def _sqs(self) -> "SQSClient":
+        """Return the client, made at first use: importing boto3 is most of a cold start."""
+        with self._lock:
+            if self._client is None:
+                import boto3
+                from botocore.config import Config
+
+                self._client = boto3.client(
+                    "sqs",
+                    config=Config(
+                        connect_timeout=2,
+                        read_timeout=5,
+                        retries={"mode": "standard", "max_attempts": 3},
+                    ),
+                )
+            return self._client
+
+
+def _batches(messages: Iterable[Message]) -> Iterator[tuple[str, list[Message]]]:
+    by_queue: dict[str, list[Message]] = {}
+    for message in messages:
+        by_queue.setdefault(message.queue, []).append(message)
+    for queue, waiting in by_queue.items():
+        for start in range(0, len(waiting), _MESSAGES_PER_CALL):
+            yield queue, waiting[start : start + _MESSAGES_PER_CALL]
+
+
+def consume(
+    event: dict[str, Any],
+    messages: TypeAdapter[AnyMessage],
+    handle: Callable[[AnyMessage], None],
+) -> dict[str, Any]:
+    """Handle each record of an SQS event; return the ids of those that failed.
+
+    A record that cannot be parsed fails like one whose handling raised: SQS delivers it
+    again and, after MAX_RECEIVES, moves it to the dead letters. The answer has meaning only
+    under a mapping with ReportBatchItemFailures; without it every message counts as done.
+    """
+    started = time.perf_counter()
+    records = event["Records"]
+    failed = []
+    for record in records:
+        try:
+            handle(messages.validate_json(record["body"]))
+        except Exception:  # noqa: BLE001 - one bad message may not fail its batch
+            log.exception("message failed", extra={"fields": {"message_id": record["messageId"]}})
+            failed.append({"itemIdentifier": record["messageId"]})
+    log.log(
+        logging.WARNING if failed else logging.INFO,
+        "batch",
+        extra={
+            "fields": {
+                "queue": str(records[0].get("eventSourceARN", "")).rpartition(":")[2],
+                "messages": len(records),
+                "failed": len(failed),
+                "duration_ms": round((time.perf_counter() - started) * 1000, 1),
+            }
+        },
+    )
+    return {"batchItemFailures": failed}

@@ -1,0 +1,45 @@
+"""What every function of Plaza is handed: the outside world, as one frozen argument."""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pymongo.database import Database
+
+from chalicelib.database import Document, connect
+from chalicelib.queues import Queues
+from chalicelib.settings import Settings
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The database, the queues, the clock and the randomness that an app works with.
+
+    `now` gives aware UTC with BSON's millisecond precision. Nothing else in Plaza reads a
+    clock or draws a random number, so a test that pins both decides everything.
+    """
+
+    database: Database[Document]
+    queues: Queues
+    now: Callable[[], datetime]
+    random: random.Random
+    settings: Settings
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "Runtime":
+        """Build the runtime of a Lambda container; connects to nothing yet."""
+        settings = Settings.from_environment(environment)
+        return cls(
+            database=connect(settings),
+            queues=Queues(settings.queue_prefix),
+            now=utc_now,
+            random=random.SystemRandom(),
+            settings=settings,
+        )
+
+
+def utc_now() -> datetime:
+    """Return the time in UTC, cut to the millisecond as BSON stores it."""
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)

@@ -1,0 +1,60 @@
+"""Everything that a deployment can set, read once from the environment."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+
+PREFIX = "PLAZA_"
+
+
+class InvalidSettings(Exception):
+    """The environment holds a setting that cannot be used; the message names each one."""
+
+
+def _split(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+class Settings(BaseModel):
+    """Plaza's settings; the field `lease_ms` is the environment variable `PLAZA_LEASE_MS`.
+
+    The secrets are optional here, since packaging imports the app without them; what needs
+    one raises `errors.Misconfigured` when it is first used.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    mongodb_uri: SecretStr = SecretStr("mongodb://127.0.0.1:27017/")
+    database: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,38}$")] = "plaza"
+
+    jwt_secret: SecretStr | None = None
+    jwks_url: str | None = None
+    jwt_issuer: str | None = None
+    jwt_audience: str | None = None
+    # The first key signs; every key verifies, so that keys can be rotated.
+    signing_keys: Annotated[tuple[SecretStr, ...], BeforeValidator(_split)] = ()
+
+    # Origins whose pages may read an answer; empty means every origin, without credentials.
+    allowed_origins: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()
+    queue_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,40}$")] = "plaza-dev-"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+    # How long a worker may go without a word before another takes its fan-out over.
+    lease_ms: Annotated[int, Field(ge=100, le=900_000)] = 60_000
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Self:
+        """Read the settings; an empty variable counts as unset.
+
+        Raises InvalidSettings, naming every variable at fault.
+        """
+        names = {field: PREFIX + field.upper() for field in cls.model_fields}
+        given = {field: environment.get(name, "") for field, name in names.items()}
+        try:
+            return cls.model_validate({field: value for field, value in given.items() if value})
+        except ValidationError as error:
+            faults = [f"{names[str(e['loc'][0])]}: {e['msg']}" for e in error.errors()]
+            raise InvalidSettings("; ".join(faults)) from None

@@ -1,0 +1,1 @@
+"""A social graph with circles, posts, walls and news."""

@@ -1,0 +1,78 @@
+"""What API Gateway does before and after the app: routes, preflights, its own failures."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chalice.app import Chalice
+from chalice.config import Config
+from chalice.local import LocalGateway, LocalGatewayException
+
+from chalicelib.http import CORS
+
+GATEWAY_RESPONSES: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parents[1] / "deploy" / "gateway_responses.json").read_text()
+)
+# API Gateway's own limit; between Plaza's limit and this one, the app answers.
+PAYLOAD_LIMIT_BYTES = 10 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An HTTP answer as it goes out."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Gateway:
+    """API Gateway in front of one app."""
+
+    def __init__(self, app: Chalice) -> None:
+        self._gateway = LocalGateway(app, Config())
+
+    def handle(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> Answer:
+        """Answer one request; `target` is the path, still encoded, with its query."""
+        if len(body) > PAYLOAD_LIMIT_BYTES:
+            return self._own_answer("REQUEST_TOO_LARGE")
+        try:
+            response = self._gateway.handle_request(method, target, dict(headers), body)
+        except LocalGatewayException:
+            # Chalice raises it for an unknown path alone, since no route has an authorizer.
+            return self._own_answer("MISSING_AUTHENTICATION_TOKEN")
+        text = response["body"] or ""
+        encoded = response.get("isBase64Encoded", False)
+        return Answer(
+            status=response["statusCode"],
+            headers={**response["headers"], **_joined(response["multiValueHeaders"])},
+            body=base64.b64decode(text) if encoded else text.encode(),
+        )
+
+    def _own_answer(self, kind: str) -> Answer:
+        response = GATEWAY_RESPONSES[kind]
+        cors = CORS.get_access_control_headers()
+        return Answer(
+            status=response["statusCode"],
+            headers={"Content-Type": "application/problem+json", **cors},
+            body=json.dumps(problem_body(response)).encode(),
+        )
+
+
+def problem_body(response: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the problem+json of one of the gateway's own responses."""
+    return {
+        "type": f"urn:plaza:problem:{response['code']}",
+        "title": response["title"],
+        "status": response["statusCode"],
+        "code": response["code"],
+    }
+
+
+def _joined(headers: Mapping[str, list[str]]) -> dict[str, str]:
+    return {name: ", ".join(values) for name, values in headers.items()}

