@@ -31,7 +31,7 @@ Model = TypeVar("Model", bound=BaseModel)
 class Input(BaseModel):
     """What a client may send: nothing beyond the fields named, nothing coerced in JSON."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class PageQuery(Input):

@@ -4,18 +4,19 @@ import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 from chalice.app import Chalice
 from chalice.config import Config
 from chalice.local import LocalGateway, LocalGatewayException
 
 from chalicelib.http import CORS
+from deploy.template import GATEWAY_RESPONSES, problem_body
 
-GATEWAY_RESPONSES: dict[str, dict[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "deploy" / "gateway_responses.json").read_text()
-)
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication
+
 # API Gateway's own limit; between Plaza's limit and this one, the app answers.
 PAYLOAD_LIMIT_BYTES = 10 * 1024 * 1024
 
@@ -43,8 +44,8 @@ class Gateway:
             return self._own_answer("REQUEST_TOO_LARGE")
         try:
             response = self._gateway.handle_request(method, target, dict(headers), body)
-        except LocalGatewayException:
-            # Chalice raises it for an unknown path alone, since no route has an authorizer.
+        except (LocalGatewayException, UnicodeEncodeError):
+            # Chalice raises these for an unknown path alone, since no route has an authorizer.
             return self._own_answer("MISSING_AUTHENTICATION_TOKEN")
         text = response["body"] or ""
         encoded = response.get("isBase64Encoded", False)
@@ -64,14 +65,33 @@ class Gateway:
         )
 
 
-def problem_body(response: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the problem+json of one of the gateway's own responses."""
-    return {
-        "type": f"urn:plaza:problem:{response['code']}",
-        "title": response["title"],
-        "status": response["statusCode"],
-        "code": response["code"],
+def wsgi_application(gateway: Gateway) -> "WSGIApplication":
+    """Return the gateway as a WSGI application."""
+
+    def application(environ: dict[str, Any], start_response: "StartResponse") -> list[bytes]:
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+        answer = gateway.handle(
+            environ["REQUEST_METHOD"],
+            environ["REQUEST_URI"],
+            _request_headers(environ),
+            environ["wsgi.input"].read(length) if length else b"",
+        )
+        status = f"{answer.status} {HTTPStatus(answer.status).phrase}"
+        start_response(status, list(answer.headers.items()))
+        return [answer.body]
+
+    return application
+
+
+def _request_headers(environ: Mapping[str, Any]) -> dict[str, str]:
+    headers = {
+        name[5:].replace("_", "-").lower(): value
+        for name, value in environ.items()
+        if name.startswith("HTTP_")
     }
+    if environ.get("CONTENT_TYPE"):
+        headers["content-type"] = environ["CONTENT_TYPE"]
+    return headers
 
 
 def _joined(headers: Mapping[str, list[str]]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from chalice.local import LambdaContext
 
 from chalicelib.logs import log
 from chalicelib.queues import DEAD_LETTER_SUFFIX, MAX_RECEIVES
+from deploy.template import declared_queues
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
 
 FUNCTION_MEMORY_MB = 256
 _MOST_PER_RECEIVE = 10
-
-
-def declared_queues(app: Chalice) -> list[SQSEventConfig]:
-    """Return the event source mappings that the app declares."""
-    return [source for source in app.event_sources if isinstance(source, SQSEventConfig)]
 
 
 def create_queues(sqs: "SQSClient", app: Chalice, visibility_timeout_seconds: int) -> None:

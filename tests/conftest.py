@@ -23,8 +23,9 @@ from chalicelib.database import Document, ensure_indexes, open_database
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from deploy.template import declared_queues
 from local.mongod import running_mongod
-from local.queues import Poller, create_queues, declared_queues
+from local.queues import Poller, create_queues
 from tests.http_client import Client
 
 JWT_SECRET = "a secret of the tests, long enough for HS256"

@@ -1,0 +1,1 @@
+"""What a deployment adds to the package that Chalice makes."""

@@ -1,0 +1,161 @@
+"""A small town's newspaper as demo data, written through the API like any other client's."""
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from chalice.local import LocalChalice
+
+from chalicelib import schema
+from chalicelib.database import Document, ensure_indexes
+from chalicelib.runtime import Runtime
+from local.gateway import Gateway
+from local.tokens import mint
+
+DATA: dict[str, Any] = json.loads((Path(__file__).parent / "demo_data.json").read_text())
+# What is said in the demo was said over the last days, a quarter of an hour apart.
+STEP = timedelta(minutes=15)
+LOOK_BACK = timedelta(days=2)
+_MARK = {"_id": "demo"}
+_LOCAL = "local.state"
+
+
+def load_once(runtime: Runtime, *, may_start_over: bool) -> None:
+    """Load the demo into a database that has never held anything.
+
+    A load that was cut short leaves no mark. Our own server has shown its data to nobody by
+    then, so what is there is dropped and loaded anew; another's database is left alone.
+    """
+    state = runtime.database[_LOCAL]
+    if state.find_one(_MARK):
+        return
+    if may_start_over:
+        runtime.database.client.drop_database(runtime.database)
+        ensure_indexes(runtime.database, schema.COLLECTIONS)
+    elif any(runtime.database[each.name].find_one() for each in schema.COLLECTIONS):
+        return
+    load(runtime)
+    state.insert_one(dict(_MARK))
+
+
+def load(runtime: Runtime) -> None:
+    """Write the demo data, its times spread over the last days."""
+    api = _Api(dataclasses.replace(runtime, now=_past(runtime.now())))
+    for node in DATA["nodes"]:
+        _load_node(api, node)
+    _load_ads(api)
+    _load_people(api)
+    for post in DATA["posts"]:
+        _load_post(api, post)
+
+
+def _past(now: datetime) -> Callable[[], datetime]:
+    """Return a clock that starts two days ago and moves on at every look, but never past now."""
+    times: Iterator[datetime] = (now - LOOK_BACK + STEP * step for step in itertools.count())
+    return lambda: min(next(times), now)
+
+
+class RefusedCall(Exception):
+    """The API refused a call of the demo, which is a defect in one of the two."""
+
+
+class _Api:
+    """Calls to an app of our own, as any of the demo's people."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        # Late: `app` reads the environment when it is imported.
+        from app import create_app
+
+        self._runtime = runtime
+        self._gateway = Gateway(create_app(runtime, LocalChalice))
+
+    def call(
+        self, method: str, path: str, body: Document, *, sub: str, roles: Sequence[str] = ()
+    ) -> Document:
+        """Make a call; return its JSON answer. Raises RefusedCall for any failure."""
+        secret = self._runtime.settings.jwt_secret
+        assert secret is not None  # noqa: S101 - the local stack always has one
+        token = mint(
+            secret.get_secret_value(),
+            self._runtime.now(),
+            sub,
+            name=DATA["people"].get(sub),
+            roles=roles,
+        )
+        headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
+        answer = self._gateway.handle(method, path, headers, json.dumps(body).encode())
+        if answer.status >= 400:  # noqa: PLR2004 - HTTP's own bound
+            raise RefusedCall(f"{method} {path}: {answer.body.decode()}")
+        parsed: Document = json.loads(answer.body or b"{}")
+        return parsed
+
+
+def _load_node(api: _Api, node: Document) -> None:
+    settings = {name: node[name] for name in ("title", "url", "threaded")}
+    path = f"/nodes/{node['id']}"
+    api.call("PUT", path, {**settings, "site": DATA["site"]}, sub="editor", roles=["admin"])
+    _load_comments(api, f"{path}/comments", node["comments"], None)
+
+
+def _load_comments(api: _Api, path: str, comments: list[Any], parent: str | None) -> None:
+    for author, text, *replies in comments:
+        body = {"text": text} | ({"parent": parent} if parent else {})
+        comment = api.call("POST", path, body, sub=author)
+        _load_comments(api, path, replies[0] if replies else [], comment["id"])
+
+
+def _load_ads(api: _Api) -> None:
+    site = DATA["site"]
+    for zone in DATA["zones"]:
+        size = {"width": zone["width"], "height": zone["height"]}
+        path = f"/sites/{site}/zones/{zone['id']}"
+        api.call("PUT", path, {"size": size}, sub="editor", roles=["admin"])
+    for campaign in DATA["campaigns"]:
+        path = f"/campaigns/{campaign['id']}"
+        api.call("PUT", path, campaign_body(campaign, site), sub="sales", roles=["admin"])
+        api.call("POST", f"{path}/activate", {}, sub="sales", roles=["admin"])
+
+
+def campaign_body(campaign: Document, site: str) -> Document:
+    """Return the body that makes a demo campaign: a text ad, for as long as anyone looks."""
+    return {
+        "flight": {"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z"},
+        "time_zone": "Europe/Copenhagen",
+        "pricing": {"type": "cpm", "bid_micros": campaign["bid_micros"]},
+        "budget": {"total_micros": 500_000_000},
+        "targets": [{"site_id": site, "zone_id": zone} for zone in campaign["zones"]],
+        "ad_units": [
+            {
+                "ad_unit_id": "text",
+                "keywords": campaign["keywords"],
+                "creative": {
+                    "type": "text",
+                    "headline": campaign["headline"],
+                    "body": campaign["text"],
+                    "landing_url": campaign["landing_url"],
+                },
+            }
+        ],
+    }
+
+
+def _load_people(api: _Api) -> None:
+    for person, name in DATA["people"].items():
+        profile = {"location": "The harbour"}
+        api.call("PUT", "/users/me", {"name": name, "profile": profile}, sub=person)
+    for circle in DATA["circles"]:
+        path = f"/users/me/circles/{circle['id']}"
+        api.call("PUT", path, {"name": circle["name"]}, sub=circle["owner"])
+        for member in circle["members"]:
+            api.call("PUT", f"{path}/members/{member}", {}, sub=circle["owner"])
+
+
+def _load_post(api: _Api, post: Document) -> None:
+    body = {name: post[name] for name in ("circles", "type", "detail")}
+    posted = api.call("POST", "/posts", body, sub=post["by"])
+    for author, text in post["comments"]:
+        api.call("POST", f"/posts/{posted['id']}/comments", {"text": text}, sub=author)

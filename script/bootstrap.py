@@ -1,0 +1,90 @@
+"""Make .venv hold exactly what the requirements say, then run a module in it.
+
+Runs on the machine's own Python, so it uses the standard library alone.
+"""
+
+import fcntl
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+STAMP = VENV / ".installed"
+REQUIREMENTS = (ROOT / "requirements.txt", ROOT / "requirements-dev.txt")
+
+
+def main() -> NoReturn:
+    """Install where something changed, then become `python -m MODULE ARGUMENT ...`."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    os.chdir(ROOT)
+    # One at a time: the server and the tests may be started together in a new clone.
+    with REQUIREMENTS[0].open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _up_to_date():
+            _install()
+    os.execv(PYTHON, [str(PYTHON), "-m", *sys.argv[1:]])  # noqa: S606 - becoming it is the point
+
+
+def _wanted() -> str:
+    digest = hashlib.sha256(sys.version.encode())
+    for file in REQUIREMENTS:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _up_to_date() -> bool:
+    return STAMP.exists() and STAMP.read_text() == _wanted() and os.access(PYTHON, os.X_OK)
+
+
+def _install() -> None:
+    print("Installing Plaza's requirements into .venv (about a minute, once) ...", flush=True)
+    STAMP.unlink(missing_ok=True)
+    if not _usable():
+        _run(
+            [sys.executable, "-m", "venv", "--clear", str(VENV)],
+            "could not make .venv; on Debian and Ubuntu, `apt install python3-venv` mends this",
+        )
+    pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    _run(
+        [*pip, "--requirement", str(REQUIREMENTS[1])],
+        "could not install the requirements; the lines above say why",
+    )
+    STAMP.write_text(_wanted())
+
+
+def _usable() -> bool:
+    """Tell whether .venv is whole and of this Python; a killed start may have left a half."""
+    probe = "import pip, sys; print(sys.version)"
+    try:
+        found = subprocess.run(  # noqa: S603 - a fixed command
+            [PYTHON, "-c", probe], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return False
+    return found.stdout.strip() == sys.version.strip()
+
+
+def _run(command: Sequence[str], failure: str) -> None:
+    """Run a command that ends with us; exit with one line where it fails."""
+    with subprocess.Popen(command) as process:  # noqa: S603 - commands of this file
+        try:
+            code = process.wait()
+        except BaseException:
+            process.terminate()
+            raise
+    if code:
+        sys.exit(f"Plaza {failure}.")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)

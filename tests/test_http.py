@@ -1,0 +1,304 @@
+"""Requests and failures, seen through a small blueprint behind the gateway."""
+
+import dataclasses
+import io
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import pytest
+from chalice.app import Blueprint, Chalice, Response
+from chalice.local import LocalChalice
+from pydantic import Field, StringConstraints
+
+from app import create_app
+from chalicelib import http
+from chalicelib.errors import Misconfigured, Unavailable
+from chalicelib.http import Input, PageQuery, Request, reply, router
+from chalicelib.logs import JsonFormatter, log
+from chalicelib.runtime import Runtime
+from tests.http_client import Client, Reply
+
+ThingId = Annotated[str, StringConstraints(pattern=r"^[a-z/]{1,8}$")]
+JSON = {"Content-Type": "application/json"}
+
+
+class Thing(Input):
+    name: str = Field(max_length=5)
+    size: int = 1
+
+
+def things(runtime: Runtime) -> Blueprint:
+    blueprint = Blueprint(__name__)
+    route = router(blueprint, runtime)
+
+    @route("PUT", "/things/{thing}")
+    def put_thing(request: Request, thing: ThingId) -> Response:
+        return reply({"id": thing, **request.body(Thing).model_dump()})
+
+    @route("GET", "/things")
+    def get_things(request: Request) -> Response:
+        return reply(request.query(PageQuery))
+
+    @route("GET", "/staff")
+    def get_staff(request: Request) -> Response:
+        return reply({"id": request.principal("moderator").id})
+
+    @route("GET", "/crash")
+    def crash(_request: Request) -> Response:
+        raise ZeroDivisionError("the secret of the house")
+
+    @route("GET", "/misconfigured")
+    def misconfigured(_request: Request) -> Response:
+        raise Misconfigured("PLAZA_SECRET is not set")
+
+    @route("GET", "/busy")
+    def busy(_request: Request) -> Response:
+        raise Unavailable(retry_after_seconds=7)
+
+    return blueprint
+
+
+def app_with_things(runtime: Runtime) -> Chalice:
+    app = LocalChalice(app_name="plaza", configure_logs=False)
+    app.api.cors = http.CORS
+    http.install(app, runtime)
+    app.register_blueprint(things(runtime))
+    return app
+
+
+@pytest.fixture
+def api(runtime: Runtime, token: Callable[..., str]) -> Client:
+    return Client(app_with_things(runtime), token)
+
+
+def fields(reply: Reply) -> dict[str, str]:
+    """Return the code of each field that the answer finds fault with."""
+    assert reply.status == 422
+    assert reply.code == "invalid_request"
+    return {error["field"]: error["code"] for error in reply.json["errors"]}
+
+
+def test_a_good_request_is_parsed(api: Client) -> None:
+    assert api.put("/things/abc", name="ball").json == {"id": "abc", "name": "ball", "size": 1}
+
+
+def test_a_path_parameter_is_decoded(api: Client) -> None:
+    assert api.put("/things/a%2Fb", name="ball").json["id"] == "a/b"
+
+
+def test_a_path_parameter_that_does_not_fit_is_named(api: Client) -> None:
+    assert fields(api.put("/things/%24where", name="ball")) == {"thing": "string_pattern_mismatch"}
+
+
+def test_each_faulty_field_of_a_body_is_named(api: Client) -> None:
+    reply = api.put("/things/abc", name="too long", size="1", extra=0)
+
+    assert fields(reply) == {
+        "name": "string_too_long",
+        "size": "int_type",
+        "extra": "extra_forbidden",
+    }
+
+
+def test_an_operator_is_no_value(api: Client) -> None:
+    assert fields(api.put("/things/abc", name={"$gt": ""})) == {"name": "string_type"}
+
+
+def test_a_problem_does_not_repeat_what_was_sent(api: Client) -> None:
+    assert b"confidential" not in api.put("/things/abc", name="confidential").body
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"nonsense", b"\xff\xfe"])
+def test_a_body_that_is_not_json_is_a_400(api: Client, body: bytes) -> None:
+    reply = api.request("PUT", "/things/abc", body=body, headers=JSON)
+
+    assert (reply.status, reply.code) == (400, "invalid_json")
+
+
+def test_a_body_of_another_kind_is_a_422(api: Client) -> None:
+    reply = api.request("PUT", "/things/abc", body=b"[1]", headers=JSON)
+
+    assert (reply.status, reply.code) == (422, "invalid_request")
+
+
+def test_a_body_of_another_content_type_is_a_415(api: Client) -> None:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    reply = api.request("PUT", "/things/abc", body=b"name=ball", headers=headers)
+
+    assert (reply.status, reply.code) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(("size", "status"), [(1_000_000, 422), (1_000_001, 413)])
+def test_a_body_may_have_a_million_bytes(api: Client, size: int, status: int) -> None:
+    body = b'{"name":"' + b"x" * (size - 11) + b'"}'
+    assert len(body) == size
+
+    assert api.request("PUT", "/things/abc", body=body, headers=JSON).status == status
+
+
+def test_a_body_beyond_the_gateways_own_limit_gets_the_same_answer(api: Client) -> None:
+    body = b" " * (10 * 1024 * 1024 + 1)
+    reply = api.request("PUT", "/things/abc", body=body, headers=JSON)
+
+    assert (reply.status, reply.code) == (413, "body_too_large")
+
+
+@pytest.mark.parametrize("limit", ["1", "200"])
+def test_a_page_has_one_to_two_hundred(api: Client, limit: str) -> None:
+    assert api.get(f"/things?limit={limit}").json == {"limit": int(limit), "cursor": None}
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "201", "x", "", "1e2", "%00"])
+def test_another_limit_is_a_422(api: Client, limit: str) -> None:
+    assert "limit" in fields(api.get(f"/things?limit={limit}"))
+
+
+def test_an_unknown_query_parameter_is_named(api: Client) -> None:
+    assert fields(api.get("/things?limit=5&skip=10")) == {"skip": "extra_forbidden"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/"), ("GET", "/nothing"), ("DELETE", "/things"), ("GET", "/things/a/b")],
+)
+def test_an_unknown_path_and_a_wrong_method_are_the_same_404(
+    api: Client, method: str, path: str
+) -> None:
+    reply = api.request(method, path)
+
+    assert (reply.status, reply.code) == (404, "unknown_route")
+
+
+@pytest.mark.parametrize("header", ["Bearer x.y.z", "AWS4-HMAC-SHA256 é"])
+def test_a_token_does_not_change_the_answer_for_an_unknown_path(api: Client, header: str) -> None:
+    reply = api.request("GET", "/nothing", headers={"Authorization": header})
+
+    assert (reply.status, reply.code) == (404, "unknown_route")
+
+
+def test_without_a_token_a_closed_call_is_a_401(api: Client) -> None:
+    reply = api.get("/staff")
+
+    assert (reply.status, reply.code) == (401, "unauthenticated")
+    assert reply.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_with_another_role_it_is_a_403(api: Client) -> None:
+    reply = api.as_("ann", roles=["publisher"]).get("/staff")
+
+    assert (reply.status, reply.code) == (403, "forbidden")
+
+
+def test_with_the_role_it_is_answered(api: Client) -> None:
+    assert api.as_("ann", roles=["moderator"]).get("/staff").json == {"id": "ann"}
+
+
+@pytest.mark.parametrize("path", ["/crash", "/misconfigured"])
+def test_an_unexpected_failure_leaks_nothing(api: Client, path: str) -> None:
+    reply = api.get(path)
+
+    assert (reply.status, reply.code) == (500, "internal")
+    assert b"secret" not in reply.body.lower()
+    assert "detail" not in reply.json
+
+
+def test_a_passing_failure_says_when_to_come_back(api: Client) -> None:
+    reply = api.get("/busy")
+
+    assert (reply.status, reply.code) == (503, "unavailable")
+    assert reply.headers["Retry-After"] == "7"
+
+
+def test_every_answer_may_be_read_by_any_page(api: Client) -> None:
+    for path in ("/things", "/staff", "/crash", "/nothing"):
+        assert api.get(path).headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_with_a_list_of_origins_the_callers_own_is_named(runtime: Runtime) -> None:
+    origins = ("https://a.example", "https://b.example")
+    settings = runtime.settings.model_copy(update={"allowed_origins": origins})
+    app = app_with_things(dataclasses.replace(runtime, settings=settings))
+    api = Client(app, lambda *_: "")
+
+    listed = api.request("GET", "/things", headers={"Origin": "https://b.example"})
+    stranger = api.request("GET", "/things", headers={"Origin": "https://evil.example"})
+
+    assert listed.headers["Access-Control-Allow-Origin"] == "https://b.example"
+    assert listed.headers["Access-Control-Allow-Credentials"] == "true"
+    assert stranger.headers["Access-Control-Allow-Origin"] == "https://a.example"
+    assert listed.headers["Vary"] == "Origin"
+
+
+def test_a_preflight_allows_the_token_header(api: Client) -> None:
+    reply = api.request("OPTIONS", "/things")
+
+    assert reply.status == 200
+    assert "Authorization" in reply.headers["Access-Control-Allow-Headers"]
+    assert "GET" in reply.headers["Access-Control-Allow-Methods"]
+
+
+@pytest.fixture
+def log_lines() -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    log.addHandler(handler)
+    log.setLevel("INFO")
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    log.removeHandler(handler)
+
+
+def test_a_request_is_one_line_of_json(api: Client, log_lines: Any) -> None:
+    api.put("/things/abc", name="ball")
+
+    (line,) = log_lines()
+    assert (line["method"], line["route"], line["status"]) == ("PUT", "/things/{thing}", 200)
+    assert line["duration_ms"] >= 0
+    assert line["request_id"]
+
+
+def test_the_log_has_no_token_and_no_text(api: Client, log_lines: Any) -> None:
+    caller = api.as_("ann")
+    caller.put("/things/abc", name="private words")
+    caller.get("/crash")
+
+    text = json.dumps(log_lines())
+    assert "private words" not in text
+    assert caller.headers["Authorization"].removeprefix("Bearer ") not in text
+
+
+def test_the_log_names_an_unexpected_failure_and_its_place(api: Client, log_lines: Any) -> None:
+    api.get("/crash")
+
+    (line,) = [line for line in log_lines() if line["level"] == "ERROR"]
+    assert line["exception"] == "ZeroDivisionError"
+    assert any("test_http.py" in frame for frame in line["traceback"])
+    assert "the secret of the house" not in json.dumps(log_lines())
+
+
+def test_the_log_names_the_setting_that_is_missing(api: Client, log_lines: Any) -> None:
+    api.get("/misconfigured")
+
+    assert any(line.get("reason") == "PLAZA_SECRET is not set" for line in log_lines())
+
+
+def test_two_apps_with_two_runtimes_do_not_see_each_other(
+    runtime: Runtime, token: Callable[..., str]
+) -> None:
+    other_settings = runtime.settings.model_copy(update={"database": "plaza-other"})
+    other = dataclasses.replace(
+        runtime,
+        database=runtime.database.client.get_database("plaza-other"),
+        settings=other_settings,
+    )
+    one, two = (Client(create_app(each, LocalChalice), token) for each in (runtime, other))
+    admin = {"roles": ["admin"]}
+
+    assert one.as_("ann", **admin).put("/nodes/page", title="One").status == 201
+    assert two.get("/nodes/page").code == "unknown_node"
+    assert two.as_("ann", **admin).put("/nodes/page", title="Two").status == 201
+    assert one.get("/nodes/page").json["title"] == "One"
+    assert two.get("/nodes/page").json["title"] == "Two"
+    runtime.database.client.drop_database("plaza-other")
