@@ -10,10 +10,11 @@ from typing import Any
 from chalice.app import Chalice
 
 from chalicelib import health, http, logs, schema
+from chalicelib.comments import routes as comments
 from chalicelib.database import ensure_indexes
 from chalicelib.runtime import Runtime
 
-ROUTES = (health.routes,)
+ROUTES = (health.routes, comments.routes)
 
 
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:

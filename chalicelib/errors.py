@@ -175,6 +175,46 @@ class NodeLocked(Problem):
     title = "This discussion is locked"
 
 
+class NodeHasComments(Problem):
+    """The node's layout cannot change under the comments that it has."""
+
+    status = 409
+    code = "node_has_comments"
+    title = "The node has comments: its threading stays, and its store changes by a move"
+
+
+class SiteIsFixed(Problem):
+    """A node stays with the site that it was made for."""
+
+    status = 409
+    code = "site_is_fixed"
+    title = "The node belongs to another site"
+
+
+class CannotThread(Problem):
+    """The store keeps comments by number alone, and the node is to be threaded."""
+
+    status = 422
+    code = "cannot_thread"
+    title = "This store cannot hold a threaded node; the stores documents and embedded can"
+
+
+class NotThreaded(Problem):
+    """A reply was sent to a node whose discussion is flat."""
+
+    status = 422
+    code = "not_threaded"
+    title = "This discussion is not threaded: post without a parent"
+
+
+class CommentTooLarge(Problem):
+    """The comment's HTML is over its limit."""
+
+    status = 422
+    code = "comment_too_large"
+    title = "The comment becomes more than 64 KiB of HTML"
+
+
 # Ads
 
 

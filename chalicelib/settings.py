@@ -45,6 +45,13 @@ class Settings(BaseModel):
     # How long a worker may go without a word before another takes its fan-out over.
     lease_ms: Annotated[int, Field(ge=100, le=900_000)] = 60_000
 
+    # Whether the first comment on an unknown page makes its node, as embed widgets expect.
+    open_nodes: bool = False
+    # Sites whose comments may show images.
+    image_sites: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()
+    # How long a comment may wait for a move of its node before it is refused with a 503.
+    post_budget_ms: Annotated[int, Field(ge=0, le=20_000)] = 5_000
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Self:
         """Read the settings; an empty variable counts as unset.

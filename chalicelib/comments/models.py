@@ -1,0 +1,110 @@
+"""What the comments API takes, and the forms in which it answers."""
+
+import unicodedata
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from chalicelib.comments.store import Comment, Order, StoreName
+from chalicelib.database import Document
+from chalicelib.http import Input, PageQuery
+
+MAX_TEXT_CHARACTERS = 10_000
+# A path has one segment more than its depth, and has to fit into a cursor.
+DEEPEST = 16
+
+NodeId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$")]
+SiteId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,64}$")]
+# Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
+CommentId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,32}$")]
+Moderation = Literal["after", "before"]
+
+
+def _printable(text: str) -> str:
+    if any(
+        unicodedata.category(character) == "Cc" for character in text if character not in "\n\t"
+    ):
+        raise ValueError("control characters are not allowed")
+    return text
+
+
+def _newlines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+Line = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=300),
+    AfterValidator(_printable),
+]
+Url = Annotated[
+    str,
+    StringConstraints(pattern=r"^https?://[^\s<>\"]+$", max_length=2_000),
+    AfterValidator(_printable),
+]
+Text = Annotated[
+    str,
+    AfterValidator(_newlines),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT_CHARACTERS),
+    AfterValidator(_printable),
+]
+
+
+class NodeSettings(Input):
+    """A node as its publisher wants it; what is left out stays, or is the default."""
+
+    title: Line
+    url: Url
+    site: SiteId | None = None
+    store: StoreName | None = None
+    threaded: bool | None = None
+    max_depth: Annotated[int, Field(ge=1, le=DEEPEST)] | None = None
+    locked: bool | None = None
+    moderation: Moderation | None = None
+
+
+class NewComment(Input):
+    """A comment as its author sends it."""
+
+    text: Text
+    parent: CommentId | None = None
+
+
+class CommentsQuery(PageQuery):
+    """The query of a node's comments."""
+
+    order: Order = "oldest"
+
+
+def node_answer(node: Document) -> dict[str, Any]:
+    """Return a node as the API shows it."""
+    return {
+        "id": node["_id"],
+        "site": node["site"],
+        "title": node["title"],
+        "url": node["url"],
+        "store": node["store"],
+        "threaded": node["threaded"],
+        "max_depth": node["max_depth"],
+        "locked": node["locked"],
+        "moderation": node["moderation"],
+        "counts": node["counts"],
+    }
+
+
+def comment_answer(node_id: str, comment: Comment) -> dict[str, Any]:
+    """Return a comment as the API shows it."""
+    return {
+        "id": comment["id"],
+        "node_id": node_id,
+        "parent_id": comment["parent_id"],
+        "slug": comment["slug"],
+        "depth": comment["depth"],
+        "posted": comment["posted"],
+        "edited": comment["edited"],
+        "author": comment["author"],
+        "text": comment["text"],
+        "html": comment["html"],
+        "state": comment["state"],
+        "replies": comment["reply_count"],
+    }

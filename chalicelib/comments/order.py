@@ -1,0 +1,42 @@
+"""The order of a discussion: by number, and depth-first by the path of numbers.
+
+The path is the `full_slug` of MongoDB Applied Design Patterns, "Storing Comments", with exact
+segments: time, number and id, all of fixed width, so that strings sort as discussions do.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from chalicelib.comments.store import Comment
+from chalicelib.database import Document
+
+_TIME_DIGITS = 17
+_SEQ_DIGITS = 10
+# The character after "/": everything below a path sorts before the path with this appended.
+_AFTER_SLASH = "0"
+
+
+def segment(posted: datetime, seq: int, comment_id: str) -> str:
+    """Return a comment's own segment of a path.
+
+    `posted` never runs backwards within a node (`nodes.take_seq`), so the number decides.
+    """
+    milliseconds = posted.microsecond // 1000
+    return f"{posted:%Y%m%d%H%M%S}{milliseconds:03}:{seq:0{_SEQ_DIGITS}}:{comment_id}"
+
+
+def root_seq(full_slug: str) -> int:
+    """Return the number of the root comment that a path starts from."""
+    return int(full_slug[_TIME_DIGITS + 1 : _TIME_DIGITS + 1 + _SEQ_DIGITS])
+
+
+def thread_range(full_slug: str) -> tuple[str, str]:
+    """Return the half-open range of paths that holds a comment and its descendants alone."""
+    return full_slug, full_slug + _AFTER_SLASH
+
+
+def position(node: Document, comment: Comment) -> tuple[Any, ...]:
+    """Return where a comment stands in the node's listings: what its cursor holds."""
+    if node["threaded"]:
+        return (root_seq(comment["full_slug"]), comment["full_slug"])
+    return (comment["seq"],)

@@ -1,0 +1,167 @@
+"""What every store of comments can do, and the record that each of them gives back."""
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Protocol, TypedDict
+
+from chalicelib.database import Document
+
+StoreName = Literal["documents", "embedded", "buckets"]
+Order = Literal["oldest", "newest"]
+# `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,
+# and is shown to nobody. The API knows the other four.
+State = Literal["visible", "pending", "hidden", "deleted", "removed"]
+GONE: tuple[State, ...] = ("deleted", "removed")
+
+
+class Author(TypedDict):
+    """Who wrote a comment."""
+
+    id: str
+    name: str
+
+
+class Comment(TypedDict):
+    """A comment, the same from every store; a tombstone has no author, text and html.
+
+    `seq` is its number in the node, `slug` the path of ids from its root, and `full_slug` the
+    same path in the order of a discussion (`chalicelib.comments.order`).
+    """
+
+    id: str
+    seq: int
+    parent_id: str | None
+    slug: str
+    full_slug: str
+    depth: int
+    posted: datetime
+    edited: datetime | None
+    author: Author | None
+    text: str | None
+    html: str | None
+    renderer: str
+    state: State
+    reply_count: int
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Who looks at a node: a pending comment is seen by its author and by moderators."""
+
+    user_id: str | None = None
+    moderator: bool = False
+
+    def sees(self, comment: Comment) -> bool:
+        """Tell whether the viewer may know of this comment."""
+        match comment["state"]:
+            case "visible" | "deleted":
+                return True
+            case "pending":
+                author = comment["author"]
+                return self.moderator or (author is not None and author["id"] == self.user_id)
+            case "hidden":
+                return self.moderator
+            case "removed":
+                return False
+
+
+@dataclass(frozen=True)
+class Page:
+    """A part of a listing: at most `limit` comments that come after the position `after`.
+
+    A position is what `chalicelib.comments.order.position` gives for a comment.
+    """
+
+    order: Order
+    limit: int
+    after: tuple[Any, ...] | None
+    viewer: Viewer
+
+
+class Added(enum.Enum):
+    """What became of a comment that a store was asked to add."""
+
+    INSERTED = "stored under the node's generation; the caller has yet to count it"
+    COUNTED = "stored and counted in one write"
+    DUPLICATE = "this very comment (id and seq) was there already"
+    COLLISION = "the id is taken by another comment"
+    FULL = "the store cannot hold one more comment of this node"
+
+
+class Moved(Exception):
+    """The node no longer is what the caller read: read it again and repeat."""
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A change that a store made: the comment before and after, and whether it was counted."""
+
+    before: Comment
+    after: Comment
+    counted: bool = False
+
+
+class Store(Protocol):
+    """Where the comments of a node are kept.
+
+    Every method takes the node's document as read, and answers for its generation alone.
+    `embedded` raises Moved where the node has changed since.
+    """
+
+    def add(self, node: Document, comment: Comment) -> Added:
+        """Store a comment, counting it among its parent's replies."""
+        ...
+
+    def page(self, node: Document, page: Page) -> list[Comment]:
+        """Return a page: by `seq`, or depth-first where the node is threaded."""
+        ...
+
+    def get(self, node: Document, comment_id: str) -> Comment | None:
+        """Return a comment whatever its state."""
+        ...
+
+    def thread(self, node: Document, root: Comment, page: Page) -> list[Comment]:
+        """Return a comment and its descendants, depth-first and oldest first."""
+        ...
+
+    def change(self, node: Document, comment_id: str, fields: Mapping[str, Any]) -> Changed | None:
+        """Set fields of a comment; None where it is unknown or deleted.
+
+        The state `deleted` becomes `removed` where nobody has replied.
+        """
+        ...
+
+    def count(self, node: Document) -> Mapping[State, int]:
+        """Count the comments of each state, one by one."""
+        ...
+
+    def export(self, node: Document) -> Iterator[list[Comment]]:
+        """Give every comment by `seq`, in batches."""
+        ...
+
+    def load(self, node: Document, comments: Iterable[Comment]) -> None:
+        """Store comments as they are under the node's generation, which nobody reads yet."""
+        ...
+
+    def discard(self, node: Document) -> None:
+        """Remove whatever is stored under the node's generation."""
+        ...
+
+
+def counts_change(before: State | None, after: State) -> dict[str, int]:
+    """Return the `$inc` that keeps a node's counts right over a change of state."""
+    change: dict[str, int] = {}
+    if before == after:
+        return change
+    if before in ("visible", "pending"):
+        change[f"counts.{before}"] = -1
+    if after in ("visible", "pending"):
+        change[f"counts.{after}"] = 1
+    return change
+
+
+def settled_state(wanted: State, reply_count: int) -> State:
+    """Return the state that a comment ends in: one deleted without replies is removed."""
+    return "removed" if wanted == "deleted" and not reply_count else wanted

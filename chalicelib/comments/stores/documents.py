@@ -1,0 +1,186 @@
+"""One document per comment.
+
+MongoDB Applied Design Patterns, "Storing Comments": "One Document per Comment".
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pymongo import ASCENDING, DESCENDING, IndexModel, ReturnDocument, UpdateOne
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.comments.order import root_seq, thread_range
+from chalicelib.comments.store import (
+    GONE,
+    Added,
+    Changed,
+    Comment,
+    Page,
+    State,
+    Viewer,
+    settled_state,
+)
+from chalicelib.database import Collection, Document
+
+_BATCH = 500
+_ROW = {"_id": 0, "node_id": 0, "generation": 0, "root_seq": 0}
+_NODE = [("node_id", ASCENDING), ("generation", ASCENDING)]
+_BY_SEQ = [("seq", ASCENDING)]
+_BY_THREAD = [("full_slug", ASCENDING)]
+_BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
+
+# The state stands before the order in each index, or a page of a node where most comments
+# wait for a moderator would read them all.
+COMMENTS = Collection(
+    "comments.comment",
+    indexes=(
+        IndexModel([*_NODE, ("id", ASCENDING)], unique=True),
+        IndexModel([*_NODE, ("state", ASCENDING), *_BY_SEQ]),
+        IndexModel([*_NODE, ("state", ASCENDING), *_BY_THREAD]),
+        IndexModel([*_NODE, ("state", ASCENDING), *_BY_NEWEST_ROOT]),
+    ),
+    shard_key={"node_id": 1, "generation": 1, "id": 1},
+)
+
+
+class DocumentStore:
+    """Comments as documents of their own: for discussions of any size and depth."""
+
+    def __init__(self, database: Database[Document]) -> None:
+        self._comments: MongoCollection[Document] = database[COMMENTS.name]
+
+    def add(self, node: Document, comment: Comment) -> Added:
+        """Store a comment and count it at its parent, in one round trip.
+
+        A parent that was deleted a moment ago, with nobody's reply, becomes a tombstone.
+        """
+        writes = [
+            UpdateOne(_key(node, comment["id"]), {"$setOnInsert": _row(comment)}, upsert=True)
+        ]
+        if comment["parent_id"]:
+            writes.append(UpdateOne(_key(node, comment["parent_id"]), _reply_counted(1)))
+        if self._comments.bulk_write(writes).upserted_count:
+            return Added.INSERTED
+        if comment["parent_id"]:
+            self._comments.update_one(_key(node, comment["parent_id"]), _reply_counted(-1))
+        stored = self.get(node, comment["id"])
+        same = stored is not None and stored["seq"] == comment["seq"]
+        return Added.DUPLICATE if same else Added.COLLISION
+
+    def page(self, node: Document, page: Page) -> list[Comment]:
+        """Return a page of the node."""
+        return self._find(
+            page, [{**_of(node), **part} for part in _after(node, page)], _sort(node, page)
+        )
+
+    def get(self, node: Document, comment_id: str) -> Comment | None:
+        """Return a comment whatever its state."""
+        return self._comments.find_one(_key(node, comment_id), _ROW)  # type: ignore[return-value]
+
+    def thread(self, node: Document, root: Comment, page: Page) -> list[Comment]:
+        """Return a comment and its descendants: an exact range of paths."""
+        first, end = thread_range(root["full_slug"])
+        bounds = {"$gt": page.after[-1]} if page.after else {"$gte": first}
+        where = {**_of(node), "full_slug": {**bounds, "$lt": end}}
+        return self._find(page, [where], _BY_THREAD)
+
+    def change(self, node: Document, comment_id: str, fields: Mapping[str, Any]) -> Changed | None:
+        """Set fields of a comment that is not deleted."""
+        update: Document = {name: {"$literal": value} for name, value in fields.items()}
+        if fields.get("state") == "deleted":
+            update["state"] = {"$cond": ["$reply_count", "deleted", "removed"]}
+        before: Any = self._comments.find_one_and_update(
+            {**_key(node, comment_id), "state": {"$nin": list(GONE)}},
+            [{"$set": update}],
+            projection=_ROW,
+            return_document=ReturnDocument.BEFORE,
+        )
+        if before is None:
+            return None
+        after = {**before, **fields}
+        after["state"] = settled_state(after["state"], before["reply_count"])
+        return Changed(before, after)  # type: ignore[arg-type]
+
+    def count(self, node: Document) -> Mapping[State, int]:
+        """Count the comments of each state."""
+        groups = self._comments.aggregate(
+            [{"$match": _of(node)}, {"$group": {"_id": "$state", "comments": {"$sum": 1}}}]
+        )
+        return {group["_id"]: group["comments"] for group in groups}
+
+    def export(self, node: Document) -> Iterator[list[Comment]]:
+        """Give every comment by number, in batches of 500."""
+        batch: list[Any] = []
+        for row in self._comments.find(_of(node), _ROW).sort("seq", ASCENDING):
+            batch.append(row)
+            if len(batch) == _BATCH:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def load(self, node: Document, comments: Iterable[Comment]) -> None:
+        """Store a batch of comments as they are."""
+        self._comments.insert_many([{**_of(node), **_row(comment)} for comment in comments])
+
+    def discard(self, node: Document) -> None:
+        """Remove a generation."""
+        self._comments.delete_many(_of(node))
+
+    def _find(
+        self, page: Page, ranges: list[Document], sort: list[tuple[str, int]]
+    ) -> list[Comment]:
+        """Return what the viewer may see in the ranges, merged by index in order."""
+        branches = [{**part, **seen} for part in ranges for seen in _seen_by(page.viewer)]
+        rows = self._comments.find({"$or": branches}, _ROW).sort(sort).limit(page.limit)
+        return list(rows)  # type: ignore[arg-type]
+
+
+def _of(node: Document) -> Document:
+    return {"node_id": node["_id"], "generation": node["generation"]}
+
+
+def _key(node: Document, comment_id: str) -> Document:
+    return {**_of(node), "id": comment_id}
+
+
+def _row(comment: Comment) -> Document:
+    return {**comment, "root_seq": root_seq(comment["full_slug"])}
+
+
+def _reply_counted(number: int) -> list[Document]:
+    revived = {"$cond": [{"$eq": ["$state", "removed"]}, "deleted", "$state"]}
+    return [{"$set": {"reply_count": {"$add": ["$reply_count", number]}, "state": revived}}]
+
+
+def _seen_by(viewer: Viewer) -> list[Document]:
+    """Return one branch per state, each a range of an index."""
+    branches: list[Document] = [{"state": "visible"}, {"state": "deleted"}]
+    if viewer.moderator:
+        return [*branches, {"state": "pending"}, {"state": "hidden"}]
+    if viewer.user_id:
+        branches.append({"state": "pending", "author.id": viewer.user_id})
+    return branches
+
+
+def _sort(node: Document, page: Page) -> list[tuple[str, int]]:
+    if not node["threaded"]:
+        return [("seq", ASCENDING if page.order == "oldest" else DESCENDING)]
+    return _BY_THREAD if page.order == "oldest" else _BY_NEWEST_ROOT
+
+
+def _after(node: Document, page: Page) -> list[Document]:
+    """Return the ranges that lie after the page's position, as parts of a filter."""
+    if page.after is None:
+        return [{}]
+    if not node["threaded"]:
+        (seq,) = page.after
+        return [{"seq": {"$gt" if page.order == "oldest" else "$lt": seq}}]
+    root, full_slug = page.after
+    if page.order == "oldest":
+        return [{"full_slug": {"$gt": full_slug}}]
+    return [
+        {"root_seq": {"$lt": root}},
+        {"root_seq": root, "full_slug": {"$gt": full_slug}},
+    ]
