@@ -10,11 +10,12 @@ from typing import Any
 from chalice.app import Chalice
 
 from chalicelib import health, http, logs, schema
+from chalicelib.ads import routes as ads
 from chalicelib.comments import routes as comments
 from chalicelib.database import ensure_indexes
 from chalicelib.runtime import Runtime
 
-ROUTES = (health.routes, comments.routes)
+ROUTES = (health.routes, ads.routes, comments.routes)
 
 
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:

@@ -1,23 +1,30 @@
 """The container's one MongoDB connection, and the indexes that its collections need."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
-from typing import Any
+from typing import Any, TypeVar
 
+import pymongo
 from bson.codec_options import CodecOptions
 from pymongo import IndexModel, MongoClient, WriteConcern
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
+from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
+from chalicelib.errors import Unavailable
 from chalicelib.settings import Settings
 
 Document = dict[str, Any]
+Result = TypeVar("Result")
 
 # Below the functions' own time-out (30 s), so that a caller hears of an outage as an answer.
 SERVER_SELECTION_TIMEOUT_MS = 5_000
 CONNECT_TIMEOUT_MS = 5_000
 SOCKET_TIMEOUT_MS = 20_000
+# The driver alone would try a transaction again for 120 s.
+TRANSACTION_TIMEOUT_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,26 @@ def open_database(client: MongoClient[Document], name: str) -> Database[Document
         write_concern=WriteConcern("majority"),
         read_concern=ReadConcern("local"),
     )
+
+
+def in_transaction(database: Database[Document], work: Callable[[ClientSession], Result]) -> Result:
+    """Run `work(session)` as one transaction on a snapshot and return what it returns.
+
+    `work` passes the session to every call it makes. It runs again after a conflict with
+    another writer, so it may do nothing that the transaction does not undo. An exception
+    from it leaves nothing written. Raises Unavailable when conflicts outlast the time-out.
+    """
+    with database.client.start_session() as session, pymongo.timeout(TRANSACTION_TIMEOUT_SECONDS):
+        try:
+            return session.with_transaction(
+                work,
+                read_concern=ReadConcern("snapshot"),
+                write_concern=WriteConcern("majority"),
+            )
+        except PyMongoError as error:
+            if error.timeout or error.has_error_label("TransientTransactionError"):
+                raise Unavailable("Others are changing the same things; try again") from error
+            raise
 
 
 def ensure_indexes(database: Database[Document], collections: Iterable[Collection]) -> None:

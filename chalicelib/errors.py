@@ -234,6 +234,22 @@ class UnknownZone(Problem):
     title = "There is no such zone on this site"
 
 
+class FlightOver(Problem):
+    """The campaign's flight has ended, so it cannot be activated."""
+
+    status = 409
+    code = "flight_over"
+    title = "The campaign's flight is over"
+
+
+class ZoneFull(Problem):
+    """A zone that the campaign targets has no room for its ads; the detail names the zones."""
+
+    status = 409
+    code = "zone_full"
+    title = "A zone has no room for this campaign's ads"
+
+
 # Social
 
 

@@ -1,0 +1,139 @@
+"""Campaigns: the system of record, and what a change of one does to the zones.
+
+A campaign and its zones change in one transaction, whose first write is the campaign: two
+changes of one campaign conflict there, two campaigns in one zone conflict at the zone, and
+the later one starts again from what the first has left.
+"""
+
+from datetime import datetime
+
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.ads import creatives, zones
+from chalicelib.ads.models import Campaign
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.errors import FieldError, FlightOver, InvalidRequest, UnknownCampaign
+
+CAMPAIGNS = Collection("ad.campaign")
+
+
+def put(
+    database: Database[Document], campaign_id: str, campaign: Campaign, now: datetime
+) -> tuple[Document, bool]:
+    """Create a draft or change a campaign; return it, and whether it is new.
+
+    The zones of an active campaign follow. An active one whose new flight is over has ended,
+    and an ended one with a new flight waits, paused, to be activated. Raises InvalidRequest
+    for targets that name no zone, and ZoneFull.
+    """
+    definition = campaign.model_dump()
+    _check_targets(database, definition["targets"])
+
+    def work(session: ClientSession) -> tuple[Document, bool]:
+        before = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, session=session)
+        status = _status_after(before, over=definition["flight"]["end"] <= now)
+        after = _update(database, session, campaign_id, {**definition, "status": status})
+        creatives.follow(database, session, before, after)
+        _place_or_clear(database, session, before, after)
+        return after, before is None
+
+    return in_transaction(database, work)
+
+
+def get(
+    database: Database[Document], campaign_id: str, session: ClientSession | None = None
+) -> Document:
+    """Return a campaign; raises UnknownCampaign."""
+    campaign = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, session=session)
+    if campaign is None:
+        raise UnknownCampaign
+    return campaign
+
+
+def activate(database: Database[Document], campaign_id: str, now: datetime) -> Document:
+    """Put the campaign's ads into its zones and return it; an active one stays as it is.
+
+    Before its flight it may be activated, and is served from the start. Raises
+    UnknownCampaign, FlightOver and ZoneFull.
+    """
+
+    def work(session: ClientSession) -> Document:
+        before = get(database, campaign_id, session)
+        if before["flight"]["end"] <= now:
+            raise FlightOver
+        if before["status"] == "active":
+            return before
+        after = _update(database, session, campaign_id, {"status": "active"})
+        zones.place(database, session, after)
+        return after
+
+    return in_transaction(database, work)
+
+
+def deactivate(database: Database[Document], campaign_id: str) -> Document:
+    """Pause an active campaign, take its ads out of the zones, and return it.
+
+    One that is not active stays as it is. Raises UnknownCampaign.
+    """
+
+    def work(session: ClientSession) -> Document:
+        before = get(database, campaign_id, session)
+        if before["status"] != "active":
+            return before
+        after = _update(database, session, campaign_id, {"status": "paused"})
+        zones.clear(database, session, campaign_id)
+        return after
+
+    return in_transaction(database, work)
+
+
+def _check_targets(database: Database[Document], targets: list[Document]) -> None:
+    """Raise InvalidRequest for those that name no zone; zones are never removed."""
+    unknown = zones.unknown(database, targets)
+    if unknown:
+        raise InvalidRequest(
+            errors=[
+                FieldError(f"targets.{position}", "unknown_zone", _no_such_zone(targets[position]))
+                for position in unknown
+            ]
+        )
+
+
+def _no_such_zone(target: Document) -> str:
+    return f"There is no zone {target['zone_id']} on the site {target['site_id']}"
+
+
+def _status_after(before: Document | None, *, over: bool) -> str:
+    status = before["status"] if before else "draft"
+    match status:
+        case "active" if over:
+            return "ended"
+        case "ended" if not over:
+            return "paused"
+        case _:
+            return str(status)
+
+
+def _update(
+    database: Database[Document], session: ClientSession, campaign_id: str, fields: Document
+) -> Document:
+    stored = database[CAMPAIGNS.name].find_one_and_update(
+        {"_id": campaign_id},
+        {"$set": fields},
+        upsert=True,
+        return_document=ReturnDocument.AFTER,
+        session=session,
+    )
+    assert stored is not None  # noqa: S101 - an upsert leaves a document to return
+    return stored
+
+
+def _place_or_clear(
+    database: Database[Document], session: ClientSession, before: Document | None, after: Document
+) -> None:
+    if after["status"] == "active":
+        zones.place(database, session, after)
+    elif before and before["status"] == "active":
+        zones.clear(database, session, after["_id"])
