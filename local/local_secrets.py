@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / ".plaza"
+FOLDER = Path(os.environ.get("PLAZA_LOCAL_FOLDER") or ROOT / ".plaza")
 _FILE = FOLDER / "secrets.json"
 _NAMES = ("PLAZA_JWT_SECRET", "PLAZA_SIGNING_KEYS")
 

@@ -98,7 +98,8 @@ class Poller:
                 MessageAttributeNames=["All"],
             ).get("Messages", [])
             messages += received
-            if not received and (not messages or time.monotonic() >= window_ends):
+            window_is_over = not messages or time.monotonic() >= window_ends
+            if len(received) < room and window_is_over:
                 break
         return messages
 

@@ -62,6 +62,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--fresh", action="store_true", help="start empty, in a temporary folder; keep nothing"
     )
+    parser.add_argument("--empty", action="store_true", help="load no demo data")
     return parser.parse_args()
 
 
@@ -95,7 +96,7 @@ def _run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     create_queues(sqs, app, VISIBILITY_TIMEOUT_SECONDS)
     ensure_indexes(runtime.database, schema.COLLECTIONS)
     stack.enter_context(_background(app, sqs))
-    if not options.fresh:
+    if not (options.fresh or options.empty):
         demo.load_once(runtime, may_start_over=own_database)
     server = waitress.create_server(
         wsgi_application(Gateway(app)), sockets=[listener], threads=HTTP_THREADS, ident=None

@@ -295,10 +295,11 @@ def test_two_apps_with_two_runtimes_do_not_see_each_other(
     )
     one, two = (Client(create_app(each, LocalChalice), token) for each in (runtime, other))
     admin = {"roles": ["admin"]}
+    url = "https://site.example/page"
 
-    assert one.as_("ann", **admin).put("/nodes/page", title="One").status == 201
+    assert one.as_("ann", **admin).put("/nodes/page", title="One", url=url).status == 201
     assert two.get("/nodes/page").code == "unknown_node"
-    assert two.as_("ann", **admin).put("/nodes/page", title="Two").status == 201
+    assert two.as_("ann", **admin).put("/nodes/page", title="Two", url=url).status == 201
     assert one.get("/nodes/page").json["title"] == "One"
     assert two.get("/nodes/page").json["title"] == "Two"
     runtime.database.client.drop_database("plaza-other")

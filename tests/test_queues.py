@@ -1,0 +1,220 @@
+"""Messages out to SQS and batches in, through the pollers that stand for Lambda's mapping."""
+
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import boto3
+import pytest
+from botocore.config import Config
+from chalice.app import Chalice
+from pydantic import TypeAdapter
+
+from chalicelib.queues import DEAD_LETTER_SUFFIX, MAX_RECEIVES, Message, Queues, consume
+from deploy.template import declared_queues
+from local.queues import Poller, create_queues
+
+Handler = Callable[["Greeting"], None]
+
+
+class Greeting(Message):
+    queue: ClassVar[str] = "greetings"
+    type: Literal["greeting"] = "greeting"
+    name: str
+
+
+MESSAGES = TypeAdapter(Greeting)
+
+
+def event_of(*bodies: str) -> dict[str, Any]:
+    return {
+        "Records": [{"messageId": f"m{n}", "body": body} for n, body in enumerate(bodies)],
+    }
+
+
+def greeting(name: str) -> str:
+    return Greeting(name=name).model_dump_json()
+
+
+def test_each_message_of_a_batch_is_handled() -> None:
+    seen: list[str] = []
+
+    answer = consume(
+        event_of(greeting("ann"), greeting("bob")), MESSAGES, lambda m: seen.append(m.name)
+    )
+
+    assert seen == ["ann", "bob"]
+    assert answer == {"batchItemFailures": []}
+
+
+def test_a_poison_message_among_nine_good_ones_fails_alone() -> None:
+    seen: list[str] = []
+
+    def handle(message: Greeting) -> None:
+        if message.name == "4":
+            raise ZeroDivisionError
+        seen.append(message.name)
+
+    answer = consume(event_of(*(greeting(str(n)) for n in range(10))), MESSAGES, handle)
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m4"}]}
+    assert len(seen) == 9
+
+
+@pytest.mark.parametrize("body", ["", "{}", "[]", "hello", '{"type":"farewell","name":"x"}'])
+def test_a_message_that_cannot_be_read_fails(body: str) -> None:
+    answer = consume(event_of(body), MESSAGES, lambda _: None)
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+
+
+def test_a_field_of_a_later_release_is_passed_over() -> None:
+    seen: list[str] = []
+    body = json.dumps({"type": "greeting", "name": "ann", "version": 1, "mood": "good"})
+
+    assert consume(event_of(body), MESSAGES, lambda m: seen.append(m.name)) == {
+        "batchItemFailures": []
+    }
+    assert seen == ["ann"]
+
+
+def app_that(handle: Handler, **mapping: Any) -> Chalice:
+    """Return an app with one queue whose messages go to `handle`."""
+    app = Chalice("plaza", configure_logs=False)
+
+    @app.on_sqs_message(queue="t-greetings", **mapping)
+    def greet(event: Any) -> dict[str, Any]:
+        return consume(event.to_dict(), MESSAGES, handle)
+
+    return app
+
+
+@pytest.fixture
+def mapping(sqs: Any) -> Any:
+    """Return a function that makes a queue with its poller, and a sender to it."""
+
+    def make(handle: Handler, visibility_timeout_seconds: int = 600, **options: Any) -> Any:
+        app = app_that(handle, **options)
+        create_queues(sqs, app, visibility_timeout_seconds)
+        return Poller(app, sqs, declared_queues(app)[0]), Queues("t-", client=sqs)
+
+    yield make
+    for url in sqs.list_queues(QueueNamePrefix="t-").get("QueueUrls", []):
+        sqs.delete_queue(QueueUrl=url)
+
+
+@pytest.mark.parametrize("count", [1, 10, 11, 25])
+def test_any_number_of_messages_is_sent_and_delivered(mapping: Any, count: int) -> None:
+    seen: list[str] = []
+    poller, queues = mapping(lambda m: seen.append(m.name), batch_size=10)
+
+    assert queues.send(*(Greeting(name=str(n)) for n in range(count)))
+    while poller.poll_once():
+        pass
+
+    assert sorted(map(int, seen)) == list(range(count))
+
+
+def test_a_batch_is_as_large_as_the_mapping_says(mapping: Any) -> None:
+    poller, queues = mapping(lambda _: None, batch_size=25)
+    queues.send(*(Greeting(name=str(n)) for n in range(30)))
+
+    assert [poller.poll_once(), poller.poll_once(), poller.poll_once()] == [25, 5, 0]
+
+
+def test_a_failed_message_comes_back_and_the_others_do_not(mapping: Any) -> None:
+    tries: list[str] = []
+
+    def handle(message: Greeting) -> None:
+        tries.append(message.name)
+        if message.name == "bad" and tries.count("bad") == 1:
+            raise ZeroDivisionError
+
+    poller, queues = mapping(handle, visibility_timeout_seconds=0, batch_size=10)
+    queues.send(Greeting(name="bad"), Greeting(name="good"))
+    while poller.poll_once():
+        pass
+
+    assert sorted(tries) == ["bad", "bad", "good"]
+
+
+def test_after_five_tries_a_message_is_among_the_dead_letters(mapping: Any, sqs: Any) -> None:
+    tries: list[str] = []
+
+    def handle(message: Greeting) -> None:
+        tries.append(message.name)
+        raise ZeroDivisionError
+
+    poller, queues = mapping(handle, visibility_timeout_seconds=0, batch_size=10)
+    queues.send(Greeting(name="poison"))
+    for _ in range(MAX_RECEIVES + 3):
+        poller.poll_once()
+
+    url = sqs.get_queue_url(QueueName=f"t-greetings{DEAD_LETTER_SUFFIX}")["QueueUrl"]
+    (dead,) = sqs.receive_message(QueueUrl=url)["Messages"]
+    assert json.loads(dead["Body"])["name"] == "poison"
+    assert len(tries) == MAX_RECEIVES
+
+
+def test_a_worker_that_raises_fails_its_whole_batch(mapping: Any) -> None:
+    poller, queues = mapping(lambda _: None, visibility_timeout_seconds=0, batch_size=10)
+    queues.send(Greeting(name="a"), Greeting(name="b"))
+
+    def crash(_event: object, _context: object) -> None:
+        raise ZeroDivisionError
+
+    working = poller.app.handler_map["greet"]
+    poller.app.handler_map["greet"] = crash
+    assert poller.poll_once() == 2
+    poller.app.handler_map["greet"] = working
+    assert poller.poll_once() == 2
+
+
+def test_a_record_has_the_shape_that_lambda_gives_it(mapping: Any) -> None:
+    events: list[Any] = []
+    poller, queues = mapping(lambda _: None)
+    poller.app.handler_map["greet"] = lambda event, _context: events.append(event)
+    queues.send(Greeting(name="ann"))
+
+    poller.poll_once()
+
+    (record,) = events[0]["Records"]
+    assert record["eventSource"] == "aws:sqs"
+    assert record["eventSourceARN"].endswith(":t-greetings")
+    assert record["attributes"]["ApproximateReceiveCount"] == "1"
+    assert {"messageId", "receiptHandle", "body", "md5OfBody", "awsRegion"} <= record.keys()
+
+
+def test_a_send_that_fails_says_so_and_does_not_raise() -> None:
+    nowhere = boto3.client(
+        "sqs",
+        region_name="eu-central-1",
+        endpoint_url="http://127.0.0.1:9",
+        aws_access_key_id="none",
+        aws_secret_access_key="none",
+        config=Config(connect_timeout=0.2, retries={"total_max_attempts": 1}),
+    )
+
+    assert not Queues("t-", client=nowhere).send(Greeting(name="ann"))
+
+
+def test_a_send_to_a_queue_that_is_not_there_says_so(sqs: Any) -> None:
+    assert not Queues("nowhere-", client=sqs).send(Greeting(name="ann"))
+
+
+def test_sending_nothing_succeeds(sqs: Any) -> None:
+    assert Queues("t-", client=sqs).send()
+
+
+def test_every_declared_queue_reports_failures_by_message(app: Chalice, workers: Any) -> None:
+    """Each worker of the app answers a message that it cannot read with that message's id."""
+    for source in declared_queues(app):
+        record = {"messageId": "m1", "receiptHandle": "r", "body": "not a message"}
+        answer = app.handler_map[source.name]({"Records": [record]}, None)
+        assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}, source.name
+    assert workers.drain() == 0
+
+
+def test_a_message_is_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Greeting(name="ann").name = "bob"  # type: ignore[misc]
