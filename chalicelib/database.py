@@ -10,10 +10,10 @@ from bson.codec_options import CodecOptions
 from pymongo import IndexModel, MongoClient, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
-from pymongo.errors import PyMongoError
+from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
-from chalicelib.errors import Unavailable
+from chalicelib.errors import ChangeTooLarge, Unavailable
 from chalicelib.settings import Settings
 
 Document = dict[str, Any]
@@ -25,6 +25,7 @@ CONNECT_TIMEOUT_MS = 5_000
 SOCKET_TIMEOUT_MS = 20_000
 # The driver alone would try a transaction again for 120 s.
 TRANSACTION_TIMEOUT_SECONDS = 20
+_TRANSACTION_TOO_LARGE = 388
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
 
     `work` passes the session to every call it makes. It runs again after a conflict with
     another writer, so it may do nothing that the transaction does not undo. An exception
-    from it leaves nothing written. Raises Unavailable when conflicts outlast the time-out.
+    from it leaves nothing written. Raises Unavailable when conflicts outlast the time-out,
+    and ChangeTooLarge when the writes do not fit into the server's cache.
     """
     with database.client.start_session() as session, pymongo.timeout(TRANSACTION_TIMEOUT_SECONDS):
         try:
@@ -76,6 +78,8 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
         except PyMongoError as error:
             if error.timeout or error.has_error_label("TransientTransactionError"):
                 raise Unavailable("Others are changing the same things; try again") from error
+            if isinstance(error, OperationFailure) and error.code == _TRANSACTION_TOO_LARGE:
+                raise ChangeTooLarge from error
             raise
 
 
@@ -95,8 +99,6 @@ def ensure_indexes(database: Database[Document], collections: Iterable[Collectio
 
 def _create_collection(database: Database[Document], name: str) -> None:
     """Create a collection unless another process was quicker."""
-    from pymongo.errors import CollectionInvalid, OperationFailure
-
     namespace_exists = 48
     try:
         database.create_collection(name)

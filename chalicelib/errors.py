@@ -113,6 +113,14 @@ class Conflict(Problem):
     title = "This conflicts with what is stored"
 
 
+class ChangeTooLarge(Problem):
+    """One change would write more than the database takes in a transaction; none of it is."""
+
+    status = 409
+    code = "change_too_large"
+    title = "This changes more at once than the database can take"
+
+
 class BodyTooLarge(Problem):
     """The body is over the limit."""
 
@@ -189,6 +197,30 @@ class SiteIsFixed(Problem):
     status = 409
     code = "site_is_fixed"
     title = "The node belongs to another site"
+
+
+class StoreTooSmall(Problem):
+    """The node's comments do not fit into the store that it should move to."""
+
+    status = 409
+    code = "store_too_small"
+    title = "The node has more comments than this store can hold"
+
+
+class CommentDeleted(Problem):
+    """The comment is a tombstone, which does not change any more."""
+
+    status = 409
+    code = "comment_deleted"
+    title = "The comment has been deleted"
+
+
+class EditWindowOver(Problem):
+    """The author may no longer change the comment."""
+
+    status = 403
+    code = "edit_window_over"
+    title = "A comment can be changed by its author for 15 minutes"
 
 
 class CannotThread(Problem):

@@ -6,7 +6,14 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 from chalicelib.ads.creatives import Creative
 from chalicelib.http import Input
@@ -31,6 +38,8 @@ MAX_KEYWORD_CHARACTERS = 64
 MAX_KEYWORD_BYTES = 1_024
 MAX_TARGETS = 1_000
 MAX_AD_UNITS = 50
+# Ad units times targets: what one transaction writes, 16 MB at the largest.
+MAX_ROWS = 5_000
 _YEARS = range(2000, 2101)
 
 Micros = Annotated[int, Field(ge=1, le=MAX_BUDGET_MICROS)]
@@ -39,9 +48,11 @@ Micros = Annotated[int, Field(ge=1, le=MAX_BUDGET_MICROS)]
 def normalise_keyword(text: str) -> str:
     """Return the form in which keywords are compared: NFKC and case folded, spaces joined.
 
-    Source: Unicode Standard, section 3.13, D147 (toNFKC_Casefold, without its ignorables).
+    Soft hyphens, joiners and other invisible format characters are left out. Source: The
+    Unicode Standard, section 3.13, toNFKC_Casefold.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
+    folded = unicodedata.normalize("NFKC", visible).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
@@ -175,12 +186,24 @@ class Campaign(Input):
     targets: list[Target] = Field(min_length=1, max_length=MAX_TARGETS)
     ad_units: list[AdUnit] = Field(min_length=1, max_length=MAX_AD_UNITS)
 
-    @model_validator(mode="after")
-    def _check_repeats(self) -> Self:
-        if len(set(self.targets)) < len(self.targets):
+    @field_validator("targets")
+    @classmethod
+    def _check_targets(cls, targets: list[Target]) -> list[Target]:
+        if len(set(targets)) < len(targets):
             raise ValueError("a campaign targets a zone once")
-        if len({unit.ad_unit_id for unit in self.ad_units}) < len(self.ad_units):
+        return targets
+
+    @field_validator("ad_units")
+    @classmethod
+    def _check_ad_units(cls, ad_units: list[AdUnit]) -> list[AdUnit]:
+        if len({unit.ad_unit_id for unit in ad_units}) < len(ad_units):
             raise ValueError("the ad units of a campaign have ids of their own")
+        return ad_units
+
+    @model_validator(mode="after")
+    def _check_rows(self) -> Self:
+        if len(self.ad_units) * len(self.targets) > MAX_ROWS:
+            raise ValueError(f"ad units times targets are at most {MAX_ROWS}")
         return self
 
 
