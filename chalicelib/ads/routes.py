@@ -73,4 +73,6 @@ def _require_publisher(request: Request, site_id: str) -> None:
 
 
 def _campaign(stored: Document) -> Document:
-    return {"campaign_id": stored["_id"], **{k: v for k, v in stored.items() if k != "_id"}}
+    """Return a campaign as it goes out: its id and status, then what a client may send."""
+    definition = {name: stored[name] for name in Campaign.model_fields}
+    return {"campaign_id": stored["_id"], "status": stored["status"], **definition}
