@@ -169,6 +169,6 @@ def stop_orphan(data: Path) -> None:
 def _runs_over(pid: int, data: Path) -> bool:
     """Tell whether the process is a mongod over this folder, and not one that got its number."""
     listing = subprocess.run(  # noqa: S603 - a fixed command
-        ["/bin/ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
+        ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
     return f"--dbpath={data}" in listing.stdout

@@ -66,8 +66,9 @@ def template(package: Path) -> Any:
 
 def declared_functions() -> list[str]:
     """Return the names of the functions beside the API's own."""
-    declared = [*declared_app.event_sources, *declared_app.pure_lambda_functions]
-    return sorted(each.name for each in declared)
+    workers = [source.name for source in declared_app.event_sources]
+    commands = [command.name for command in declared_app.pure_lambda_functions]
+    return sorted(workers + commands)
 
 
 def run_alone(script: str, package: Path, **environment: str) -> Any:

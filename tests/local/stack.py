@@ -108,6 +108,6 @@ def call(method: str, url: str, token: str | None = None, body: object = None) -
 def databases_over(folder: Path) -> list[str]:
     """Return the command lines of the mongod processes whose data lie below the folder."""
     listing = subprocess.run(
-        ["/bin/ps", "-eo", "command="], capture_output=True, text=True, check=True
+        ["/bin/ps", "-wweo", "command="], capture_output=True, text=True, check=True
     )
     return [line for line in listing.stdout.splitlines() if f"--dbpath={folder}" in line]

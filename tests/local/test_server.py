@@ -23,7 +23,7 @@ def test_it_serves_the_api_and_says_what_it_started(tmp_path: Path) -> None:
 
 
 def test_the_token_that_it_prints_is_an_admins(tmp_path: Path) -> None:
-    with server(tmp_path) as stack:
+    with server(tmp_path, "--empty") as stack:
         url = stack.wait_until_running()
         node = {"title": "A page", "url": "https://site.example/page"}
 
@@ -44,7 +44,7 @@ def test_a_signal_stops_everything(tmp_path: Path, number: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_it_starts_stops_everything(tmp_path: Path, number: int) -> None:
-    with server(tmp_path) as stack:
+    with server(tmp_path, "--empty") as stack:
         wait_until(lambda: databases_over(tmp_path), "mongod has been started")
 
         assert stack.signal(number) == 0
@@ -53,7 +53,7 @@ def test_a_signal_while_it_starts_stops_everything(tmp_path: Path, number: int) 
 
 
 def test_data_outlive_a_restart(tmp_path: Path) -> None:
-    with server(tmp_path) as stack:
+    with server(tmp_path, "--empty") as stack:
         url = stack.wait_until_running()
         call(
             "PUT",
@@ -63,7 +63,7 @@ def test_data_outlive_a_restart(tmp_path: Path) -> None:
         )
         stack.signal(signal.SIGTERM)
 
-    with server(tmp_path) as stack:
+    with server(tmp_path, "--empty") as stack:
         url = stack.wait_until_running()
         assert call("GET", f"{url}/nodes/page")[1]["title"] == "Kept"
 
@@ -129,9 +129,9 @@ def test_a_port_in_use_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_a_second_server_over_the_same_data_is_refused(tmp_path: Path) -> None:
-    with server(tmp_path) as first:
+    with server(tmp_path, "--empty") as first:
         first.wait_until_running()
-        with server(tmp_path) as second:
+        with server(tmp_path, "--empty") as second:
             assert second.process.wait(30) == 1
 
         (line,) = second.printed().splitlines()
@@ -180,7 +180,7 @@ def test_no_mongod_to_be_had_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_a_database_of_the_users_own_is_used_and_left_running(tmp_path: Path) -> None:
     with running_mongod(tmp_path / "theirs") as uri:
-        with server(tmp_path, PLAZA_MONGODB_URI=uri, PLAZA_DATABASE="theirs") as stack:
+        with server(tmp_path, "--empty", PLAZA_MONGODB_URI=uri) as stack:
             url = stack.wait_until_running()
             assert call("GET", f"{url}/health")[0] == 200
             stack.signal(signal.SIGTERM)
@@ -189,7 +189,7 @@ def test_a_database_of_the_users_own_is_used_and_left_running(tmp_path: Path) ->
 
 
 def test_a_killed_servers_database_does_not_outlive_it_for_long(tmp_path: Path) -> None:
-    with server(tmp_path) as stack:
+    with server(tmp_path, "--empty") as stack:
         stack.wait_until_running()
         os.kill(stack.process.pid, signal.SIGKILL)
 
