@@ -17,6 +17,7 @@ from pymongo import MongoClient
 from pymongo.errors import OperationFailure, PyMongoError
 
 from local.failures import StartupFailure
+from local.processes import command_lines
 
 REPLICA_SET = "plaza"
 START_TIMEOUT_SECONDS = 60
@@ -168,7 +169,4 @@ def stop_orphan(data: Path) -> None:
 
 def _runs_over(pid: int, data: Path) -> bool:
     """Tell whether the process is a mongod over this folder, and not one that got its number."""
-    listing = subprocess.run(  # noqa: S603 - a fixed command
-        ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    return f"--dbpath={data}" in listing.stdout
+    return f"--dbpath={data}" in command_lines().get(pid, "")

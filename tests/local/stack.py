@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from local.processes import command_lines
+
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE_SECONDS = 60
 
@@ -107,7 +109,4 @@ def call(method: str, url: str, token: str | None = None, body: object = None) -
 
 def databases_over(folder: Path) -> list[str]:
     """Return the command lines of the mongod processes whose data lie below the folder."""
-    listing = subprocess.run(
-        ["/bin/ps", "-wweo", "command="], capture_output=True, text=True, check=True
-    )
-    return [line for line in listing.stdout.splitlines() if f"--dbpath={folder}" in line]
+    return [line for line in command_lines().values() if f"--dbpath={folder}" in line]
