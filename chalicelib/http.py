@@ -192,7 +192,7 @@ def install(app: Chalice, runtime: Runtime) -> None:
         response = _answer(event, get_response)
         for name, value in _cors_headers(event, runtime).items():
             response.headers[name] = value
-        _log_request(app, event, response, started)
+        _log_request(event, response, started)
         return response
 
 
@@ -239,7 +239,7 @@ def _cors_headers(event: ChaliceRequest, runtime: Runtime) -> dict[str, str]:
     return headers
 
 
-def _log_request(app: Chalice, event: ChaliceRequest, response: Response, started: float) -> None:
+def _log_request(event: ChaliceRequest, response: Response, started: float) -> None:
     context = event.context
     log.info(
         "request",
@@ -249,7 +249,7 @@ def _log_request(app: Chalice, event: ChaliceRequest, response: Response, starte
                 "route": context.get("resourcePath"),
                 "status": int(response.status_code),
                 "duration_ms": round((time.perf_counter() - started) * 1000, 1),
-                "request_id": getattr(app.lambda_context, "aws_request_id", None),
+                "request_id": getattr(event.lambda_context, "aws_request_id", None),
             }
         },
     )

@@ -18,6 +18,10 @@ def _split(value: object) -> object:
     return value
 
 
+# HS256 asks for a key of at least 256 bits (RFC 7518, section 3.2).
+Secret = Annotated[SecretStr, Field(min_length=32)]
+
+
 class Settings(BaseModel):
     """Plaza's settings; the field `lease_ms` is the environment variable `PLAZA_LEASE_MS`.
 
@@ -30,12 +34,12 @@ class Settings(BaseModel):
     mongodb_uri: SecretStr = SecretStr("mongodb://127.0.0.1:27017/")
     database: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,38}$")] = "plaza"
 
-    jwt_secret: SecretStr | None = None
+    jwt_secret: Secret | None = None
     jwks_url: str | None = None
     jwt_issuer: str | None = None
     jwt_audience: str | None = None
     # The first key signs; every key verifies, so that keys can be rotated.
-    signing_keys: Annotated[tuple[SecretStr, ...], BeforeValidator(_split)] = ()
+    signing_keys: Annotated[tuple[Secret, ...], BeforeValidator(_split)] = ()
 
     # Origins whose pages may read an answer; empty means every origin, without credentials.
     allowed_origins: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()
@@ -49,6 +53,8 @@ class Settings(BaseModel):
     open_nodes: bool = False
     # Sites whose comments may show images.
     image_sites: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()
+    # How large a node may grow with its comments inside, before they become documents.
+    embedded_max_bytes: Annotated[int, Field(ge=4_096, le=8_388_608)] = 1_048_576
     # How long a comment may wait for a move of its node before it is refused with a 503.
     post_budget_ms: Annotated[int, Field(ge=0, le=20_000)] = 5_000
 

@@ -77,7 +77,7 @@ def settings(mongodb_uri: str) -> Settings:
         mongodb_uri=SecretStr(mongodb_uri),
         database="plaza-test",
         jwt_secret=SecretStr(JWT_SECRET),
-        signing_keys=(SecretStr("a signing key of the tests"),),
+        signing_keys=(SecretStr("a signing key of the tests, as long as it has to be"),),
         queue_prefix="plaza-test-",
     )
 

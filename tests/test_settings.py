@@ -31,7 +31,16 @@ def test_every_variable_at_fault_is_named() -> None:
 
 def test_secrets_do_not_show_when_settings_are_printed() -> None:
     settings = Settings.from_environment(
-        {"PLAZA_JWT_SECRET": "hush", "PLAZA_SIGNING_KEYS": "hush,hush"}
+        {"PLAZA_JWT_SECRET": "hush" * 8, "PLAZA_SIGNING_KEYS": "hush" * 8}
     )
 
     assert "hush" not in repr(settings)
+
+
+@pytest.mark.parametrize("variable", ["PLAZA_JWT_SECRET", "PLAZA_SIGNING_KEYS"])
+def test_a_secret_that_can_be_guessed_is_refused_and_not_repeated(variable: str) -> None:
+    with pytest.raises(InvalidSettings) as failure:
+        Settings.from_environment({variable: "x" * 31})
+
+    assert variable in str(failure.value)
+    assert "xxx" not in str(failure.value)
