@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from chalicelib.comments.store import Comment, Order, StoreName
 from chalicelib.database import Document
@@ -12,6 +12,7 @@ from chalicelib.http import Input, PageQuery
 MAX_TEXT_CHARACTERS = 10_000
 # A path has one segment more than its depth, and has to fit into a cursor.
 DEEPEST = 16
+MAX_COUNTS = 100
 
 NodeId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$")]
 SiteId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,64}$")]
@@ -26,6 +27,10 @@ def _printable(text: str) -> str:
     ):
         raise ValueError("control characters are not allowed")
     return text
+
+
+def _split(nodes: object) -> object:
+    return tuple(nodes.split(",")) if isinstance(nodes, str) else nodes
 
 
 def _newlines(text: str) -> str:
@@ -70,6 +75,38 @@ class NewComment(Input):
     parent: CommentId | None = None
 
 
+class CommentEdit(Input):
+    """A comment's new text."""
+
+    text: Text
+
+
+class StateChange(Input):
+    """The state that a moderator gives a comment."""
+
+    state: Literal["visible", "pending", "hidden"]
+
+
+class StoreChange(Input):
+    """The store that a node shall move to."""
+
+    store: StoreName
+
+
+class PendingQuery(PageQuery):
+    """The query of the moderation queue."""
+
+    state: Literal["pending"] = "pending"
+
+
+class CountsQuery(Input):
+    """The nodes whose comments are to be counted, separated by commas."""
+
+    nodes: Annotated[
+        tuple[NodeId, ...], BeforeValidator(_split), Field(min_length=1, max_length=MAX_COUNTS)
+    ]
+
+
 class CommentsQuery(PageQuery):
     """The query of a node's comments."""
 
@@ -84,6 +121,7 @@ def node_answer(node: Document) -> dict[str, Any]:
         "title": node["title"],
         "url": node["url"],
         "store": node["store"],
+        "moving_to": node["wanted_store"],
         "threaded": node["threaded"],
         "max_depth": node["max_depth"],
         "locked": node["locked"],

@@ -1,19 +1,28 @@
 """Nodes: the pages of a site that a discussion hangs on, and the counters that stand there."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from pymongo import ReturnDocument
+from pymongo import IndexModel, ReturnDocument
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.rights import DEFAULT_SITE
+from chalicelib.comments.store import StoreName
 from chalicelib.database import Collection, Document
 from chalicelib.errors import CannotThread, NodeHasComments, UnknownNode
 
-NODES = Collection("comments.node")
+NODES = Collection(
+    "comments.node",
+    indexes=(
+        # Small: only nodes that wait for a move, or for their counts to be compared.
+        IndexModel("wanted_store", partialFilterExpression={"wanted_store": {"$type": "string"}}),
+        IndexModel("written", partialFilterExpression={"written": {"$type": "date"}}),
+    ),
+)
 DEFAULT_MAX_DEPTH = 10
 # What a node is apart from the comments that the embedded store keeps in it.
 WITHOUT_COMMENTS = {"metadata": 0}
@@ -57,10 +66,12 @@ def new_node(
         "generation": 0,
         "last_generation": 0,
         "moving": None,
+        "wanted_store": None,
+        "written": None,
         "counts": {"visible": 0, "pending": 0},
         **given,
     }
-    _check_threads(node)
+    check_threads(node)
     return node
 
 
@@ -81,7 +92,7 @@ def update(database: Database[Document], node: Document, settings: NodeSettings)
     """
     given: Document = settings.model_dump(exclude_none=True, exclude={"site"})
     untouched: Document = {}
-    _check_threads({**node, **given})
+    check_threads({**node, **given})
     layout = {name: given.pop(name) for name in ("store", "threaded") if name in given}
     if any(node[name] != value for name, value in layout.items()):
         untouched, given = {"last_seq": 0, "moving": None}, given | layout
@@ -105,10 +116,28 @@ def take_seq(database: Database[Document], node_id: str, now: datetime) -> Docum
     """
     return collection(database).find_one_and_update(
         {"_id": node_id, "moving": None, "locked": False},
-        {"$inc": {"last_seq": 1}, "$max": {"last_posted": now}},
+        {"$inc": {"last_seq": 1}, "$max": {"last_posted": now}, "$set": {"written": now}},
         projection=WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
     )
+
+
+def touch(database: Database[Document], node_id: str, now: datetime) -> None:
+    """Note that the node is about to be written to, so that its counts are compared later."""
+    collection(database).update_one({"_id": node_id}, {"$set": {"written": now}})
+
+
+def want_store(database: Database[Document], node_id: str, store: StoreName | None) -> Document:
+    """Note the store that the node shall move to, and return the node; raises UnknownNode."""
+    node = collection(database).find_one_and_update(
+        {"_id": node_id},
+        {"$set": {"wanted_store": store}},
+        projection=WITHOUT_COMMENTS,
+        return_document=ReturnDocument.AFTER,
+    )
+    if node is None:
+        raise UnknownNode
+    return node
 
 
 def find_settled(database: Database[Document], node_id: str, now: datetime) -> Document | None:
@@ -130,6 +159,14 @@ def count(database: Database[Document], node: Document, change: dict[str, int]) 
     return collection(database).update_one(where, update).matched_count == 1
 
 
-def _check_threads(node: Document) -> None:
+def visible_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, int]:
+    """Return how many visible comments each node has; an unknown one has none."""
+    found = collection(database).find({"_id": {"$in": list(node_ids)}}, {"counts.visible": 1})
+    counts = dict.fromkeys(node_ids, 0)
+    return counts | {node["_id"]: node["counts"]["visible"] for node in found}
+
+
+def check_threads(node: Document) -> None:
+    """Raise CannotThread for a threaded node in a store that keeps comments by number alone."""
     if node["threaded"] and node["store"] not in THREADED_STORES:
         raise CannotThread

@@ -1,24 +1,37 @@
 """What can be done with nodes and their comments, and by whom."""
 
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import orjson
 
 from chalicelib.comments import nodes
+from chalicelib.comments.changing import change_comment
 from chalicelib.comments.models import CommentsQuery, NodeSettings, comment_answer
 from chalicelib.comments.order import position
+from chalicelib.comments.promotion import request_move
+from chalicelib.comments.rendering import RENDERER, render
 from chalicelib.comments.rights import default_site, moderates, publishes, viewer
-from chalicelib.comments.store import Comment, Page
+from chalicelib.comments.store import GONE, Comment, Page, State, StoreName
 from chalicelib.comments.stores import ask
 from chalicelib.cursors import decode_cursor, encode_cursor
 from chalicelib.database import Document
-from chalicelib.errors import Forbidden, SiteIsFixed, UnknownComment, UnknownNode
+from chalicelib.errors import (
+    CommentDeleted,
+    EditWindowOver,
+    Forbidden,
+    SiteIsFixed,
+    UnknownComment,
+    UnknownNode,
+)
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
 # Lambda's answers end at 6 MB; a page that would be longer ends early, with a cursor.
 MAX_PAGE_BYTES = 4_000_000
+EDIT_WINDOW = timedelta(minutes=15)
 
 
 def put_node(
@@ -52,7 +65,7 @@ def list_comments(
     page = Page(
         query.order, query.limit + 1, _after(runtime, query, scope), viewer(caller, node["site"])
     )
-    rows = ask(runtime.database, node, lambda store, now: store.page(now, page))
+    rows = ask(runtime, node, lambda store, now: store.page(now, page))
     return {**_page(runtime, node, rows, query.limit, scope), "count": node["counts"]["visible"]}
 
 
@@ -73,12 +86,86 @@ def list_thread(
     page = Page(
         "oldest", query.limit + 1, _after(runtime, query, scope), viewer(caller, node["site"])
     )
-    rows = ask(runtime.database, node, lambda store, now: store.thread(now, root, page))
+    rows = ask(runtime, node, lambda store, now: store.thread(now, root, page))
     return _page(runtime, node, rows, query.limit, scope)
 
 
+def edit_comment(
+    runtime: Runtime, node_id: str, comment_id: str, text: str, caller: Principal
+) -> Comment:
+    """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
+
+    Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver and
+    CommentTooLarge.
+    """
+    node, comment = _find_own(runtime, node_id, comment_id, caller)
+    late = runtime.now() - comment["posted"] > EDIT_WINDOW
+    if late and not moderates(caller, node["site"]):
+        raise EditWindowOver
+    html = render(text, images=node["site"] in runtime.settings.image_sites)
+    fields = {"text": text, "html": html, "renderer": RENDERER, "edited": runtime.now()}
+    return _changed(runtime, node, comment_id, fields)
+
+
+def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
+    """Delete a comment, for its author or a moderator; what was replied to leaves a tombstone.
+
+    Raises UnknownNode, UnknownComment, CommentDeleted and Forbidden.
+    """
+    node, _ = _find_own(runtime, node_id, comment_id, caller)
+    wiped = {"state": "deleted", "author": None, "text": None, "html": None, "edited": None}
+    _changed(runtime, node, comment_id, wiped)
+
+
+def set_state(
+    runtime: Runtime, node_id: str, comment_id: str, state: State, caller: Principal
+) -> Comment:
+    """Show, hide or hold a comment back, as a moderator of its site."""
+    node = nodes.find(runtime.database, node_id)
+    if not moderates(caller, node["site"]):
+        raise Forbidden(f"You do not moderate the site {node['site']}")
+    _living(_find(runtime, node, comment_id, caller))
+    return _changed(runtime, node, comment_id, {"state": state})
+
+
+def move_node(runtime: Runtime, node_id: str, store: StoreName, caller: Principal) -> Document:
+    """Move a node to another store, as its publisher; see `promotion.request_move`."""
+    node = nodes.find(runtime.database, node_id)
+    if not publishes(caller, node["site"]):
+        raise Forbidden(f"The site {node['site']} is not yours")
+    return request_move(runtime, node, store)
+
+
+def _find_own(
+    runtime: Runtime, node_id: str, comment_id: str, caller: Principal
+) -> tuple[Document, Comment]:
+    """Return a comment that the caller wrote or moderates, with its node."""
+    node = nodes.find(runtime.database, node_id)
+    comment = _living(_find(runtime, node, comment_id, caller))
+    own = comment["author"] is not None and comment["author"]["id"] == caller.id
+    if not own and not moderates(caller, node["site"]):
+        raise Forbidden("The comment is not yours")
+    return node, comment
+
+
+def _living(comment: Comment) -> Comment:
+    if comment["state"] in GONE:
+        raise CommentDeleted
+    return comment
+
+
+def _changed(
+    runtime: Runtime, node: Document, comment_id: str, fields: Mapping[str, Any]
+) -> Comment:
+    changed = change_comment(runtime, node, comment_id, fields)
+    if changed is None:
+        # Somebody deleted it since it was found.
+        raise UnknownComment
+    return changed
+
+
 def _find(runtime: Runtime, node: Document, comment_id: str, caller: Principal | None) -> Comment:
-    comment = ask(runtime.database, node, lambda store, now: store.get(now, comment_id))
+    comment = ask(runtime, node, lambda store, now: store.get(now, comment_id))
     if comment is None or not viewer(caller, node["site"]).sees(comment):
         raise UnknownComment
     return comment

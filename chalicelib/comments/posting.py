@@ -6,16 +6,18 @@ generation, confirm by counting it where the node still has that generation. A m
 the same id and number, and finding itself there already means that it was copied and counted.
 """
 
+import contextlib
 import random
 import time
 from collections.abc import Iterator
 
-from chalicelib.comments import nodes
+from chalicelib.comments import moderation, nodes
 from chalicelib.comments.models import NewComment
 from chalicelib.comments.order import segment
+from chalicelib.comments.promotion import move
 from chalicelib.comments.rendering import RENDERER, render
 from chalicelib.comments.rights import viewer
-from chalicelib.comments.store import GONE, Added, Comment, Moved, counts_change
+from chalicelib.comments.store import GONE, Added, Comment, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.database import Document
 from chalicelib.errors import NodeLocked, NotThreaded, Unavailable, UnknownComment, UnknownNode
@@ -43,11 +45,17 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
     node = _take_seq(runtime, node_id)
     parent = _parent(runtime, node, new.parent, author)
     comment = _compose(runtime, node, parent, new.text, author)
+    if comment["state"] == "pending":
+        # Before the comment itself: a crash in between leaves a row too many, never one too few.
+        moderation.settle(runtime.database, node, comment)
     stored_under: set[int] = set()
     for current in turns(runtime, node):
         try:
-            added = store_of(runtime.database, current).add(current, comment)
+            added = store_of(runtime, current).add(current, comment)
         except Moved:
+            continue
+        except Full:
+            make_room(runtime, current)
             continue
         if added is Added.COLLISION:
             comment = _compose(runtime, node, parent, new.text, author)
@@ -69,6 +77,12 @@ def turns(runtime: Runtime, node: Document) -> Iterator[Document]:
         settled = nodes.find_settled(runtime.database, node["_id"], runtime.now())
         if settled is not None:
             yield settled
+
+
+def make_room(runtime: Runtime, node: Document) -> None:
+    """Promote a node that is full to one document per comment, or leave that to who does."""
+    with contextlib.suppress(Unavailable):
+        move(runtime, node["_id"], "documents")
 
 
 def _waits(budget_ms: int) -> Iterator[None]:
@@ -114,7 +128,7 @@ def _parent(
         return None
     if not node["threaded"]:
         raise NotThreaded
-    parent = ask(runtime.database, node, lambda store, now: store.get(now, parent_id))
+    parent = ask(runtime, node, lambda store, now: store.get(now, parent_id))
     if parent is None or parent["state"] in GONE or not viewer(author, node["site"]).sees(parent):
         raise UnknownComment
     return parent

@@ -66,6 +66,19 @@ class Viewer:
             case "removed":
                 return False
 
+    def expression(self, comment: str) -> Document:
+        """Return `sees` as an aggregation expression over a variable, as "$$comment"."""
+        shown: list[str] = [
+            "visible",
+            "deleted",
+            *(["pending", "hidden"] if self.moderator else []),
+        ]
+        seen: Document = {"$in": [f"{comment}.state", shown]}
+        if self.moderator or self.user_id is None:
+            return seen
+        own = {"$eq": [f"{comment}.author.id", {"$literal": self.user_id}]}
+        return {"$or": [seen, {"$and": [{"$eq": [f"{comment}.state", "pending"]}, own]}]}
+
 
 @dataclass(frozen=True)
 class Page:
@@ -87,11 +100,14 @@ class Added(enum.Enum):
     COUNTED = "stored and counted in one write"
     DUPLICATE = "this very comment (id and seq) was there already"
     COLLISION = "the id is taken by another comment"
-    FULL = "the store cannot hold one more comment of this node"
 
 
 class Moved(Exception):
     """The node no longer is what the caller read: read it again and repeat."""
+
+
+class Full(Exception):
+    """The store cannot hold this much of the node's comments."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +123,7 @@ class Store(Protocol):
     """Where the comments of a node are kept.
 
     Every method takes the node's document as read, and answers for its generation alone.
-    `embedded` raises Moved where the node has changed since.
+    `embedded` raises Moved where the node has changed since, and Full where it has no room.
     """
 
     def add(self, node: Document, comment: Comment) -> Added:
@@ -126,10 +142,13 @@ class Store(Protocol):
         """Return a comment and its descendants, depth-first and oldest first."""
         ...
 
-    def change(self, node: Document, comment_id: str, fields: Mapping[str, Any]) -> Changed | None:
-        """Set fields of a comment; None where it is unknown or deleted.
+    def change(
+        self, node: Document, comment_id: str, fields: Mapping[str, Any], where: Mapping[str, Any]
+    ) -> Changed | None:
+        """Set fields of a comment that has the values of `where`.
 
-        The state `deleted` becomes `removed` where nobody has replied.
+        Returns None where there is none, or where it is deleted. The state `deleted` becomes
+        `removed` where nobody has replied.
         """
         ...
 
@@ -141,8 +160,11 @@ class Store(Protocol):
         """Give every comment by `seq`, in batches."""
         ...
 
-    def load(self, node: Document, comments: Iterable[Comment]) -> None:
-        """Store comments as they are under the node's generation, which nobody reads yet."""
+    def load(self, node: Document, batches: Iterable[list[Comment]]) -> None:
+        """Store exported comments under the node's generation, which nobody reads yet.
+
+        Replies are counted anew, since a post may have been half done when it was copied.
+        """
         ...
 
     def discard(self, node: Document) -> None:
@@ -165,3 +187,16 @@ def counts_change(before: State | None, after: State) -> dict[str, int]:
 def settled_state(wanted: State, reply_count: int) -> State:
     """Return the state that a comment ends in: one deleted without replies is removed."""
     return "removed" if wanted == "deleted" and not reply_count else wanted
+
+
+def after_change(comment: Comment, fields: Mapping[str, Any]) -> Comment:
+    """Return a comment with the fields set, as every store leaves it."""
+    changed = {**comment, **fields}
+    changed["state"] = settled_state(changed["state"], comment["reply_count"])
+    return changed  # type: ignore[return-value]
+
+
+def matches(comment: Comment, where: Mapping[str, Any]) -> bool:
+    """Tell whether a comment may still change and has the values of `where`."""
+    values: Mapping[str, Any] = comment
+    return comment["state"] not in GONE and all(values[name] == where[name] for name in where)

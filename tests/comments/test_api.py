@@ -46,6 +46,7 @@ def test_a_publisher_makes_a_node_and_changes_it(publisher: Client, client: Clie
         "site": "default",
         **PAGE,
         "store": "documents",
+        "moving_to": None,
         "threaded": True,
         "max_depth": 10,
         "locked": True,

@@ -3,32 +3,36 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from pymongo.database import Database
-
 from chalicelib.comments import nodes
 from chalicelib.comments.store import Moved, Store
+from chalicelib.comments.stores.buckets import BucketStore
 from chalicelib.comments.stores.documents import DocumentStore
+from chalicelib.comments.stores.embedded import EmbeddedStore
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
+from chalicelib.runtime import Runtime
 
-STORES: dict[str, type[DocumentStore]] = {"documents": DocumentStore}
 _READ_ATTEMPTS = 5
 
 Answer = TypeVar("Answer")
 
 
-def store_of(database: Database[Document], node: Document) -> Store:
+def store_of(runtime: Runtime, node: Document) -> Store:
     """Return the store that the node's comments are in."""
-    return STORES[node["store"]](database)
+    match node["store"]:
+        case "embedded":
+            return EmbeddedStore(runtime.database, runtime.settings.embedded_max_bytes)
+        case "buckets":
+            return BucketStore(runtime.database)
+        case _:
+            return DocumentStore(runtime.database)
 
 
-def ask(
-    database: Database[Document], node: Document, query: Callable[[Store, Document], Answer]
-) -> Answer:
+def ask(runtime: Runtime, node: Document, query: Callable[[Store, Document], Answer]) -> Answer:
     """Return what a query finds in the node's store, asking again where the node moved away."""
     for _ in range(_READ_ATTEMPTS):
         try:
-            return query(store_of(database, node), node)
+            return query(store_of(runtime, node), node)
         except Moved:
-            node = nodes.find(database, node["_id"])
+            node = nodes.find(runtime.database, node["_id"])
     raise Unavailable("The discussion is being moved")

@@ -3,6 +3,7 @@
 MongoDB Applied Design Patterns, "Storing Comments": "One Document per Comment".
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ from chalicelib.comments.store import (
     Page,
     State,
     Viewer,
-    settled_state,
+    after_change,
 )
 from chalicelib.database import Collection, Document
 
@@ -85,22 +86,20 @@ class DocumentStore:
         where = {**_of(node), "full_slug": {**bounds, "$lt": end}}
         return self._find(page, [where], _BY_THREAD)
 
-    def change(self, node: Document, comment_id: str, fields: Mapping[str, Any]) -> Changed | None:
+    def change(
+        self, node: Document, comment_id: str, fields: Mapping[str, Any], where: Mapping[str, Any]
+    ) -> Changed | None:
         """Set fields of a comment that is not deleted."""
         update: Document = {name: {"$literal": value} for name, value in fields.items()}
         if fields.get("state") == "deleted":
             update["state"] = {"$cond": ["$reply_count", "deleted", "removed"]}
         before: Any = self._comments.find_one_and_update(
-            {**_key(node, comment_id), "state": {"$nin": list(GONE)}},
+            {"$and": [_key(node, comment_id), {"state": {"$nin": list(GONE)}}, dict(where)]},
             [{"$set": update}],
             projection=_ROW,
             return_document=ReturnDocument.BEFORE,
         )
-        if before is None:
-            return None
-        after = {**before, **fields}
-        after["state"] = settled_state(after["state"], before["reply_count"])
-        return Changed(before, after)  # type: ignore[arg-type]
+        return Changed(before, after_change(before, fields)) if before else None
 
     def count(self, node: Document) -> Mapping[State, int]:
         """Count the comments of each state."""
@@ -120,9 +119,21 @@ class DocumentStore:
         if batch:
             yield batch
 
-    def load(self, node: Document, comments: Iterable[Comment]) -> None:
-        """Store a batch of comments as they are."""
-        self._comments.insert_many([{**_of(node), **_row(comment)} for comment in comments])
+    def load(self, node: Document, batches: Iterable[list[Comment]]) -> None:
+        """Store exported comments; then mend the counts of replies that were half done."""
+        counted: dict[str, int] = {}
+        replies: Counter[str] = Counter()
+        for batch in batches:
+            self._comments.insert_many([{**_of(node), **_row(comment)} for comment in batch])
+            counted.update((comment["id"], comment["reply_count"]) for comment in batch)
+            replies.update(comment["parent_id"] for comment in batch if comment["parent_id"])
+        mended = [
+            UpdateOne(_key(node, comment_id), _reply_counted(replies[comment_id] - number))
+            for comment_id, number in counted.items()
+            if replies[comment_id] != number
+        ]
+        if mended:
+            self._comments.bulk_write(mended, ordered=False)
 
     def discard(self, node: Document) -> None:
         """Remove a generation."""

@@ -1,0 +1,211 @@
+"""Pages of a hundred comments: the hybrid of documents and embedding, by number alone.
+
+MongoDB Applied Design Patterns, "Storing Comments": "Hybrid Schema Design". There a writer
+fills the last page and then opens the next one, which goes over the limit under load. Here a
+comment's number names its page, so writers never have to agree on one.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import bson
+from pymongo import ASCENDING, IndexModel, ReturnDocument
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.comments.store import GONE, Added, Changed, Comment, Page, State, after_change
+from chalicelib.database import Collection, Document
+
+PAGE_COMMENTS = 100
+# What no longer fits goes to a continuation, a further part of the same page.
+MAX_PAGE_BYTES = 4 * 1024 * 1024
+
+# The generation stands behind the page, so that the shard key is a prefix of the unique index.
+PAGES = Collection(
+    "comments.page",
+    indexes=(
+        IndexModel(
+            [
+                ("node_id", ASCENDING),
+                ("page", ASCENDING),
+                ("generation", ASCENDING),
+                ("part", ASCENDING),
+            ],
+            unique=True,
+        ),
+        IndexModel([("node_id", ASCENDING), ("comments.id", ASCENDING)]),
+    ),
+    shard_key={"node_id": 1, "page": 1},
+)
+
+
+class BucketStore:
+    """Comments in pages: for long flat discussions that are mostly read page by page."""
+
+    def __init__(self, database: Database[Document]) -> None:
+        self._pages: MongoCollection[Document] = database[PAGES.name]
+
+    def add(self, node: Document, comment: Comment) -> Added:
+        """Store a comment on the page that its number names."""
+        stored = self.get(node, comment["id"])
+        if stored is not None:
+            return Added.DUPLICATE if stored["seq"] == comment["seq"] else Added.COLLISION
+        page = page_of(comment["seq"])
+        size = _size(comment)
+        for part in itertools.count():
+            if self._push({**_of(node), "page": page, "part": part}, comment, size):
+                break
+        return Added.INSERTED
+
+    def page(self, node: Document, page: Page) -> list[Comment]:
+        """Return a page of the node, from as many stored pages as it takes.
+
+        The first read asks for enough pages to fill the answer if all of it may be seen.
+        """
+        found: list[Comment] = []
+        span = -(-page.limit // PAGE_COMMENTS) + 1
+        for first, last in _spans(node, page, span):
+            rows = self._pages.find(
+                {**_of(node), "page": {"$gte": first, "$lte": last}},
+                {"_id": 0, "comments": _part_of(page)},
+            ).sort([("page", ASCENDING), ("part", ASCENDING)])
+            found += _merged(rows, newest_first=page.order == "newest")
+            if len(found) >= page.limit:
+                break
+        return found[: page.limit]
+
+    def get(self, node: Document, comment_id: str) -> Comment | None:
+        """Return a comment whatever its state."""
+        row = self._pages.find_one(
+            {**_of(node), "comments.id": comment_id}, {"_id": 0, "comments.$": 1}
+        )
+        return row["comments"][0] if row else None
+
+    def thread(self, node: Document, root: Comment, page: Page) -> list[Comment]:
+        """Return the comment alone: a flat discussion has no replies."""
+        del node
+        return [] if page.after else [root]
+
+    def change(
+        self, node: Document, comment_id: str, fields: Mapping[str, Any], where: Mapping[str, Any]
+    ) -> Changed | None:
+        """Set fields of a comment that is not deleted."""
+        state = "removed" if fields.get("state") == "deleted" else None
+        values = {**fields, **({"state": state} if state else {})}
+        element = {"$and": [{"id": comment_id}, {"state": {"$nin": list(GONE)}}, dict(where)]}
+        row = self._pages.find_one_and_update(
+            {**_of(node), "comments": {"$elemMatch": element}},
+            {
+                "$set": {f"comments.$.{name}": value for name, value in values.items()},
+                # More than the text grows by, which is on the safe side of the bound.
+                "$inc": {"bytes": _size(values)},
+            },
+            projection={"comments": {"$elemMatch": {"id": comment_id}}},
+            return_document=ReturnDocument.BEFORE,
+        )
+        if row is None:
+            return None
+        before = row["comments"][0]
+        return Changed(before, after_change(before, fields))
+
+    def count(self, node: Document) -> Mapping[State, int]:
+        """Count the comments of each state."""
+        groups = self._pages.aggregate(
+            [
+                {"$match": _of(node)},
+                {"$unwind": "$comments"},
+                {"$group": {"_id": "$comments.state", "comments": {"$sum": 1}}},
+            ]
+        )
+        return {group["_id"]: group["comments"] for group in groups}
+
+    def export(self, node: Document) -> Iterator[list[Comment]]:
+        """Give every comment by number, a page at a time."""
+        rows = self._pages.find(_of(node)).sort([("page", ASCENDING), ("part", ASCENDING)])
+        for _, parts in itertools.groupby(rows, key=lambda row: row["page"]):
+            yield _merged(parts)
+
+    def load(self, node: Document, batches: Iterable[list[Comment]]) -> None:
+        """Store exported comments, page by page."""
+        everything = itertools.chain.from_iterable(batches)
+        for number, comments in itertools.groupby(everything, key=lambda c: page_of(c["seq"])):
+            self._pages.insert_many(list(_parts({**_of(node), "page": number}, comments)))
+
+    def discard(self, node: Document) -> None:
+        """Remove a generation."""
+        self._pages.delete_many(_of(node))
+
+    def _push(self, part: Document, comment: Comment, size: int) -> bool:
+        """Push a comment on a part of a page, making it where it is new; tell whether it fits."""
+        where = {**part, "bytes": {"$lte": MAX_PAGE_BYTES - size}}
+        update: Document = {
+            "$push": {"comments": {"$each": [comment], "$sort": {"seq": 1}}},
+            "$inc": {"count": 1, "bytes": size},
+        }
+        try:
+            self._pages.update_one(where, update, upsert=True)
+        except DuplicateKeyError:
+            # Another writer has just made the part, or it is full: the filter tells which.
+            return self._pages.update_one(where, update).matched_count == 1
+        return True
+
+
+def page_of(seq: int) -> int:
+    """Return the page of the comment with this number: 0 for the first hundred."""
+    return (seq - 1) // PAGE_COMMENTS
+
+
+def _of(node: Document) -> Document:
+    return {"node_id": node["_id"], "generation": node["generation"]}
+
+
+def _size(values: Mapping[str, Any]) -> int:
+    return len(bson.encode(values))
+
+
+def _spans(node: Document, page: Page, span: int) -> Iterator[tuple[int, int]]:
+    """Give ranges of stored pages in the order of the listing, each twice as long as the last."""
+    lowest, highest = 0, page_of(node["last_seq"])
+    if page.after is not None and page.order == "oldest":
+        lowest = page_of(page.after[0] + 1)
+    elif page.after is not None:
+        highest = page_of(page.after[0] - 1)
+    while lowest <= highest:
+        if page.order == "oldest":
+            yield lowest, min(lowest + span - 1, highest)
+            lowest += span
+        else:
+            yield max(highest - span + 1, lowest), highest
+            highest -= span
+        span *= 2
+
+
+def _part_of(page: Page) -> Document:
+    """Return the projection of a stored page to what the listing may need of it."""
+    conditions = [page.viewer.expression("$$comment")]
+    if page.after is not None:
+        beyond = "$gt" if page.order == "oldest" else "$lt"
+        conditions.append({beyond: ["$$comment.seq", page.after[0]]})
+    seen = {"$filter": {"input": "$comments", "as": "comment", "cond": {"$and": conditions}}}
+    return {"$slice": [seen, page.limit if page.order == "oldest" else -page.limit]}
+
+
+def _merged(rows: Iterable[Document], *, newest_first: bool = False) -> list[Comment]:
+    comments = itertools.chain.from_iterable(row["comments"] for row in rows)
+    return sorted(comments, key=lambda comment: comment["seq"], reverse=newest_first)
+
+
+def _parts(page: Document, comments: Iterable[Comment]) -> Iterator[Document]:
+    """Lay the comments of one page out in parts that keep to the bound of bytes."""
+    part: Document = {**page, "part": 0, "count": 0, "bytes": 0, "comments": []}
+    for comment in comments:
+        size = _size(comment)
+        if part["comments"] and part["bytes"] + size > MAX_PAGE_BYTES:
+            yield part
+            part = {**page, "part": part["part"] + 1, "count": 0, "bytes": 0, "comments": []}
+        part["comments"].append(comment)
+        part["count"] += 1
+        part["bytes"] += size
+    yield part

@@ -1,0 +1,100 @@
+"""What schedules and commands do for comments: compare counters, render anew."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from pymongo import ASCENDING
+
+from chalicelib.comments import moderation, nodes, promotion
+from chalicelib.comments.changing import change_comment
+from chalicelib.comments.rendering import RENDERER, render
+from chalicelib.comments.store import GONE, Comment
+from chalicelib.comments.stores import store_of
+from chalicelib.database import Document
+from chalicelib.logs import log
+from chalicelib.runtime import Runtime
+
+# A write that began this long ago is over: no function runs longer.
+_QUIET = timedelta(minutes=15)
+_NODES_AT_ONCE = 200
+
+
+def tend(runtime: Runtime) -> dict[str, int]:
+    """Do what is due: send lost moves again, remove waste, compare counters; say how much."""
+    return {
+        "moves_sent": promotion.resend_wanted(runtime),
+        "generations_removed": promotion.sweep(runtime),
+        "counts_mended": repair_counts(runtime),
+    }
+
+
+def repair_counts(runtime: Runtime) -> int:
+    """Compare the counters of quiet nodes with a recount; return how many had to be mended.
+
+    A node is compared once after it was last written to, when no write can be in flight.
+    """
+    quiet = {"written": {"$lte": runtime.now() - _QUIET}, "moving": None}
+    found = nodes.collection(runtime.database).find(quiet, nodes.WITHOUT_COMMENTS)
+    return sum(
+        _repair(runtime, node) for node in found.sort("written", ASCENDING).limit(_NODES_AT_ONCE)
+    )
+
+
+def render_again(runtime: Runtime, after: str = "", most_nodes: int = 1_000) -> Document:
+    """Render the comments that an older renderer made, node by node in the order of their ids.
+
+    Returns `{rendered, next}`: how many comments, and the node to go on after, or null.
+    """
+    found = nodes.collection(runtime.database).find({"_id": {"$gt": after}}, {"_id": 1})
+    ids = [node["_id"] for node in found.sort("_id", ASCENDING).limit(most_nodes)]
+    rendered = sum(_render_node(runtime, node_id) for node_id in ids)
+    return {"rendered": rendered, "next": ids[-1] if len(ids) == most_nodes else None}
+
+
+def _repair(runtime: Runtime, node: Document) -> bool:
+    counted = store_of(runtime, node).count(node)
+    counts = {"visible": counted.get("visible", 0), "pending": counted.get("pending", 0)}
+    mended: bool = counts != node["counts"]
+    queued = runtime.database[moderation.PENDING.name].count_documents(
+        {"site": node["site"], "node_id": node["_id"]}
+    )
+    if queued != counts["pending"]:
+        _requeue(runtime, node)
+        mended = True
+    # Whoever writes meanwhile leaves another mark, and the node is compared again.
+    nodes.collection(runtime.database).update_one(
+        {"_id": node["_id"], "generation": node["generation"], "written": node["written"]},
+        {"$set": {"counts": counts, "written": None}},
+    )
+    if mended:
+        fields = {"node": node["_id"], "had": node["counts"], "has": counts, "queued": queued}
+        log.warning("counts mended", extra={"fields": fields})
+    return mended
+
+
+def _requeue(runtime: Runtime, node: Document) -> None:
+    """Let the moderation queue hold the node's pending comments, and no others."""
+    moderation.forget(runtime.database, node)
+    for comment in _comments(runtime, node):
+        if comment["state"] == "pending":
+            moderation.settle(runtime.database, node, comment)
+
+
+def _render_node(runtime: Runtime, node_id: str) -> int:
+    node = nodes.find(runtime.database, node_id)
+    images = node["site"] in runtime.settings.image_sites
+    rendered = 0
+    for comment in _comments(runtime, node):
+        if comment["renderer"] == RENDERER or comment["state"] in GONE or comment["text"] is None:
+            continue
+        fields = {"html": render(comment["text"], images=images), "renderer": RENDERER}
+        # An edit in between bears the new renderer already.
+        where = {"renderer": comment["renderer"], "text": comment["text"]}
+        changed = change_comment(runtime, node, comment["id"], fields, where)
+        rendered += changed is not None
+    return rendered
+
+
+def _comments(runtime: Runtime, node: Document) -> Iterator[Comment]:
+    for batch in store_of(runtime, node).export(node):
+        yield from batch

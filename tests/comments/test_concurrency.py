@@ -1,0 +1,145 @@
+"""Many writers on one node at once, in every store, and while it moves."""
+
+import dataclasses
+import itertools
+import random
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from chalicelib.comments.store import StoreName
+from chalicelib.comments.stores.buckets import PAGES
+from chalicelib.errors import UnknownComment
+from chalicelib.runtime import Runtime, utc_now
+from tests.comments.discussion import Discussion, Layout
+
+WRITERS = 8
+EACH = 500
+MOVES = 40
+ROUND: tuple[StoreName, ...] = ("buckets", "embedded", "documents")
+
+
+def in_threads(count: int, work: Callable[[int], list[str]]) -> list[str]:
+    """Start `work` in so many threads at one moment; return what they all return."""
+    start = threading.Barrier(count)
+
+    def run(number: int) -> list[str]:
+        start.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(itertools.chain.from_iterable(pool.map(run, range(count))))
+
+
+def test_eight_writers_lose_nothing_and_leave_no_gap(runtime: Runtime, layout: Layout) -> None:
+    real = dataclasses.replace(runtime, now=utc_now, random=random.SystemRandom())
+    discussion = Discussion.make(real, layout)
+    # A few roots, so that replies meet each other at the same parents.
+    roots = [discussion.post(f"root {number}")["id"] for number in range(3)]
+
+    def write(writer: int) -> list[str]:
+        parents: list[str | None] = [None, *(roots if layout.threaded else [])]
+        return [
+            discussion.post(f"{writer}:{number}", parents[number % len(parents)])["id"]
+            for number in range(EACH)
+        ]
+
+    posted = roots + in_threads(WRITERS, write)
+
+    total = WRITERS * EACH + len(roots)
+    stored = discussion.stored()
+    assert len(set(posted)) == total
+    assert sorted(comment["seq"] for comment in stored.values()) == list(range(1, total + 1))
+    assert {comment["id"] for comment in discussion.walk()} == set(posted)
+    assert discussion.node["counts"] == {"visible": total, "pending": 0}
+    replies = sum(comment["reply_count"] for comment in stored.values())
+    assert replies == sum(comment["parent_id"] is not None for comment in stored.values())
+    if layout.store == "embedded":
+        assert discussion.node["store"] == "documents"
+    sizes = [page["count"] for page in runtime.database[PAGES.name].find()]
+    assert all(size <= 100 for size in sizes)
+    assert sum(sizes) == (total if layout.store == "buckets" else 0)
+
+
+def test_writes_during_moves_are_never_lost(runtime: Runtime) -> None:
+    """Posts, edits and deletions go on while the node goes round the stores."""
+    real = dataclasses.replace(runtime, now=utc_now, random=random.SystemRandom())
+    discussion = Discussion.make(real, Layout("documents", threaded=False))
+    # Counts posts, so that a move begins every dozen of them, in the middle of others.
+    progress = threading.Semaphore(0)
+
+    def write(writer: int) -> list[str]:
+        kept = []
+        for number in range(120):
+            posted = discussion.post(f"{writer}:{number}")["id"]
+            progress.release()
+            if number % 3 == 1:
+                discussion.edit(posted, f"edited {writer}:{number}")
+            if number % 3 == 2:
+                discussion.delete(posted)
+            else:
+                kept.append(posted)
+        return kept
+
+    def move() -> None:
+        rounds = itertools.cycle(ROUND)
+        for _ in range(MOVES):
+            for _ in range(4 * 120 // MOVES):
+                progress.acquire()
+            discussion.move(next(rounds))
+
+    with ThreadPoolExecutor(1) as mover:
+        moves = mover.submit(move)
+        kept = in_threads(4, write)
+        moves.result()
+
+    found = discussion.walk()
+    assert sorted(comment["id"] for comment in found) == sorted(kept)
+    assert sum((comment["text"] or "").startswith("edited") for comment in found) == 160
+    assert len(discussion.stored()) == 480
+    assert discussion.node["counts"] == {"visible": len(kept), "pending": 0}
+
+
+def test_a_deletion_and_a_reply_at_once_never_lose_the_thread(runtime: Runtime) -> None:
+    real = dataclasses.replace(runtime, now=utc_now, random=random.SystemRandom())
+    for number, store in enumerate(("documents", "embedded") * 10):
+        layout = Layout(store, threaded=True)  # type: ignore[arg-type]
+        discussion = Discussion.make(real, layout, f"page-{number}")
+        root = discussion.post("root")["id"]
+
+        def race(writer: int, discussion: Discussion = discussion, root: str = root) -> list[str]:
+            if writer:
+                discussion.delete(root)
+                return []
+            try:
+                return [discussion.post("reply", root)["id"]]
+            except UnknownComment:
+                return []
+
+        replies = in_threads(2, race)
+        assert discussion.texts() == ([None, "reply"] if replies else [])
+
+
+def test_readers_see_the_old_or_the_new_and_always_the_whole(runtime: Runtime) -> None:
+    real = dataclasses.replace(runtime, now=utc_now, random=random.SystemRandom())
+    discussion = Discussion.make(real, Layout("documents", threaded=True))
+    for number in range(60):
+        discussion.post(str(number))
+    expected = discussion.texts()
+    done = threading.Event()
+
+    def read() -> int:
+        reads = 0
+        while not done.is_set():
+            assert discussion.texts(limit=25) == expected
+            reads += 1
+        return reads
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        try:
+            for store in ("embedded", "documents") * 15:
+                discussion.move(store)
+        finally:
+            done.set()
+        assert all(reader.result() for reader in readers)
