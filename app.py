@@ -8,18 +8,19 @@ import os
 from typing import Any
 
 from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
-from pydantic import TypeAdapter
 
 from chalicelib import health, http, logs, schema
 from chalicelib.ads import routes as ads
-from chalicelib.comments import promotion, upkeep
 from chalicelib.comments import routes as comments
-from chalicelib.comments.promotion import MoveNode
 from chalicelib.database import ensure_indexes
 from chalicelib.queues import consume
 from chalicelib.runtime import Runtime
+from chalicelib.social import comments as post_comments
+from chalicelib.social import fan_out as fan_outs
+from chalicelib.social import messages, walls
+from chalicelib.social import routes as social
 
-ROUTES = (health.routes, ads.routes, comments.routes)
+ROUTES = (health.routes, ads.routes, comments.routes, social.routes)
 
 
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
@@ -30,30 +31,42 @@ def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
     http.install(app, runtime)
     for routes in ROUTES:
         app.register_blueprint(routes(runtime))
-    declare_workers(app, runtime)
+    declare_social_workers(app, runtime)
     declare_schedules(app, runtime)
     declare_commands(app, runtime)
     return app
 
 
-def declare_workers(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers of the queues."""
+def declare_social_workers(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers of the social feed's queues."""
     queue = runtime.queues.name_of
 
-    @app.on_sqs_message(queue=queue("promotion"), batch_size=1)
-    def move_nodes(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: MoveNode) -> None:
-            promotion.move_wanted(runtime, message.node_id)
+    @app.on_sqs_message(queue=queue(messages.Deliver.queue), batch_size=10)
+    def fan_out(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: messages.Deliver | messages.DeliverChunk) -> None:
+            fan_outs.handle(runtime, message)
 
-        return consume(event.to_dict(), TypeAdapter(MoveNode), handle)
+        return consume(event.to_dict(), messages.FAN_OUT, handle)
+
+    @app.on_sqs_message(queue=queue(messages.SpreadComments.queue), batch_size=10)
+    def comment_spread(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: messages.SpreadComments) -> None:
+            post_comments.spread(runtime.database, message.post_id)
+
+        return consume(event.to_dict(), messages.COMMENT_SPREAD, handle)
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
     """Declare what runs by the clock."""
 
-    @app.schedule(Rate(5, Rate.MINUTES))
-    def tend_comments(_event: CloudWatchEvent) -> dict[str, int]:
-        return upkeep.tend(runtime)
+    @app.schedule(Rate(1, Rate.MINUTES))
+    def sweep(_event: CloudWatchEvent) -> None:
+        fan_outs.sweep(runtime)
+        post_comments.sweep(runtime)
+
+    @app.schedule(Rate(1, Rate.HOURS))
+    def truncate_comments(_event: CloudWatchEvent) -> dict[str, int]:
+        return {"documents": walls.truncate_comments(runtime.database)}
 
 
 def declare_commands(app: Chalice, runtime: Runtime) -> None:
@@ -63,10 +76,6 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
     def init_db(_event: object, _context: object) -> dict[str, int]:
         ensure_indexes(runtime.database, schema.COLLECTIONS)
         return {"collections": len(schema.COLLECTIONS)}
-
-    @app.lambda_function()
-    def rerender_comments(event: dict[str, Any], _context: object) -> dict[str, Any]:
-        return upkeep.render_again(runtime, after=event.get("after", ""))
 
 
 def __getattr__(name: str) -> Any:

@@ -307,3 +307,35 @@ class UnknownPost(Problem):
     status = 404
     code = "unknown_post"
     title = "There is no such post"
+
+
+class CannotCircleSelf(Problem):
+    """Users cannot be members of their own circles."""
+
+    status = 422
+    code = "cannot_circle_self"
+    title = "You cannot put yourself into a circle of yours"
+
+
+class TooManyCircles(Problem):
+    """The user has as many circles as one can have."""
+
+    status = 409
+    code = "too_many_circles"
+    title = "You have 100 circles already"
+
+
+class TooManyMembers(Problem):
+    """The user's circles hold as many members as they can, all taken together."""
+
+    status = 409
+    code = "too_many_members"
+    title = "Your circles have 1,000 members already"
+
+
+class TooManyFollowers(Problem):
+    """The other user has as many followers as one can have."""
+
+    status = 409
+    code = "too_many_followers"
+    title = "This user has 1,000 followers already"

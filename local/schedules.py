@@ -62,7 +62,15 @@ def run_schedules(app: Chalice, stop: threading.Event) -> None:
 def run_schedule(app: Chalice, name: str) -> None:
     """Call one schedule's handler as EventBridge would; a failure is logged."""
     handler: Callable[[dict[str, Any], object], object] = app.handler_map[name]
-    event = {
+    try:
+        handler(scheduled_event(name), LambdaContext(name, FUNCTION_MEMORY_MB))
+    except Exception:  # noqa: BLE001 - the next run may succeed
+        log.exception("schedule failed", extra={"fields": {"schedule": name}})
+
+
+def scheduled_event(name: str) -> dict[str, Any]:
+    """Return the event that EventBridge sends for a schedule, now."""
+    return {
         "version": "0",
         "id": str(uuid.uuid4()),
         "detail-type": "Scheduled Event",
@@ -73,7 +81,3 @@ def run_schedule(app: Chalice, name: str) -> None:
         "resources": [f"arn:aws:events:us-east-1:123456789012:rule/{name}"],
         "detail": {},
     }
-    try:
-        handler(event, LambdaContext(name, FUNCTION_MEMORY_MB))
-    except Exception:  # noqa: BLE001 - the next run may succeed
-        log.exception("schedule failed", extra={"fields": {"schedule": name}})

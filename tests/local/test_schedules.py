@@ -4,7 +4,7 @@ import pytest
 from chalice.app import Chalice, Cron, Rate
 
 from local.failures import StartupFailure
-from local.schedules import declared_schedules, run_schedules
+from local.schedules import declared_schedules, run_schedules, scheduled_event
 
 
 def test_rates_are_read_from_the_app() -> None:
@@ -49,4 +49,4 @@ def test_each_runs_at_the_start_and_one_that_fails_stops_no_other() -> None:
 
 def test_the_handlers_of_the_app_itself_run_as_schedules(app: Chalice) -> None:
     for schedule in declared_schedules(app):
-        app.handler_map[schedule.name]({"detail-type": "Scheduled Event", "detail": {}}, None)
+        app.handler_map[schedule.name](scheduled_event(schedule.name), None)

@@ -1,0 +1,168 @@
+"""Comments on a post: stored on the post, then spread to the copies of it."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymongo import ASCENDING, IndexModel, UpdateOne
+from pymongo.database import Database
+
+from chalicelib.cursors import decode_cursor, encode_cursor
+from chalicelib.database import Collection, Document
+from chalicelib.errors import Unavailable, UnknownPost
+from chalicelib.http import PageQuery
+from chalicelib.identity import Principal
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+from chalicelib.social import posts, users, walls
+from chalicelib.social.messages import SpreadComments
+from chalicelib.social.models import comment_answer
+
+# Older comments than these, which stand on the post itself.
+OLDER_COMMENTS = Collection(
+    "social.post_comment",
+    indexes=(IndexModel([("post_id", ASCENDING), ("ts", ASCENDING), ("id", ASCENDING)]),),
+    shard_key={"post_id": 1},
+)
+HELD_ON_POST = 200
+_MOVED_AT_ONCE = 20
+_TRIES = 50
+_SWEPT_AT_ONCE = 1_000
+
+
+def add(runtime: Runtime, post_id: str, caller: Principal, text: str) -> Document:
+    """Store a comment with its spread pending, in one write; then ask for the spread.
+
+    Raises UnknownPost where the caller may not see the post.
+    """
+    posts.find_visible(runtime.database, post_id, caller.id)
+    now = runtime.now()
+    comment = {
+        "id": new_id(now, runtime.random),
+        "by": users.ensure(runtime.database, caller),
+        "ts": now,
+        "text": text,
+    }
+    _push(runtime, post_id, comment)
+    runtime.queues.send(SpreadComments(post_id=post_id))
+    return comment
+
+
+def _push(runtime: Runtime, post_id: str, comment: Document) -> None:
+    """Put a comment on the post, in a place that is made where all are taken."""
+    due = comment["ts"] + timedelta(milliseconds=runtime.settings.lease_ms)
+    for _ in range(_TRIES):
+        pushed = posts.collection(runtime.database).update_one(
+            {"_id": post_id, f"comments.{HELD_ON_POST - 1}": {"$exists": False}, "deleted": False},
+            {
+                "$push": {"comments": {"$each": [comment], "$sort": walls.BY_TIME}},
+                "$inc": {"comment_count": 1, "spread.version": 1},
+                "$set": {"spread.due": due},
+            },
+        )
+        if pushed.matched_count:
+            return
+        _move_oldest(runtime.database, post_id)
+    raise Unavailable("Too many are commenting on this post at once")
+
+
+def _move_oldest(database: Database[Document], post_id: str) -> None:
+    """Move the oldest comments off the post; a crash between leaves them in both places."""
+    post = posts.collection(database).find_one(
+        {"_id": post_id, "deleted": False}, {"comments": {"$slice": _MOVED_AT_ONCE}}
+    )
+    if post is None:
+        raise UnknownPost
+    database[OLDER_COMMENTS.name].bulk_write(
+        [
+            UpdateOne(
+                {"_id": comment["id"], "post_id": post_id}, {"$setOnInsert": comment}, upsert=True
+            )
+            for comment in post["comments"]
+        ]
+    )
+    moved = [comment["id"] for comment in post["comments"]]
+    posts.collection(database).update_one(
+        {"_id": post_id}, {"$pull": {"comments": {"id": {"$in": moved}}}}
+    )
+
+
+def list_all(
+    runtime: Runtime, post_id: str, reader_id: str | None, query: PageQuery
+) -> dict[str, Any]:
+    """Return a page of a post's comments, oldest first: `{comments, next}`.
+
+    Raises UnknownPost where the reader may not see the post.
+    """
+    posts.find_visible(runtime.database, post_id, reader_id)
+    keys, scope = runtime.settings.signing_keys, f"post-comments:{post_id}"
+    after = _decode(decode_cursor(query.cursor, scope, keys)) if query.cursor else None
+    # The post first: a comment that is being moved is then found in one place at least.
+    post = posts.collection(runtime.database).find_one({"_id": post_id}, {"comments": 1})
+    if post is None:
+        raise UnknownPost
+    held = [comment for comment in post["comments"] if after is None or _at(comment) > after]
+    older = _older(runtime.database, post_id, after, query.limit + 1)
+    found = sorted({each["id"]: each for each in [*older, *held]}.values(), key=_at)
+    shown = found[: query.limit]
+    last = _encode(_at(shown[-1])) if len(found) > len(shown) else None
+    return {
+        "comments": [comment_answer(comment) for comment in shown],
+        "next": encode_cursor(last, scope, keys) if last else None,
+    }
+
+
+def _older(
+    database: Database[Document], post_id: str, after: tuple[datetime, str] | None, limit: int
+) -> list[Document]:
+    where: Document = {"post_id": post_id}
+    if after:
+        ts, comment_id = after
+        where |= {
+            "ts": {"$gte": ts},
+            "$or": [{"ts": {"$gt": ts}}, {"id": {"$gt": comment_id}}],
+        }
+    order = list(walls.BY_TIME.items())
+    return list(database[OLDER_COMMENTS.name].find(where).sort(order).limit(limit))
+
+
+def spread(database: Database[Document], post_id: str) -> None:
+    """Bring a post's last comments to its copies and clear the pending mark.
+
+    The mark stays where another comment came in the meantime; that one's message clears it.
+    """
+    post = posts.collection(database).find_one(
+        {"_id": post_id},
+        {"comments": {"$slice": -walls.COMMENTS_SHOWN}, "comment_count": 1, "spread": 1},
+    )
+    if post is None:
+        return
+    walls.spread_comments(database, post)
+    posts.collection(database).update_one(
+        {"_id": post_id, "spread.version": post["spread"]["version"]},
+        {"$unset": {"spread.due": ""}},
+    )
+
+
+def sweep(runtime: Runtime) -> None:
+    """Ask again for the spreads that are overdue."""
+    overdue = (
+        posts.collection(runtime.database)
+        .find({"spread.due": {"$lte": runtime.now()}}, {"_id": 1})
+        .sort("spread.due", ASCENDING)
+        .limit(_SWEPT_AT_ONCE)
+    )
+    runtime.queues.send(*(SpreadComments(post_id=post["_id"]) for post in overdue))
+
+
+def _at(comment: Document) -> tuple[datetime, str]:
+    return comment["ts"], comment["id"]
+
+
+def _encode(position: tuple[datetime, str]) -> list[Any]:
+    ts, comment_id = position
+    return [ts.isoformat(), comment_id]
+
+
+def _decode(position: list[Any]) -> tuple[datetime, str]:
+    ts, comment_id = position
+    return datetime.fromisoformat(ts), comment_id

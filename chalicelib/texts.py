@@ -1,0 +1,42 @@
+"""Texts that people write, as pydantic types: trimmed, bounded, without control characters."""
+
+import unicodedata
+from typing import Annotated
+
+from pydantic import AfterValidator, StringConstraints
+
+_LINE_BREAKS = "\n\t"
+
+
+def _without_controls(text: str) -> str:
+    if any(unicodedata.category(character) == "Cc" for character in text):
+        raise ValueError("control characters are not allowed")
+    return text
+
+
+def _printable(text: str) -> str:
+    _without_controls(text.translate(dict.fromkeys(map(ord, _LINE_BREAKS))))
+    return text
+
+
+def _newlines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+Line = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    AfterValidator(_without_controls),
+]
+Url = Annotated[
+    str,
+    StringConstraints(pattern=r"^https?://[^\s<>\"]+$", max_length=2_000),
+    AfterValidator(_without_controls),
+]
+# Several lines; whoever uses it adds the bound.
+Paragraphs = Annotated[
+    str,
+    AfterValidator(_newlines),
+    StringConstraints(strip_whitespace=True, min_length=1),
+    AfterValidator(_printable),
+]
