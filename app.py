@@ -8,10 +8,13 @@ import os
 from typing import Any
 
 from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from pydantic import TypeAdapter
 
 from chalicelib import health, http, logs, schema
 from chalicelib.ads import routes as ads
+from chalicelib.comments import promotion, upkeep
 from chalicelib.comments import routes as comments
+from chalicelib.comments.promotion import MoveNode
 from chalicelib.database import ensure_indexes
 from chalicelib.queues import consume
 from chalicelib.runtime import Runtime
@@ -31,10 +34,23 @@ def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
     http.install(app, runtime)
     for routes in ROUTES:
         app.register_blueprint(routes(runtime))
+    declare_workers(app, runtime)
     declare_social_workers(app, runtime)
     declare_schedules(app, runtime)
     declare_commands(app, runtime)
     return app
+
+
+def declare_workers(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers of the queues."""
+    queue = runtime.queues.name_of
+
+    @app.on_sqs_message(queue=queue("promotion"), batch_size=1)
+    def move_nodes(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: MoveNode) -> None:
+            promotion.move_wanted(runtime, message.node_id)
+
+        return consume(event.to_dict(), TypeAdapter(MoveNode), handle)
 
 
 def declare_social_workers(app: Chalice, runtime: Runtime) -> None:
@@ -68,6 +84,10 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
     def truncate_comments(_event: CloudWatchEvent) -> dict[str, int]:
         return {"documents": walls.truncate_comments(runtime.database)}
 
+    @app.schedule(Rate(5, Rate.MINUTES))
+    def tend_comments(_event: CloudWatchEvent) -> dict[str, int]:
+        return upkeep.tend(runtime)
+
 
 def declare_commands(app: Chalice, runtime: Runtime) -> None:
     """Declare the functions that a person or a deployment invokes by name."""
@@ -76,6 +96,10 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
     def init_db(_event: object, _context: object) -> dict[str, int]:
         ensure_indexes(runtime.database, schema.COLLECTIONS)
         return {"collections": len(schema.COLLECTIONS)}
+
+    @app.lambda_function()
+    def rerender_comments(event: dict[str, Any], _context: object) -> dict[str, Any]:
+        return upkeep.render_again(runtime, after=event.get("after", ""))
 
 
 def __getattr__(name: str) -> Any:

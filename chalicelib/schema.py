@@ -1,8 +1,8 @@
 """Every collection of Plaza with its indexes and shard key, in one list."""
 
 from chalicelib.ads import campaigns, creatives, zones
-from chalicelib.comments import nodes
-from chalicelib.comments.stores import documents
+from chalicelib.comments import moderation, nodes, promotion
+from chalicelib.comments.stores import buckets, documents
 from chalicelib.database import Collection
 from chalicelib.social import comments as social_comments
 from chalicelib.social import news, posts, users, walls
@@ -13,6 +13,9 @@ COLLECTIONS: tuple[Collection, ...] = (
     zones.ZONES,
     nodes.NODES,
     documents.COMMENTS,
+    buckets.PAGES,
+    moderation.PENDING,
+    promotion.GENERATIONS,
     users.USERS,
     posts.POSTS,
     social_comments.OLDER_COMMENTS,
