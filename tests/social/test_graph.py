@@ -1,0 +1,307 @@
+"""Circles and followers: two directions that never disagree."""
+
+import random
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from chalicelib.errors import TooManyFollowers, UnknownCircle
+from chalicelib.runtime import Runtime
+from chalicelib.social import graph, users
+from tests.http_client import Client
+from tests.social.people import circle, follow, settle
+
+
+def assert_directions_agree(runtime: Runtime) -> None:
+    """Check that every follower and every count follows from the circles."""
+    everyone = {user["_id"]: user for user in users.collection(runtime.database).find()}
+    held: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for owner, user in everyone.items():
+        for circle_id, held_circle in user["circles"].items():
+            for member in held_circle["members"]:
+                held[member][owner].add(circle_id)
+    for user_id, user in everyone.items():
+        followers = {who: set(each["circles"]) for who, each in user["followers"].items()}
+        members = [each for held in user["circles"].values() for each in held["members"]]
+        assert followers == held[user_id]
+        assert user["counts"] == {
+            "followers": len(followers),
+            "following": len(set(members)),
+            "circles": len(user["circles"]),
+            "memberships": len(members),
+        }
+
+
+def test_a_circle_s_members_are_followed(client: Client, runtime: Runtime) -> None:
+    circle(client, "ann", "club", "bob", "cy")
+
+    circles = client.as_("ann").get("/users/me/circles").json["circles"]
+    followers = client.as_("ann").get("/users/bob/followers").json
+
+    members = [{"id": "bob", "name": "Bob"}, {"id": "cy", "name": "Cy"}]
+    assert circles == [{"id": "club", "name": "Club", "members": members}]
+    assert followers == {"followers": [{"id": "ann", "name": "Ann"}], "next": None}
+    assert client.get("/users/ann").json["counts"] == {"followers": 0, "following": 2}
+    assert client.get("/users/bob").json["counts"] == {"followers": 1, "following": 0}
+    assert_directions_agree(runtime)
+
+
+def test_circling_twice_changes_nothing(client: Client, runtime: Runtime) -> None:
+    circle(client, "ann", "club", "bob")
+    before = list(users.collection(runtime.database).find())
+
+    circle(client, "ann", "club", "bob")
+
+    assert list(users.collection(runtime.database).find()) == before
+
+
+@pytest.mark.parametrize("path", ["club/members/cy", "none/members/bob", "club/members/nobody"])
+def test_uncircling_what_is_not_circled_changes_nothing(
+    client: Client, runtime: Runtime, path: str
+) -> None:
+    settle(client, "cy")
+    circle(client, "ann", "club", "bob")
+    before = list(users.collection(runtime.database).find())
+
+    assert client.as_("ann").delete(f"/users/me/circles/{path}").status == 204
+    assert client.as_("dan").delete(f"/users/me/circles/{path}").status == 204
+    assert list(users.collection(runtime.database).find()) == before
+
+
+def test_leaving_the_last_circle_ends_the_following(client: Client, runtime: Runtime) -> None:
+    circle(client, "ann", "club", "bob")
+    circle(client, "ann", "work", "bob")
+    ann = client.as_("ann")
+
+    ann.delete("/users/me/circles/club/members/bob")
+    assert client.get("/users/bob").json["counts"]["followers"] == 1
+    ann.delete("/users/me/circles/work/members/bob")
+
+    assert client.get("/users/bob").json["counts"]["followers"] == 0
+    assert client.get("/users/ann").json["counts"]["following"] == 0
+    assert_directions_agree(runtime)
+
+
+def test_deleting_a_circle_ends_the_following_of_those_in_no_other(
+    client: Client, runtime: Runtime
+) -> None:
+    circle(client, "ann", "club", "bob", "cy")
+    circle(client, "ann", "work", "cy", "dan")
+    ann = client.as_("ann")
+
+    assert ann.delete("/users/me/circles/club").status == 204
+    assert ann.delete("/users/me/circles/club").status == 204
+
+    assert [each["id"] for each in ann.get("/users/me/circles").json["circles"]] == ["work"]
+    assert client.get("/users/bob").json["counts"]["followers"] == 0
+    assert client.get("/users/cy").json["counts"]["followers"] == 1
+    assert_directions_agree(runtime)
+
+
+def test_a_circle_is_renamed_with_its_members_in_it(client: Client) -> None:
+    circle(client, "ann", "club", "bob")
+
+    renamed = client.as_("ann").put("/users/me/circles/club", name="Cheese")
+
+    assert renamed.status == 200
+    assert renamed.json == {
+        "id": "club",
+        "name": "Cheese",
+        "members": [{"id": "bob", "name": "Bob"}],
+    }
+
+
+def test_what_cannot_be_circled_is_named(client: Client) -> None:
+    circle(client, "ann", "club")
+    ann = client.as_("ann")
+
+    assert ann.put("/users/me/circles/club/members/nobody").code == "unknown_user"
+    assert ann.put("/users/me/circles/none/members/ann").code == "cannot_circle_self"
+    settle(client, "bob")
+    assert ann.put("/users/me/circles/none/members/bob").code == "unknown_circle"
+    assert client.as_("new").put("/users/me/circles/club/members/bob").code == "unknown_circle"
+
+
+@pytest.mark.parametrize("name", ["v1.0", "a..b", "$set", "$name.x", ".", "*public*", "Æ 🌊"])
+def test_a_circle_s_name_may_be_any_text(client: Client, runtime: Runtime, name: str) -> None:
+    settle(client, "bob")
+    ann = client.as_("ann")
+    assert ann.put("/users/me/circles/club", name=name).status == 201
+    assert ann.put("/users/me/circles/club/members/bob").status == 204
+    assert ann.put("/users/me/circles/club", name=name).json["name"] == name
+    assert_directions_agree(runtime)
+
+
+@pytest.mark.parametrize("circle_id", ["0", "-", "_", "name", "members", "__proto__", "x" * 64])
+def test_a_circle_s_id_may_look_like_anything_else(
+    client: Client, runtime: Runtime, circle_id: str
+) -> None:
+    for member in ("0", "_", "name", "members", "a|b"):
+        circle(client, "circles", circle_id, member)
+
+    assert client.get("/users/circles").json["counts"]["following"] == 5
+    client.as_("circles").delete(f"/users/me/circles/{circle_id}/members/name")
+    assert_directions_agree(runtime)
+
+
+@pytest.mark.parametrize("circle_id", ["a.b", "$set", "*public*", "%00", "%24x", "x" * 65, "a%2Fb"])
+def test_a_circle_s_id_is_no_field_path(client: Client, circle_id: str) -> None:
+    reply = client.as_("ann").put(f"/users/me/circles/{circle_id}", name="Club")
+
+    assert (reply.status, reply.code) == (422, "invalid_request")
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101, None, 1, {"$gt": ""}])
+def test_a_circle_needs_a_name(client: Client, name: Any) -> None:
+    assert client.as_("ann").put("/users/me/circles/club", name=name).code == "invalid_request"
+
+
+def test_the_graph_needs_a_token(client: Client) -> None:
+    assert client.get("/users/me/circles").status == 401
+    assert client.put("/users/me/circles/club", name="Club").status == 401
+    assert client.put("/users/me/circles/club/members/bob").status == 401
+    settle(client, "bob")
+    assert client.get("/users/bob/followers").status == 401
+
+
+def test_followers_are_paged_by_id(client: Client) -> None:
+    names = [f"reader-{number}" for number in range(5)]
+    for name in names:
+        follow(client, name, "ann")
+    ann = client.as_("ann")
+
+    first = ann.get("/users/me/followers?limit=2").json
+    second = ann.get(f"/users/ann/followers?limit=2&cursor={first['next']}").json
+    third = ann.get(f"/users/ann/followers?limit=2&cursor={second['next']}").json
+
+    pages = [first, second, third]
+    assert [each["id"] for page in pages for each in page["followers"]] == names
+    assert third["next"] is None
+    assert ann.get("/users/nobody/followers").code == "unknown_user"
+
+
+def test_a_follower_s_circles_are_nobody_else_s_business(client: Client) -> None:
+    circle(client, "ann", "dull-people", "bob")
+
+    assert b"dull" not in client.as_("bob").get("/users/me/followers").body
+    assert b"dull" not in client.get("/users/ann").body
+
+
+def test_the_bounds_are_refused_one_above(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "MAX_FOLLOWERS", 2)
+    monkeypatch.setattr(graph, "MAX_MEMBERSHIPS", 3)
+    monkeypatch.setattr(graph, "MAX_CIRCLES", 2)
+    follow(client, "ann", "star", "bob", "cy")
+    follow(client, "bob", "star")
+    settle(client, "cy", "dan")
+    for user in ("ann", "cy"):
+        client.as_(user).put("/users/me/circles/read", name="Read")
+    ann, cy = client.as_("ann"), client.as_("cy")
+
+    assert cy.put("/users/me/circles/read/members/star").code == "too_many_followers"
+    assert ann.put("/users/me/circles/read/members/dan").code == "too_many_members"
+    assert ann.put("/users/me/circles/read/members/bob").status == 204
+    assert ann.put("/users/me/circles/two", name="Two").status == 201
+    assert ann.put("/users/me/circles/three", name="Three").code == "too_many_circles"
+    assert_directions_agree(runtime)
+
+
+def test_many_at_once_leave_both_directions_agreeing(client: Client, runtime: Runtime) -> None:
+    names = [f"user-{number}" for number in range(4)]
+    for name in names:
+        circle(client, name, "one")
+        circle(client, name, "two")
+
+    def change(thread: int) -> None:
+        rng = random.Random(thread)
+        for _ in range(25):
+            owner, member = rng.sample(names, 2)
+            name = rng.choice(["one", "two"])
+            match rng.randrange(5):
+                case 0:
+                    graph.delete_circle(runtime.database, owner, name)
+                    graph.put_circle(runtime.database, owner, name, "Again")
+                case 1:
+                    graph.remove_member(runtime.database, owner, name, member)
+                case _:
+                    add_if_there(runtime, owner, name, member)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, range(4)))
+
+    assert_directions_agree(runtime)
+
+
+def add_if_there(runtime: Runtime, owner: str, circle_id: str, member: str) -> None:
+    """Circle somebody, where no other thread has just deleted the circle."""
+    try:
+        graph.add_member(runtime.database, owner, circle_id, member)
+    except UnknownCircle:
+        return
+
+
+def test_two_who_circle_the_last_free_follower_s_place_at_once(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "MAX_FOLLOWERS", 1)
+    for number in range(8):
+        circle(client, f"fan-{number}", "read")
+    for round_ in range(5):
+        star = f"star-{round_}"
+        settle(client, star)
+
+        def add(number: int, star: str = star) -> bool:
+            try:
+                graph.add_member(runtime.database, f"fan-{number}", "read", star)
+            except TooManyFollowers:
+                return False
+            return True
+
+        with ThreadPoolExecutor(4) as pool:
+            assert sum(pool.map(add, range(8))) == 1
+    assert_directions_agree(runtime)
+
+
+def test_a_user_is_made_by_the_first_write_and_named_by_the_token(client: Client) -> None:
+    ann = client.as_("ann", name="Ann of the token")
+    assert ann.get("/users/me").code == "unknown_user"
+
+    ann.put("/users/me/circles/club", name="Club")
+
+    assert ann.get("/users/me").json["name"] == "Ann of the token"
+
+
+def test_a_user_has_a_name_and_a_profile_and_what_is_left_out_stays(client: Client) -> None:
+    ann = client.as_("ann")
+    profile = {"location": "Aarhus", "interests": ["tea"], "age": 40}
+
+    assert ann.put("/users/me", name="Ann", profile=profile).json == {
+        "id": "ann",
+        "name": "Ann",
+        "profile": profile,
+        "counts": {"followers": 0, "following": 0},
+    }
+    assert ann.put("/users/me", name="Anna").json["profile"] == profile
+    assert client.get("/users/ann").json["name"] == "Anna"
+    assert client.get("/users/nobody").code == "unknown_user"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"name": ""},
+        {"name": "Ann", "roles": ["admin"]},
+        {"profile": {"$set": 1}},
+        {"profile": {"age": "40"}},
+        {"profile": {"age": 151}},
+        {"profile": {"location": "a\x00b"}},
+        {"profile": {"interests": ["tea"] * 21}},
+        {"counts": {"followers": 1}},
+    ],
+)
+def test_a_hostile_profile_is_refused(client: Client, body: dict[str, Any]) -> None:
+    assert client.as_("ann").put("/users/me", **body).code == "invalid_request"
