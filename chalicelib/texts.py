@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Annotated
 
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 _LINE_BREAKS = "\n\t"
 
@@ -36,7 +36,9 @@ Url = Annotated[
 # Several lines; whoever uses it adds the bound.
 Paragraphs = Annotated[
     str,
+    StringConstraints(strip_whitespace=True),
     AfterValidator(_newlines),
-    StringConstraints(strip_whitespace=True, min_length=1),
     AfterValidator(_printable),
+    # Last, or a text of spaces would pass and then be trimmed to nothing.
+    Field(min_length=1),
 ]

@@ -1,13 +1,13 @@
 """What the comments API takes, and the forms in which it answers."""
 
-import unicodedata
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from chalicelib.comments.store import Comment, Order, StoreName
 from chalicelib.database import Document
 from chalicelib.http import Input, PageQuery
+from chalicelib.texts import Line, Paragraphs, Url
 
 MAX_TEXT_CHARACTERS = 10_000
 # A path has one segment more than its depth, and has to fit into a cursor.
@@ -21,38 +21,11 @@ CommentId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,32}$")]
 Moderation = Literal["after", "before"]
 
 
-def _printable(text: str) -> str:
-    if any(
-        unicodedata.category(character) == "Cc" for character in text if character not in "\n\t"
-    ):
-        raise ValueError("control characters are not allowed")
-    return text
-
-
 def _split(nodes: object) -> object:
     return tuple(nodes.split(",")) if isinstance(nodes, str) else nodes
 
 
-def _newlines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-Line = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=300),
-    AfterValidator(_printable),
-]
-Url = Annotated[
-    str,
-    StringConstraints(pattern=r"^https?://[^\s<>\"]+$", max_length=2_000),
-    AfterValidator(_printable),
-]
-Text = Annotated[
-    str,
-    AfterValidator(_newlines),
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT_CHARACTERS),
-    AfterValidator(_printable),
-]
+Text = Annotated[Paragraphs, Field(max_length=MAX_TEXT_CHARACTERS)]
 
 
 class NodeSettings(Input):

@@ -144,7 +144,9 @@ class DocumentStore:
     ) -> list[Comment]:
         """Return what the viewer may see in the ranges, merged by index in order."""
         branches = [{**part, **seen} for part in ranges for seen in _seen_by(page.viewer)]
-        rows = self._comments.find({"$or": branches}, _ROW).sort(sort).limit(page.limit)
+        # In one batch: the server's own first batch ends at 101.
+        found = self._comments.find({"$or": branches}, _ROW, batch_size=page.limit)
+        rows = found.sort(sort).limit(page.limit)
         return list(rows)  # type: ignore[arg-type]
 
 

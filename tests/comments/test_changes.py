@@ -1,0 +1,180 @@
+"""Editing, deleting and moderating over HTTP: who may, and what the others see."""
+
+from typing import Any
+
+import pytest
+
+from tests.conftest import Clock
+from tests.http_client import Client
+
+PAGE = {"title": "A page", "url": "https://blog.example/a-page"}
+
+
+@pytest.fixture(autouse=True)
+def _node(client: Client) -> None:
+    client.as_("paula", roles=["publisher"]).put("/nodes/a-page", **PAGE)
+
+
+@pytest.fixture
+def ann(client: Client) -> Client:
+    return client.as_("ann")
+
+
+@pytest.fixture
+def moderator(client: Client) -> Client:
+    return client.as_("mo", roles=["moderator"])
+
+
+def post(client: Client, text: str = "first", **parent: str) -> Any:
+    reply = client.post("/nodes/a-page/comments", text=text, **parent)
+    assert reply.status == 201
+    return reply.json
+
+
+def path(comment: Any) -> str:
+    return f"/nodes/{comment['node_id']}/comments/{comment['id']}"
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(0, 200), (900, 200), (900.001, 403)])
+def test_an_author_edits_for_fifteen_minutes(
+    ann: Client, clock: Clock, seconds: float, status: int
+) -> None:
+    comment = post(ann)
+    clock.advance(seconds=seconds)
+
+    reply = ann.patch(path(comment), text="second")
+
+    assert reply.status == status
+    if status == 403:
+        assert reply.code == "edit_window_over"
+    else:
+        assert (reply.json["text"], reply.json["html"]) == ("second", "<p>second</p>\n")
+        assert reply.json["edited"] is not None
+
+
+def test_a_moderator_edits_at_any_time_and_others_never(
+    client: Client, ann: Client, moderator: Client, clock: Clock
+) -> None:
+    comment = post(ann)
+    clock.advance(days=100)
+
+    assert moderator.patch(path(comment), text="moderated").status == 200
+    assert client.as_("bob").patch(path(comment), text="mine").code == "forbidden"
+    assert client.patch(path(comment), text="mine").status == 401
+
+
+def test_a_deleted_comment_is_gone_or_a_tombstone(client: Client, ann: Client) -> None:
+    leaf, root = post(ann, "leaf"), post(ann, "root")
+    reply = post(client.as_("bob"), "reply", parent=root["id"])
+
+    assert ann.delete(path(leaf)).status == 204
+    assert ann.delete(path(root)).status == 204
+
+    assert client.get(path(leaf)).code == "unknown_comment"
+    tombstone = client.get(path(root)).json
+    assert (tombstone["state"], tombstone["replies"]) == ("deleted", 1)
+    assert tombstone["author"] is tombstone["text"] is tombstone["html"] is None
+    page = client.get("/nodes/a-page/comments").json
+    assert [comment["id"] for comment in page["comments"]] == [root["id"], reply["id"]]
+    assert page["count"] == 1
+
+
+def test_only_its_author_and_moderators_delete_a_comment(
+    client: Client, ann: Client, moderator: Client
+) -> None:
+    first, second = post(ann), post(ann)
+
+    assert client.delete(path(first)).status == 401
+    assert client.as_("bob").delete(path(first)).code == "forbidden"
+    elsewhere = client.as_("mia", roles=["moderator"], sites=["shop"])
+    assert elsewhere.delete(path(first)).code == "forbidden"
+    assert ann.delete(path(first)).status == 204
+    assert moderator.delete(path(second)).status == 204
+    assert ann.delete(path(first)).code == "unknown_comment"
+
+
+def test_a_tombstone_changes_no_more(client: Client, ann: Client, moderator: Client) -> None:
+    root = post(ann)
+    post(client.as_("bob"), "reply", parent=root["id"])
+    ann.delete(path(root))
+
+    assert moderator.delete(path(root)).code == "comment_deleted"
+    assert moderator.patch(path(root), text="back").code == "comment_deleted"
+    assert moderator.post(f"{path(root)}/state", state="visible").code == "comment_deleted"
+
+
+def test_moderators_alone_set_states(client: Client, ann: Client, moderator: Client) -> None:
+    comment = post(ann)
+
+    assert client.post(f"{path(comment)}/state", state="hidden").status == 401
+    for caller in (ann, client.as_("paula", roles=["publisher"])):
+        assert caller.post(f"{path(comment)}/state", state="hidden").status == 403
+    elsewhere = client.as_("mia", roles=["moderator"], sites=["shop"])
+    assert elsewhere.post(f"{path(comment)}/state", state="hidden").status == 403
+    hidden = moderator.post(f"{path(comment)}/state", state="hidden")
+    assert (hidden.status, hidden.json["state"]) == (200, "hidden")
+    assert ann.get(path(comment)).status == client.get(path(comment)).status == 404
+    assert moderator.post(f"{path(comment)}/state", state="deleted").status == 422
+
+
+def test_the_queue_holds_what_waits_and_lets_go_of_what_is_settled(
+    client: Client, ann: Client, moderator: Client, clock: Clock
+) -> None:
+    client.as_("paula", roles=["publisher"]).put("/nodes/a-page", **PAGE, moderation="before")
+    comments = []
+    for number in range(5):
+        comments.append(post(ann, str(number)))
+        clock.advance(seconds=number % 2)
+
+    first = moderator.get("/moderation/comments?state=pending&limit=3").json
+    rest = moderator.get(f"/moderation/comments?limit=3&cursor={first['next']}").json
+
+    assert [row["id"] for row in first["comments"] + rest["comments"]] == [
+        comment["id"] for comment in sorted(comments, key=lambda c: (c["posted"], c["id"]))
+    ]
+    assert rest["next"] is None
+    assert first["comments"][0]["node_id"] == "a-page"
+    moderator.post(f"{path(comments[0])}/state", state="visible")
+    moderator.post(f"{path(comments[1])}/state", state="hidden")
+    ann.delete(path(comments[2]))
+    waiting = moderator.get("/moderation/comments").json["comments"]
+    assert {row["id"] for row in waiting} == {comments[3]["id"], comments[4]["id"]}
+    assert client.get("/nodes/a-page").json["counts"] == {"visible": 1, "pending": 2}
+
+
+def test_the_queue_follows_an_edit(client: Client, ann: Client, moderator: Client) -> None:
+    client.as_("paula", roles=["publisher"]).put("/nodes/a-page", **PAGE, moderation="before")
+    comment = post(ann)
+
+    ann.patch(path(comment), text="second " * 100)
+
+    (waiting,) = moderator.get("/moderation/comments").json["comments"]
+    assert waiting["excerpt"] == ("second " * 100)[:280]
+
+
+def test_a_moderator_of_some_sites_sees_their_queue(client: Client, ann: Client) -> None:
+    admin = client.as_("root", roles=["admin"])
+    for site in ("blog", "shop"):
+        admin.put(f"/nodes/{site}-page", **PAGE, site=site, moderation="before")
+        ann.post(f"/nodes/{site}-page/comments", text=site)
+
+    def sites(caller: Client) -> list[str]:
+        rows = caller.get("/moderation/comments").json["comments"]
+        return sorted(row["site"] for row in rows)
+
+    assert sites(client.as_("mia", roles=["moderator"], sites=["shop"])) == ["shop"]
+    assert sites(client.as_("mo", roles=["moderator"])) == ["blog", "shop"]
+    assert sites(admin) == ["blog", "shop"]
+    assert ann.get("/moderation/comments").status == 403
+    assert client.get("/moderation/comments").status == 401
+
+
+def test_counts_of_many_pages(client: Client, ann: Client) -> None:
+    post(ann)
+    post(ann)
+
+    assert client.get("/comment-counts?nodes=a-page,b-page").json == {"a-page": 2, "b-page": 0}
+    hundred = ",".join(f"page-{number}" for number in range(100))
+    assert len(client.get(f"/comment-counts?nodes={hundred}").json) == 100
+    for bad in (f"nodes={hundred},one-more", "nodes=", "nodes=a,,b", "", "nodes=$ne"):
+        assert client.get(f"/comment-counts?{bad}").status == 422

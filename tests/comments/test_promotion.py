@@ -1,0 +1,232 @@
+"""A move that crashes, is overtaken, or is too large for one call."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chalicelib.comments import nodes, promotion, upkeep
+from chalicelib.comments.stores.buckets import PAGES
+from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.errors import StoreTooSmall, Unavailable
+from chalicelib.runtime import Runtime
+from tests.comments.discussion import Discussion, Layout
+from tests.conftest import Clock, Workers
+from tests.http_client import Client
+
+PAGE = {"title": "A page", "url": "https://blog.example/a-page"}
+
+
+class Crash(BaseException):
+    """The process ends here: nothing after it runs, not even what handles exceptions."""
+
+
+def crash_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    def crash(*_: object) -> Any:
+        raise Crash
+
+    monkeypatch.setattr(promotion, step, crash)
+
+
+def crashing_after(calls: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method so that it does its work and crashes after so many calls."""
+    done = iter(range(calls))
+
+    def wrapped(*args: Any) -> Any:
+        result = function(*args)
+        if next(done, None) is None:
+            raise Crash
+        return result
+
+    return wrapped
+
+
+STEPS = ["_mark_for_sweep", "_renewing", "_switch"]
+MOVES = [
+    (Layout("documents", threaded=True), "embedded"),
+    (Layout("embedded", threaded=True), "documents"),
+    (Layout("documents", threaded=False), "buckets"),
+    (Layout("buckets", threaded=False), "documents"),
+    (Layout("buckets", threaded=False), "embedded"),
+    (Layout("embedded", threaded=False), "buckets"),
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(("layout", "store"), MOVES, ids=str)
+def test_a_crash_leaves_the_old_copy_whole_and_a_second_run_finishes(
+    runtime: Runtime, clock: Clock, layout: Layout, store: Any, step: str
+) -> None:
+    discussion = Discussion.make(runtime, layout)
+    posted = [discussion.post(str(number))["id"] for number in range(120)]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        crash_at(monkeypatch, step)
+        with pytest.raises(Crash):
+            discussion.move(store)
+
+    assert discussion.node["store"] == layout.store
+    assert [comment["id"] for comment in discussion.walk()] == posted
+    with pytest.raises(Unavailable):
+        discussion.move(store)
+
+    clock.advance(milliseconds=runtime.settings.lease_ms)
+    posted.append(discussion.post("after the crash")["id"])
+    discussion.edit(posted[0], "changed since the crash")
+    assert discussion.move(store)["store"] == store
+
+    assert [comment["id"] for comment in discussion.walk()] == posted
+    assert discussion.texts()[0] == "changed since the crash"
+    assert discussion.node["counts"] == {"visible": 121, "pending": 0}
+
+
+def test_a_crash_right_after_the_switch_has_moved_the_node(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    posted = discussion.post("first")["id"]
+    crash_at(monkeypatch, "_arrived")
+    with pytest.raises(Crash):
+        discussion.move("buckets")
+
+    assert discussion.node["store"] == "buckets"
+    assert [comment["id"] for comment in discussion.walk()] == [posted]
+    assert discussion.post("second")["seq"] == 2
+
+
+def test_nothing_is_posted_while_a_node_moves_and_the_caller_may_retry(
+    runtime: Runtime, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    crash_at(monkeypatch, "_switch")
+    with pytest.raises(Crash):
+        discussion.move("buckets")
+
+    impatient = dataclasses.replace(
+        runtime, settings=runtime.settings.model_copy(update={"post_budget_ms": 50})
+    )
+    with pytest.raises(Unavailable) as refused:
+        Discussion(impatient, discussion.node_id).post("too early")
+
+    assert refused.value.headers["Retry-After"] == "1"
+    assert client.get("/nodes/a-page/comments").json["comments"] == []
+
+
+def test_a_mover_that_was_overtaken_switches_nothing(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    discussion.post("first")
+    switch = promotion._switch
+
+    def overtaken(*args: Any) -> Any:
+        monkeypatch.setattr(promotion, "_switch", switch)
+        clock.advance(milliseconds=runtime.settings.lease_ms)
+        discussion.post("posted while the mover slept")
+        discussion.move("embedded")
+        return switch(*args)
+
+    monkeypatch.setattr(promotion, "_switch", overtaken)
+    with pytest.raises(Unavailable):
+        discussion.move("buckets")
+
+    assert discussion.node["store"] == "embedded"
+    assert discussion.texts() == ["first", "posted while the mover slept"]
+
+
+def test_the_sweep_removes_what_nobody_reads_any_more(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    for number in range(120):
+        discussion.post(str(number))
+    discussion.move("buckets")
+    with monkeypatch.context() as patched:
+        crash_at(patched, "_switch")
+        with pytest.raises(Crash):
+            discussion.move("documents")
+    rows = runtime.database[COMMENTS.name].count_documents
+    assert (promotion.sweep(runtime), rows({})) == (0, 240)
+
+    clock.advance(hours=1)
+    promotion.sweep(runtime)
+
+    assert rows({}) == 0
+    assert runtime.database[PAGES.name].count_documents({}) == 2
+    assert len(discussion.texts()) == 120
+    assert runtime.database[promotion.GENERATIONS.name].count_documents({}) == 0
+
+
+def test_a_store_that_is_too_small_is_refused_and_nothing_changes(runtime: Runtime) -> None:
+    small = dataclasses.replace(
+        runtime, settings=runtime.settings.model_copy(update={"embedded_max_bytes": 4_096})
+    )
+    discussion = Discussion.make(small, Layout("documents", threaded=True))
+    posted = [discussion.post("x" * 100)["id"] for _ in range(30)]
+
+    with pytest.raises(StoreTooSmall):
+        discussion.move("embedded")
+
+    assert discussion.node["store"] == "documents"
+    assert [comment["id"] for comment in discussion.walk()] == posted
+    assert discussion.post("still open")["seq"] == 31
+
+
+def test_a_publisher_moves_a_small_node_at_once(client: Client, runtime: Runtime) -> None:
+    Discussion.make(runtime, Layout("documents", threaded=False)).post("first")
+    publisher = client.as_("paula", roles=["publisher"])
+
+    reply = publisher.post("/nodes/a-page/store", store="buckets")
+
+    assert (reply.status, reply.json["store"], reply.json["moving_to"]) == (200, "buckets", None)
+    assert publisher.post("/nodes/a-page/store", store="buckets").status == 200
+
+
+def test_a_large_node_moves_from_the_queue(
+    client: Client, runtime: Runtime, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", 10)
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    posted = [discussion.post(str(number))["id"] for number in range(11)]
+
+    reply = client.as_("paula", roles=["publisher"]).post("/nodes/a-page/store", store="buckets")
+
+    assert (reply.status, reply.json["moving_to"]) == (202, "buckets")
+    assert discussion.node["store"] == "documents"
+    assert workers.drain() == 1
+    node = client.get("/nodes/a-page").json
+    assert (node["store"], node["moving_to"]) == ("buckets", None)
+    assert [comment["id"] for comment in discussion.walk()] == posted
+
+
+def test_a_lost_message_is_sent_again(
+    runtime: Runtime, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", 0)
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    discussion.post("first")
+    nodes.want_store(runtime.database, discussion.node_id, "buckets")
+
+    assert upkeep.tend(runtime)["moves_sent"] == 1
+    upkeep.tend(runtime)
+    assert workers.drain() == 2
+    assert discussion.node["store"] == "buckets"
+    assert upkeep.tend(runtime)["moves_sent"] == 0
+
+
+def test_only_a_stores_publisher_moves_a_node_and_only_where_it_fits(
+    client: Client, runtime: Runtime
+) -> None:
+    Discussion.make(runtime, Layout("documents", threaded=True))
+    publisher = client.as_("paula", roles=["publisher"])
+    other = client.as_("pete", roles=["publisher"], sites=["shop"])
+    moderator = client.as_("mo", roles=["moderator"])
+
+    reply = publisher.post("/nodes/a-page/store", store="buckets")
+    assert (reply.status, reply.code) == (422, "cannot_thread")
+    assert "documents and embedded" in reply.json["title"]
+    assert client.post("/nodes/a-page/store", store="embedded").status == 401
+    for caller in (other, moderator, client.as_("ann")):
+        assert caller.post("/nodes/a-page/store", store="embedded").status == 403
+    assert publisher.post("/nodes/none/store", store="embedded").status == 404
+    assert publisher.post("/nodes/a-page/store", store="paper").status == 422
