@@ -53,13 +53,15 @@ def forget(database: Database[Document], node: Document) -> None:
 def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> dict[str, Any]:
     """Return what waits on the moderator's sites, longest waiting first: `{comments, next}`."""
     keys = runtime.settings.signing_keys
-    where: Document = {}
+    sites: Document = {}
     if moderator.sites and "admin" not in moderator.roles:
-        where["site"] = {"$in": sorted(moderator.sites)}
+        sites["site"] = {"$in": sorted(moderator.sites)}
+    ranges: list[Document] = [{}]
     if query.cursor is not None:
         milliseconds, last = decode_cursor(query.cursor, _SCOPE, keys)
         posted = DatetimeMS(milliseconds)
-        where["$or"] = [{"posted": {"$gt": posted}}, {"posted": posted, "_id": {"$gt": last}}]
+        ranges = [{"posted": {"$gt": posted}}, {"posted": posted, "_id": {"$gt": last}}]
+    where = {"$or": [{**sites, **part} for part in ranges]}
     found = runtime.database[PENDING.name].find(where).sort(_ORDER).limit(query.limit + 1)
     rows = list(found)
     shown = rows[: query.limit]

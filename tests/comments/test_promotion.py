@@ -1,7 +1,6 @@
 """A move that crashes, is overtaken, or is too large for one call."""
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from chalicelib.comments import nodes, promotion, upkeep
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.database import Document
 from chalicelib.errors import StoreTooSmall, Unavailable
 from chalicelib.runtime import Runtime
 from tests.comments.discussion import Discussion, Layout
@@ -27,19 +27,6 @@ def crash_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
         raise Crash
 
     monkeypatch.setattr(promotion, step, crash)
-
-
-def crashing_after(calls: int, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method so that it does its work and crashes after so many calls."""
-    done = iter(range(calls))
-
-    def wrapped(*args: Any) -> Any:
-        result = function(*args)
-        if next(done, None) is None:
-            raise Crash
-        return result
-
-    return wrapped
 
 
 STEPS = ["_mark_for_sweep", "_renewing", "_switch"]
@@ -230,3 +217,25 @@ def test_only_a_stores_publisher_moves_a_node_and_only_where_it_fits(
         assert caller.post("/nodes/a-page/store", store="embedded").status == 403
     assert publisher.post("/nodes/none/store", store="embedded").status == 404
     assert publisher.post("/nodes/a-page/store", store="paper").status == 422
+
+
+def test_a_post_that_was_copied_is_not_counted_twice(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The node moves between a post's insert and its confirmation."""
+    discussion = Discussion.make(runtime, Layout("documents", threaded=True))
+    root = discussion.post("root")["id"]
+    count = nodes.count
+    moved: list[Document] = []
+
+    def moving_first(*args: object) -> bool:
+        if not moved:
+            moved.append(discussion.move("embedded"))
+        return count(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(nodes, "count", moving_first)
+    discussion.post("reply", root)
+
+    assert discussion.texts() == ["root", "reply"]
+    assert discussion.node["counts"]["visible"] == 2
+    assert discussion.get(root)["reply_count"] == 1

@@ -31,15 +31,23 @@ _BY_SEQ = [("seq", ASCENDING)]
 _BY_THREAD = [("full_slug", ASCENDING)]
 _BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
 
+_ORDERS = (_BY_SEQ, _BY_THREAD, _BY_NEWEST_ROOT)
+
 # The state stands before the order in each index, or a page of a node where most comments
-# wait for a moderator would read them all.
+# wait for a moderator would read them all. For the same reason authors find their own waiting
+# comments by indexes of their own, which hold nothing else.
 COMMENTS = Collection(
     "comments.comment",
     indexes=(
         IndexModel([*_NODE, ("id", ASCENDING)], unique=True),
-        IndexModel([*_NODE, ("state", ASCENDING), *_BY_SEQ]),
-        IndexModel([*_NODE, ("state", ASCENDING), *_BY_THREAD]),
-        IndexModel([*_NODE, ("state", ASCENDING), *_BY_NEWEST_ROOT]),
+        *(IndexModel([*_NODE, ("state", ASCENDING), *order]) for order in _ORDERS),
+        *(
+            IndexModel(
+                [*_NODE, ("author.id", ASCENDING), *order],
+                partialFilterExpression={"state": "pending"},
+            )
+            for order in _ORDERS
+        ),
     ),
     shard_key={"node_id": 1, "generation": 1, "id": 1},
 )

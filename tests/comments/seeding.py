@@ -1,0 +1,79 @@
+"""Discussions made in bulk, where posting each comment would take too long."""
+
+import random
+from collections.abc import Iterator
+
+from chalicelib.comments import nodes
+from chalicelib.comments.order import segment
+from chalicelib.comments.posting import new_comment_id
+from chalicelib.comments.store import Comment
+from chalicelib.comments.stores import store_of
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from tests.comments.discussion import Layout
+from tests.conftest import START
+
+_BATCH = 1_000
+
+
+def made_up(number: int, *, threaded: bool, visible_of_ten: int = 10) -> Iterator[list[Comment]]:
+    """Give a discussion of so many comments, the same each time, in batches.
+
+    Every fourth is a root, the others reply to one of the latest; `visible_of_ten` of ten are
+    visible and the others wait for a moderator. Ann wrote one in a hundred.
+    """
+    rng = random.Random(number)
+    batch: list[Comment] = []
+    above: Comment | None = None
+    for seq in range(1, number + 1):
+        parent = above if threaded and seq % 4 else None
+        comment = _comment(seq, parent, new_comment_id(rng))
+        if seq % 10 >= visible_of_ten:
+            comment["state"] = "pending"
+        batch.append(comment)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+        above = comment if parent is None or rng.random() < 0.5 else parent
+        if above["depth"] == nodes.DEFAULT_MAX_DEPTH:
+            above = parent
+    if batch:
+        yield batch
+
+
+def _comment(seq: int, parent: Comment | None, comment_id: str) -> Comment:
+    here = segment(START, seq, comment_id)
+    return Comment(
+        id=comment_id,
+        seq=seq,
+        parent_id=parent["id"] if parent else None,
+        slug=f"{parent['slug']}/{comment_id}" if parent else comment_id,
+        full_slug=f"{parent['full_slug']}/{here}" if parent else here,
+        depth=parent["depth"] + 1 if parent else 0,
+        posted=START,
+        edited=None,
+        author={"id": "ann" if seq % 100 == 1 else "bob", "name": "Somebody"},
+        text=f"Comment {seq}",
+        html=f"<p>Comment {seq}</p>\n",
+        renderer="",
+        state="visible",
+        reply_count=0,
+    )
+
+
+def seed_node(
+    runtime: Runtime, layout: Layout, node_id: str, number: int, visible_of_ten: int = 10
+) -> Document:
+    """Make a node with a made-up discussion of so many comments; return it."""
+    node = nodes.new_node(node_id)
+    node |= {"store": layout.store, "threaded": layout.threaded}
+    node |= {"last_seq": number, "last_posted": START, "moving": {"generation": 0}}
+    nodes.insert(runtime.database, node)
+    store = store_of(runtime, node)
+    store.load(node, made_up(number, threaded=layout.threaded, visible_of_ten=visible_of_ten))
+    counted = store.count(node)
+    counts = {"visible": counted.get("visible", 0), "pending": counted.get("pending", 0)}
+    nodes.collection(runtime.database).update_one(
+        {"_id": node_id}, {"$set": {"moving": None, "counts": counts}}
+    )
+    return nodes.find(runtime.database, node_id)

@@ -1,0 +1,124 @@
+"""What schedules and commands mend, and what they leave alone."""
+
+import pytest
+
+from app import create_app
+from chalicelib.comments import nodes, upkeep
+from chalicelib.comments.moderation import PENDING
+from chalicelib.comments.rendering import RENDERER
+from chalicelib.comments.stores import store_of
+from chalicelib.runtime import Runtime
+from local.schedules import run_schedule
+from tests.comments.discussion import Discussion, Layout
+from tests.conftest import Clock, Workers
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+def test_counts_that_a_crash_left_wrong_are_mended(
+    discussion: Discussion, layout: Layout, clock: Clock
+) -> None:
+    discussion.post("counted")
+    if layout.store != "embedded":
+        crash_before_counting(discussion)
+        assert discussion.node["counts"] == {"visible": 1, "pending": 0}
+    else:
+        falsify_counts(discussion)
+    clock.advance(minutes=15)
+
+    assert upkeep.repair_counts(discussion.runtime) == 1
+
+    visible = len(discussion.texts())
+    assert discussion.node["counts"] == {"visible": visible, "pending": 0}
+    assert upkeep.repair_counts(discussion.runtime) == 0
+
+
+def crash_before_counting(discussion: Discussion) -> None:
+    def crash(*_: object) -> bool:
+        raise Crash
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(nodes, "count", crash)
+        with pytest.raises(Crash):
+            discussion.post("stored, but not counted")
+
+
+def falsify_counts(discussion: Discussion) -> None:
+    nodes.collection(discussion.runtime.database).update_one(
+        {"_id": discussion.node_id}, {"$inc": {"counts.visible": 7}}
+    )
+
+
+def test_counts_of_a_node_in_use_are_left_alone(discussion: Discussion, clock: Clock) -> None:
+    """A write in flight would be counted twice: by the repair, and by itself."""
+    discussion.post("first")
+    falsify_counts(discussion)
+    clock.advance(minutes=14)
+
+    assert upkeep.repair_counts(discussion.runtime) == 0
+
+
+def test_right_counts_are_confirmed_in_silence(discussion: Discussion, clock: Clock) -> None:
+    for state in ("pending", "hidden", "visible"):
+        discussion.set_state(discussion.post(state)["id"], state)
+    discussion.delete(discussion.post("deleted")["id"])
+    clock.advance(minutes=15)
+
+    assert upkeep.repair_counts(discussion.runtime) == 0
+    assert discussion.node["written"] is None
+
+
+def test_the_queue_is_mended_with_the_counts(discussion: Discussion, clock: Clock) -> None:
+    waiting = discussion.post("waits")["id"]
+    discussion.set_state(waiting, "pending")
+    rows = discussion.runtime.database[PENDING.name]
+    rows.delete_many({})
+    clock.advance(minutes=15)
+
+    assert upkeep.repair_counts(discussion.runtime) == 1
+
+    assert [row["id"] for row in rows.find()] == [waiting]
+
+
+def test_old_comments_are_rendered_again(discussion: Discussion) -> None:
+    posted = [discussion.post(f"*{number}*")["id"] for number in range(3)]
+    discussion.delete(posted[2])
+    store = store_of(discussion.runtime, discussion.node)
+    for comment_id in posted[:2]:
+        store.change(discussion.node, comment_id, {"renderer": "old", "html": "old"}, {})
+
+    app = create_app(discussion.runtime)
+    answer = app.handler_map["rerender_comments"]({}, None)
+
+    assert answer == {"rendered": 2, "next": None}
+    for number, comment_id in enumerate(posted[:2]):
+        comment = discussion.get(comment_id)
+        assert comment["html"] == f"<p><em>{number}</em></p>\n"
+        assert (comment["renderer"], comment["edited"]) == (RENDERER, None)
+    assert upkeep.render_again(discussion.runtime)["rendered"] == 0
+
+
+def test_rendering_again_goes_on_where_it_stopped(runtime: Runtime) -> None:
+    for number in range(3):
+        discussion = Discussion.make(runtime, Layout("documents", threaded=True), f"page-{number}")
+        posted = discussion.post("x")["id"]
+        store_of(runtime, discussion.node).change(discussion.node, posted, {"renderer": ""}, {})
+
+    first = upkeep.render_again(runtime, most_nodes=2)
+    second = upkeep.render_again(runtime, after=first["next"], most_nodes=2)
+
+    assert first == {"rendered": 2, "next": "page-1"}
+    assert second == {"rendered": 1, "next": None}
+
+
+def test_the_schedule_does_it_all(discussion: Discussion, clock: Clock, workers: Workers) -> None:
+    assert workers.drain() == 0
+    discussion.post("first")
+    falsify_counts(discussion)
+    clock.advance(minutes=15)
+
+    run_schedule(create_app(discussion.runtime), "tend_comments")
+
+    assert discussion.node["counts"]["visible"] == 1
