@@ -11,7 +11,9 @@ from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 from pydantic import TypeAdapter
 
 from chalicelib import health, http, logs, schema
+from chalicelib.ads import account_routes
 from chalicelib.ads import routes as ads
+from chalicelib.ads import upkeep as ad_upkeep
 from chalicelib.comments import promotion, upkeep
 from chalicelib.comments import routes as comments
 from chalicelib.comments.promotion import MoveNode
@@ -23,7 +25,7 @@ from chalicelib.social import fan_out as fan_outs
 from chalicelib.social import messages, walls
 from chalicelib.social import routes as social
 
-ROUTES = (health.routes, ads.routes, comments.routes, social.routes)
+ROUTES = (health.routes, ads.routes, account_routes.routes, comments.routes, social.routes)
 
 
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
@@ -83,6 +85,10 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
     @app.schedule(Rate(1, Rate.HOURS))
     def truncate_comments(_event: CloudWatchEvent) -> dict[str, int]:
         return {"documents": walls.truncate_comments(runtime.database)}
+
+    @app.schedule(Rate(1, Rate.MINUTES))
+    def tend_ads(_event: CloudWatchEvent) -> dict[str, int]:
+        return ad_upkeep.tend(runtime)
 
     @app.schedule(Rate(5, Rate.MINUTES))
     def tend_comments(_event: CloudWatchEvent) -> dict[str, int]:

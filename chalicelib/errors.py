@@ -282,6 +282,68 @@ class ZoneFull(Problem):
     title = "A zone has no room for this campaign's ads"
 
 
+# Accounts and counting
+
+
+class UnknownAccount(Problem):
+    """No account has this id."""
+
+    status = 404
+    code = "unknown_account"
+    title = "There is no such account"
+
+
+class InsufficientFunds(Problem):
+    """The account holds less than the transfer asks for; nothing has moved."""
+
+    status = 409
+    code = "insufficient_funds"
+    title = "The account does not hold this much"
+
+
+class IdempotencyKeyReused(Problem):
+    """The key stands for another transfer of this account."""
+
+    status = 409
+    code = "idempotency_key_reused"
+    title = "This Idempotency-Key was used for another transfer"
+
+
+class TransferInProgress(Problem):
+    """Another call with the same key is under way."""
+
+    status = 409
+    code = "transfer_in_progress"
+    title = "This transfer is under way"
+
+    def __init__(self) -> None:
+        super().__init__(headers={"Retry-After": "1"})
+
+
+class BudgetCommitted(Problem):
+    """The total would be below what the campaign has spent or leased."""
+
+    status = 409
+    code = "budget_committed"
+    title = "The campaign has spent or promised more than this budget"
+
+
+class InvalidToken(Problem):
+    """The token was altered, cut, signed with another key, or made for another use."""
+
+    status = 400
+    code = "invalid_token"
+    title = "The token is not one that Plaza gave out for this"
+
+
+class TokenExpired(Problem):
+    """The token's day is over."""
+
+    status = 410
+    code = "token_expired"
+    title = "The token has expired"
+
+
 # Social
 
 

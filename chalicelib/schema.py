@@ -1,6 +1,6 @@
 """Every collection of Plaza with its indexes and shard key, in one list."""
 
-from chalicelib.ads import campaigns, creatives, zones
+from chalicelib.ads import accounts, campaigns, creatives, transfers, zones
 from chalicelib.comments import moderation, nodes, promotion
 from chalicelib.comments.stores import buckets, documents
 from chalicelib.database import Collection
@@ -11,6 +11,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     campaigns.CAMPAIGNS,
     creatives.CREATIVES,
     zones.ZONES,
+    accounts.ACCOUNTS,
+    transfers.TRANSFERS,
     nodes.NODES,
     documents.COMMENTS,
     buckets.PAGES,

@@ -1,0 +1,407 @@
+"""Money moves once or not at all, whoever dies on the way."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pymongo.errors import PyMongoError
+
+from chalicelib.ads import accounts, transfers
+from chalicelib.ads.transfers import Movement
+from chalicelib.database import Document
+from chalicelib.errors import InsufficientFunds, TransferInProgress, Unavailable
+from chalicelib.runtime import Runtime, utc_now
+from tests.ads import transfer_work
+from tests.ads.swarm import run_swarm
+from tests.conftest import Clock
+from tests.http_client import Client
+
+ANN, BOB = accounts.of_advertiser("ann"), accounts.of_site("blog")
+
+
+class Crash(Exception):
+    """The process dies here."""
+
+
+@pytest.fixture
+def funded(runtime: Runtime) -> Runtime:
+    """Ann has 100 and Bob has nothing; the bank lacks those 100."""
+    for account in (accounts.BANK, ANN, BOB):
+        accounts.open_account(runtime.database, account, runtime.now())
+    move(runtime, "top-up", accounts.BANK, ANN, 100)
+    return runtime
+
+
+def move(runtime: Runtime, key: str, source: str, target: str, amount: int) -> Document:
+    movement = Movement(source, target, amount)
+    return transfers.transfer(runtime.database, key, movement, runtime.now())
+
+
+def prepared(runtime: Runtime, key: str, amount: int) -> Document:
+    """A transfer from Ann to Bob that waits to be committed."""
+    attempt = transfers._start(runtime.database, key, Movement(ANN, BOB, amount), runtime.now())
+    transfers.prepare(runtime.database, attempt)
+    return attempt
+
+
+def balance(runtime: Runtime, account: str) -> int:
+    return int(accounts.get(runtime.database, account)["balance_micros"])
+
+
+def pending(runtime: Runtime) -> list[Any]:
+    found = runtime.database[accounts.ACCOUNTS.name].find()
+    return [mark for account in found for mark in account["pending"]]
+
+
+def dies_after(monkeypatch: pytest.MonkeyPatch, module: Any, step: str) -> None:
+    real = getattr(module, step)
+
+    def dying(*arguments: Any) -> None:
+        real(*arguments)
+        raise Crash
+
+    monkeypatch.setattr(module, step, dying)
+
+
+def test_an_amount_leaves_one_account_and_reaches_the_other(funded: Runtime) -> None:
+    moved = move(funded, "one", ANN, BOB, 30)
+
+    assert moved["state"] == "retired"
+    assert (balance(funded, ANN), balance(funded, BOB)) == (70, 30)
+    assert pending(funded) == []
+
+
+def test_a_transfer_done_twice_moves_the_amount_once(funded: Runtime) -> None:
+    assert move(funded, "one", ANN, BOB, 30) == move(funded, "one", ANN, BOB, 30)
+
+    assert balance(funded, BOB) == 30
+
+
+@pytest.mark.parametrize(("amount", "left"), [(99, 1), (100, 0)])
+def test_an_account_can_be_emptied(funded: Runtime, amount: int, left: int) -> None:
+    move(funded, "one", ANN, BOB, amount)
+
+    assert balance(funded, ANN) == left
+
+
+def test_an_account_cannot_be_overdrawn_and_the_refusal_leaves_nothing(funded: Runtime) -> None:
+    with pytest.raises(InsufficientFunds):
+        move(funded, "one", ANN, BOB, 101)
+
+    assert (balance(funded, ANN), balance(funded, BOB), pending(funded)) == (100, 0, [])
+
+
+def test_a_refused_transfer_can_be_tried_again_once_there_is_money(funded: Runtime) -> None:
+    with pytest.raises(InsufficientFunds):
+        move(funded, "one", ANN, BOB, 101)
+    move(funded, "more", accounts.BANK, ANN, 1)
+
+    move(funded, "one", ANN, BOB, 101)
+
+    assert (balance(funded, ANN), balance(funded, BOB)) == (0, 101)
+
+
+def test_a_credit_cannot_be_spent_before_it_is_committed(funded: Runtime) -> None:
+    prepared(funded, "one", 30)
+
+    with pytest.raises(InsufficientFunds):
+        move(funded, "two", BOB, ANN, 1)
+    assert (balance(funded, ANN), balance(funded, BOB)) == (70, 0)
+
+
+STEPS = [
+    (accounts, "debit"),
+    (accounts, "announce"),
+    (transfers, "prepare"),
+    (transfers, "commit"),
+    (accounts, "release_hold"),
+    (accounts, "credit"),
+    (transfers, "retire"),
+]
+
+
+@pytest.mark.parametrize(("module", "step"), STEPS, ids=[step for _, step in STEPS])
+def test_a_crash_after_any_step_is_cleaned_up(
+    funded: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock, module: Any, step: str
+) -> None:
+    with monkeypatch.context() as patch:
+        dies_after(patch, module, step)
+        with pytest.raises(Crash):
+            move(funded, "one", ANN, BOB, 30)
+    clock.advance(minutes=2)
+
+    for _ in range(2):
+        transfers.clean_up(funded.database, funded.now())
+
+        assert pending(funded) == []
+        committed = step not in {"debit", "announce", "prepare"}
+        expected = (70, 30) if committed else (100, 0)
+        assert (balance(funded, ANN), balance(funded, BOB)) == expected
+
+
+@pytest.mark.parametrize("step", ["undo", "roll_back"])
+def test_a_crash_within_the_roll_back_is_cleaned_up(
+    funded: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock, step: str
+) -> None:
+    with monkeypatch.context() as patch:
+        dies_after(patch, accounts, "announce")
+        with pytest.raises(Crash):
+            move(funded, "one", ANN, BOB, 30)
+    clock.advance(minutes=2)
+    with monkeypatch.context() as patch:
+        dies_after(patch, accounts if step == "undo" else transfers, step)
+        with pytest.raises(Crash):
+            transfers.clean_up(funded.database, funded.now())
+
+    transfers.clean_up(funded.database, funded.now())
+
+    assert (balance(funded, ANN), balance(funded, BOB), pending(funded)) == (100, 0, [])
+
+
+def test_after_a_crash_the_same_key_moves_the_amount_once(
+    funded: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    with monkeypatch.context() as patch:
+        dies_after(patch, accounts, "debit")
+        with pytest.raises(Crash):
+            move(funded, "one", ANN, BOB, 30)
+    with pytest.raises(TransferInProgress):
+        move(funded, "one", ANN, BOB, 30)
+    clock.advance(minutes=2)
+
+    move(funded, "one", ANN, BOB, 30)
+
+    assert (balance(funded, ANN), balance(funded, BOB), pending(funded)) == (70, 30, [])
+
+
+def wakes_up_late(
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    meanwhile: Callable[[], object],
+    *,
+    dies: bool = False,
+) -> None:
+    """Let something happen just before a preparer's step, as if it had slept there."""
+    real = getattr(accounts, step)
+
+    def late(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        meanwhile()
+        done = real(*arguments)
+        if dies:
+            raise Crash
+        return done
+
+    monkeypatch.setattr(accounts, step, late)
+
+
+@pytest.mark.parametrize("step", ["debit", "announce"])
+def test_a_preparer_that_wakes_after_the_roll_back_takes_its_marks_back(
+    funded: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock, step: str
+) -> None:
+    def clean_up() -> None:
+        clock.advance(minutes=2)
+        transfers.clean_up(funded.database, funded.now())
+
+    wakes_up_late(monkeypatch, step, clean_up)
+    with pytest.raises(Unavailable):
+        move(funded, "one", ANN, BOB, 30)
+
+    assert (balance(funded, ANN), balance(funded, BOB), pending(funded)) == (100, 0, [])
+
+
+@pytest.mark.parametrize("step", ["debit", "announce"])
+def test_a_preparer_that_wakes_after_the_roll_back_and_dies_leaves_no_mark_for_ever(
+    funded: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock, step: str
+) -> None:
+    def clean_up() -> None:
+        clock.advance(minutes=2)
+        transfers.clean_up(funded.database, funded.now())
+
+    wakes_up_late(monkeypatch, step, clean_up, dies=True)
+    with pytest.raises(Crash):
+        move(funded, "one", ANN, BOB, 30)
+    assert pending(funded)
+
+    transfers.clean_up(funded.database, funded.now())
+
+    assert (balance(funded, ANN), balance(funded, BOB), pending(funded)) == (100, 0, [])
+
+
+def test_a_preparer_that_wakes_after_another_has_moved_the_amount_moves_nothing(
+    funded: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    def another_does_it() -> None:
+        clock.advance(minutes=2)
+        move(funded, "one", ANN, BOB, 30)
+
+    wakes_up_late(monkeypatch, "debit", another_does_it)
+    with pytest.raises(Unavailable):
+        move(funded, "one", ANN, BOB, 30)
+
+    assert (balance(funded, ANN), balance(funded, BOB)) == (70, 30)
+    transfers.clean_up(funded.database, funded.now())
+    assert (balance(funded, ANN), balance(funded, BOB), pending(funded)) == (70, 30, [])
+
+
+def test_giving_up_on_a_transfer_that_was_just_committed_does_not_undo_it(
+    funded: Runtime,
+) -> None:
+    attempt = prepared(funded, "one", 30)
+    transfers.commit(funded.database, attempt)
+
+    transfers._give_up(funded.database, attempt)
+    transfers.commit(funded.database, attempt)
+    transfers.clean_up(funded.database, funded.now())
+
+    assert (balance(funded, ANN), balance(funded, BOB), pending(funded)) == (70, 30, [])
+
+
+def test_an_account_takes_a_bounded_number_of_transfers_at_once(
+    funded: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts, "MAX_PENDING", 1)
+    attempt = prepared(funded, "one", 1)
+
+    with pytest.raises(Unavailable):
+        move(funded, "two", ANN, BOB, 1)
+
+    transfers.commit(funded.database, attempt)
+    transfers.retire(funded.database, attempt)
+    move(funded, "two", ANN, BOB, 1)
+    assert (balance(funded, ANN), balance(funded, BOB)) == (98, 2)
+
+
+def test_money_moved_by_processes_that_die_at_every_step_is_all_there_in_the_end(
+    runtime: Runtime, mongodb_uri: str
+) -> None:
+    names = transfer_work.ACCOUNTS
+    rows = [{"_id": name, "balance_micros": 1_000, "pending": []} for name in names]
+    runtime.database[accounts.ACCOUNTS.name].insert_many(rows)
+
+    died = run_swarm(
+        "tests.ads.transfer_work:move_money", mongodb_uri, runtime.settings.database, seconds=6
+    )
+
+    last = utc_now() + timedelta(hours=1)
+    transfers.clean_up(runtime.database, last)
+    stored = list(runtime.database[transfers.TRANSFERS.name].find())
+    by_state = {each["state"] for each in stored}
+    expected = dict.fromkeys(names, transfer_work.OPENING_MICROS)
+    for each in stored:
+        if each["state"] == "retired":
+            expected[each["source"]] -= each["amount_micros"]
+            expected[each["target"]] += each["amount_micros"]
+    assert died > 20
+    assert by_state == {"retired", "rolled_back"}
+    assert pending(runtime) == []
+    assert {name: balance(runtime, name) for name in names} == expected
+    assert min(expected.values()) >= 0
+
+
+def as_admin(client: Client) -> Client:
+    return client.as_("boss", roles=["admin"])
+
+
+def post(client: Client, account: str, key: str, **body: Any) -> Any:
+    keyed = Client(client.app, client.token, {**client.headers, "Idempotency-Key": key})
+    return keyed.post(f"/accounts/{account}/transfers", **body)
+
+
+def test_an_admin_tops_an_account_up_from_the_bank(client: Client) -> None:
+    reply = post(as_admin(client), "bank", "invoice-1", to=ANN, amount_micros=500)
+
+    assert reply.status == 201
+    assert reply.json == {
+        "transfer_id": "bank/invoice-1",
+        "from": "bank",
+        "to": ANN,
+        "amount_micros": 500,
+        "state": "retired",
+    }
+    owner = client.as_("ann", roles=["advertiser"], advertiser="ann")
+    assert owner.get(f"/accounts/{ANN}").json == {
+        "account_id": ANN,
+        "balance_micros": 500,
+        "pending": [],
+    }
+    assert as_admin(client).get("/accounts/bank").json["balance_micros"] == -500
+
+
+def test_the_same_idempotency_key_gives_the_same_answer_and_moves_nothing(client: Client) -> None:
+    admin = as_admin(client)
+    first = post(admin, "bank", "invoice-1", to=ANN, amount_micros=500)
+
+    again = post(admin, "bank", "invoice-1", to=ANN, amount_micros=500)
+
+    assert (again.status, again.json) == (201, first.json)
+    assert admin.get(f"/accounts/{ANN}").json["balance_micros"] == 500
+
+
+def test_a_key_that_stands_for_another_transfer_is_refused(client: Client) -> None:
+    admin = as_admin(client)
+    post(admin, "bank", "invoice-1", to=ANN, amount_micros=500)
+
+    reply = post(admin, "bank", "invoice-1", to=ANN, amount_micros=501)
+
+    assert (reply.status, reply.code) == (409, "idempotency_key_reused")
+
+
+@pytest.mark.parametrize("key", ["", "a b", "x" * 65, "$where", "a.b", "é"])
+def test_a_transfer_needs_a_usable_idempotency_key(client: Client, key: str) -> None:
+    reply = post(as_admin(client), "bank", key, to=ANN, amount_micros=1)
+
+    assert (reply.status, reply.code) == (422, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"to": ANN, "amount_micros": 0},
+        {"to": ANN, "amount_micros": -1},
+        {"to": ANN, "amount_micros": 1.5},
+        {"to": ANN, "amount_micros": 10**15 + 1},
+        {"to": "advertiser:$gt", "amount_micros": 1},
+        {"to": {"$gt": ""}, "amount_micros": 1},
+        {"to": "bank", "amount_micros": 1},
+        {"to": ANN, "amount_micros": 1, "source": ANN},
+        {},
+    ],
+)
+def test_a_transfer_that_makes_no_sense_is_refused(client: Client, body: Any) -> None:
+    assert post(as_admin(client), "bank", "one", **body).code == "invalid_request"
+
+
+@pytest.mark.usefixtures("funded")
+def test_owners_alone_move_money_and_see_it(client: Client) -> None:
+    owner = client.as_("ann", roles=["advertiser"], advertiser="ann")
+    other = client.as_("eve", roles=["advertiser", "publisher"], advertiser="eve", sites=["eve"])
+
+    assert post(owner, ANN, "one", to=BOB, amount_micros=10).status == 201
+    assert post(owner, ANN, "two", to=BOB, amount_micros=91).code == "insufficient_funds"
+    assert post(owner, ANN, "three", to="site:unknown", amount_micros=1).code == "unknown_account"
+    assert post(other, ANN, "one", to=BOB, amount_micros=1).code == "forbidden"
+    assert post(owner, "bank", "one", to=ANN, amount_micros=1).code == "forbidden"
+    assert post(client, ANN, "one", to=BOB, amount_micros=1).code == "unauthenticated"
+    assert other.get(f"/accounts/{BOB}").code == "forbidden"
+    assert other.get("/accounts/network").code == "forbidden"
+    assert other.get("/accounts/site:eve").code == "unknown_account"
+    publisher = client.as_("pat", roles=["publisher"], sites=["blog"])
+    assert publisher.get(f"/accounts/{BOB}").json["balance_micros"] == 10
+
+
+def test_an_outage_moves_nothing_that_a_clean_up_cannot_settle(
+    funded: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def outage(*_: Any) -> None:
+        raise PyMongoError("the network is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(accounts, "credit", outage)
+        with pytest.raises(PyMongoError):
+            move(funded, "one", ANN, BOB, 30)
+
+    assert (balance(funded, ANN), balance(funded, BOB)) == (70, 0)
+    transfers.clean_up(funded.database, funded.now())
+    assert (balance(funded, ANN), balance(funded, BOB), pending(funded)) == (70, 30, [])
