@@ -1,6 +1,6 @@
 """The container's one MongoDB connection, and the indexes that its collections need."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, TypeVar
@@ -9,8 +9,9 @@ import pymongo
 from bson.codec_options import CodecOptions
 from pymongo import IndexModel, MongoClient, WriteConcern
 from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
-from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
+from pymongo.errors import BulkWriteError, CollectionInvalid, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from chalicelib.errors import ChangeTooLarge, Unavailable
@@ -26,6 +27,7 @@ SOCKET_TIMEOUT_MS = 20_000
 # The driver alone would try a transaction again for 120 s.
 TRANSACTION_TIMEOUT_SECONDS = 20
 _TRANSACTION_TOO_LARGE = 388
+_DUPLICATE_KEY = 11_000
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,29 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
             if isinstance(error, OperationFailure) and error.code == _TRANSACTION_TOO_LARGE:
                 raise ChangeTooLarge from error
             raise
+
+
+class NotInserted(Exception):
+    """The server refused documents; says how many, and the code of the first refusal."""
+
+
+def insert_missing(collection: MongoCollection[Document], documents: Sequence[Document]) -> None:
+    """Insert documents; where one with the same unique key is there, it stays as it is.
+
+    Raises NotInserted after inserting all that could be.
+    """
+    if not documents:
+        return
+    try:
+        collection.insert_many(documents, ordered=False)
+    except BulkWriteError as error:
+        details: Any = error.details
+        codes = [each["code"] for each in details["writeErrors"]]
+        refused = [code for code in codes if code != _DUPLICATE_KEY]
+        refused += [each["code"] for each in details["writeConcernErrors"]]
+        if refused:
+            # The error itself quotes every document: it may be half a megabyte.
+            raise NotInserted(f"{len(refused)} refused, code {refused[0]}") from None
 
 
 def ensure_indexes(database: Database[Document], collections: Iterable[Collection]) -> None:

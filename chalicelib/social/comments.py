@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from pymongo import ASCENDING, IndexModel, UpdateOne
+from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
 from chalicelib.cursors import decode_cursor, encode_cursor
-from chalicelib.database import Collection, Document
+from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.errors import Unavailable, UnknownPost
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
@@ -72,14 +72,8 @@ def _move_oldest(database: Database[Document], post_id: str) -> None:
     )
     if post is None:
         raise UnknownPost
-    database[OLDER_COMMENTS.name].bulk_write(
-        [
-            UpdateOne(
-                {"_id": comment["id"], "post_id": post_id}, {"$setOnInsert": comment}, upsert=True
-            )
-            for comment in post["comments"]
-        ]
-    )
+    rows = [{"_id": comment["id"], "post_id": post_id, **comment} for comment in post["comments"]]
+    insert_missing(database[OLDER_COMMENTS.name], rows)
     moved = [comment["id"] for comment in post["comments"]]
     posts.collection(database).update_one(
         {"_id": post_id}, {"$pull": {"comments": {"id": {"$in": moved}}}}

@@ -5,9 +5,8 @@ from typing import Any
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.database import Database
-from pymongo.errors import BulkWriteError
 
-from chalicelib.database import Collection, Document
+from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
 from chalicelib.social import graph, posts, timelines
@@ -19,17 +18,12 @@ NEWS_ITEMS = Collection(
     indexes=(IndexModel([("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]),),
     shard_key={"user_id": 1},
 )
-_DUPLICATE_KEY = 11_000
-
-
-class ItemsNotWritten(Exception):
-    """The server refused news items; says how many, and the code of the first refusal."""
 
 
 def add(database: Database[Document], post: Document, user_ids: Iterable[str]) -> None:
     """Give users an item for a post; those who have it keep the one that they have.
 
-    Raises ItemsNotWritten, after writing all the others.
+    Raises NotInserted, after writing all the others.
     """
     items = [
         {
@@ -42,18 +36,7 @@ def add(database: Database[Document], post: Document, user_ids: Iterable[str]) -
         }
         for user_id in user_ids
     ]
-    if not items:
-        return
-    try:
-        database[NEWS_ITEMS.name].insert_many(items, ordered=False)
-    except BulkWriteError as error:
-        details: Any = error.details
-        codes = [each["code"] for each in details["writeErrors"]]
-        refused = [code for code in codes if code != _DUPLICATE_KEY]
-        refused += [each["code"] for each in details["writeConcernErrors"]]
-        if refused:
-            # The error itself quotes every item: it may be half a megabyte.
-            raise ItemsNotWritten(f"{len(refused)} refused, code {refused[0]}") from None
+    insert_missing(database[NEWS_ITEMS.name], items)
 
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:

@@ -1,9 +1,16 @@
 """A few people who circle each other and post, through the API."""
 
+import dataclasses
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.database import Document
 from chalicelib.queues import Message, Queues
+from chalicelib.runtime import Runtime
+from chalicelib.social import fan_out as fan_outs
+from tests.conftest import Clock, Workers
 from tests.http_client import Client, Reply
 
 PUBLIC = ("*public*",)
@@ -79,3 +86,48 @@ class Courier(Queues):
         """Return the messages that wait, which wait no longer."""
         taken, self.waiting = self.waiting, []
         return taken
+
+
+@dataclass(frozen=True)
+class Town:
+    """Plaza with its parts at hand."""
+
+    client: Client
+    workers: Workers
+    runtime: Runtime
+    clock: Clock
+
+    def publish(self) -> str:
+        """Publish a post of Ann's."""
+        return publish(self.client, "ann")
+
+    def fan_out(self, post: str) -> Document:
+        """Return a fan-out as it is stored."""
+        document = self.runtime.database["social.post"].find_one({"_id": post})
+        assert document is not None
+        found: Document = document["fan_out"]
+        return found
+
+    def let_lease_run_out(self) -> None:
+        self.clock.advance(milliseconds=self.runtime.settings.lease_ms)
+
+    def sweep_expired(self) -> None:
+        """Let every lease run out and what the sweep sends be worked on."""
+        self.let_lease_run_out()
+        fan_outs.sweep(self.runtime)
+        self.workers.drain()
+
+    def with_courier(self) -> tuple[Runtime, Courier]:
+        """Return a runtime whose messages wait until the test takes them."""
+        courier = Courier()
+        return dataclasses.replace(self.runtime, queues=courier), courier
+
+    def assert_delivered_once(self, posts: Sequence[str], readers: Sequence[str]) -> None:
+        """Check that each reader has each post once, and the author's wall as well."""
+        items = self.runtime.database["social.news_item"].find()
+        delivered = Counter((item["user_id"], item["post_id"]) for item in items)
+        assert delivered == Counter((reader, post) for reader in readers for post in posts)
+        documents = self.runtime.database["social.wall"].find()
+        copies = Counter(copy["id"] for each in documents for copy in each["posts"])
+        assert copies == Counter(posts)
+        assert {self.fan_out(post)["state"] for post in posts} == {"done"}

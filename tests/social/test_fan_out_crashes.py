@@ -1,0 +1,173 @@
+"""Every follower has every post exactly once, whatever crashes or comes twice."""
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from pymongo.collection import Collection
+
+from chalicelib.queues import Queues
+from chalicelib.social import fan_out as fan_outs
+from chalicelib.social import graph, walls
+from chalicelib.social import news as news_items
+from chalicelib.social.messages import Deliver
+from tests.social.people import Town
+
+pytestmark = pytest.mark.usefixtures("chunks_of_two")
+
+CALLS = ("find_one", "find_one_and_update", "insert_many", "update_one", "update_many", "find")
+
+
+class Died(Exception):
+    """A worker's process is gone."""
+
+
+class Life:
+    """The rest of a worker's life, in steps; after the last one nothing works any more."""
+
+    def __init__(self, steps: int | None = None) -> None:
+        self.steps_left = steps
+        self.steps_taken = 0
+
+    def step(self) -> None:
+        if self.steps_left == 0:
+            raise Died
+        if self.steps_left:
+            self.steps_left -= 1
+        self.steps_taken += 1
+
+
+@contextmanager
+def living(life: Life) -> Iterator[None]:
+    """Make every call of the database and every send of messages a step of this life."""
+
+    def stepping(call: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(*args: Any, **options: Any) -> Any:
+            life.step()
+            return call(*args, **options)
+
+        return wrapped
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in CALLS:
+            patch.setattr(Collection, name, stepping(getattr(Collection, name)))
+        patch.setattr(Queues, "send", stepping(Queues.send))
+        yield
+
+
+def test_a_crash_before_any_step_is_mended_by_the_sweep(town: Town, readers: list[str]) -> None:
+    posts = [town.publish()]
+    whole = Life()
+    with living(whole):
+        town.workers.drain()
+    assert whole.steps_taken > 20
+
+    for steps in range(whole.steps_taken):
+        posts.append(town.publish())
+        with living(Life(steps)):
+            town.workers.drain()
+        # Messages whose handling failed lie in the queue unseen: to this test they are lost.
+        town.sweep_expired()
+        town.sweep_expired()
+
+    town.assert_delivered_once(posts, readers)
+
+
+def test_workers_that_only_die_are_given_up(town: Town) -> None:
+    post = town.publish()
+    for _ in range(6):
+        assert town.fan_out(post)["state"] != "failed"
+        with living(Life(1)):
+            town.workers.drain()
+        town.let_lease_run_out()
+        fan_outs.sweep(town.runtime)
+    town.workers.drain()
+
+    assert town.fan_out(post)["state"] == "failed"
+    assert town.fan_out(post)["reason"] == "workers ended unheard"
+
+
+def test_a_half_written_chunk_is_completed(town: Town, readers: list[str]) -> None:
+    post = town.publish()
+    stored = town.runtime.database["social.post"].find_one({"_id": post})
+    assert stored is not None
+    news_items.add(town.runtime.database, stored, readers[1:3])
+    walls.append(town.runtime.database, "ann", stored)
+
+    town.workers.drain()
+
+    town.assert_delivered_once([post], readers)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_messages_twice_and_shuffled_change_nothing(
+    town: Town, readers: list[str], seed: int
+) -> None:
+    runtime, courier = town.with_courier()
+    posts = [town.publish() for _ in range(3)]
+    courier.send(*(Deliver(post_id=post) for post in posts))
+
+    handled = []
+    while messages := courier.take() * 2:
+        random.Random(seed).shuffle(messages)
+        for message in messages:
+            fan_outs.handle(runtime, message)
+        handled += messages
+    for message in handled:
+        fan_outs.handle(runtime, message)
+
+    town.assert_delivered_once(posts, readers)
+    assert all(len(town.fan_out(post)["chunks"]) == 3 for post in posts)
+
+
+def test_workers_on_one_post_at_once_deliver_it_once(town: Town, readers: list[str]) -> None:
+    runtime, courier = town.with_courier()
+    posts = []
+    for _ in range(15):
+        posts.append(town.publish())
+        courier.send(Deliver(post_id=posts[-1]))
+        while messages := courier.take():
+            for message in messages:
+                at_once(4, fan_outs.handle, runtime, message)
+
+    town.assert_delivered_once(posts, readers)
+    assert all(len(town.fan_out(post)["chunks"]) == 3 for post in posts)
+
+
+def at_once(count: int, work: Callable[..., Any], *arguments: Any) -> None:
+    """Do the same in several threads that start together."""
+    barrier = threading.Barrier(count)
+
+    def wait_and_work(_: int) -> None:
+        barrier.wait()
+        work(*arguments)
+
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(wait_and_work, range(count)))
+
+
+def test_a_worker_that_lost_its_lease_stops_where_it_is(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, courier = town.with_courier()
+    post = town.publish()
+    audience = graph.audience
+
+    def overtaken(*args: Any, **options: Any) -> list[str]:
+        ids = audience(*args, **options)
+        monkeypatch.setattr(graph, "audience", audience)
+        town.let_lease_run_out()
+        fan_outs.deliver(town.runtime, post)
+        return ids
+
+    monkeypatch.setattr(graph, "audience", overtaken)
+    fan_outs.deliver(slow, post)
+
+    assert courier.waiting == []
+    assert len(town.fan_out(post)["chunks"]) == 3
+    town.workers.drain()
+    town.assert_delivered_once([post], readers)
