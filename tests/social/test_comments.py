@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.database import Document
+from chalicelib.identity import Principal
 from chalicelib.social import comments, walls
 from chalicelib.social import fan_out as fan_outs
 from tests.http_client import Client
@@ -188,8 +189,9 @@ def test_a_comment_while_the_post_is_delivered_reaches_the_copy(
     made = []
 
     def commented_meanwhile(*arguments: Any) -> None:
-        # The spread finds no copy yet, and the copy was read without the comment.
-        made.append(comment(town.client, "bob", post))
+        # The copy was read without the comment, whose one spread finds no copy yet.
+        runtime, _courier = town.with_courier()
+        made.append(comments.add(runtime, post, Principal("bob", "Bob"), "So it is")["id"])
         comments.spread(town.runtime.database, post)
         append(*arguments)
 

@@ -1,5 +1,6 @@
 """Every follower has every post exactly once, whatever crashes or comes twice."""
 
+import dataclasses
 import random
 import threading
 from collections.abc import Callable, Iterator
@@ -10,12 +11,12 @@ from typing import Any
 import pytest
 from pymongo.collection import Collection
 
-from chalicelib.queues import Queues
+from chalicelib.queues import Message, Queues
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social import graph, walls
 from chalicelib.social import news as news_items
-from chalicelib.social.messages import Deliver
-from tests.social.people import Town
+from chalicelib.social.messages import Deliver, DeliverChunk
+from tests.social.people import Courier, Town
 
 pytestmark = pytest.mark.usefixtures("chunks_of_two")
 
@@ -148,6 +149,24 @@ def at_once(count: int, work: Callable[..., Any], *arguments: Any) -> None:
 
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(wait_and_work, range(count)))
+
+
+def test_chunks_may_be_done_before_the_audience_is_planned(town: Town, readers: list[str]) -> None:
+    class Express(Courier):
+        """Has a message worked on before it is sent off."""
+
+        def send(self, *messages: Message) -> bool:
+            for message in messages:
+                assert isinstance(message, DeliverChunk)
+                fan_outs.handle(runtime, message)
+            return True
+
+    runtime = dataclasses.replace(town.runtime, queues=Express())
+    post = town.publish()
+
+    fan_outs.deliver(runtime, post)
+
+    town.assert_delivered_once([post], readers)
 
 
 def test_a_worker_that_lost_its_lease_stops_where_it_is(

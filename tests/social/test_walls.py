@@ -65,12 +65,15 @@ def test_a_month_is_read_in_order_over_all_its_documents(runtime: Runtime) -> No
 
 
 def test_a_document_that_was_full_stays_closed(runtime: Runtime) -> None:
-    append(runtime, range(101))
+    """Or a worker that had begun before would put into it what another put into the next."""
+    append(runtime, range(100))
     wall = runtime.database["social.wall"]
     wall.update_one({"seq": 0}, {"$pull": {"posts": {"id": "post-0007"}}})
+    first = {"user_id": "ann", "month": "202603", "seq": 0}
+
+    assert not walls._append_to(wall, first, walls._copy(post(runtime, 100)))
 
     append(runtime, [100, 101])
-
     assert sizes(runtime) == [99, 2]
 
 
