@@ -1,6 +1,6 @@
 """Every collection of Plaza with its indexes and shard key, in one list."""
 
-from chalicelib.ads import accounts, campaigns, creatives, transfers, zones
+from chalicelib.ads import accounts, campaigns, creatives, leases, ledger, transfers, zones
 from chalicelib.comments import moderation, nodes, promotion
 from chalicelib.comments.stores import buckets, documents
 from chalicelib.database import Collection
@@ -13,6 +13,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     zones.ZONES,
     accounts.ACCOUNTS,
     transfers.TRANSFERS,
+    leases.LEASES,
+    ledger.LEDGER,
     nodes.NODES,
     documents.COMMENTS,
     buckets.PAGES,

@@ -58,6 +58,13 @@ class Settings(BaseModel):
     # How long a comment may wait for a move of its node before it is refused with a 503.
     post_budget_ms: Annotated[int, Field(ge=0, le=20_000)] = 5_000
 
+    # What a container leases of a campaign's budget at a time, and for how long.
+    budget_lease_impressions: Annotated[int, Field(ge=1, le=100_000)] = 100
+    budget_lease_seconds: Annotated[int, Field(ge=1, le=600)] = 60
+    # How long after its lease's expiry an impression may still be billed: more than the five
+    # visibility timeouts after which SQS gives a message up.
+    beacon_grace_seconds: Annotated[int, Field(ge=60, le=86_400)] = 1_200
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Self:
         """Read the settings; an empty variable counts as unset.

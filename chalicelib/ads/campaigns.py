@@ -11,12 +11,12 @@ from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.ads import creatives, zones
+from chalicelib.ads import balances, budgets, creatives, zones
 from chalicelib.ads.models import Campaign
-from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, FlightOver, InvalidRequest, UnknownCampaign
 
-CAMPAIGNS = Collection("ad.campaign")
+CAMPAIGNS = balances.CAMPAIGNS
 
 
 def put(
@@ -25,8 +25,9 @@ def put(
     """Create a draft or change a campaign; return it, and whether it is new.
 
     The zones of an active campaign follow. An active one whose new flight is over has ended,
-    and an ended one with a new flight waits, paused, to be activated. Raises InvalidRequest
-    for targets that name no zone, and ZoneFull.
+    and an ended one with a new flight waits, paused, to be activated. A raised budget brings an
+    exhausted one back. Raises InvalidRequest for targets that name no zone, BudgetCommitted
+    for a budget below what is spent or leased, and ZoneFull.
     """
     definition = campaign.model_dump()
     _check_targets(database, definition["targets"])
@@ -34,7 +35,8 @@ def put(
     def work(session: ClientSession) -> tuple[Document, bool]:
         before = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, session=session)
         status = _status_after(before, over=definition["flight"]["end"] <= now)
-        after = _update(database, session, campaign_id, {**definition, "status": status})
+        stored = _update(database, session, campaign_id, {**definition, "status": status})
+        after = budgets.follow(database, session, stored, now)
         creatives.follow(database, session, before, after)
         _place_or_clear(database, session, before, after)
         return after, before is None
@@ -55,8 +57,9 @@ def get(
 def activate(database: Database[Document], campaign_id: str, now: datetime) -> Document:
     """Put the campaign's ads into its zones and return it; an active one stays as it is.
 
-    Before its flight it may be activated, and is served from the start. Raises
-    UnknownCampaign, FlightOver and ZoneFull.
+    Before its flight it may be activated, and is served from the start. One whose budget does
+    not cover a single event is exhausted at once. Raises UnknownCampaign, FlightOver and
+    ZoneFull.
     """
 
     def work(session: ClientSession) -> Document:
@@ -65,22 +68,24 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> D
             raise FlightOver
         if before["status"] == "active":
             return before
-        after = _update(database, session, campaign_id, {"status": "active"})
-        zones.place(database, session, after)
+        stored = _update(database, session, campaign_id, {"status": "active"})
+        after = budgets.follow(database, session, stored, now)
+        if after["status"] == "active":
+            zones.place(database, session, after)
         return after
 
     return in_transaction(database, work)
 
 
 def deactivate(database: Database[Document], campaign_id: str) -> Document:
-    """Pause an active campaign, take its ads out of the zones, and return it.
+    """Pause an active or exhausted campaign, take its ads out of the zones, and return it.
 
-    One that is not active stays as it is. Raises UnknownCampaign.
+    Any other stays as it is. Raises UnknownCampaign.
     """
 
     def work(session: ClientSession) -> Document:
         before = get(database, campaign_id, session)
-        if before["status"] != "active":
+        if before["status"] not in budgets.SPENDING:
             return before
         after = _update(database, session, campaign_id, {"status": "paused"})
         zones.clear(database, session, campaign_id)
@@ -108,7 +113,7 @@ def _no_such_zone(target: Document) -> str:
 def _status_after(before: Document | None, *, over: bool) -> str:
     status = before["status"] if before else "draft"
     match status:
-        case "active" if over:
+        case "active" | "exhausted" if over:
             return "ended"
         case "ended" if not over:
             return "paused"
