@@ -11,6 +11,7 @@ from typing import Any, Self
 import pytest
 from pymongo.database import Database
 
+from bench.discussions import made_up, seed_node
 from chalicelib import schema
 from chalicelib.comments import moderation, nodes, promotion
 from chalicelib.comments.order import position
@@ -21,7 +22,6 @@ from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.discussion import LAYOUTS, Layout
-from tests.comments.seeding import made_up, seed_node
 
 SITE_COMMENTS = 20_000
 LARGE, SMALL = 2_000, 40
@@ -59,7 +59,8 @@ def seed(runtime: Runtime) -> None:
         layout = LAYOUTS[number % len(LAYOUTS)]
         large = 900 if layout.store == "embedded" else LARGE
         size = min(left, large if number < len(LAYOUTS) else SMALL)
-        seed_node(runtime, layout, name(layout, number), size, visible_of_ten=1)
+        there = dataclasses.asdict(layout)
+        seed_node(runtime, name(layout, number), size, visible_of_ten=1, **there)
         left -= size
         if not left:
             break

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from bench.discussions import seed_node
 from chalicelib.comments.store import Order
 from chalicelib.runtime import Runtime, utc_now
 from tests.comments.discussion import Discussion, Layout
-from tests.comments.seeding import seed_node
 
 ORDERS: tuple[Order, ...] = ("oldest", "newest")
 
@@ -21,7 +21,7 @@ def test_a_large_node_pages_through_while_another_writes(
 ) -> None:
     number = 900 if layout.store == "embedded" else 10_000
     real = dataclasses.replace(runtime, now=utc_now, random=random.SystemRandom())
-    seed_node(real, layout, "large", number)
+    seed_node(real, "large", number, store=layout.store, threaded=layout.threaded)
     discussion = Discussion(real, "large")
     before = set(discussion.stored())
     done = threading.Event()

@@ -11,6 +11,7 @@ from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
     consumes,
+    initialize,
     invariant,
     multiple,
     precondition,
@@ -50,6 +51,14 @@ class DiscussionMachine(RuleBasedStateMachine):
         self.threaded = layout.threaded
         self.discussion = Discussion.make(runtime, layout, next(_node_ids), max_depth=MAX_DEPTH)
         self.model = Model(layout.threaded, MAX_DEPTH)
+
+    @initialize(target=posted, roots=st.integers(1, 3), replies=st.integers(0, 4))
+    def begin(self, roots: int, replies: int) -> Any:
+        """Begin with some threads, which a few random rules would seldom build."""
+        ids = [self.post(f"root {number}", "ann") for number in range(roots)]
+        for number in range(replies if self.threaded else 0):
+            ids.append(self.reply(ids[number % roots], f"reply {number}", "bob"))
+        return multiple(*ids)
 
     @rule(target=posted, text=texts, author=people)
     def post(self, text: str, author: str) -> str:

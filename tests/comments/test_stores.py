@@ -5,6 +5,7 @@ import random
 import pytest
 from pymongo.database import Database
 
+from bench.discussions import POSTED, made_up
 from chalicelib.comments.order import segment
 from chalicelib.comments.store import Added, Comment, Page, Viewer
 from chalicelib.comments.stores import store_of
@@ -13,8 +14,6 @@ from chalicelib.comments.stores.embedded import EmbeddedStore
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.comments.discussion import Discussion, Layout
-from tests.comments.seeding import made_up
-from tests.conftest import START
 
 EVERYTHING = Page("oldest", 200, None, Viewer("mo", moderator=True))
 
@@ -26,7 +25,7 @@ def some_comments(number: int) -> list[Comment]:
 
 def reply_to(parent: Comment, seq: int, comment_id: str) -> Comment:
     (reply,) = some_comments(1)
-    here = segment(START, seq, comment_id)
+    here = segment(POSTED, seq, comment_id)
     return reply | {
         "id": comment_id,
         "seq": seq,
@@ -45,7 +44,7 @@ def test_a_thread_leaves_out_a_sibling_whose_path_begins_alike(
     first, twin = some_comments(2)
     for comment, comment_id in ((first, "34db"), (twin, "34dbx")):
         comment["id"] = comment["slug"] = comment_id
-        comment["full_slug"] = segment(START, 1, comment_id)
+        comment["full_slug"] = segment(POSTED, 1, comment_id)
         store.add(node, comment)
 
     thread = store.thread(node, first, EVERYTHING)

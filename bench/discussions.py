@@ -2,17 +2,17 @@
 
 import random
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from chalicelib.comments import nodes
 from chalicelib.comments.order import segment
 from chalicelib.comments.posting import new_comment_id
-from chalicelib.comments.store import Comment
+from chalicelib.comments.store import Comment, StoreName
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from tests.comments.discussion import Layout
-from tests.conftest import START
 
+POSTED = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 _BATCH = 1_000
 
 
@@ -22,7 +22,7 @@ def made_up(number: int, *, threaded: bool, visible_of_ten: int = 10) -> Iterato
     Every fourth is a root, the others reply to one of the latest; `visible_of_ten` of ten are
     visible and the others wait for a moderator. Ann wrote one in a hundred.
     """
-    rng = random.Random(number)
+    rng = random.Random(number)  # noqa: S311 - the same ids every time
     batch: list[Comment] = []
     above: Comment | None = None
     for seq in range(1, number + 1):
@@ -34,7 +34,7 @@ def made_up(number: int, *, threaded: bool, visible_of_ten: int = 10) -> Iterato
         if len(batch) == _BATCH:
             yield batch
             batch = []
-        above = comment if parent is None or rng.random() < 0.5 else parent
+        above = comment if parent is None or rng.getrandbits(1) else parent
         if above["depth"] == nodes.DEFAULT_MAX_DEPTH:
             above = parent
     if batch:
@@ -42,7 +42,7 @@ def made_up(number: int, *, threaded: bool, visible_of_ten: int = 10) -> Iterato
 
 
 def _comment(seq: int, parent: Comment | None, comment_id: str) -> Comment:
-    here = segment(START, seq, comment_id)
+    here = segment(POSTED, seq, comment_id)
     return Comment(
         id=comment_id,
         seq=seq,
@@ -50,7 +50,7 @@ def _comment(seq: int, parent: Comment | None, comment_id: str) -> Comment:
         slug=f"{parent['slug']}/{comment_id}" if parent else comment_id,
         full_slug=f"{parent['full_slug']}/{here}" if parent else here,
         depth=parent["depth"] + 1 if parent else 0,
-        posted=START,
+        posted=POSTED,
         edited=None,
         author={"id": "ann" if seq % 100 == 1 else "bob", "name": "Somebody"},
         text=f"Comment {seq}",
@@ -61,17 +61,23 @@ def _comment(seq: int, parent: Comment | None, comment_id: str) -> Comment:
     )
 
 
-def seed_node(
-    runtime: Runtime, layout: Layout, node_id: str, number: int, visible_of_ten: int = 10
+def seed_node(  # noqa: PLR0913 - a node has so many sides
+    runtime: Runtime,
+    node_id: str,
+    number: int,
+    *,
+    store: StoreName,
+    threaded: bool,
+    visible_of_ten: int = 10,
 ) -> Document:
     """Make a node with a made-up discussion of so many comments; return it."""
     node = nodes.new_node(node_id)
-    node |= {"store": layout.store, "threaded": layout.threaded}
-    node |= {"last_seq": number, "last_posted": START, "moving": {"generation": 0}}
+    node |= {"store": store, "threaded": threaded, "last_seq": number, "last_posted": POSTED}
+    node["moving"] = {"generation": 0}
     nodes.insert(runtime.database, node)
-    store = store_of(runtime, node)
-    store.load(node, made_up(number, threaded=layout.threaded, visible_of_ten=visible_of_ten))
-    counted = store.count(node)
+    kept = store_of(runtime, node)
+    kept.load(node, made_up(number, threaded=threaded, visible_of_ten=visible_of_ten))
+    counted = kept.count(node)
     counts = {"visible": counted.get("visible", 0), "pending": counted.get("pending", 0)}
     nodes.collection(runtime.database).update_one(
         {"_id": node_id}, {"$set": {"moving": None, "counts": counts}}

@@ -1,0 +1,38 @@
+"""Measure a part of Plaza: script/bench PART [--json FILE]."""
+
+import argparse
+import importlib
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.stack import measured_stack
+from bench.timing import table
+from chalicelib.runtime import Runtime
+
+# Each part is a module of this package with a function `measure`.
+PARTS = ("comments",)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the part that the command line names and print its table."""
+    parser = argparse.ArgumentParser(prog="script/bench", description=__doc__)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    given = parser.parse_args(arguments)
+    measure: Callable[[Runtime], list[dict[str, Any]]]
+    measure = importlib.import_module(f"bench.{given.part}").measure
+    with (
+        tempfile.TemporaryDirectory(prefix="plaza-bench-") as folder,
+        measured_stack(Path(folder)) as runtime,
+    ):
+        rows = measure(runtime)
+    print(table(rows))
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+"""The reads and writes of each call on a discussion, by the driver with nothing around them."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pymongo import ASCENDING, DESCENDING
+
+from bench.discussions import made_up
+from bench.stack import Calls
+from chalicelib.comments import nodes
+from chalicelib.comments.order import thread_range
+from chalicelib.comments.store import Comment, Order
+from chalicelib.comments.stores.buckets import PAGE_COMMENTS, PAGES
+from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+
+LIMIT = 50
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One node to measure, with the calls to it."""
+
+    runtime: Runtime
+    calls: Calls
+    node: Document
+
+    @property
+    def path(self) -> dict[str, str]:
+        """Return the path parameters of the node's calls."""
+        return {"node": self.node["_id"]}
+
+    @property
+    def rows(self) -> Document:
+        """Return the filter of the node's rows."""
+        return {"node_id": self.node["_id"], "generation": self.node["generation"]}
+
+    def read_node(self) -> None:
+        """Read the node, as every call does first."""
+        nodes.collection(self.runtime.database).find_one(
+            {"_id": self.node["_id"]}, nodes.WITHOUT_COMMENTS
+        )
+
+    def page(self, order: Order) -> Work:
+        """Return the call for the first page."""
+        query = {"order": order, "limit": str(LIMIT)}
+        return lambda: self.calls("GET", "/nodes/{node}/comments", self.path, query)
+
+    def one(self, comment: Comment, suffix: str = "") -> Work:
+        """Return the call for a comment, or what hangs on it."""
+        resource = "/nodes/{node}/comments/{comment}" + suffix
+        path = {**self.path, "comment": comment["id"]}
+        query = {"limit": str(LIMIT)} if suffix else None
+        return lambda: self.calls("GET", resource, path, query)
+
+    def post(self, parent: Comment | None) -> Work:
+        """Return the call that posts a comment or a reply."""
+        body = {"text": "A comment of some words, as most of them are."}
+        if parent is not None:
+            body["parent"] = parent["id"]
+        return lambda: self.calls("POST", "/nodes/{node}/comments", self.path, None, body)
+
+
+class RawDocuments:
+    """What the calls ask of `documents`, by the driver alone."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._rows = bench.runtime.database[COMMENTS.name]
+        self._new = (f"raw{number:07}" for number in itertools.count())
+
+    def page(self, order: Order) -> Work:
+        """Return the reads of the first page."""
+        first = ASCENDING if order == "oldest" else DESCENDING
+        sort: list[tuple[str, int]] = [("seq", first)]
+        if self._bench.node["threaded"]:
+            oldest: list[tuple[str, int]] = [("full_slug", ASCENDING)]
+            sort = oldest if order == "oldest" else [("root_seq", DESCENDING), *oldest]
+        return self._find({**self._bench.rows, "state": "visible"}, sort)
+
+    def thread(self, root: Comment) -> Work:
+        """Return the reads of a thread."""
+        first, end = thread_range(root["full_slug"])
+        where = {**self._bench.rows, "state": "visible", "full_slug": {"$gte": first, "$lt": end}}
+        rows = self._find(where, [("full_slug", ASCENDING)])
+        return lambda: (self._rows.find_one({**self._bench.rows, "id": root["id"]}), rows())
+
+    def get(self, comment: Comment) -> Work:
+        """Return the reads of a permalink."""
+
+        def read() -> None:
+            self._bench.read_node()
+            self._rows.find_one({**self._bench.rows, "id": comment["id"]})
+
+        return read
+
+    def post(self) -> Work:
+        """Return the writes of a post."""
+        ((comment,),) = made_up(1, threaded=False)
+        parent = {**self._bench.rows, "id": comment["id"]}
+        row = {**comment, "node_id": f"raw-{self._bench.node['_id']}", "generation": 0}
+
+        def write() -> None:
+            _number(self._bench)
+            if self._bench.node["threaded"]:
+                self._rows.find_one(parent)
+            self._rows.insert_one({**row, "id": next(self._new)})
+            if self._bench.node["threaded"]:
+                self._rows.update_one(parent, {"$inc": {"reply_count": 1}})
+            _count(self._bench)
+
+        return write
+
+    def _find(self, where: Document, sort: list[tuple[str, int]]) -> Work:
+        def read() -> None:
+            self._bench.read_node()
+            list(self._rows.find(where, batch_size=LIMIT + 1).sort(sort).limit(LIMIT + 1))
+
+        return read
+
+
+class RawEmbedded:
+    """What the calls ask of `embedded`, by the driver alone."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._nodes = nodes.collection(bench.runtime.database)
+        self._where = {"_id": bench.node["_id"]}
+
+    def page(self, order: Order) -> Work:
+        """Return the reads of the first page."""
+        part = LIMIT + 1 if order == "oldest" else -LIMIT - 1
+        return self._read(
+            {"metadata": 1}
+            if self._bench.node["threaded"]
+            else {"metadata.comments": {"$slice": part}}
+        )
+
+    def thread(self, _root: Comment) -> Work:
+        """Return the reads of a thread."""
+        return self._read({"metadata": 1}, times=2)
+
+    def get(self, _comment: Comment) -> Work:
+        """Return the reads of a permalink."""
+        return self._read({"metadata": 1})
+
+    def post(self) -> Work:
+        """Return the writes of a post."""
+        ((comment,),) = made_up(1, threaded=False)
+        self._nodes.insert_one({"_id": f"raw-{self._bench.node['_id']}", "comments": []})
+
+        def write() -> None:
+            _number(self._bench)
+            if self._bench.node["threaded"]:
+                self._nodes.find_one(self._where, {"metadata": 1})
+                self._nodes.find_one(self._where, {"metadata.replies.id": 1})
+            self._nodes.update_one(
+                {"_id": f"raw-{self._bench.node['_id']}"}, {"$push": {"comments": comment}}
+            )
+
+        return write
+
+    def _read(self, projection: Document, times: int = 1) -> Work:
+        def read() -> None:
+            self._bench.read_node()
+            for _ in range(times):
+                self._nodes.find_one(self._where, projection)
+
+        return read
+
+
+class RawBuckets:
+    """What the calls ask of `buckets`, by the driver alone."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._pages = bench.runtime.database[PAGES.name]
+
+    def page(self, order: Order) -> Work:
+        """Return the reads of the first page."""
+
+        def read() -> None:
+            self._bench.read_node()
+            direction = ASCENDING if order == "oldest" else DESCENDING
+            list(self._pages.find(self._bench.rows).sort("page", direction).limit(1))
+
+        return read
+
+    def thread(self, root: Comment) -> Work:
+        """Return the reads of a thread."""
+        return self.get(root)
+
+    def get(self, comment: Comment) -> Work:
+        """Return the reads of a permalink."""
+        where = {**self._bench.rows, "comments.id": comment["id"]}
+
+        def read() -> None:
+            self._bench.read_node()
+            self._pages.find_one(where, {"comments.$": 1})
+
+        return read
+
+    def post(self) -> Work:
+        """Return the writes of a post."""
+        ((comment,),) = made_up(1, threaded=False)
+        numbers = itertools.count()
+
+        def write() -> None:
+            _number(self._bench)
+            page = next(numbers) // PAGE_COMMENTS
+            where = {"node_id": f"raw-{self._bench.node['_id']}", "generation": 0, "page": page}
+            self._pages.find_one({**self._bench.rows, "comments.id": comment["id"]})
+            change = {"$push": {"comments": comment}, "$inc": {"count": 1}}
+            self._pages.update_one(where, change, upsert=True)
+            _count(self._bench)
+
+        return write
+
+
+Raw = RawDocuments | RawEmbedded | RawBuckets
+RAW: dict[str, type[Raw]] = {
+    "documents": RawDocuments,
+    "embedded": RawEmbedded,
+    "buckets": RawBuckets,
+}
+
+
+def _number(bench: Bench) -> None:
+    nodes.collection(bench.runtime.database).find_one_and_update(
+        {"_id": bench.node["_id"]}, {"$inc": {"raw_seq": 1}}, projection=nodes.WITHOUT_COMMENTS
+    )
+
+
+def _count(bench: Bench) -> None:
+    nodes.collection(bench.runtime.database).update_one(
+        {"_id": bench.node["_id"]}, {"$inc": {"raw_count": 1}}
+    )
