@@ -1,10 +1,9 @@
 """A small town's newspaper as demo data, written through the API like any other client's."""
 
 import dataclasses
-import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -44,19 +43,13 @@ def load_once(runtime: Runtime, *, may_start_over: bool) -> None:
 
 def load(runtime: Runtime) -> None:
     """Write the demo data, its times spread over the last days."""
-    api = _Api(dataclasses.replace(runtime, now=_past(runtime.now())))
+    api = _Api(runtime)
     for node in DATA["nodes"]:
         _load_node(api, node)
     _load_ads(api)
     _load_people(api)
     for post in DATA["posts"]:
         _load_post(api, post)
-
-
-def _past(now: datetime) -> Callable[[], datetime]:
-    """Return a clock that starts two days ago and moves on at every look, but never past now."""
-    times: Iterator[datetime] = (now - LOOK_BACK + STEP * step for step in itertools.count())
-    return lambda: min(next(times), now)
 
 
 class RefusedCall(Exception):
@@ -70,13 +63,19 @@ class _Api:
         # Late: `app` reads the environment when it is imported.
         from app import create_app
 
-        self._runtime = runtime
-        self._gateway = Gateway(create_app(runtime, LocalChalice))
+        self._latest = runtime.now()
+        self._time = self._latest - LOOK_BACK
+        self._runtime = dataclasses.replace(runtime, now=lambda: self._time)
+        self._gateway = Gateway(create_app(self._runtime, LocalChalice))
 
     def call(
         self, method: str, path: str, body: Document, *, sub: str, roles: Sequence[str] = ()
     ) -> Document:
-        """Make a call; return its JSON answer. Raises RefusedCall for any failure."""
+        """Make a call, a little later than the last; return its JSON answer.
+
+        Raises RefusedCall for any failure.
+        """
+        self._time = min(self._time + STEP, self._latest)
         secret = self._runtime.settings.jwt_secret
         assert secret is not None  # noqa: S101 - the local stack always has one
         token = mint(

@@ -168,6 +168,8 @@ def check_database(uri: str) -> None:
 @contextlib.contextmanager
 def _sqs() -> Iterator[Any]:
     """Run SQS in this process; give a client for it."""
+    # Otherwise it prints a line for every call.
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:

@@ -89,7 +89,9 @@ def test_every_script_that_the_readme_names_is_there() -> None:
 
 
 def test_every_file_that_the_readme_links_to_is_there() -> None:
-    prose = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text(), flags=re.M | re.DOTALL)
+    prose = re.sub(
+        r"^```.*?^```", "", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL
+    )
     for target in re.findall(r"\]\(([^)#]+)\)", prose):
         assert target.startswith("https://") or (ROOT / target).exists(), target
 
