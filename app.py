@@ -11,7 +11,7 @@ from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 from pydantic import TypeAdapter
 
 from chalicelib import health, http, logs, schema
-from chalicelib.ads import account_routes
+from chalicelib.ads import account_routes, campaigns, repricing, visitors
 from chalicelib.ads import routes as ads
 from chalicelib.ads import upkeep as ad_upkeep
 from chalicelib.comments import promotion, upkeep
@@ -89,6 +89,18 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
     @app.schedule(Rate(1, Rate.MINUTES))
     def tend_ads(_event: CloudWatchEvent) -> dict[str, int]:
         return ad_upkeep.tend(runtime)
+
+    @app.schedule(Rate(1, Rate.MINUTES))
+    def end_flights(_event: CloudWatchEvent) -> dict[str, int]:
+        return {"campaigns": campaigns.end_flights(runtime.database, runtime.now())}
+
+    @app.schedule(Rate(1, Rate.HOURS))
+    def reprice_zones(_event: CloudWatchEvent) -> dict[str, int]:
+        return {"zones": repricing.reprice(runtime)}
+
+    @app.schedule(Rate(1, Rate.HOURS))
+    def trim_profiles(_event: CloudWatchEvent) -> dict[str, int]:
+        return {"profiles": visitors.trim(runtime.database, runtime.now())}
 
     @app.schedule(Rate(5, Rate.MINUTES))
     def tend_comments(_event: CloudWatchEvent) -> dict[str, int]:

@@ -266,6 +266,14 @@ class UnknownZone(Problem):
     title = "There is no such zone on this site"
 
 
+class ZoneChanged(Problem):
+    """The zone is not of the version that was to be looked at."""
+
+    status = 409
+    code = "zone_changed"
+    title = "The zone has changed since that decision"
+
+
 class FlightOver(Problem):
     """The campaign's flight has ended, so it cannot be activated."""
 

@@ -1,6 +1,16 @@
 """Every collection of Plaza with its indexes and shard key, in one list."""
 
-from chalicelib.ads import accounts, campaigns, creatives, leases, ledger, transfers, zones
+from chalicelib.ads import (
+    accounts,
+    campaigns,
+    creatives,
+    estimates,
+    leases,
+    ledger,
+    transfers,
+    visitors,
+    zones,
+)
 from chalicelib.comments import moderation, nodes, promotion
 from chalicelib.comments.stores import buckets, documents
 from chalicelib.database import Collection
@@ -11,6 +21,8 @@ COLLECTIONS: tuple[Collection, ...] = (
     campaigns.CAMPAIGNS,
     creatives.CREATIVES,
     zones.ZONES,
+    estimates.COUNTS,
+    visitors.PROFILES,
     accounts.ACCOUNTS,
     transfers.TRANSFERS,
     leases.LEASES,

@@ -58,6 +58,11 @@ class Settings(BaseModel):
     # How long a comment may wait for a move of its node before it is refused with a 503.
     post_budget_ms: Annotated[int, Field(ge=0, le=20_000)] = 5_000
 
+    # How long a container serves a zone before it asks whether the zone has changed.
+    zone_ttl_ms: Annotated[int, Field(ge=0, le=60_000)] = 1_000
+    # How many of the decisions in zones with CPC ads are made by chance.
+    explore_rate: Annotated[float, Field(ge=0, le=1)] = 0.0
+
     # What a container leases of a campaign's budget at a time, and for how long.
     budget_lease_impressions: Annotated[int, Field(ge=1, le=100_000)] = 100
     budget_lease_seconds: Annotated[int, Field(ge=1, le=600)] = 60

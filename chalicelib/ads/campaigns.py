@@ -7,16 +7,25 @@ the later one starts again from what the first has left.
 
 from datetime import datetime
 
-from pymongo import ReturnDocument
+from pymongo import ASCENDING, ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.ads import balances, budgets, creatives, zones
 from chalicelib.ads.models import Campaign
 from chalicelib.database import Document, in_transaction
-from chalicelib.errors import FieldError, FlightOver, InvalidRequest, UnknownCampaign
+from chalicelib.errors import (
+    FieldError,
+    FlightOver,
+    InvalidRequest,
+    Unavailable,
+    UnknownCampaign,
+)
+from chalicelib.logs import log
 
 CAMPAIGNS = balances.CAMPAIGNS
+# As many flights as one run of the schedule ends.
+MAX_ENDED = 500
 
 
 def put(
@@ -94,6 +103,36 @@ def deactivate(database: Database[Document], campaign_id: str) -> Document:
     return in_transaction(database, work)
 
 
+def end_flights(database: Database[Document], now: datetime) -> int:
+    """End the campaigns whose flights are over; return how many were ended here.
+
+    Their ads have not been served since: serving looks at the flight itself. So a run may be
+    missed, and two runs at once end each campaign once.
+    """
+    over = {"status": {"$in": budgets.SPENDING}, "flight.end": {"$lte": now}}
+    found = database[CAMPAIGNS.name].find(over, {"_id": 1}).sort("flight.end", ASCENDING)
+    return sum(_end(database, each["_id"], now) for each in found.limit(MAX_ENDED))
+
+
+def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:
+    """End a campaign unless its flight was changed, or another run was quicker."""
+
+    def work(session: ClientSession) -> bool:
+        before = get(database, campaign_id, session)
+        if before["status"] not in budgets.SPENDING or before["flight"]["end"] > now:
+            return False
+        _update(database, session, campaign_id, {"status": "ended"})
+        zones.clear(database, session, campaign_id)
+        return True
+
+    try:
+        return in_transaction(database, work)
+    except Unavailable:
+        # Others are changing the same zones; the remaining flights and the next run go on.
+        log.warning("flight not ended", exc_info=True, extra={"fields": {"campaign": campaign_id}})
+        return False
+
+
 def _check_targets(database: Database[Document], targets: list[Document]) -> None:
     """Raise InvalidRequest for those that name no zone; zones are never removed."""
     unknown = zones.unknown(database, targets)
@@ -138,7 +177,10 @@ def _update(
 def _place_or_clear(
     database: Database[Document], session: ClientSession, before: Document | None, after: Document
 ) -> None:
+    """Let the zones follow a campaign that was `before`; those with the same ads stay alone."""
+    was_active = before is not None and before["status"] == "active"
     if after["status"] == "active":
-        zones.place(database, session, after)
-    elif before and before["status"] == "active":
+        same = was_active and before is not None and zones.rows(before) == zones.rows(after)
+        zones.place(database, session, after, before["targets"] if before and same else ())
+    elif was_active:
         zones.clear(database, session, after["_id"])

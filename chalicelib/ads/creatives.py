@@ -130,12 +130,9 @@ def follow(
         database[CREATIVES.name].bulk_write(operations, session=session)
 
 
-def find(database: Database[Document], ad: Document) -> Document | None:
-    """Return the creative of a zone's row, or None where a change has just removed it."""
-    if "creative" in ad:
-        inline: Document = ad["creative"]
-        return inline
-    found = database[CREATIVES.name].find_one({"_id": ad["creative_id"]})
+def find(database: Database[Document], creative_id: str) -> Document | None:
+    """Return a large creative, or None where a change has just removed it."""
+    found = database[CREATIVES.name].find_one({"_id": creative_id})
     return found and found["creative"]
 
 

@@ -1,25 +1,151 @@
-"""A decision: the ad that one request for a zone is answered with."""
+"""A decision: the ads that one request for a zone is answered with."""
 
-from chalicelib.ads import creatives, zones
-from chalicelib.ads.selection import choose
+import random
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from chalicelib.ads import visitors
+from chalicelib.ads.compiled import Ad, CompiledZone
+from chalicelib.ads.selection import Context, choose
+from chalicelib.ads.visitors import ProfileReader
+from chalicelib.ads.warm import Warm
 from chalicelib.database import Document
 from chalicelib.ids import new_id
+from chalicelib.logs import log
 from chalicelib.runtime import Runtime
 
+# Of one visitor's requests at once, at least one gets through in each round.
+MAX_ROUNDS = 20
 
-def decide(runtime: Runtime, site_id: str, zone_id: str) -> Document:
-    """Return `{decision, ads: [{campaign_id, ad_unit_id, creative}]}`, with one ad or none.
+
+@dataclass(frozen=True)
+class Asked:
+    """A request for ads; without a visitor no profile is read or written."""
+
+    site_id: str
+    zone_id: str
+    visitor: str | None = None
+    keywords: tuple[str, ...] = ()
+    count: int = 1
+    repeat: bool = False
+
+    def context(self, now: datetime, explore_rate: float) -> Context:
+        """Return what the choice is made for."""
+        return Context(now, self.keywords, self.count, self.repeat, explore_rate)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An ad of a decision; the slot tells it apart from the decision's others."""
+
+    slot: int
+    ad: Ad
+    creative: Document
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was decided, when, and over which version of the zone.
+
+    The id is the seed of the choice too, so that a decision can be explained later.
+    """
+
+    id: str
+    ts: datetime
+    asked: Asked
+    zone: CompiledZone
+    placements: tuple[Placement, ...] = ()
+
+
+def decide(runtime: Runtime, warm: Warm, asked: Asked) -> Decision:
+    """Choose ads for a zone; where the zone counts decisions, record them as impressions.
 
     Raises UnknownZone.
     """
     now = runtime.now()
-    zone = zones.get_with_ads(runtime.database, site_id, zone_id)
-    decision = {"decision": new_id(now, runtime.random), "ads": []}
-    while ad := choose(zone, now, runtime.random):
-        creative = creatives.find(runtime.database, ad)
+    zone = warm.zone(asked.site_id, asked.zone_id, now)
+    decision = Decision(new_id(now, runtime.random), now, asked, zone)
+    if asked.visitor is not None and zone.counts_decisions:
+        return _decide_and_record(runtime, warm, decision, asked.visitor)
+    return _decide(runtime, warm, decision, profile_reader(runtime, decision))
+
+
+def profile_reader(runtime: Runtime, decision: Decision) -> ProfileReader:
+    """Return a reader of the profile of the decision's visitor, who may be nobody."""
+    zone = decision.zone
+    return ProfileReader(runtime.database, decision.asked.visitor, zone.advertisers)
+
+
+def _decide(runtime: Runtime, warm: Warm, decision: Decision, read: ProfileReader) -> Decision:
+    """Return the decision with its ads, of which none lacks a creative.
+
+    A large creative has gone when its campaign was changed after the zone was compiled; the
+    next best ad takes its place.
+    """
+    creatives: dict[str, Document] = {}
+
+    def has_creative(ad: Ad) -> bool:
+        creative = ad.creative if ad.creative_id is None else warm.creative(ad.creative_id)
         if creative is not None:
-            row = {"campaign_id": ad["campaign_id"], "ad_unit_id": ad["ad_unit_id"]}
-            return {**decision, "ads": [{**row, "creative": creative}]}
-        # Its campaign was changed between the two reads; the next best takes its place.
-        zone["ads"].remove(ad)
+            creatives[f"{ad.campaign_id}:{ad.ad_unit_id}"] = creative
+        return creative is not None
+
+    context = decision.asked.context(decision.ts, runtime.settings.explore_rate)
+    ads = choose(decision.zone, context, read, seeded(decision.id), has_creative)
+    placements = (
+        Placement(slot, ad, creatives[f"{ad.campaign_id}:{ad.ad_unit_id}"])
+        for slot, ad in enumerate(ads)
+    )
+    return replace(decision, placements=tuple(placements))
+
+
+def seeded(decision_id: str) -> random.Random:
+    """Return the randomness of a decision."""
+    return random.Random(decision_id)  # noqa: S311 - a choice among ads is no secret
+
+
+def _decide_and_record(runtime: Runtime, warm: Warm, decision: Decision, visitor: str) -> Decision:
+    """Return the decision once its ads stand in the visitor's profile.
+
+    It is made anew when the profile has changed in between, so that two requests at once
+    cannot defeat a cap. Where that never ends, nothing is shown: what cannot be counted may
+    be over its cap.
+    """
+    for _ in range(MAX_ROUNDS):
+        read = profile_reader(runtime, decision)
+        decided = _decide(runtime, warm, decision, read)
+        # Read even where no cap asked for it: the write is bound to what was read.
+        profile = read({placement.ad.advertiser for placement in decided.placements})
+        entries = [(each.ad.advertiser, _entry(decided, each)) for each in decided.placements]
+        if visitors.record(runtime.database, visitor, profile, entries, decision.id):
+            return decided
+    log.warning("decision given up", extra={"fields": {"zone": decision.asked.zone_id}})
     return decision
+
+
+def _entry(decision: Decision, placement: Placement) -> Document:
+    """Return the impression as it stands in the profile."""
+    return {
+        "ts": decision.ts,
+        "campaign": placement.ad.campaign,
+        "ad_unit_id": placement.ad.ad_unit_id,
+        "site_id": decision.zone.site_id,
+        "zone_id": decision.zone.zone_id,
+        "decision": decision.id,
+        "slot": placement.slot,
+    }
+
+
+def answer(decision: Decision) -> Document:
+    """Return the decision as it goes out: {decision, ads: [{campaign_id, ...}]}."""
+    return {
+        "decision": decision.id,
+        "ads": [
+            {
+                "campaign_id": placement.ad.campaign_id,
+                "ad_unit_id": placement.ad.ad_unit_id,
+                "creative": placement.creative,
+            }
+            for placement in decision.placements
+        ],
+    }

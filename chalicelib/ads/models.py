@@ -9,6 +9,7 @@ from zoneinfo import available_timezones
 from pydantic import (
     AfterValidator,
     AwareDatetime,
+    BeforeValidator,
     Field,
     StringConstraints,
     field_validator,
@@ -17,10 +18,12 @@ from pydantic import (
 
 from chalicelib.ads.creatives import Creative
 from chalicelib.http import Input
+from chalicelib.ids import Id
 
 # A part of an id: an advertiser, a campaign of it, an ad unit, a site, a zone.
 _PART = "[a-z0-9_-]{1,64}"
 PartId = Annotated[str, StringConstraints(pattern=f"^{_PART}$")]
+VisitorId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 CampaignId = Annotated[str, StringConstraints(pattern=f"^{_PART}:{_PART}$")]
 
 # One impression of a CPM ad costs a thousandth of its bid, and money is whole micros.
@@ -36,6 +39,9 @@ MAX_CAPS = 6
 MAX_KEYWORDS = 32
 MAX_KEYWORD_CHARACTERS = 64
 MAX_KEYWORD_BYTES = 1_024
+MAX_ASKED_KEYWORDS = 100
+MAX_ASKED_CHARACTERS = 10_000
+MAX_ASKED_ADS = 20
 MAX_TARGETS = 1_000
 MAX_AD_UNITS = 50
 # Ad units times targets: what one transaction writes, 16 MB at the largest.
@@ -51,6 +57,8 @@ def normalise_keyword(text: str) -> str:
     Soft hyphens, joiners and other invisible format characters are left out. Source: The
     Unicode Standard, section 3.13, toNFKC_Casefold.
     """
+    if text.isascii():
+        return " ".join(text.lower().split())
     visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
     folded = unicodedata.normalize("NFKC", visible).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
@@ -224,3 +232,36 @@ class Zone(Input):
     size: Size
     floor_ecpm_micros: int = Field(0, ge=0, le=MAX_BID_MICROS * 1_000)
     count_on: Literal["beacon", "decision"] = "beacon"
+
+
+def _asked_keywords(text: object) -> object:
+    """Return the keywords of `a,b`; what no ad can name is left to match none."""
+    if not isinstance(text, str):
+        return text
+    normalised = (normalise_keyword(each) for each in text[:MAX_ASKED_CHARACTERS].split(","))
+    return tuple(dict.fromkeys(filter(None, normalised)))
+
+
+class AskedAds(Input):
+    """What a request for ads says of the page and the visitor."""
+
+    visitor: VisitorId | None = None
+    keywords: Annotated[
+        tuple[str, ...], BeforeValidator(_asked_keywords), Field(max_length=MAX_ASKED_KEYWORDS)
+    ] = ()
+    count: int = Field(1, ge=1, le=MAX_ASKED_ADS)
+    repeat: bool = False
+
+
+class AdsQuery(AskedAds):
+    """The query of `GET /ads/{site}/{zone}`; `consent` is what the visitor told the page."""
+
+    consent: bool | None = None
+
+
+class ExplainQuery(AskedAds):
+    """The query of `.../explain`; the last three name a decision that has been made."""
+
+    seed: Annotated[str, Id] | None = None
+    at: Instant | None = None
+    version: int | None = Field(None, ge=1)

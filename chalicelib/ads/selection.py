@@ -1,22 +1,196 @@
-"""Which ad to show: pure functions over a zone, the time and injected randomness."""
+"""Which ads to show: pure functions over a compiled zone, a profile and injected randomness.
 
+Source: "MongoDB Applied Design Patterns", ch. 7. Its three designs are one search with more
+or less asked of it. Design 1 is the first ad `by_score` without keywords; design 2 the first
+of those that are `acceptable`; design 3 takes keywords and goes on for `several` ads. So a
+zone needs no setting: each request gets the design that what it says allows.
+"""
+
+import math
 import random
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
+from heapq import heappop, heappush
+from itertools import islice
 
-from chalicelib.database import Document
+from chalicelib.ads.caps import refusing_cap
+from chalicelib.ads.compiled import Ad, CompiledZone, lowest
+from chalicelib.ads.models import MAX_KEYWORDS
+from chalicelib.ads.visitors import Profile
+
+# A visitor's caps are looked up for this many ads at once, which nearly always is enough.
+AHEAD = 16
+_GROWTH = 8
+_WEIGHTS = [math.log(1.1 + matches) for matches in range(MAX_KEYWORDS + 1)]
+
+# Gives a visitor's profile, which covers at least the advertisers named.
+ReadProfile = Callable[[Collection[str]], Profile]
 
 
-def choose(zone: Document, now: datetime, rng: random.Random) -> Document | None:
-    """Return a random one of the best-paying ads that may be shown now, or None.
+@dataclass(frozen=True)
+class Context:
+    """What a choice is made for; keywords are normalised and without repeats."""
 
-    The zone's ads stand in descending eCPM. An ad may be shown within its flight, and at or
-    above the zone's floor. Source: "MongoDB Applied Design Patterns", ch. 7, design 1.
+    now: datetime
+    keywords: tuple[str, ...] = ()
+    count: int = 1
+    repeat: bool = False
+    explore_rate: float = 0.0
+
+
+def choose(
+    zone: CompiledZone,
+    context: Context,
+    read: ReadProfile,
+    rng: random.Random,
+    shows: Callable[[Ad], bool] = lambda _: True,
+) -> list[Ad]:
+    """Return up to `count` ads, the best first, that the visitor's caps accept.
+
+    An ad that `shows` refuses gives way to the next. In a zone with CPC ads, `explore_rate`
+    of the choices are made by chance, so that an ad with a bad start is tried again.
     """
-    floor = zone["floor_ecpm_micros"]
-    showable = (
-        ad for ad in zone["ads"] if ad["ecpm_micros"] >= floor and ad["start"] <= now < ad["end"]
-    )
-    _, best = next(groupby(showable, key=lambda ad: ad["ecpm_micros"]), (0, ()))
-    group: list[Document] = list(best)
-    return rng.choice(group) if group else None
+    order = by_chance if explores(zone, context, rng) else by_score
+    ads = order(zone, context, rng)
+    shown = filter(shows, acceptable(ads, read, context.now))
+    return list(several(shown, context.count, repeat=context.repeat))
+
+
+def explores(zone: CompiledZone, context: Context, rng: random.Random) -> bool:
+    """Draw whether a choice is made by chance, which takes a zone with CPC ads."""
+    return zone.has_cpc and rng.random() < context.explore_rate
+
+
+def score(ecpm_micros: int, matches: int) -> float:
+    """Return what an ad is worth to a request: eCPM x ln(1.1 + matching keywords)."""
+    return ecpm_micros * _WEIGHTS[matches]
+
+
+def by_score(zone: CompiledZone, context: Context, rng: random.Random) -> Iterator[Ad]:
+    """Give the showable ads in descending score, those of equal score in random order.
+
+    The ads with equally many matches are a level, within which eCPM decides; the levels are
+    merged. A level is opened only when its upper bound, the zone's best eCPM with that many
+    matches, reaches the best score that is held.
+    """
+    showable = zone.showable(context.now)
+    if not showable:
+        return
+    best_ecpm, _ = zone.best_group(showable)
+    digits = _match_counts(zone, context.keywords)
+    unopened = list(range(min(1 << len(digits), len(_WEIGHTS))))
+    levels: dict[int, int] = {}
+    heads: list[tuple[float, int]] = []
+    while unopened or heads:
+        while unopened and (not heads or score(best_ecpm, unopened[-1]) >= -heads[0][0]):
+            matches = unopened.pop()
+            levels[matches] = _level(showable, digits, matches)
+            _push_head(zone, levels, matches, heads)
+        if heads:
+            tied = _pop_tied(zone, levels, heads)
+            yield from (zone.ads[place] for place in shuffled(tied, rng))
+
+
+def _level(showable: int, digits: list[int], matches: int) -> int:
+    """Return the ads that match exactly so many keywords."""
+    for place, digit in enumerate(digits):
+        showable &= digit if matches >> place & 1 else ~digit
+    return showable
+
+
+def _match_counts(zone: CompiledZone, keywords: Iterable[str]) -> list[int]:
+    """Return every ad's number of matching keywords, as binary digits.
+
+    The n-th set holds the ads whose number has the n-th digit; a keyword is added to all
+    ads at once, as a ripple-carry adder would (bit-sliced counting).
+    """
+    digits: list[int] = []
+    for keyword in keywords:
+        carry = zone.with_keyword(keyword)
+        for place, digit in enumerate(digits):
+            if not carry:
+                break
+            digits[place], carry = digit ^ carry, digit & carry
+        if carry:
+            digits.append(carry)
+    return digits
+
+
+def _push_head(
+    zone: CompiledZone, levels: dict[int, int], matches: int, heads: list[tuple[float, int]]
+) -> None:
+    if levels[matches]:
+        ecpm_micros, _ = zone.best_group(levels[matches])
+        heappush(heads, (-score(ecpm_micros, matches), matches))
+
+
+def _pop_tied(zone: CompiledZone, levels: dict[int, int], heads: list[tuple[float, int]]) -> int:
+    """Take the ads of the best score out of their levels."""
+    best, tied = heads[0][0], 0
+    while heads and heads[0][0] == best:
+        _, matches = heappop(heads)
+        _, group = zone.best_group(levels[matches])
+        tied |= group
+        levels[matches] ^= group
+        _push_head(zone, levels, matches, heads)
+    return tied
+
+
+def by_chance(zone: CompiledZone, context: Context, rng: random.Random) -> Iterator[Ad]:
+    """Give the showable ads in random order."""
+    return (zone.ads[place] for place in shuffled(zone.showable(context.now), rng))
+
+
+def shuffled(ads: int, rng: random.Random) -> Iterator[int]:
+    """Give the positions of a set in random order, without working out more than are taken."""
+    if not ads:
+        return
+    first = lowest(ads)
+    ads >>= first
+    for left in range(ads.bit_count(), 1, -1):
+        place = _nth(ads, rng.randrange(left))
+        ads ^= 1 << place
+        yield first + place
+    yield first + lowest(ads)
+
+
+def _nth(ads: int, number: int) -> int:
+    """Return the position of the set's n-th ad, counted from 0, by halving."""
+    place, width = 0, ads.bit_length()
+    while width > 1:
+        half = width // 2
+        lower = ads & ((1 << half) - 1)
+        below = lower.bit_count()
+        if number < below:
+            ads, width = lower, half
+        else:
+            ads, width = ads >> half, width - half
+            place, number = place + half, number - below
+    return place
+
+
+def acceptable(ads: Iterable[Ad], read: ReadProfile, now: datetime) -> Iterator[Ad]:
+    """Give those of the ads that the visitor's caps accept, in their order.
+
+    The profile is read for the next ads' advertisers, for the first time 16 ads, so one read
+    is enough unless the caps refuse all of those.
+    """
+    waiting, ahead = iter(ads), AHEAD
+    while batch := list(islice(waiting, ahead)):
+        profile = read({ad.advertiser for ad in batch if ad.caps})
+        yield from (ad for ad in batch if refusing_cap(ad, profile, now) is None)
+        ahead *= _GROWTH
+
+
+def several(ads: Iterable[Ad], count: int, *, repeat: bool) -> Iterator[Ad]:
+    """Give the first `count` of the ads; no two of one campaign, unless it may repeat."""
+    taken: set[str] = set()
+    for ad in ads:
+        if not repeat and ad.campaign_id in taken:
+            continue
+        yield ad
+        taken.add(ad.campaign_id)
+        count -= 1
+        if not count:
+            return

@@ -10,9 +10,10 @@ from pymongo import ASCENDING, IndexModel, ReturnDocument, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.ads import creatives
+from chalicelib.ads import creatives, estimates
+from chalicelib.ads.estimates import Estimate
 from chalicelib.ads.models import Zone
-from chalicelib.ads.pricing import ecpm_micros
+from chalicelib.ads.pricing import DEFAULT_PRIOR, Prior
 from chalicelib.database import Collection, Document
 from chalicelib.errors import UnknownZone, ZoneFull
 
@@ -64,6 +65,11 @@ def get_with_ads(database: Database[Document], site_id: str, zone_id: str) -> Do
     return _find(database, site_id, zone_id, {"_id": 0})
 
 
+def version(database: Database[Document], site_id: str, zone_id: str) -> int:
+    """Return a zone's version, which every change of its ads raises; raises UnknownZone."""
+    return int(_find(database, site_id, zone_id, {"_id": 0, "version": 1})["version"])
+
+
 def _find(
     database: Database[Document], site_id: str, zone_id: str, projection: Document
 ) -> Document:
@@ -84,15 +90,15 @@ def unknown(database: Database[Document], targets: Sequence[Document]) -> list[i
     ]
 
 
-def rows(campaign: Document) -> list[Document]:
-    """Return the rows that an active campaign has in each of its zones, one for an ad unit.
+def rows(campaign: Document, estimate: Estimate = estimates.UNKNOWN) -> list[Document]:
+    """Return the rows that an active campaign has in a zone, one for an ad unit.
 
-    A row is {campaign_id, ad_unit_id, ecpm_micros, start, end, keywords, caps} with either
-    the `creative` or, for one over 1 KiB, its `creative_id`.
+    A row is {campaign_id, ad_unit_id, pricing, ecpm_micros, start, end, keywords, caps} with
+    either the `creative` or, for one over 1 KiB, its `creative_id`.
     """
     shared = {
         "campaign_id": campaign["_id"],
-        "ecpm_micros": ecpm_micros(campaign["pricing"]),
+        "pricing": campaign["pricing"],
         "start": campaign["flight"]["start"],
         "end": campaign["flight"]["end"],
         "caps": campaign["caps"],
@@ -101,6 +107,9 @@ def rows(campaign: Document) -> list[Document]:
         {
             **shared,
             "ad_unit_id": unit["ad_unit_id"],
+            "ecpm_micros": estimate.ecpm_micros(
+                campaign["pricing"], (campaign["_id"], unit["ad_unit_id"])
+            ),
             "keywords": unit["keywords"],
             **creatives.placement(campaign["_id"], unit),
         }
@@ -108,19 +117,40 @@ def rows(campaign: Document) -> list[Document]:
     ]
 
 
-def place(database: Database[Document], session: ClientSession, campaign: Document) -> None:
+def in_order(ads: Iterable[Document]) -> list[Document]:
+    """Return rows as a zone holds them, in descending eCPM."""
+    return sorted(ads, key=lambda ad: (-ad["ecpm_micros"], ad["campaign_id"], ad["ad_unit_id"]))
+
+
+def place(
+    database: Database[Document],
+    session: ClientSession,
+    campaign: Document,
+    standing: Iterable[Document] = (),
+) -> None:
     """Make the campaign's ads stand in the zones that it targets, and in no other.
 
-    Raises ZoneFull, naming the zones; the caller's transaction then leaves nothing written.
+    The zones where they are `standing`, just as they are to be, are left alone. Raises
+    ZoneFull, naming the zones; the caller's transaction then leaves nothing written.
     """
-    targets = campaign["targets"]
-    others = {"ads.campaign_id": campaign["_id"], "$nor": _any_of(targets)["$or"]}
-    update = _replacement(campaign["_id"], rows(campaign))
+    done = {_key(target) for target in standing}
+    targets = [target for target in campaign["targets"] if _key(target) not in done]
+    others = {"ads.campaign_id": campaign["_id"], "$nor": _any_of(campaign["targets"])["$or"]}
     has_room = {"$expr": {"$lte": _size_with(campaign)}}
     database[ZONES.name].update_many(others, _replacement(campaign["_id"], []), session=session)
-    result = database[ZONES.name].bulk_write(
-        [UpdateOne({**target, **has_room}, update) for target in targets], session=session
-    )
+    if not targets:
+        return
+    known = _estimates(database, session, campaign, targets)
+    updates = [
+        UpdateOne(
+            {**target, **has_room},
+            _replacement(
+                campaign["_id"], rows(campaign, known.get(_key(target), estimates.UNKNOWN))
+            ),
+        )
+        for target in targets
+    ]
+    result = database[ZONES.name].bulk_write(updates, session=session)
     if result.matched_count < len(targets):
         is_full = {"$expr": {"$gt": _size_with(campaign)}}
         full = database[ZONES.name].find(
@@ -128,6 +158,32 @@ def place(database: Database[Document], session: ClientSession, campaign: Docume
         )
         names = ", ".join(f"{zone['site_id']}/{zone['zone_id']}" for zone in full)
         raise ZoneFull(f"A zone holds at most {MAX_ADS} ads; full: {names}")
+
+
+def _key(zone: Document) -> tuple[str, str]:
+    return zone["site_id"], zone["zone_id"]
+
+
+def _estimates(
+    database: Database[Document],
+    session: ClientSession,
+    campaign: Document,
+    targets: Sequence[Document],
+) -> dict[tuple[str, str], Estimate]:
+    """Return what is known of a campaign's click-through rates; a CPM campaign needs nothing."""
+    if campaign["pricing"]["type"] == "cpm":
+        return {}
+    counts = estimates.of_campaign(database, session, campaign["_id"], _any_of(targets))
+    fields = {"_id": 0, "site_id": 1, "zone_id": 1, "ctr_prior": 1}
+    fitted = {**_any_of(targets), "ctr_prior": {"$exists": True}}
+    priors = {
+        _key(zone): Prior(**zone["ctr_prior"])
+        for zone in database[ZONES.name].find(fitted, fields, session=session)
+    }
+    return {
+        key: Estimate(priors.get(key, DEFAULT_PRIOR), counts.get(key, {}))
+        for key in {*priors, *counts}
+    }
 
 
 def clear(database: Database[Document], session: ClientSession, campaign_id: str) -> None:

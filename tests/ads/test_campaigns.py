@@ -277,7 +277,7 @@ def test_only_a_creative_over_1_kib_stands_apart(runtime: Runtime) -> None:
 
     assert inline["creative"] == small
     assert "creative" not in apart
-    assert creatives.find(runtime.database, apart) == large
+    assert creatives.find(runtime.database, apart["creative_id"]) == large
     assert kept_creatives(runtime) == [large]
 
 
@@ -308,4 +308,4 @@ def test_two_campaigns_with_the_same_large_creative_do_not_share_it(runtime: Run
     put_campaign(runtime, SPRING)
 
     (ad,) = zone(runtime, "blog/banner")["ads"]
-    assert creatives.find(runtime.database, ad) == html("x" * 2_000)
+    assert creatives.find(runtime.database, ad["creative_id"]) == html("x" * 2_000)

@@ -1,4 +1,4 @@
-from chalicelib.ads.pricing import ecpm_micros
+from chalicelib.ads.pricing import Counts, ecpm_micros
 
 
 def test_a_cpm_ad_is_worth_its_bid() -> None:
@@ -12,10 +12,10 @@ def test_a_new_cpc_ad_is_worth_a_click_in_200_impressions() -> None:
 def test_one_lucky_click_moves_a_cpc_ad_little_and_many_move_it_to_their_rate() -> None:
     cpc = {"type": "cpc", "bid_micros": 50_000}
 
-    assert ecpm_micros(cpc, clicks=1, impressions=1) == 497_512
-    assert ecpm_micros(cpc, clicks=100_000, impressions=1_000_000) == 4_999_050
+    assert ecpm_micros(cpc, Counts(1, 1)) == 497_512
+    assert ecpm_micros(cpc, Counts(1_000_000, 100_000)) == 4_999_050
 
 
 def test_an_ecpm_is_whole_micros() -> None:
     assert ecpm_micros({"type": "cpc", "bid_micros": 1}) == 5
-    assert ecpm_micros({"type": "cpc", "bid_micros": 3}, clicks=0, impressions=1) == 14
+    assert ecpm_micros({"type": "cpc", "bid_micros": 3}, Counts(1, 0)) == 14

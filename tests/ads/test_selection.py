@@ -1,129 +1,287 @@
 import random
 from collections import Counter
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.ads.selection import choose
+from chalicelib.ads.compiled import CompiledZone
+from chalicelib.ads.selection import Context, by_score, choose, shuffled
+from chalicelib.ads.visitors import Profile
 from chalicelib.database import Document
+from tests.ads.choosing import (
+    HOUR,
+    MILLISECOND,
+    NOBODY,
+    assert_allowed,
+    cap,
+    chosen,
+    compiled,
+    contexts,
+    event,
+    inventories,
+    profile,
+    profiles,
+    reference,
+    row,
+)
 from tests.conftest import START
 
-HOUR = timedelta(hours=1)
-MILLISECOND = timedelta(milliseconds=1)
+CPC = {"type": "cpc", "bid_micros": 50_000}
+# The 99.9th percentile of chi-square with nine degrees of freedom.
+NINE_DEGREES = 27.88
 
 
-def ad(name: str, ecpm_micros: int = 250_000, **changes: Any) -> Document:
-    flight = {"start": START - HOUR, "end": START + HOUR}
-    return {"ad_unit_id": name, "ecpm_micros": ecpm_micros, **flight, **changes}
-
-
-def zone(*ads: Document, floor_ecpm_micros: int = 0) -> Document:
-    return {"floor_ecpm_micros": floor_ecpm_micros, "ads": list(ads)}
-
-
-def chosen(zone: Document, now: datetime = START, seed: int = 7) -> str | None:
-    found = choose(zone, now, random.Random(seed))
-    return str(found["ad_unit_id"]) if found else None
+def chi_square(counts: Counter[str], names: list[str]) -> float:
+    expected = counts.total() / len(names)
+    assert set(counts) <= set(names)
+    return sum((counts[name] - expected) ** 2 / expected for name in names)
 
 
 def test_the_best_paying_ad_is_chosen() -> None:
-    assert chosen(zone(ad("dear", 250_000), ad("cheap", 200_000))) == "dear"
+    assert chosen(compiled(row("cheap", 200_000), row("dear", 250_000))) == ["dear"]
 
 
 def test_an_empty_zone_gives_none() -> None:
-    assert chosen(zone()) is None
+    assert chosen(compiled()) == []
+    assert chosen(compiled(), "car", count=20) == []
 
 
-def test_the_same_seed_gives_the_same_ad() -> None:
-    tied = zone(*[ad(str(number)) for number in range(100)])
+def test_the_same_seed_gives_the_same_ads() -> None:
+    tied = compiled(*[row(str(number)) for number in range(100)])
 
-    assert chosen(tied, seed=3) == chosen(tied, seed=3)
+    assert chosen(tied, count=20, seed=3) == chosen(tied, count=20, seed=3)
+    assert chosen(tied, count=20, seed=3) != chosen(tied, count=20, seed=4)
 
 
-def test_ties_are_chosen_uniformly() -> None:
-    tied = zone(*[ad(str(number)) for number in range(10)], ad("cheap", 1_000))
+@pytest.mark.parametrize(
+    "keywords", [(), ("car",), ("car", "red")], ids=["none", "one", "two that are not shared"]
+)
+def test_ties_are_chosen_uniformly(keywords: tuple[str, ...]) -> None:
+    tied = [str(number) for number in range(10)]
+    # With both keywords asked for, half of the ties match the one and half the other.
+    ads = [row(name, keywords=["car" if int(name) % 2 else "red"]) for name in tied]
+    if keywords == ("car",):
+        ads = [row(name, keywords=["car"]) for name in tied]
+    zone = compiled(*ads, row("cheap", 1_000))
     rng = random.Random(1)
-    draws = 10_000
 
     counts = Counter(
-        found["ad_unit_id"] for _ in range(draws) if (found := choose(tied, START, rng))
+        choose(zone, Context(START, keywords), lambda _: NOBODY, rng)[0].ad_unit_id
+        for _ in range(10_000)
     )
 
-    expected = draws / 10
-    chi_square = sum((counts[str(n)] - expected) ** 2 / expected for n in range(10))
-    # The 99.9th percentile of chi-square with nine degrees of freedom.
-    assert chi_square < 27.88
-    assert "cheap" not in counts
+    assert chi_square(counts, tied) < NINE_DEGREES
+
+
+def test_ties_are_chosen_uniformly_among_those_that_the_caps_accept() -> None:
+    names = [str(number) for number in range(15)]
+    zone = compiled(*[row(f"x:spring/{name}", caps=[cap()]) for name in names])
+    seen = profile(x={"impressions": [event(START, name) for name in names[:5]]})
+    rng = random.Random(2)
+
+    counts = Counter(
+        choose(zone, Context(START), lambda _: seen, rng)[0].ad_unit_id for _ in range(10_000)
+    )
+
+    assert chi_square(counts, names[5:]) < NINE_DEGREES
+
+
+def test_every_order_of_ties_is_equally_likely() -> None:
+    zone = compiled(row("a"), row("b"), row("c"))
+    rng = random.Random(3)
+
+    counts = Counter(
+        "".join(ad.ad_unit_id for ad in by_score(zone, Context(START), rng)) for _ in range(6_000)
+    )
+
+    # The 99.9th percentile with five degrees of freedom.
+    assert chi_square(counts, ["abc", "acb", "bac", "bca", "cab", "cba"]) < 20.52
 
 
 def test_an_ad_at_the_floor_is_chosen_and_one_below_it_is_not() -> None:
-    priced = zone(ad("at", 250_000), floor_ecpm_micros=250_000)
-
-    assert chosen(priced) == "at"
-    assert chosen({**priced, "floor_ecpm_micros": 250_001}) is None
+    assert chosen(compiled(row("at", 250_000), floor_ecpm_micros=250_000)) == ["at"]
+    assert chosen(compiled(row("below", 250_000), floor_ecpm_micros=250_001)) == []
 
 
 def test_a_flight_is_served_from_its_start_to_before_its_end() -> None:
-    flying = zone(ad("flying"))
+    zone = compiled(row("flying"))
     start, end = START - HOUR, START + HOUR
 
-    assert chosen(flying, start - MILLISECOND) is None
-    assert chosen(flying, start) == "flying"
-    assert chosen(flying, end - MILLISECOND) == "flying"
-    assert chosen(flying, end) is None
+    # One compiled zone sees its flights begin and end.
+    assert chosen(zone, now=start - MILLISECOND) == []
+    assert chosen(zone, now=start) == ["flying"]
+    assert chosen(zone, now=end - MILLISECOND) == ["flying"]
+    assert chosen(zone, now=end) == []
+    assert chosen(zone, now=start) == ["flying"]
 
 
 def test_a_better_ad_outside_its_flight_gives_way() -> None:
-    over = ad("over", 300_000, end=START)
-
-    assert chosen(zone(over, ad("flying"))) == "flying"
+    assert chosen(compiled(row("over", 300_000, end=START), row("flying"))) == ["flying"]
 
 
-def reference(zone: Document, now: datetime) -> list[Document]:
-    """Every ad that a right choice could give."""
-    showable = [
-        ad
-        for ad in zone["ads"]
-        if ad["ecpm_micros"] >= zone["floor_ecpm_micros"] and ad["start"] <= now < ad["end"]
+def test_a_matching_keyword_outweighs_a_price_up_to_seven_times_as_high() -> None:
+    # ln(2.1) / ln(1.1) is 7.78.
+    fitting = row("fitting", 1_000, keywords=["car"])
+
+    assert chosen(compiled(fitting, row("dear", 7_000)), "car") == ["fitting"]
+    assert chosen(compiled(fitting, row("dear", 8_000)), "car") == ["dear"]
+    assert chosen(compiled(fitting, row("dear", 7_000))) == ["dear"]
+
+
+def test_more_matching_keywords_weigh_more() -> None:
+    one = row("one", 1_000, keywords=["car"])
+    two = row("two", 1_000, keywords=["car", "luxury"])
+
+    assert chosen(compiled(one, two), "car", "luxury", count=2) == ["two", "one"]
+
+
+def test_a_request_takes_many_keywords_of_which_most_match_nothing() -> None:
+    words = [f"word-{number}" for number in range(100)]
+    ads = [row(str(n), keywords=words[:n]) for n in range(33)]
+
+    assert chosen(compiled(*ads), *words, count=3) == ["32", "31", "30"]
+    assert chosen(compiled(*ads), *[f"{word}!" for word in words]) != []
+
+
+def test_several_ads_are_of_different_campaigns_unless_they_may_repeat() -> None:
+    zone = compiled(row("x:a/1", 3_000), row("x:a/2", 2_000), row("x:b/3", 1_000))
+
+    assert chosen(zone, count=20) == ["1", "3"]
+    assert chosen(zone, count=20, repeat=True) == ["1", "2", "3"]
+    assert chosen(zone, count=1, repeat=True) == ["1"]
+
+
+def test_an_ad_that_cannot_be_shown_gives_way_to_another_of_its_campaign() -> None:
+    zone = compiled(row("x:a/1", 3_000), row("x:a/2", 2_000))
+
+    ads = choose(
+        zone,
+        Context(START),
+        lambda _: NOBODY,
+        random.Random(1),
+        lambda ad: ad.ad_unit_id != "1",
+    )
+
+    assert [ad.ad_unit_id for ad in ads] == ["2"]
+
+
+def test_an_exploring_zone_with_cpc_ads_gives_every_ad_its_chance() -> None:
+    names = [str(number) for number in range(10)]
+    zone = compiled(*[row(name, 1_000 * (int(name) + 1), pricing=CPC) for name in names])
+
+    counts = Counter(chosen(zone, seed=s, explore_rate=1.0)[0] for s in range(10_000))
+    assert chi_square(counts, names) < NINE_DEGREES
+
+    counts = Counter(chosen(zone, seed=s, explore_rate=0.1)[0] for s in range(10_000))
+    assert counts["9"] == pytest.approx(9_100, abs=100)
+
+
+def test_chance_does_not_break_a_rule() -> None:
+    zone = compiled(
+        row("capped", caps=[cap()], pricing=CPC),
+        row("over", end=START),
+        row("below", 1),
+        row("good", 10),
+        floor_ecpm_micros=10,
+    )
+    seen = profile(capped={"impressions": [event(START, "capped")]})
+
+    for seed in range(50):
+        assert chosen(zone, seed=seed, visitor=seen, explore_rate=1.0) == ["good"]
+
+
+def test_a_zone_of_cpm_ads_does_not_explore() -> None:
+    zone = compiled(row("cheap", 1_000), row("dear", 2_000))
+
+    assert {chosen(zone, seed=seed, explore_rate=1.0)[0] for seed in range(50)} == {"dear"}
+
+
+def test_5000_ads_are_given_in_order_and_once() -> None:
+    rng = random.Random(4)
+    words = [str(number) for number in range(50)]
+    rows = [
+        row(str(n), rng.randint(1, 900), keywords=rng.sample(words, rng.randint(0, 32)))
+        for n in range(5_000)
     ]
-    best = max((ad["ecpm_micros"] for ad in showable), default=0)
-    return [ad for ad in showable if ad["ecpm_micros"] == best]
+    zone = compiled(*rows)
+    asked = Context(START, tuple(words[:10]))
+
+    ads = list(by_score(zone, asked, random.Random(5)))
+
+    keywords = {each["ad_unit_id"]: set(each["keywords"]) for each in rows}
+    everything = reference({"ads": rows, "floor_ecpm_micros": 0}, words[:10], NOBODY, START)
+    scores = {each["ad_unit_id"]: score for score, each in everything}
+    assert [scores[ad.ad_unit_id] for ad in ads] == sorted(scores.values(), reverse=True)
+    assert {ad.ad_unit_id for ad in ads} == set(keywords)
 
 
-hours = st.integers(-2, 2).map(lambda number: START + number * HOUR)
-ads = st.builds(
-    ad,
-    name=st.uuids().map(str),
-    ecpm_micros=st.integers(0, 5),
-    start=hours,
-    end=hours,
-)
-inventories = st.builds(
-    lambda ads, floor: zone(
-        *sorted(ads, key=lambda ad: -ad["ecpm_micros"]), floor_ecpm_micros=floor
-    ),
-    st.lists(ads, max_size=12),
-    st.integers(0, 5),
-)
+@given(st.integers(min_value=0, max_value=2**200), st.integers())
+def test_a_set_is_shuffled_without_loss(ads: int, seed: int) -> None:
+    places = list(shuffled(ads, random.Random(seed)))
+
+    assert len(places) == len(set(places))
+    assert sum(1 << place for place in places) == ads
 
 
-@given(inventories, st.integers())
-def test_the_choice_is_one_that_the_reference_allows(inventory: Document, seed: int) -> None:
-    allowed = reference(inventory, START)
+@given(st.data(), inventories, contexts, st.integers())
+def test_the_choice_is_one_that_scoring_everything_allows(
+    data: st.DataObject, inventory: Document, context: Context, seed: int
+) -> None:
+    visitor = data.draw(profiles(inventory))
 
-    found = choose(inventory, START, random.Random(seed))
+    ads = choose(CompiledZone(inventory), context, lambda _: visitor, random.Random(seed))
 
-    assert found in allowed if allowed else found is None
+    allowed = reference(inventory, context.keywords, visitor, context.now)
+    assert_allowed(ads, allowed, context)
 
 
-@given(inventories)
-def test_every_ad_that_the_reference_allows_is_chosen_by_some_seed(inventory: Document) -> None:
-    allowed = {ad["ad_unit_id"] for ad in reference(inventory, START)}
-    rng = random.Random(5)
+@given(inventories, contexts)
+def test_every_ad_that_scoring_everything_allows_is_chosen_by_some_seed(
+    inventory: Document, context: Context
+) -> None:
+    allowed = reference(inventory, context.keywords, NOBODY, context.now)
+    best = max((score for score, _ in allowed), default=0.0)
+    zone, rng = CompiledZone(inventory), random.Random(5)
+    one = Context(context.now, context.keywords)
 
-    # Of 12 ads, one is missed by 400 draws in 1 case of 10^15.
-    found = {ad["ad_unit_id"] for _ in range(400) if (ad := choose(inventory, START, rng))}
+    found = {ad.ad_unit_id for _ in range(500) for ad in choose(zone, one, lambda _: NOBODY, rng)}
 
-    assert found == allowed
+    # Of 20 ads, one is missed by 500 draws in 1 case of 10^10.
+    assert found == {ad["ad_unit_id"] for score, ad in allowed if score == best}
+
+
+@given(st.data(), inventories, contexts, st.integers())
+def test_chance_too_keeps_every_rule(
+    data: st.DataObject, inventory: Document, context: Context, seed: int
+) -> None:
+    for ad in inventory["ads"][:1]:
+        ad["pricing"] = CPC
+    visitor = data.draw(profiles(inventory))
+    exploring = Context(context.now, context.keywords, 20, repeat=True, explore_rate=1.0)
+
+    ads = choose(CompiledZone(inventory), exploring, lambda _: visitor, random.Random(seed))
+
+    allowed = reference(inventory, context.keywords, visitor, context.now)
+    assert {ad.ad_unit_id for ad in ads} == {ad["ad_unit_id"] for _, ad in allowed}
+
+
+def test_a_profile_is_asked_for_16_ads_at_first_and_more_only_if_those_are_refused() -> None:
+    ads = [row(f"x{n}:spring/{n}", 5_000 - n, caps=[cap()]) for n in range(200)]
+    asked: list[int] = []
+
+    def reader(refused: int) -> Callable[..., Profile]:
+        def read(advertisers: set[str]) -> Profile:
+            asked.append(len(advertisers))
+            names = [n for n in range(refused) if f"x{n}" in advertisers]
+            histories = {f"x{n}": {"impressions": [event(START, str(n))]} for n in names}
+            return Profile("r", histories)
+
+        return read
+
+    for refused, expected in ((0, [16]), (15, [16]), (16, [16, 128]), (200, [16, 128, 56])):
+        asked.clear()
+        found = choose(compiled(*ads), Context(START), reader(refused), random.Random(1))
+        assert [ad.ad_unit_id for ad in found] == ([str(refused)] if refused < 200 else [])
+        assert asked == expected

@@ -1,0 +1,222 @@
+"""Visitor profiles: what each visitor has met, in lists with bounds that never make a cap leak.
+
+A writer puts its own `revision` on the profile and changes only the one that it has read, so
+of two decisions at once the later one sees what the earlier one showed.
+"""
+
+from collections.abc import Collection as Names
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from bson.raw_bson import RawBSONDocument
+from pymongo import ASCENDING, IndexModel
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.ads.models import DAY_SECONDS, MAX_WINDOW_SECONDS
+from chalicelib.database import Collection, Document
+
+# In a zone of so few advertisers a profile is read for all of them at once.
+FEW_ADVERTISERS = 64
+MAX_EVENTS = 100
+MAX_ADVERTISERS = 200
+KEPT = timedelta(seconds=MAX_WINDOW_SECONDS)
+TTL_SECONDS = 90 * DAY_SECONDS
+# The list of a profile for each kind of event.
+LISTS = {"impression": "impressions", "click": "clicks", "conversion": "conversions"}
+
+PROFILES = Collection(
+    "ad.user",
+    indexes=(
+        IndexModel([("last_seen", ASCENDING)], expireAfterSeconds=TTL_SECONDS),
+        IndexModel([("trim_at", ASCENDING)]),
+    ),
+)
+TRIM_BATCH = 500
+MAX_TRIM_BATCHES = 100
+_DAY_MS = DAY_SECONDS * 1_000
+_KEPT_MS = MAX_WINDOW_SECONDS * 1_000
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one visitor has met of some advertisers; one never seen has no revision.
+
+    `histories` maps an advertiser to {impressions, clicks, conversions}, each a list, in the
+    order of time, of {ts, campaign, ad_unit_id, site_id, zone_id, decision, slot}. Any of
+    them may be missing.
+    """
+
+    revision: str | None = None
+    histories: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]] = field(default_factory=dict)
+    advertiser_count: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether another advertiser's events would find no place."""
+        return self.advertiser_count >= MAX_ADVERTISERS
+
+
+def read(database: Database[Document], visitor: str, advertisers: Names[str]) -> Profile:
+    """Return a visitor's profile as far as these advertisers go.
+
+    The histories stay BSON until they are looked at, since few of them will be: decoding all
+    would take longer than the read.
+    """
+    raw = database.get_collection(
+        PROFILES.name,
+        codec_options=database.codec_options.with_options(document_class=RawBSONDocument),
+    )
+    wanted = {f"advertisers.{advertiser}": 1 for advertiser in advertisers}
+    found = raw.find_one({"_id": visitor}, {"revision": 1, "advertiser_count": 1, **wanted})
+    if found is None:
+        return Profile()
+    return Profile(found["revision"], found.get("advertisers", {}), found["advertiser_count"])
+
+
+class ProfileReader:
+    """Reads one visitor's profile, as far as it is asked for; nobody has an empty one.
+
+    In a zone of few advertisers the first read is for all of them, and the only one. What is
+    read later is joined to the first read, whose revision stays: a write that is bound to it
+    fails if another came between.
+    """
+
+    def __init__(
+        self, database: Database[Document], visitor: str | None, advertisers: Names[str]
+    ) -> None:
+        self._database = database
+        self._visitor = visitor
+        self._all = advertisers if len(advertisers) <= FEW_ADVERTISERS else ()
+        self._known: set[str] = set()
+        self._profile: Profile | None = None
+
+    def __call__(self, advertisers: Names[str]) -> Profile:
+        """Return the profile with the histories of these advertisers, as far as there are any."""
+        if self._visitor is None or not advertisers:
+            return self._profile or Profile()
+        if not self._known.issuperset(advertisers):
+            wanted = self._known.union(advertisers, self._all) - self._known
+            found = read(self._database, self._visitor, wanted)
+            self._known |= wanted
+            self._profile = self._joined(found)
+        return self._profile or Profile()
+
+    def _joined(self, found: Profile) -> Profile:
+        first = self._profile
+        if first is None:
+            return found
+        return replace(first, histories={**first.histories, **found.histories})
+
+
+def record(
+    database: Database[Document],
+    visitor: str,
+    profile: Profile,
+    impressions: Iterable[tuple[str, Document]],
+    revision: str,
+) -> bool:
+    """Add impressions, as (advertiser, entry), to the profile that was read; tell whether it was.
+
+    False means that another has written since, or that the visitor's data were erased: read
+    again. An advertiser whom a full profile does not know is left out; its caps refuse.
+    """
+    by_advertiser: dict[str, list[Document]] = {}
+    for advertiser, entry in impressions:
+        if not profile.is_full or advertiser in profile.histories:
+            by_advertiser.setdefault(advertiser, []).append(entry)
+    times = [entry["ts"] for entries in by_advertiser.values() for entry in entries]
+    if not times:
+        return True
+    fields: Document = {
+        "last_seen": {"$max": ["$last_seen", max(times)]},
+        "trim_at": {"$min": ["$trim_at", min(times) + KEPT]},
+        "revision": revision,
+    }
+    for advertiser, entries in by_advertiser.items():
+        path = f"advertisers.{advertiser}.{LISTS['impression']}"
+        fields[path] = _appended(f"${path}", entries)
+    try:
+        result = database[PROFILES.name].update_one(
+            {"_id": visitor, "revision": profile.revision},
+            [{"$set": fields}, {"$set": {"advertiser_count": _advertiser_count()}}],
+            upsert=profile.revision is None,
+        )
+    except DuplicateKeyError:
+        return False
+    return bool(result.matched_count or result.upserted_id)
+
+
+def _appended(path: str, entries: list[Document]) -> Document:
+    """Return the list at the path with these entries, in order of time, the oldest dropped."""
+    merged = {"$concatArrays": [{"$ifNull": [path, []]}, {"$literal": entries}]}
+    ordered = {"$sortArray": {"input": merged, "sortBy": {"ts": 1}}}
+    return {"$slice": [ordered, -MAX_EVENTS]}
+
+
+def _advertiser_count() -> Document:
+    return {"$size": {"$objectToArray": {"$ifNull": ["$advertisers", {}]}}}
+
+
+def erase(database: Database[Document], visitor: str) -> None:
+    """Delete everything that is kept of a visitor."""
+    database[PROFILES.name].delete_one({"_id": visitor})
+
+
+def trim(database: Database[Document], now: datetime) -> int:
+    """Drop the events that no cap's window reaches any more; return how many profiles changed.
+
+    Each profile says when its oldest event expires, so the others are not read; one of a busy
+    visitor is trimmed once a day. Safe to run twice at once, and to miss a run.
+    """
+    profiles, trimmed = database[PROFILES.name], 0
+    for _ in range(MAX_TRIM_BATCHES):
+        due = profiles.find({"trim_at": {"$lte": now}}, {"_id": 1})
+        ids = [profile["_id"] for profile in due.sort("trim_at", ASCENDING).limit(TRIM_BATCH)]
+        if not ids:
+            break
+        result = profiles.update_many(
+            {"_id": {"$in": ids}, "trim_at": {"$lte": now}}, _trimming(now)
+        )
+        trimmed += result.modified_count
+    return trimmed
+
+
+def _trimming(now: datetime) -> list[dict[str, Any]]:
+    """Return the update that drops old events, and advertisers without events."""
+    kept = {
+        name: {
+            "$filter": {
+                "input": {"$ifNull": [f"$$each.v.{name}", []]},
+                "cond": {"$gt": ["$$this.ts", now - KEPT]},
+            }
+        }
+        for name in LISTS.values()
+    }
+    times = {"$concatArrays": [f"$$this.v.{name}.ts" for name in LISTS.values()]}
+    histories = {
+        "$map": {
+            "input": {"$objectToArray": "$advertisers"},
+            "as": "each",
+            "in": {"k": "$$each.k", "v": kept},
+        }
+    }
+    remaining = {"$filter": {"input": histories, "cond": {"$ne": [times, []]}}}
+    oldest = {
+        "$min": {
+            "$map": {
+                "input": {"$objectToArray": "$advertisers"},
+                "as": "this",
+                "in": {"$min": times},
+            }
+        }
+    }
+    next_time = {"$max": [{"$add": [oldest, _KEPT_MS]}, {"$add": [now, _DAY_MS]}]}
+    is_empty = {"$eq": ["$advertiser_count", 0]}
+    return [
+        {"$set": {"advertisers": {"$arrayToObject": remaining}}},
+        {"$set": {"advertiser_count": _advertiser_count()}},
+        {"$set": {"trim_at": {"$cond": [is_empty, "$$REMOVE", next_time]}}},
+    ]

@@ -1,0 +1,117 @@
+"""What a warm container keeps of the ads: compiled zones and large creatives."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from chalicelib.ads import creatives, zones
+from chalicelib.ads.compiled import CompiledZone
+from chalicelib.database import Document
+from chalicelib.errors import UnknownZone
+from chalicelib.runtime import Runtime
+
+# At 2 to 4 kB an ad in memory, and at most 16 KiB a creative, they take half of the smallest
+# function's 256 MB at the worst.
+MAX_ADS_HELD = 25_000
+MAX_CREATIVES_HELD = 256
+
+
+class _Held:
+    """A zone's place in memory; its lock lets one thread at a time ask the database for it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.zone: CompiledZone | None = None
+        self.asked: datetime | None = None
+        self.epoch = 0
+
+    @property
+    def size(self) -> int:
+        return 1 + (len(self.zone.ads) if self.zone else 0)
+
+
+class Warm:
+    """The compiled zones and creatives of one app; two apps in one process share nothing.
+
+    A zone is served for `PLAZA_ZONE_TTL_MS` after it was asked for. Then its version alone is
+    read, and the zone itself only where that has changed. The zones asked for longest ago
+    make room for others.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._database = runtime.database
+        self._lifetime = timedelta(milliseconds=runtime.settings.zone_ttl_ms)
+        self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+        self._lock = threading.Lock()
+        self._epoch = 0
+        self._creative = self._keeping_creatives()
+
+    def zone(self, site_id: str, zone_id: str, now: datetime) -> CompiledZone:
+        """Return a zone as it stood less than its lifetime before `now`; raises UnknownZone."""
+        key = site_id, zone_id
+        with self._lock:
+            held = self._held.setdefault(key, _Held())
+            self._held.move_to_end(key)
+        with held.lock:
+            if held.zone is None or not self._is_fresh(held, now):
+                self._refresh(key, held, now)
+            zone = held.zone
+        assert zone is not None  # noqa: S101 - _refresh leaves one, or raises
+        return zone
+
+    def _is_fresh(self, held: _Held, now: datetime) -> bool:
+        # A clock set back would make a zone that was asked for in the future live too long.
+        return (
+            held.epoch == self._epoch
+            and held.asked is not None
+            and held.asked <= now < held.asked + self._lifetime
+        )
+
+    def _refresh(self, key: tuple[str, str], held: _Held, now: datetime) -> None:
+        epoch = self._epoch
+        try:
+            if held.zone is None or held.zone.version != zones.version(self._database, *key):
+                held.zone = CompiledZone(zones.get_with_ads(self._database, *key))
+                self._make_room(key)
+        except UnknownZone:
+            with self._lock:
+                self._held.pop(key, None)
+            raise
+        held.asked, held.epoch = now, epoch
+
+    def _make_room(self, latest: tuple[str, str]) -> None:
+        with self._lock:
+            size = sum(held.size for held in self._held.values())
+            for key in list(self._held):
+                if size <= MAX_ADS_HELD:
+                    return
+                if key != latest:
+                    size -= self._held.pop(key).size
+
+    def expire(self) -> None:
+        """Ask for every zone's version before it is served again: something was changed here."""
+        with self._lock:
+            self._epoch += 1
+
+    def creative(self, creative_id: str) -> Document | None:
+        """Return a large creative, or None where a change has just removed it.
+
+        Its id is made of what it holds, so one that is kept never goes stale.
+        """
+        try:
+            return self._creative(creative_id)
+        except LookupError:
+            return None
+
+    def _keeping_creatives(self) -> Callable[[str], Document]:
+        @lru_cache(maxsize=MAX_CREATIVES_HELD)
+        def find(creative_id: str) -> Document:
+            found = creatives.find(self._database, creative_id)
+            if found is None:
+                # What is raised is not kept: it may be there the next time.
+                raise LookupError(creative_id)
+            return found
+
+        return find
