@@ -49,17 +49,6 @@ print(json.dumps(app.app(event, None)))
 
 
 @pytest.fixture(scope="session")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of deployment.zip, sam.json and the zip's content."""
-    out = tmp_path_factory.mktemp("package")
-    command = [sys.executable, "-m", "deploy.package", "prod", str(out)]
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    with zipfile.ZipFile(out / "deployment.zip") as archive:
-        archive.extractall(out / "content")
-    return out
-
-
-@pytest.fixture(scope="session")
 def template(package: Path) -> Any:
     return json.loads((package / "sam.json").read_text())
 

@@ -1,0 +1,150 @@
+"""Lambda's Runtime API, and AWS's own runtime client running an unzipped package against it."""
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+# What Lambda's Python runtime has by itself; a package brings everything else.
+RUNTIME_DISTRIBUTIONS = (
+    *("awslambdaric", "simplejson", "snapshot-restore-py"),
+    *("boto3", "botocore", "s3transfer", "jmespath", "python-dateutil", "six", "urllib3"),
+)
+DEADLINE_SECONDS = 60
+_NEXT = "/2018-06-01/runtime/invocation/next"
+_START = """
+import json, os, runpy, sys
+sys.path[:] = json.loads(os.environ.pop("VISIBLE_PATHS"))
+sys.argv = ["awslambdaric", os.environ["_HANDLER"]]
+runpy.run_module("awslambdaric", run_name="__main__")
+"""
+
+
+class FunctionFailed(Exception):
+    """The function raised, or ended; the message is what it reported."""
+
+
+@dataclass
+class Function:
+    """One Lambda function: invocations go in, answers come out."""
+
+    process: "subprocess.Popen[bytes]"
+    invocations: "queue.Queue[bytes]"
+    answers: "queue.Queue[tuple[bool, bytes]]"
+
+    def invoke(self, event: object) -> Any:
+        """Return the function's answer to an event; raises FunctionFailed."""
+        self.invocations.put(json.dumps(event).encode())
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while time.monotonic() < deadline:
+            with contextlib.suppress(queue.Empty):
+                succeeded, body = self.answers.get(timeout=0.1)
+                if not succeeded:
+                    raise FunctionFailed(body.decode())
+                return json.loads(body)
+            if self.process.poll() is not None:
+                raise FunctionFailed(f"the process ended with {self.process.returncode}")
+        raise FunctionFailed("no answer in time")
+
+
+@dataclass
+class _Api:
+    """The Runtime API of one function."""
+
+    invocations: "queue.Queue[bytes]" = field(default_factory=queue.Queue)
+    answers: "queue.Queue[tuple[bool, bytes]]" = field(default_factory=queue.Queue)
+
+    def handler(self) -> type[BaseHTTPRequestHandler]:
+        api = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                assert self.path == _NEXT, self.path
+                event = api.invocations.get()
+                deadline_ms = int((time.time() + DEADLINE_SECONDS) * 1000)
+                self.send_response(200)
+                # The client ends by a segmentation fault where one of these is missing.
+                self.send_header("Lambda-Runtime-Aws-Request-Id", str(uuid.uuid4()))
+                self.send_header("Lambda-Runtime-Deadline-Ms", str(deadline_ms))
+                self.send_header(
+                    "Lambda-Runtime-Invoked-Function-Arn",
+                    "arn:aws:lambda:us-east-1:123456789012:function:plaza",
+                )
+                self.send_header("Lambda-Runtime-Trace-Id", "Root=1-0-0;Sampled=0")
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(event)))
+                self.end_headers()
+                self.wfile.write(event)
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                api.answers.put((self.path.endswith("/response"), body))
+                self.send_response(202)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Keep quiet."""
+
+        return Handler
+
+
+@contextlib.contextmanager
+def lambda_function(
+    package: Path, runtime: Path, handler: str, **environment: str
+) -> Iterator[Function]:
+    """Run a function of an unzipped package, with nothing else to import but `runtime`."""
+    api = _Api()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), api.handler())
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    paths = sysconfig.get_paths()
+    dynamic = sysconfig.get_config_var("DESTSHARED")
+    visible = [str(package), str(runtime), paths["stdlib"], dynamic]
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _START],
+        cwd=package,
+        env={
+            "PATH": os.environ["PATH"],
+            "VISIBLE_PATHS": json.dumps(visible),
+            "AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{server.server_port}",
+            "AWS_REGION": "us-east-1",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "_HANDLER": handler,
+            **environment,
+        },
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        yield Function(process, api.invocations, api.answers)
+    finally:
+        process.kill()
+        process.wait()
+        server.shutdown()
+        server.server_close()
+
+
+def link_runtime(folder: Path) -> None:
+    """Make a folder hold what Lambda's runtime has, and nothing else."""
+    for name in RUNTIME_DISTRIBUTIONS:
+        found = distribution(name)
+        for top in {file.parts[0] for file in found.files or () if file.parts[0] != ".."}:
+            target = folder / top
+            if top != "__pycache__" and not target.exists():
+                target.symlink_to(Path(str(found.locate_file(top))))

@@ -1,0 +1,131 @@
+"""The package in Lambda's own runtime: every route, every queue, every schedule."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chalice.app import ScheduledEventConfig
+from pymongo import MongoClient
+
+from app import app as declared_app
+from chalicelib.comments import nodes
+from chalicelib.comments.promotion import MoveNode
+from chalicelib.database import Document, open_database
+from chalicelib.queues import Message
+from chalicelib.social.messages import Deliver, SpreadComments
+from deploy.template import declared_queues
+from local.schedules import scheduled_event
+from tests.deploy.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
+
+ROUTES = [(path, method) for path, methods in declared_app.routes.items() for method in methods]
+QUEUES = [source.name for source in declared_queues(declared_app)]
+SCHEDULES = [
+    source.name for source in declared_app.event_sources if isinstance(source, ScheduledEventConfig)
+]
+DATABASE = "plaza-lambda"
+SECRET = "a secret of the tests long enough for HS256"
+# For each worker, a message that it can read and has nothing to do for.
+GOOD_MESSAGES: dict[str, Message] = {
+    "fan_out": Deliver(post_id="gone"),
+    "comment_spread": SpreadComments(post_id="gone"),
+    "move_nodes": MoveNode(node_id="settled"),
+}
+
+
+@pytest.fixture(scope="module")
+def function(
+    package: Path, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Function]]:
+    """Return a function that gives the Lambda function of a handler, started once."""
+    runtime = tmp_path_factory.mktemp("runtime")
+    link_runtime(runtime)
+    started: dict[str, Function] = {}
+    with ExitStack() as stack:
+
+        def start(handler: str) -> Function:
+            if handler not in started:
+                started[handler] = stack.enter_context(
+                    lambda_function(
+                        package / "content",
+                        runtime,
+                        handler,
+                        PLAZA_MONGODB_URI=mongodb_uri,
+                        PLAZA_DATABASE=DATABASE,
+                        PLAZA_JWT_SECRET=SECRET,
+                        PLAZA_SIGNING_KEYS=SECRET,
+                    )
+                )
+            return started[handler]
+
+        start("app.init_db").invoke({})
+        settled_node(mongodb_uri)
+        yield start
+
+
+def settled_node(mongodb_uri: str) -> None:
+    with MongoClient[Document](mongodb_uri) as client:
+        nodes.insert(open_database(client, DATABASE), nodes.new_node("settled"))
+
+
+def http_event(method: str, path: str) -> dict[str, Any]:
+    """Return API Gateway's event for a call with `x` in the place of every parameter."""
+    return {
+        "resource": path,
+        "path": path,
+        "requestContext": {
+            "httpMethod": method,
+            "resourcePath": path,
+            "path": path,
+            "requestId": "r",
+            "identity": {"sourceIp": "127.0.0.1"},
+        },
+        "headers": {"Host": "plaza.example"},
+        "pathParameters": dict.fromkeys(
+            [part[1:-1] for part in path.split("/") if part.startswith("{")], "x"
+        ),
+        "multiValueQueryStringParameters": None,
+        "stageVariables": None,
+        "body": None,
+        "isBase64Encoded": False,
+    }
+
+
+@pytest.mark.parametrize(("path", "method"), ROUTES)
+def test_every_route_answers(function: Any, path: str, method: str) -> None:
+    answer = function("app.app").invoke(http_event(method, path))
+
+    assert answer["statusCode"] < 500, answer
+    if answer["statusCode"] >= 400:
+        assert answer["headers"]["Content-Type"] == "application/problem+json"
+        assert json.loads(answer["body"])["status"] == answer["statusCode"]
+
+
+def record(message_id: str, body: str) -> dict[str, Any]:
+    return {"messageId": message_id, "receiptHandle": "r", "body": body, "attributes": {}}
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_a_poison_message_among_nine_good_ones_is_the_only_one_that_fails(
+    function: Any, queue: str
+) -> None:
+    bodies = [GOOD_MESSAGES[queue].model_dump_json()] * 10
+    bodies[4] = "poison"
+
+    event = {"Records": [record(f"m{number}", body) for number, body in enumerate(bodies)]}
+
+    assert function(f"app.{queue}").invoke(event) == {
+        "batchItemFailures": [{"itemIdentifier": "m4"}]
+    }
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_every_schedule_runs(function: Any, schedule: str) -> None:
+    function(f"app.{schedule}").invoke(scheduled_event(schedule))
+
+
+def test_a_handler_that_is_not_there_is_noticed(function: Any) -> None:
+    with pytest.raises(FunctionFailed):
+        function("app.nobody").invoke({})
