@@ -140,27 +140,32 @@ class RawEmbedded:
             else {"metadata.comments": {"$slice": part}}
         )
 
-    def thread(self, _root: Comment) -> Work:
+    def thread(self, root: Comment) -> Work:
         """Return the reads of a thread."""
+        if not self._bench.node["threaded"]:
+            return self.get(root)
         return self._read({"metadata": 1}, times=2)
 
-    def get(self, _comment: Comment) -> Work:
+    def get(self, comment: Comment) -> Work:
         """Return the reads of a permalink."""
+        if not self._bench.node["threaded"]:
+            return self._read({"metadata.comments": {"$elemMatch": {"id": comment["id"]}}})
         return self._read({"metadata": 1})
 
     def post(self) -> Work:
         """Return the writes of a post."""
         ((comment,),) = made_up(1, threaded=False)
-        self._nodes.insert_one({"_id": f"raw-{self._bench.node['_id']}", "comments": []})
+        copy: Document = {**(self._nodes.find_one(self._where) or {})}
+        copy["_id"] = f"raw-{self._bench.node['_id']}"
+        self._nodes.insert_one(copy)
+        array = "metadata.replies" if self._bench.node["threaded"] else "metadata.comments"
 
         def write() -> None:
             _number(self._bench)
             if self._bench.node["threaded"]:
                 self._nodes.find_one(self._where, {"metadata": 1})
                 self._nodes.find_one(self._where, {"metadata.replies.id": 1})
-            self._nodes.update_one(
-                {"_id": f"raw-{self._bench.node['_id']}"}, {"$push": {"comments": comment}}
-            )
+            self._nodes.update_one({"_id": copy["_id"]}, {"$push": {array: comment}})
 
         return write
 

@@ -6,7 +6,7 @@ so what the copy missed is written again, to the new generation. A crash leaves 
 generation served, and the mark to expire.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import ClassVar
 
@@ -204,14 +204,14 @@ def _counting(batches: Iterable[list[Comment]], counts: dict[str, int]) -> Itera
         yield batch
 
 
-def _switch(runtime: Runtime, target: Document, counts: Mapping[str, int]) -> Document:
+def _switch(runtime: Runtime, target: Document, counts: dict[str, int]) -> Document:
     """Let readers and writers have the new generation, all at once."""
     served = {"store": target["store"], "generation": target["generation"]}
     left_behind = {} if target["store"] == "embedded" else {"$unset": {"metadata": ""}}
     switched = nodes.collection(runtime.database).find_one_and_update(
         _owned(target),
         {
-            "$set": {**served, "moving": None, "counts": dict(counts)},
+            "$set": {**served, "moving": None, "counts": counts},
             **left_behind,
         },
         projection=nodes.WITHOUT_COMMENTS,
@@ -219,6 +219,8 @@ def _switch(runtime: Runtime, target: Document, counts: Mapping[str, int]) -> Do
     )
     if switched is None:
         raise Moved
+    fields = {"node": switched["_id"], "store": switched["store"], "comments": counts}
+    log.info("node moved", extra={"fields": fields})
     return _arrived(runtime, switched)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import nodes, promotion, upkeep
+from chalicelib.comments.store import StoreName
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.database import Document
@@ -219,8 +220,9 @@ def test_only_a_stores_publisher_moves_a_node_and_only_where_it_fits(
     assert publisher.post("/nodes/a-page/store", store="paper").status == 422
 
 
+@pytest.mark.parametrize("stores", [("embedded",), ("embedded", "documents")], ids=str)
 def test_a_post_that_was_copied_is_not_counted_twice(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, stores: tuple[StoreName, ...]
 ) -> None:
     """The node moves between a post's insert and its confirmation."""
     discussion = Discussion.make(runtime, Layout("documents", threaded=True))
@@ -230,7 +232,7 @@ def test_a_post_that_was_copied_is_not_counted_twice(
 
     def moving_first(*args: object) -> bool:
         if not moved:
-            moved.append(discussion.move("embedded"))
+            moved.extend([discussion.move(store) for store in stores])
         return count(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(nodes, "count", moving_first)

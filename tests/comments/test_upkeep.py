@@ -122,3 +122,19 @@ def test_the_schedule_does_it_all(discussion: Discussion, clock: Clock, workers:
     run_schedule(create_app(discussion.runtime), "tend_comments")
 
     assert discussion.node["counts"]["visible"] == 1
+
+
+def test_a_post_that_crashed_before_it_was_stored_leaves_a_harmless_gap(
+    discussion: Discussion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise Crash
+
+    discussion.post("first")
+    with monkeypatch.context() as patched:
+        patched.setattr(type(store_of(discussion.runtime, discussion.node)), "add", crash)
+        with pytest.raises(Crash):
+            discussion.post("lost with its process")
+
+    assert discussion.post("second")["seq"] == 3
+    assert discussion.texts() == ["first", "second"]

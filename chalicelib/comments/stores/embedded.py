@@ -83,11 +83,16 @@ class EmbeddedStore:
 
     def get(self, node: Document, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
+        if not node["threaded"]:
+            same = {"$eq": ["$$comment.id", {"$literal": comment_id}]}
+            return next(iter(self._filtered(node, same, limit=1)), None)
         found = next(_found(self._tree(node), comment_id), None)
         return found[1] if found else None
 
     def thread(self, node: Document, root: Comment, page: Page) -> list[Comment]:
-        """Return a comment and its descendants."""
+        """Return a comment and its descendants; a flat discussion has none."""
+        if not node["threaded"]:
+            return [] if page.after else [root]
         first, end = thread_range(root["full_slug"])
         walked = (comment for _, comment in _walk(self._tree(node), ""))
         return _cut((c for c in walked if first <= c["full_slug"] < end), node, page)
@@ -198,13 +203,19 @@ class EmbeddedStore:
         oldest = page.order == "oldest"
         if page.after is not None:
             conditions.append({"$gt" if oldest else "$lt": ["$$comment.seq", page.after[0]]})
+        limit = page.limit if oldest else -page.limit
+        found = self._filtered(node, {"$and": conditions}, limit)
+        return found if oldest else found[::-1]
+
+    def _filtered(self, node: Document, condition: Document, limit: int) -> list[Comment]:
+        """Return the first comments of a flat node that fit, or the last for a negative limit."""
         comments = {"$ifNull": ["$metadata.comments", []]}
-        seen = {"$filter": {"input": comments, "as": "comment", "cond": {"$and": conditions}}}
-        part = {"$slice": [seen, page.limit if oldest else -page.limit]}
-        found = self._nodes.find_one(_served(node), {"_id": 0, "comments": part})
+        fitting = {"$filter": {"input": comments, "as": "comment", "cond": condition}}
+        projection = {"_id": 0, "comments": {"$slice": [fitting, limit]}}
+        found = self._nodes.find_one(_served(node), projection)
         if found is None:
             raise Moved
-        return list(found["comments"] if oldest else reversed(found["comments"]))
+        return [_record(stored) for stored in found["comments"]]
 
 
 def _growth(before: Comment, after: Comment) -> int:
@@ -231,8 +242,7 @@ def _walk(array: Sequence[Document], path: str) -> Iterator[tuple[str, Comment]]
     """Give every comment depth-first with its path, as `metadata.replies.0.replies.2`."""
     for index, stored in enumerate(array):
         here = f"{path}.{index}"
-        comment = {name: value for name, value in stored.items() if name != "replies"}
-        yield here, comment  # type: ignore[misc]
+        yield here, _record(stored)
         yield from _walk(stored.get("replies", ()), f"{here}.replies")
 
 
@@ -260,6 +270,10 @@ def _is_after(comment: Comment, node: Document, page: Page) -> bool:
     if node["threaded"] and page.order == "newest" and here[0] != page.after[0]:
         return bool(here[0] < page.after[0])
     return here > page.after
+
+
+def _record(stored: Document) -> Comment:
+    return {name: value for name, value in stored.items() if name != "replies"}  # type: ignore[return-value]
 
 
 def _stored(comment: Comment) -> Document:
