@@ -11,21 +11,28 @@ from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 from pydantic import TypeAdapter
 
 from chalicelib import health, http, logs, schema
-from chalicelib.ads import account_routes, campaigns, repricing, visitors
+from chalicelib.ads import account_routes, campaigns, events, repricing, tracking_routes, visitors
 from chalicelib.ads import routes as ads
 from chalicelib.ads import upkeep as ad_upkeep
 from chalicelib.comments import promotion, upkeep
 from chalicelib.comments import routes as comments
 from chalicelib.comments.promotion import MoveNode
 from chalicelib.database import ensure_indexes
-from chalicelib.queues import consume
+from chalicelib.queues import consume, consume_together
 from chalicelib.runtime import Runtime
 from chalicelib.social import comments as post_comments
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social import messages, walls
 from chalicelib.social import routes as social
 
-ROUTES = (health.routes, ads.routes, account_routes.routes, comments.routes, social.routes)
+ROUTES = (
+    health.routes,
+    ads.routes,
+    tracking_routes.routes,
+    account_routes.routes,
+    comments.routes,
+    social.routes,
+)
 
 
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
@@ -72,6 +79,15 @@ def declare_social_workers(app: Chalice, runtime: Runtime) -> None:
             post_comments.spread(runtime.database, message.post_id)
 
         return consume(event.to_dict(), messages.COMMENT_SPREAD, handle)
+
+    @app.on_sqs_message(
+        queue=queue("ad-events"), batch_size=500, maximum_batching_window_in_seconds=1
+    )
+    def count_ad_events(event: SQSEvent) -> dict[str, Any]:
+        def handle(batch: list[events.AdEvent]) -> None:
+            events.count(runtime.database, batch, runtime.now(), runtime.random)
+
+        return consume_together(event.to_dict(), events.AD_EVENT, handle)
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:

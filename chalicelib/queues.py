@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from chalicelib.logs import log
 
@@ -137,6 +137,39 @@ def consume(
         except Exception:  # noqa: BLE001 - one bad message may not fail its batch
             log.exception("message failed", extra={"fields": {"message_id": record["messageId"]}})
             failed.append({"itemIdentifier": record["messageId"]})
+    _log_batch(records, failed, started)
+    return {"batchItemFailures": failed}
+
+
+def consume_together(
+    event: dict[str, Any],
+    messages: TypeAdapter[AnyMessage],
+    handle: Callable[[list[AnyMessage]], None],
+) -> dict[str, Any]:
+    """Handle all records of an SQS event at once; return the ids of those that failed.
+
+    Where the handling raises, every record failed; one that cannot be parsed fails alone.
+    """
+    started = time.perf_counter()
+    records = event["Records"]
+    failed, parsed = [], {}
+    for record in records:
+        try:
+            parsed[record["messageId"]] = messages.validate_json(record["body"])
+        except ValidationError:
+            log.exception("message failed", extra={"fields": {"message_id": record["messageId"]}})
+            failed.append({"itemIdentifier": record["messageId"]})
+    try:
+        if parsed:
+            handle(list(parsed.values()))
+    except Exception:  # noqa: BLE001 - what failed is delivered again, whatever the reason
+        log.exception("batch failed", extra={"fields": {"messages": len(parsed)}})
+        failed += [{"itemIdentifier": message_id} for message_id in parsed]
+    _log_batch(records, failed, started)
+    return {"batchItemFailures": failed}
+
+
+def _log_batch(records: list[dict[str, Any]], failed: list[Any], started: float) -> None:
     log.log(
         logging.WARNING if failed else logging.INFO,
         "batch",
@@ -149,4 +182,3 @@ def consume(
             }
         },
     )
-    return {"batchItemFailures": failed}

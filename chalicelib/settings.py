@@ -63,6 +63,8 @@ class Settings(BaseModel):
     # How many of the decisions in zones with CPC ads are made by chance.
     explore_rate: Annotated[float, Field(ge=0, le=1)] = 0.0
 
+    # Where pages reach this API, stage and all; without it, ads bear paths to beacon and click.
+    public_url: Annotated[str, Field(pattern=r"^(https?://[^\s/]+(/[^\s/]+)*)?$")] = ""
     # What a container leases of a campaign's budget at a time, and for how long.
     budget_lease_impressions: Annotated[int, Field(ge=1, le=100_000)] = 100
     budget_lease_seconds: Annotated[int, Field(ge=1, le=600)] = 60

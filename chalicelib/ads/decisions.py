@@ -4,9 +4,12 @@ import random
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from chalicelib.ads import visitors
+from chalicelib.ads import tracking, visitors
+from chalicelib.ads.balances import price_micros
 from chalicelib.ads.compiled import Ad, CompiledZone
+from chalicelib.ads.events import AdEvent
 from chalicelib.ads.selection import Context, choose
+from chalicelib.ads.tokens import Offer
 from chalicelib.ads.visitors import ProfileReader
 from chalicelib.ads.warm import Warm
 from chalicelib.database import Document
@@ -28,6 +31,7 @@ class Asked:
     keywords: tuple[str, ...] = ()
     count: int = 1
     repeat: bool = False
+    is_bot: bool = False
 
     def context(self, now: datetime, explore_rate: float) -> Context:
         """Return what the choice is made for."""
@@ -36,11 +40,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class Placement:
-    """An ad of a decision; the slot tells it apart from the decision's others."""
+    """An ad of a decision; the slot tells it apart from the decision's others.
+
+    The lease pays for its impression; an ad that is paid by the click has none.
+    """
 
     slot: int
     ad: Ad
     creative: Document
+    lease_id: str | None
 
 
 @dataclass(frozen=True)
@@ -65,9 +73,15 @@ def decide(runtime: Runtime, warm: Warm, asked: Asked) -> Decision:
     now = runtime.now()
     zone = warm.zone(asked.site_id, asked.zone_id, now)
     decision = Decision(new_id(now, runtime.random), now, asked, zone)
-    if asked.visitor is not None and zone.counts_decisions:
-        return _decide_and_record(runtime, warm, decision, asked.visitor)
-    return _decide(runtime, warm, decision, profile_reader(runtime, decision))
+    if not zone.counts_decisions:
+        return _decide(runtime, warm, decision, profile_reader(runtime, decision))
+    if asked.visitor is None:
+        decision = _decide(runtime, warm, decision, profile_reader(runtime, decision))
+    else:
+        decision = _decide_and_record(runtime, warm, decision, asked.visitor)
+    served = [_impression(decision, placement) for placement in decision.placements]
+    tracking.take_down(runtime, *served)
+    return decision
 
 
 def profile_reader(runtime: Runtime, decision: Decision) -> ProfileReader:
@@ -77,24 +91,34 @@ def profile_reader(runtime: Runtime, decision: Decision) -> ProfileReader:
 
 
 def _decide(runtime: Runtime, warm: Warm, decision: Decision, read: ProfileReader) -> Decision:
-    """Return the decision with its ads, of which none lacks a creative.
+    """Return the decision with its ads, each with a creative and money for an impression.
 
-    A large creative has gone when its campaign was changed after the zone was compiled; the
-    next best ad takes its place.
+    A large creative has gone when its campaign was changed after the zone was compiled. Where
+    that or the money is missing, the next best ad takes its place.
     """
-    creatives: dict[str, Document] = {}
+    found: dict[tuple[str, str], tuple[Document, str | None]] = {}
+    drawn: set[str] = set()
 
-    def has_creative(ad: Ad) -> bool:
+    def shows(ad: Ad) -> bool:
         creative = ad.creative if ad.creative_id is None else warm.creative(ad.creative_id)
-        if creative is not None:
-            creatives[f"{ad.campaign_id}:{ad.ad_unit_id}"] = creative
-        return creative is not None
+        if creative is None:
+            return False
+        # An ad that is passed over, its campaign having one already, draws nothing.
+        if ad.campaign_id in drawn and not decision.asked.repeat:
+            return True
+        lease_id = None
+        if ad.pricing["type"] == "cpm":
+            lease_id = warm.leases.draw(ad.campaign_id, price_micros(ad.pricing))
+            if lease_id is None:
+                return False
+        drawn.add(ad.campaign_id)
+        found[ad.campaign_id, ad.ad_unit_id] = creative, lease_id
+        return True
 
     context = decision.asked.context(decision.ts, runtime.settings.explore_rate)
-    ads = choose(decision.zone, context, read, seeded(decision.id), has_creative)
+    ads = choose(decision.zone, context, read, seeded(decision.id), shows)
     placements = (
-        Placement(slot, ad, creatives[f"{ad.campaign_id}:{ad.ad_unit_id}"])
-        for slot, ad in enumerate(ads)
+        Placement(slot, ad, *found[ad.campaign_id, ad.ad_unit_id]) for slot, ad in enumerate(ads)
     )
     return replace(decision, placements=tuple(placements))
 
@@ -119,8 +143,38 @@ def _decide_and_record(runtime: Runtime, warm: Warm, decision: Decision, visitor
         entries = [(each.ad.advertiser, _entry(decided, each)) for each in decided.placements]
         if visitors.record(runtime.database, visitor, profile, entries, decision.id):
             return decided
+        _put_back(warm, decided)
     log.warning("decision given up", extra={"fields": {"zone": decision.asked.zone_id}})
     return decision
+
+
+def _put_back(warm: Warm, decision: Decision) -> None:
+    """Return what a decision that is made anew has drawn."""
+    for placement in decision.placements:
+        ad = placement.ad
+        if placement.lease_id is not None:
+            warm.leases.put_back(ad.campaign_id, placement.lease_id, price_micros(ad.pricing))
+
+
+def _impression(decision: Decision, placement: Placement) -> AdEvent:
+    """Return the impression of an ad that counts when it is served."""
+    offer = tracking.impression_offer(_offer(decision, placement), placement.ad.pricing)
+    return tracking.event_of(offer, "impression", decision.ts, is_bot=decision.asked.is_bot)
+
+
+def _offer(decision: Decision, placement: Placement) -> Offer:
+    return Offer(
+        decision=decision.id,
+        slot=placement.slot,
+        campaign_id=placement.ad.campaign_id,
+        ad_unit_id=placement.ad.ad_unit_id,
+        site_id=decision.zone.site_id,
+        zone_id=decision.zone.zone_id,
+        visitor=decision.asked.visitor,
+        price_micros=0,
+        lease_id=placement.lease_id,
+        expires_at=decision.ts + tracking.TOKEN_LIFETIME,
+    )
 
 
 def _entry(decision: Decision, placement: Placement) -> Document:
@@ -136,7 +190,7 @@ def _entry(decision: Decision, placement: Placement) -> Document:
     }
 
 
-def answer(decision: Decision) -> Document:
+def answer(runtime: Runtime, decision: Decision) -> Document:
     """Return the decision as it goes out: {decision, ads: [{campaign_id, ...}]}."""
     return {
         "decision": decision.id,
@@ -145,6 +199,7 @@ def answer(decision: Decision) -> Document:
                 "campaign_id": placement.ad.campaign_id,
                 "ad_unit_id": placement.ad.ad_unit_id,
                 "creative": placement.creative,
+                **tracking.urls(runtime, _offer(decision, placement), placement.ad.pricing),
             }
             for placement in decision.placements
         ],

@@ -7,6 +7,7 @@ from typing import Any
 from chalice.app import Blueprint, Response
 
 from chalicelib.ads import campaigns, visitors, zones
+from chalicelib.ads.bots import is_bot
 from chalicelib.ads.consent import (
     cookie_visitor,
     expired_cookie,
@@ -106,9 +107,12 @@ def _declare_ads(route: Route, warm: Warm) -> None:
             lambda: new_id(runtime.now(), runtime.random),
             consent=query.consent,
         )
-        asked = Asked(site, zone, visitor.id, query.keywords, query.count, query.repeat)
+        agent = request.raw.headers.get("user-agent")
+        asked = Asked(
+            site, zone, visitor.id, query.keywords, query.count, query.repeat, is_bot(agent)
+        )
         cookie = {"Set-Cookie": visitor_cookie(visitor.id)} if visitor.is_new and visitor.id else {}
-        return reply(answer(decide(runtime, warm, asked)), headers={**_NOT_KEPT, **cookie})
+        return reply(answer(runtime, decide(runtime, warm, asked)), headers={**_NOT_KEPT, **cookie})
 
     @route("GET", "/ads/{site}/{zone}/explain")
     def explain_ads(request: Request, site: PartId, zone: PartId) -> Response:

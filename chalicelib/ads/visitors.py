@@ -160,6 +160,45 @@ def _advertiser_count() -> Document:
     return {"$size": {"$objectToArray": {"$ifNull": ["$advertisers", {}]}}}
 
 
+def add(
+    database: Database[Document], visitor: str, advertiser: str, kind: str, entry: Document
+) -> None:
+    """Add one event to a visitor's profile, unless its decision and slot stand there already.
+
+    Without that guard, copies of one beacon would push the other events out of the list. An
+    advertiser whom a full profile does not know is left out; its caps refuse.
+    """
+    path = f"advertisers.{advertiser}.{LISTS[kind]}"
+    same = {"decision": entry["decision"], "slot": entry["slot"]}
+    is_new = {"_id": visitor, path: {"$not": {"$elemMatch": same}}}
+    has_room = {
+        "$or": [
+            {"advertiser_count": {"$lt": MAX_ADVERTISERS}},
+            {f"advertisers.{advertiser}": {"$exists": True}},
+        ]
+    }
+    fields: Document = {
+        "last_seen": {"$max": ["$last_seen", entry["ts"]]},
+        "trim_at": {"$ifNull": ["$trim_at", entry["ts"] + KEPT]},
+        "revision": f"{entry['decision']}:{entry['slot']}:{kind}",
+        path: _appended(f"${path}", [entry]),
+    }
+    update: list[Document] = [
+        {"$set": fields},
+        {"$set": {"advertiser_count": _advertiser_count()}},
+    ]
+    profiles = database[PROFILES.name]
+    if profiles.update_one({**is_new, **has_room}, update).matched_count:
+        return
+    if profiles.find_one({"_id": visitor}, {"_id": 1}) is not None:
+        return
+    try:
+        profiles.update_one({"_id": visitor, "revision": None}, update, upsert=True)
+    except DuplicateKeyError:
+        # Another has made the profile in between, with this event or another.
+        profiles.update_one({**is_new, **has_room}, update)
+
+
 def erase(database: Database[Document], visitor: str) -> None:
     """Delete everything that is kept of a visitor."""
     database[PROFILES.name].delete_one({"_id": visitor})

@@ -1,4 +1,4 @@
-"""What a warm container keeps of the ads: compiled zones and large creatives."""
+"""What a warm container keeps of the ads: compiled zones, large creatives and leases."""
 
 import threading
 from collections import OrderedDict
@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from chalicelib.ads import creatives, zones
 from chalicelib.ads.compiled import CompiledZone
+from chalicelib.ads.drawing import HeldLeases
 from chalicelib.database import Document
 from chalicelib.errors import UnknownZone
 from chalicelib.runtime import Runtime
@@ -33,7 +34,7 @@ class _Held:
 
 
 class Warm:
-    """The compiled zones and creatives of one app; two apps in one process share nothing.
+    """The zones, creatives and `leases` of one app; two apps in one process share nothing.
 
     A zone is served for `PLAZA_ZONE_TTL_MS` after it was asked for. Then its version alone is
     read, and the zone itself only where that has changed. The zones asked for longest ago
@@ -41,6 +42,7 @@ class Warm:
     """
 
     def __init__(self, runtime: Runtime) -> None:
+        self.leases = HeldLeases(runtime)
         self._database = runtime.database
         self._lifetime = timedelta(milliseconds=runtime.settings.zone_ttl_ms)
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()

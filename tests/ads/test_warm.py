@@ -357,7 +357,9 @@ def test_profiles_of_many_advertisers_are_read_for_the_likely_ones(
     listener, runtime = reads
     add_zones(runtime, "blog/banner")
     for number in range(visitors.FEW_ADVERTISERS + 1):
-        put_campaign(runtime, f"advertiser-{number}:spring")
+        # The best-paying one is chosen each time, so that its lease is there the second time.
+        pricing = cpm(1_000_000 + number * 1_000)
+        put_campaign(runtime, f"advertiser-{number}:spring", pricing=pricing)
         activate(runtime, f"advertiser-{number}:spring")
     memory, asked = Warm(runtime), Asked("blog", "banner", visitor="ann")
     decide(runtime, memory, asked)

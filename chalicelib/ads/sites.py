@@ -1,0 +1,25 @@
+"""Sites: what share of the money that is earned on one belongs to its publisher."""
+
+from collections.abc import Collection as Names
+
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document
+
+SITES = Collection("ad.site")
+# Shares are whole basis points: hundredths of a percent.
+WHOLE_BP = 10_000
+DEFAULT_SHARE_BP = 7_000
+
+
+def put_share(database: Database[Document], site_id: str, share_bp: int) -> None:
+    """Set a site's share of what is billed from now on."""
+    change = {"$set": {"revenue_share_bp": share_bp}}
+    database[SITES.name].update_one({"_id": site_id}, change, upsert=True)
+
+
+def shares_bp(database: Database[Document], site_ids: Names[str]) -> dict[str, int]:
+    """Return each site's share; one that was never set is the default."""
+    found = database[SITES.name].find({"_id": {"$in": list(site_ids)}})
+    stored = {site["_id"]: site["revenue_share_bp"] for site in found}
+    return {site_id: stored.get(site_id, DEFAULT_SHARE_BP) for site_id in site_ids}
