@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pymongo import ASCENDING, DESCENDING
+from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from bench.discussions import made_up
 from bench.stack import Calls
@@ -102,15 +102,18 @@ class RawDocuments:
         """Return the writes of a post."""
         ((comment,),) = made_up(1, threaded=False)
         parent = {**self._bench.rows, "id": comment["id"]}
-        row = {**comment, "node_id": f"raw-{self._bench.node['_id']}", "generation": 0}
+        row = {"node_id": f"raw-{self._bench.node['_id']}", "generation": 0}
+        rest = {name: value for name, value in comment.items() if name != "id"}
 
         def write() -> None:
             _number(self._bench)
             if self._bench.node["threaded"]:
                 self._rows.find_one(parent)
-            self._rows.insert_one({**row, "id": next(self._new)})
+            stored = UpdateOne({**row, "id": next(self._new)}, {"$setOnInsert": rest}, upsert=True)
             if self._bench.node["threaded"]:
-                self._rows.update_one(parent, {"$inc": {"reply_count": 1}})
+                self._rows.bulk_write([stored, UpdateOne(parent, {"$inc": {"reply_count": 1}})])
+            else:
+                self._rows.bulk_write([stored])
             _count(self._bench)
 
         return write
@@ -149,7 +152,8 @@ class RawEmbedded:
     def get(self, comment: Comment) -> Work:
         """Return the reads of a permalink."""
         if not self._bench.node["threaded"]:
-            return self._read({"metadata.comments": {"$elemMatch": {"id": comment["id"]}}})
+            same = {"$eq": ["$$this.id", comment["id"]]}
+            return self._read({"one": {"$filter": {"input": "$metadata.comments", "cond": same}}})
         return self._read({"metadata": 1})
 
     def post(self) -> Work:
