@@ -11,7 +11,15 @@ from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 from pydantic import TypeAdapter
 
 from chalicelib import health, http, logs, schema
-from chalicelib.ads import account_routes, campaigns, events, repricing, tracking_routes, visitors
+from chalicelib.ads import (
+    account_routes,
+    campaigns,
+    events,
+    report_routes,
+    repricing,
+    tracking_routes,
+    visitors,
+)
 from chalicelib.ads import routes as ads
 from chalicelib.ads import upkeep as ad_upkeep
 from chalicelib.comments import promotion, upkeep
@@ -30,6 +38,7 @@ ROUTES = (
     ads.routes,
     tracking_routes.routes,
     account_routes.routes,
+    report_routes.routes,
     comments.routes,
     social.routes,
 )
@@ -106,6 +115,14 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
     def tend_ads(_event: CloudWatchEvent) -> dict[str, int]:
         return ad_upkeep.tend(runtime)
 
+    @app.schedule(Rate(5, Rate.MINUTES))
+    def roll_reports_up(_event: CloudWatchEvent) -> dict[str, int]:
+        return ad_upkeep.roll_up(runtime)
+
+    @app.schedule(Rate(1, Rate.HOURS))
+    def settle_accounts(_event: CloudWatchEvent) -> dict[str, int]:
+        return ad_upkeep.settle(runtime)
+
     @app.schedule(Rate(1, Rate.MINUTES))
     def end_flights(_event: CloudWatchEvent) -> dict[str, int]:
         return {"campaigns": campaigns.end_flights(runtime.database, runtime.now())}
@@ -130,6 +147,10 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
     def init_db(_event: object, _context: object) -> dict[str, int]:
         ensure_indexes(runtime.database, schema.COLLECTIONS)
         return {"collections": len(schema.COLLECTIONS)}
+
+    @app.lambda_function()
+    def reconcile_ads(event: dict[str, str], _context: object) -> dict[str, Any]:
+        return ad_upkeep.reconcile(runtime, event["campaign_id"], event["from"], event["to"])
 
     @app.lambda_function()
     def rerender_comments(event: dict[str, Any], _context: object) -> dict[str, Any]:

@@ -344,6 +344,14 @@ class InvalidToken(Problem):
     title = "The token is not one that Plaza gave out for this"
 
 
+class ReportTooLarge(Problem):
+    """A report as a file would have more rows than one can."""
+
+    status = 422
+    code = "report_too_large"
+    title = "This report has more than 20,000 rows: ask for less time at once"
+
+
 class TokenExpired(Problem):
     """The token's day is over."""
 

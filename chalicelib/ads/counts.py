@@ -37,7 +37,8 @@ def _collection(period: str) -> Collection:
         indexes=(
             IndexModel([("campaign_id", ASCENDING), ("period", ASCENDING)]),
             IndexModel([("site_id", ASCENDING), ("period", ASCENDING)]),
-            IndexModel([("updated_at", ASCENDING)]),
+            IndexModel([("period", ASCENDING)]),
+            IndexModel([("updated_at", ASCENDING), ("period", ASCENDING)]),
         ),
         shard_key={"campaign_id": 1, "period": 1},
     )

@@ -1,8 +1,9 @@
 """What the ad network's schedules do; every part may run twice at once, or miss a run."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
-from chalicelib.ads import budgets, leases, transfers
+from chalicelib.ads import budgets, leases, reconciling, rolling, settlements, transfers
 from chalicelib.runtime import Runtime
 
 
@@ -14,4 +15,31 @@ def tend(runtime: Runtime) -> dict[str, int]:
         "leases_ended": leases.end_expired(database, grace, now),
         "campaigns_refreshed": budgets.refresh_all(database, now),
         **transfers.clean_up(database, now),
+    }
+
+
+def roll_up(runtime: Runtime) -> dict[str, int]:
+    """Bring the reports of longer periods, and what click rates are estimated from, up to date."""
+    now = runtime.now()
+    made = rolling.roll_up(runtime.database, now)
+    rolling.estimate(runtime.database, now)
+    return made
+
+
+def settle(runtime: Runtime) -> dict[str, int]:
+    """Pay sites and network what the days that are over have earned."""
+    return settlements.settle(runtime.database, runtime.now())
+
+
+def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[str, Any]:
+    """Return `{differences, ledger}` of a campaign, between two instants in ISO form.
+
+    `differences` are those of its reports from its events, `ledger` those of its balances
+    from the ledger; both are to be nothing.
+    """
+    span = datetime.fromisoformat(start), datetime.fromisoformat(end)
+    differences = reconciling.reconcile(runtime.database, campaign_id, *span)
+    return {
+        "differences": [{**each, "period": each["period"].isoformat()} for each in differences],
+        "ledger": budgets.audit(runtime.database, campaign_id),
     }
