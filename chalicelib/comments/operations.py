@@ -106,6 +106,9 @@ def edit_comment(
         raise EditWindowOver
     html = render(text, images=node["site"] in runtime.settings.image_sites)
     fields = {"text": text, "html": html, "renderer": RENDERER, "edited": runtime.now()}
+    if node["moderation"] == "before" and not moderates(caller, node["site"]):
+        # Or what a moderator has approved could become anything afterwards.
+        fields["state"] = "pending"
     return _changed(runtime, node, comment_id, fields)
 
 

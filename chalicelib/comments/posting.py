@@ -45,9 +45,6 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
     node = _take_seq(runtime, node_id)
     parent = _parent(runtime, node, new.parent, author)
     comment = _compose(runtime, node, parent, new.text, author)
-    if comment["state"] == "pending":
-        # Before the comment itself: a crash in between leaves a row too many, never one too few.
-        moderation.settle(runtime.database, node, comment)
     stored_under: set[int] = set()
     for current in turns(runtime, node):
         try:
@@ -137,12 +134,13 @@ def _parent(
 def _compose(
     runtime: Runtime, node: Document, parent: Comment | None, text: str, author: Principal
 ) -> Comment:
+    """Return a comment with a new id in its place, queued already if it has to wait."""
     comment_id = new_comment_id(runtime.random)
     posted, seq = node["last_posted"], node["last_seq"]
     # Below the deepest level a reply joins the replies to its parent's parent.
     ids = parent["slug"].split("/")[: node["max_depth"]] if parent else []
     segments = parent["full_slug"].split("/")[: node["max_depth"]] if parent else []
-    return Comment(
+    comment = Comment(
         id=comment_id,
         seq=seq,
         parent_id=ids[-1] if ids else None,
@@ -158,3 +156,7 @@ def _compose(
         state="pending" if node["moderation"] == "before" else "visible",
         reply_count=0,
     )
+    if comment["state"] == "pending":
+        # Before the comment itself: a crash in between leaves a row too many, never one too few.
+        moderation.settle(runtime.database, node, comment)
+    return comment

@@ -152,6 +152,20 @@ def test_the_queue_follows_an_edit(client: Client, ann: Client, moderator: Clien
     assert waiting["excerpt"] == ("second " * 100)[:280]
 
 
+def test_an_approved_comment_waits_again_once_its_author_edits_it(
+    client: Client, ann: Client, moderator: Client
+) -> None:
+    client.as_("paula", roles=["publisher"]).put("/nodes/a-page", **PAGE, moderation="before")
+    comment = post(ann, "harmless")
+    moderator.post(f"{path(comment)}/state", state="visible")
+
+    assert ann.patch(path(comment), text="not what was approved").json["state"] == "pending"
+    assert client.get(path(comment)).status == 404
+    assert len(moderator.get("/moderation/comments").json["comments"]) == 1
+    moderator.post(f"{path(comment)}/state", state="visible")
+    assert moderator.patch(path(comment), text="corrected").json["state"] == "visible"
+
+
 def test_a_moderator_of_some_sites_sees_their_queue(client: Client, ann: Client) -> None:
     admin = client.as_("root", roles=["admin"])
     for site in ("blog", "shop"):
