@@ -13,7 +13,7 @@ from bench.timing import table
 from chalicelib.runtime import Runtime
 
 # Each part is a module of this package with a function `measure`.
-PARTS = ("comments",)
+PARTS = ("ads", "comments")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -17,12 +17,16 @@ from itertools import islice
 from chalicelib.ads.caps import refusing_cap
 from chalicelib.ads.compiled import Ad, CompiledZone, lowest
 from chalicelib.ads.models import MAX_KEYWORDS
-from chalicelib.ads.visitors import Profile
+from chalicelib.ads.visitors import FEW_ADVERTISERS, Profile
 
-# A visitor's caps are looked up for this many ads at once, which nearly always is enough.
+# A zone of few advertisers has a profile read for all of them at once. In others it is read
+# for this many ads at first, which nearly always is enough.
 AHEAD = 16
 _GROWTH = 8
 _WEIGHTS = [math.log(1.1 + matches) for matches in range(MAX_KEYWORDS + 1)]
+
+# A level's best-paying ads: minus their score, their matches, the ads, the rest of the level.
+_Head = tuple[float, int, int, int]
 
 # Gives a visitor's profile, which covers at least the advertisers named.
 ReadProfile = Callable[[Collection[str]], Profile]
@@ -53,7 +57,8 @@ def choose(
     """
     order = by_chance if explores(zone, context, rng) else by_score
     ads = order(zone, context, rng)
-    shown = filter(shows, acceptable(ads, read, context.now))
+    ahead = 1 if len(zone.advertisers) <= FEW_ADVERTISERS else AHEAD
+    shown = filter(shows, acceptable(ads, read, context.now, ahead))
     return list(several(shown, context.count, repeat=context.repeat))
 
 
@@ -80,16 +85,13 @@ def by_score(zone: CompiledZone, context: Context, rng: random.Random) -> Iterat
     best_ecpm, _ = zone.best_group(showable)
     digits = _match_counts(zone, context.keywords)
     unopened = list(range(min(1 << len(digits), len(_WEIGHTS))))
-    levels: dict[int, int] = {}
-    heads: list[tuple[float, int]] = []
+    heads: list[_Head] = []
     while unopened or heads:
         while unopened and (not heads or score(best_ecpm, unopened[-1]) >= -heads[0][0]):
             matches = unopened.pop()
-            levels[matches] = _level(showable, digits, matches)
-            _push_head(zone, levels, matches, heads)
+            _push_head(zone, matches, _level(showable, digits, matches), heads)
         if heads:
-            tied = _pop_tied(zone, levels, heads)
-            yield from (zone.ads[place] for place in shuffled(tied, rng))
+            yield from (zone.ads[place] for place in shuffled(_pop_tied(zone, heads), rng))
 
 
 def _level(showable: int, digits: list[int], matches: int) -> int:
@@ -117,23 +119,20 @@ def _match_counts(zone: CompiledZone, keywords: Iterable[str]) -> list[int]:
     return digits
 
 
-def _push_head(
-    zone: CompiledZone, levels: dict[int, int], matches: int, heads: list[tuple[float, int]]
-) -> None:
-    if levels[matches]:
-        ecpm_micros, _ = zone.best_group(levels[matches])
-        heappush(heads, (-score(ecpm_micros, matches), matches))
+def _push_head(zone: CompiledZone, matches: int, ads: int, heads: list[_Head]) -> None:
+    """Hold the best-paying ads of what is left of a level."""
+    if ads:
+        ecpm_micros, group = zone.best_group(ads)
+        heappush(heads, (-score(ecpm_micros, matches), matches, group, ads ^ group))
 
 
-def _pop_tied(zone: CompiledZone, levels: dict[int, int], heads: list[tuple[float, int]]) -> int:
-    """Take the ads of the best score out of their levels."""
+def _pop_tied(zone: CompiledZone, heads: list[_Head]) -> int:
+    """Take out the ads of the best score, of whichever levels."""
     best, tied = heads[0][0], 0
     while heads and heads[0][0] == best:
-        _, matches = heappop(heads)
-        _, group = zone.best_group(levels[matches])
+        _, matches, group, rest = heappop(heads)
         tied |= group
-        levels[matches] ^= group
-        _push_head(zone, levels, matches, heads)
+        _push_head(zone, matches, rest, heads)
     return tied
 
 
@@ -170,13 +169,13 @@ def _nth(ads: int, number: int) -> int:
     return place
 
 
-def acceptable(ads: Iterable[Ad], read: ReadProfile, now: datetime) -> Iterator[Ad]:
+def acceptable(ads: Iterable[Ad], read: ReadProfile, now: datetime, ahead: int) -> Iterator[Ad]:
     """Give those of the ads that the visitor's caps accept, in their order.
 
-    The profile is read for the next ads' advertisers, for the first time 16 ads, so one read
-    is enough unless the caps refuse all of those.
+    The profile is asked for the advertisers of so many ads ahead, and of more where the caps
+    refuse all of those.
     """
-    waiting, ahead = iter(ads), AHEAD
+    waiting = iter(ads)
     while batch := list(islice(waiting, ahead)):
         profile = read({ad.advertiser for ad in batch if ad.caps})
         yield from (ad for ad in batch if refusing_cap(ad, profile, now) is None)

@@ -121,7 +121,7 @@ def test_one_read_of_the_profile_is_enough_whatever_it_refuses(
 ) -> None:
     listener, runtime = reads
     add_zones(runtime, "blog/banner", count_on="decision")
-    for number in range(40):
+    for number in range(visitors.FEW_ADVERTISERS):
         put_campaign(runtime, f"advertiser-{number}:spring")
         activate(runtime, f"advertiser-{number}:spring")
     memory, asked = Warm(runtime), Asked("blog", "banner", visitor="ann", count=20)
