@@ -16,7 +16,7 @@ GATEWAY_RESPONSES: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parent / "gateway_responses.json").read_text()
 )
 # AWS's advice for a queue that a function reads: six times the function's own time-out.
-VISIBILITY_TIMEOUT_SECONDS = 6 * int(CONFIG["lambda_timeout"])
+_VISIBILITY_FACTOR = 6
 DEAD_LETTERS_KEPT_SECONDS = 14 * 24 * 3_600
 
 # The members of the deployment's secret, and the variables that they become.
@@ -37,6 +37,12 @@ def stage_environment(stage: str) -> dict[str, str]:
     return dict(CONFIG["stages"][stage]["environment_variables"])
 
 
+def visibility_timeout_seconds(source: SQSEventConfig, stage: str = "dev") -> int:
+    """Return how long a message stays with a worker before SQS gives it to another."""
+    own = CONFIG["stages"][stage]["lambda_functions"].get(source.name, {})
+    return _VISIBILITY_FACTOR * int(own.get("lambda_timeout", CONFIG["lambda_timeout"]))
+
+
 def problem_body(response: dict[str, Any]) -> dict[str, Any]:
     """Return the problem+json of one of API Gateway's own answers."""
     return {
@@ -51,7 +57,7 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
     """Return what `chalice package --merge-template` merges into the template."""
     resources: dict[str, Any] = {"RestAPI": _api()}
     for source in declared_queues(app):
-        resources |= _queue(source)
+        resources |= _queue(source, stage)
     return {
         "Parameters": {
             "SecretName": {
@@ -72,7 +78,7 @@ def _secret_variables() -> dict[str, Any]:
     }
 
 
-def _queue(source: SQSEventConfig) -> dict[str, Any]:
+def _queue(source: SQSEventConfig, stage: str) -> dict[str, Any]:
     """Return a queue, its dead letters, and what its worker's mapping lacks."""
     function = to_cfn_resource_name(source.name)
     return {
@@ -80,7 +86,7 @@ def _queue(source: SQSEventConfig) -> dict[str, Any]:
             "Type": "AWS::SQS::Queue",
             "Properties": {
                 "QueueName": source.queue,
-                "VisibilityTimeout": VISIBILITY_TIMEOUT_SECONDS,
+                "VisibilityTimeout": visibility_timeout_seconds(source, stage),
                 "SqsManagedSseEnabled": True,
                 "RedrivePolicy": {
                     "deadLetterTargetArn": {"Fn::GetAtt": [f"{function}DeadLetters", "Arn"]},

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,19 @@ from chalicelib.queues import DEAD_LETTER_SUFFIX, MAX_RECEIVES
 from deploy.template import declared_queues
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mypy_boto3_sqs import SQSClient
 
 FUNCTION_MEMORY_MB = 256
 _MOST_PER_RECEIVE = 10
 
 
-def create_queues(sqs: "SQSClient", app: Chalice, visibility_timeout_seconds: int) -> None:
-    """Create each declared queue with its dead-letter queue, as the deployed template does."""
+def create_queues(
+    sqs: "SQSClient", app: Chalice, visibility: Callable[[SQSEventConfig], int]
+) -> None:
+    """Create each declared queue with its dead-letter queue, as the deployed template does.
+
+    `visibility` gives the queue's visibility timeout in seconds.
+    """
     for source in declared_queues(app):
         dead = sqs.create_queue(QueueName=f"{source.queue}{DEAD_LETTER_SUFFIX}")["QueueUrl"]
         dead_arn = queue_arn(sqs, dead)
@@ -31,7 +35,7 @@ def create_queues(sqs: "SQSClient", app: Chalice, visibility_timeout_seconds: in
         sqs.create_queue(
             QueueName=str(source.queue),
             Attributes={
-                "VisibilityTimeout": str(visibility_timeout_seconds),
+                "VisibilityTimeout": str(visibility(source)),
                 "RedrivePolicy": json.dumps(redrive),
             },
         )

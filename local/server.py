@@ -29,7 +29,7 @@ from chalicelib.logs import JsonFormatter, log
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
-from deploy.template import VISIBILITY_TIMEOUT_SECONDS, declared_queues
+from deploy.template import declared_queues, visibility_timeout_seconds
 from local import demo
 from local.failures import StartupFailure
 from local.gateway import Gateway, wsgi_application
@@ -93,7 +93,7 @@ def _run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     runtime = _runtime(environment, sqs)
     stack.callback(runtime.database.client.close)
     app = _app(runtime)
-    create_queues(sqs, app, VISIBILITY_TIMEOUT_SECONDS)
+    create_queues(sqs, app, visibility_timeout_seconds)
     ensure_indexes(runtime.database, schema.COLLECTIONS)
     stack.enter_context(_background(app, sqs))
     if not (options.fresh or options.empty):

@@ -133,7 +133,7 @@ def client(app: Chalice, token: Callable[..., str]) -> Client:
 @pytest.fixture
 def workers(app: Chalice, sqs: Any) -> Iterator["Workers"]:
     """Empty queues, and the workers that take messages from them when the test says so."""
-    create_queues(sqs, app, VISIBILITY_TIMEOUT_SECONDS)
+    create_queues(sqs, app, lambda _: VISIBILITY_TIMEOUT_SECONDS)
     yield Workers([Poller(app, sqs, source) for source in declared_queues(app)])
     for url in sqs.list_queues().get("QueueUrls", []):
         sqs.delete_queue(QueueUrl=url)

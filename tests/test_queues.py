@@ -95,7 +95,7 @@ def mapping(sqs: Any) -> Any:
 
     def make(handle: Handler, visibility_timeout_seconds: int = 600, **options: Any) -> Any:
         app = app_that(handle, **options)
-        create_queues(sqs, app, visibility_timeout_seconds)
+        create_queues(sqs, app, lambda _: visibility_timeout_seconds)
         return Poller(app, sqs, declared_queues(app)[0]), Queues("t-", client=sqs)
 
     yield make

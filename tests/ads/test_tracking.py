@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from chalice.app import Chalice
 from chalice.local import LocalChalice
 from pydantic import SecretStr
 
@@ -16,7 +17,7 @@ from chalicelib.ads.drawing import HeldLeases
 from chalicelib.ads.events import AdEvent
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
-from deploy.template import VISIBILITY_TIMEOUT_SECONDS
+from deploy.template import declared_queues, visibility_timeout_seconds
 from tests.ads.happening import BROWSER, CLICKS, PRICE, SPRING, Page, stored, totals
 from tests.ads.inventory import LANDING_URL, activate, add_zones, cpm, placed, put_campaign
 from tests.conftest import Clock, Workers
@@ -352,8 +353,10 @@ def test_a_draw_that_was_put_back_can_be_drawn_again(runtime: Runtime) -> None:
     assert [held.draw(SPRING, PRICE), held.draw(SPRING, PRICE)] == [lease_id, None]
 
 
-def test_the_grace_exceeds_five_visibility_timeouts(runtime: Runtime) -> None:
-    assert runtime.settings.beacon_grace_seconds > 5 * VISIBILITY_TIMEOUT_SECONDS
+def test_the_grace_exceeds_five_visibility_timeouts(runtime: Runtime, app: Chalice) -> None:
+    (queue,) = [each for each in declared_queues(app) if each.name == "count_ad_events"]
+
+    assert runtime.settings.beacon_grace_seconds > 5 * visibility_timeout_seconds(queue)
 
 
 def test_what_goes_through_the_queue_is_counted_once_however_often_it_is_delivered(

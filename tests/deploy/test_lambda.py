@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from chalice.app import ScheduledEventConfig
 from pymongo import MongoClient
 
 from app import app as declared_app
+from chalicelib.ads.events import AdEvent
 from chalicelib.comments import nodes
 from chalicelib.comments.promotion import MoveNode
 from chalicelib.database import Document, open_database
@@ -32,6 +34,19 @@ GOOD_MESSAGES: dict[str, Message] = {
     "fan_out": Deliver(post_id="gone"),
     "comment_spread": SpreadComments(post_id="gone"),
     "move_nodes": MoveNode(node_id="settled"),
+    "count_ad_events": AdEvent(
+        type="impression",
+        decision="d",
+        slot=0,
+        campaign_id="gone:gone",
+        ad_unit_id="gone",
+        site_id="gone",
+        zone_id="gone",
+        visitor=None,
+        price_micros=0,
+        lease_id=None,
+        ts=datetime(2026, 3, 1, tzinfo=UTC),
+    ),
 }
 
 

@@ -109,7 +109,8 @@ def test_each_queue_has_dead_letters_and_time_enough(template: Any) -> None:
     for source in declared_queues(declared_app):
         name = to_cfn_resource_name(source.name)
         queue = resources[f"{name}Queue"]["Properties"]
-        assert queue["VisibilityTimeout"] == 6 * CONFIG["lambda_timeout"]
+        function = resources[name]["Properties"]
+        assert queue["VisibilityTimeout"] == 6 * function["Timeout"]
         assert queue["RedrivePolicy"]["maxReceiveCount"] == MAX_RECEIVES
         assert queue["RedrivePolicy"]["deadLetterTargetArn"] == {
             "Fn::GetAtt": [f"{name}DeadLetters", "Arn"]
