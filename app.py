@@ -28,10 +28,10 @@ from chalicelib.comments.promotion import MoveNode
 from chalicelib.database import ensure_indexes
 from chalicelib.queues import consume, consume_together
 from chalicelib.runtime import Runtime
-from chalicelib.social import comments as post_comments
+from chalicelib.social import background, messages, spreading, view_routes
 from chalicelib.social import fan_out as fan_outs
-from chalicelib.social import messages, walls
 from chalicelib.social import routes as social
+from chalicelib.social import upkeep as social_upkeep
 
 ROUTES = (
     health.routes,
@@ -41,6 +41,7 @@ ROUTES = (
     report_routes.routes,
     comments.routes,
     social.routes,
+    view_routes.routes,
 )
 
 
@@ -82,12 +83,19 @@ def declare_social_workers(app: Chalice, runtime: Runtime) -> None:
 
         return consume(event.to_dict(), messages.FAN_OUT, handle)
 
-    @app.on_sqs_message(queue=queue(messages.SpreadComments.queue), batch_size=10)
+    @app.on_sqs_message(queue=queue(messages.Spread.queue), batch_size=10)
     def comment_spread(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: messages.SpreadComments) -> None:
-            post_comments.spread(runtime.database, message.post_id)
+        def handle(message: messages.Spread) -> None:
+            spreading.spread(runtime, message.post_id)
 
-        return consume(event.to_dict(), messages.COMMENT_SPREAD, handle)
+        return consume(event.to_dict(), messages.SPREAD, handle)
+
+    @app.on_sqs_message(queue=queue(messages.BackFill.queue), batch_size=1)
+    def social_errands(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: messages.Errand) -> None:
+            background.handle(runtime, message)
+
+        return consume(event.to_dict(), messages.ERRAND, handle)
 
     @app.on_sqs_message(
         queue=queue("ad-events"), batch_size=500, maximum_batching_window_in_seconds=1
@@ -104,12 +112,11 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def sweep(_event: CloudWatchEvent) -> None:
-        fan_outs.sweep(runtime)
-        post_comments.sweep(runtime)
+        social_upkeep.sweep(runtime)
 
     @app.schedule(Rate(1, Rate.HOURS))
-    def truncate_comments(_event: CloudWatchEvent) -> dict[str, int]:
-        return {"documents": walls.truncate_comments(runtime.database)}
+    def tend_social(_event: CloudWatchEvent) -> dict[str, int]:
+        return social_upkeep.tend(runtime.database)
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def tend_ads(_event: CloudWatchEvent) -> dict[str, int]:
@@ -151,6 +158,10 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
     @app.lambda_function()
     def reconcile_ads(event: dict[str, str], _context: object) -> dict[str, Any]:
         return ad_upkeep.reconcile(runtime, event["campaign_id"], event["from"], event["to"])
+
+    @app.lambda_function()
+    def verify_news(event: dict[str, Any], _context: object) -> dict[str, list[str]]:
+        return social_upkeep.verify_news(runtime, event["user_id"])
 
     @app.lambda_function()
     def rerender_comments(event: dict[str, Any], _context: object) -> dict[str, Any]:

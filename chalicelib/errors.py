@@ -403,17 +403,33 @@ class TooManyCircles(Problem):
     title = "You have 100 circles already"
 
 
-class TooManyMembers(Problem):
-    """The user's circles hold as many members as they can, all taken together."""
+class CannotCircle(Problem):
+    """One of the two users blocks the other."""
 
     status = 409
-    code = "too_many_members"
-    title = "Your circles have 1,000 members already"
+    code = "cannot_circle"
+    title = "One of you has blocked the other"
 
 
-class TooManyFollowers(Problem):
-    """The other user has as many followers as one can have."""
+class CannotBlockSelf(Problem):
+    """Users cannot block themselves."""
+
+    status = 422
+    code = "cannot_block_self"
+    title = "You cannot block yourself"
+
+
+class TooManyBlocked(Problem):
+    """The user has blocked, or is blocked by, as many as a document holds."""
 
     status = 409
-    code = "too_many_followers"
-    title = "This user has 1,000 followers already"
+    code = "too_many_blocked"
+    title = "You have blocked 10,000 users already"
+
+
+class NotFailed(Problem):
+    """The fan-out was not given up, so there is nothing to try again."""
+
+    status = 409
+    code = "not_failed"
+    title = "This fan-out has not failed"

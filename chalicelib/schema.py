@@ -20,7 +20,8 @@ from chalicelib.comments import moderation, nodes, promotion
 from chalicelib.comments.stores import buckets, documents
 from chalicelib.database import Collection
 from chalicelib.social import comments as social_comments
-from chalicelib.social import news, posts, users, walls
+from chalicelib.social import audiences, errands, news, news_items, posts, users, walls
+from chalicelib.social.graph_stores import edges
 
 COLLECTIONS: tuple[Collection, ...] = (
     campaigns.CAMPAIGNS,
@@ -50,5 +51,9 @@ COLLECTIONS: tuple[Collection, ...] = (
     posts.POSTS,
     social_comments.OLDER_COMMENTS,
     walls.WALLS,
-    news.NEWS_ITEMS,
+    news.NEWS,
+    news_items.NEWS_ITEMS,
+    edges.EDGES,
+    audiences.AUDIENCES,
+    errands.ERRANDS,
 )

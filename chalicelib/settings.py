@@ -49,6 +49,12 @@ class Settings(BaseModel):
     # How long a worker may go without a word before another takes its fan-out over.
     lease_ms: Annotated[int, Field(ge=100, le=900_000)] = 60_000
 
+    # How walls and news are made: docs/decisions/0040 and 0042 say when to choose which.
+    wall: Literal["copies", "posts"] = "copies"
+    news: Literal["references", "copies", "pull"] = "references"
+    # A post to more readers than these is not brought to them: they find it where it is.
+    pull_audience: Annotated[int, Field(ge=0, le=1_000_000)] = 10_000
+
     # Whether the first comment on an unknown page makes its node, as embed widgets expect.
     open_nodes: bool = False
     # Sites whose comments may show images.

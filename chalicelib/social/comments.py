@@ -13,20 +13,24 @@ from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social import posts, users, walls
-from chalicelib.social.messages import SpreadComments
+from chalicelib.social import graph, posts, users
+from chalicelib.social.messages import Spread
 from chalicelib.social.models import comment_answer
+from chalicelib.social.visibility import sees
 
 # Older comments than these, which stand on the post itself.
 OLDER_COMMENTS = Collection(
     "social.post_comment",
-    indexes=(IndexModel([("post_id", ASCENDING), ("ts", ASCENDING), ("id", ASCENDING)]),),
+    indexes=(
+        IndexModel([("post_id", ASCENDING), ("ts", ASCENDING), ("id", ASCENDING)]),
+        IndexModel([("by.id", ASCENDING)]),
+    ),
     shard_key={"post_id": 1},
 )
 HELD_ON_POST = 200
 _MOVED_AT_ONCE = 20
 _TRIES = 50
-_SWEPT_AT_ONCE = 1_000
+BY_TIME = {"ts": 1, "id": 1}
 
 
 def add(runtime: Runtime, post_id: str, caller: Principal, text: str) -> Document:
@@ -38,12 +42,12 @@ def add(runtime: Runtime, post_id: str, caller: Principal, text: str) -> Documen
     now = runtime.now()
     comment = {
         "id": new_id(now, runtime.random),
-        "by": users.ensure(runtime.database, caller),
+        "by": users.ensure(runtime, caller),
         "ts": now,
         "text": text,
     }
     _push(runtime, post_id, comment)
-    runtime.queues.send(SpreadComments(post_id=post_id))
+    runtime.queues.send(Spread(post_id=post_id))
     return comment
 
 
@@ -54,7 +58,7 @@ def _push(runtime: Runtime, post_id: str, comment: Document) -> None:
         pushed = posts.collection(runtime.database).update_one(
             {"_id": post_id, f"comments.{HELD_ON_POST - 1}": {"$exists": False}, "deleted": False},
             {
-                "$push": {"comments": {"$each": [comment], "$sort": walls.BY_TIME}},
+                "$push": {"comments": {"$each": [comment], "$sort": BY_TIME}},
                 "$inc": {"comment_count": 1, "spread.version": 1},
                 "$set": {"spread.due": due},
             },
@@ -90,19 +94,34 @@ def list_all(
     posts.find_visible(runtime.database, post_id, reader_id)
     keys, scope = runtime.settings.signing_keys, f"post-comments:{post_id}"
     after = _decode(decode_cursor(query.cursor, scope, keys)) if query.cursor else None
+    shown: list[Document] = []
+    more = True
+    while more and len(shown) <= query.limit:
+        found = _after(runtime.database, post_id, after, query.limit + 1)
+        reader = graph.reader(runtime.database, reader_id, {each["by"]["id"] for each in found})
+        shown += [each for each in found if sees(reader, each)]
+        more = len(found) > query.limit
+        after = _at(found[-1]) if found else after
+    page = shown[: query.limit]
+    last = _encode(_at(page[-1])) if len(shown) > len(page) else None
+    return {
+        "comments": [comment_answer(comment) for comment in page],
+        "next": encode_cursor(last, scope, keys) if last else None,
+    }
+
+
+def _after(
+    database: Database[Document], post_id: str, after: tuple[datetime, str] | None, limit: int
+) -> list[Document]:
+    """Return the comments that follow a position, oldest first, wherever they stand."""
     # The post first: a comment that is being moved is then found in one place at least.
-    post = posts.collection(runtime.database).find_one({"_id": post_id}, {"comments": 1})
+    post = posts.collection(database).find_one({"_id": post_id}, {"comments": 1})
     if post is None:
         raise UnknownPost
     held = [comment for comment in post["comments"] if after is None or _at(comment) > after]
-    older = _older(runtime.database, post_id, after, query.limit + 1)
-    found = sorted({each["id"]: each for each in [*older, *held]}.values(), key=_at)
-    shown = found[: query.limit]
-    last = _encode(_at(shown[-1])) if len(found) > len(shown) else None
-    return {
-        "comments": [comment_answer(comment) for comment in shown],
-        "next": encode_cursor(last, scope, keys) if last else None,
-    }
+    older = _older(database, post_id, after, limit)
+    found = {each["id"]: each for each in [*older, *held]}
+    return sorted(found.values(), key=_at)[:limit]
 
 
 def _older(
@@ -115,37 +134,8 @@ def _older(
             "ts": {"$gte": ts},
             "$or": [{"ts": {"$gt": ts}}, {"id": {"$gt": comment_id}}],
         }
-    order = list(walls.BY_TIME.items())
+    order = list(BY_TIME.items())
     return list(database[OLDER_COMMENTS.name].find(where).sort(order).limit(limit))
-
-
-def spread(database: Database[Document], post_id: str) -> None:
-    """Bring a post's last comments to its copies and clear the pending mark.
-
-    The mark stays where another comment came in the meantime; that one's message clears it.
-    """
-    post = posts.collection(database).find_one(
-        {"_id": post_id},
-        {"comments": {"$slice": -walls.COMMENTS_SHOWN}, "comment_count": 1, "spread": 1},
-    )
-    if post is None:
-        return
-    walls.spread_comments(database, post)
-    posts.collection(database).update_one(
-        {"_id": post_id, "spread.version": post["spread"]["version"]},
-        {"$unset": {"spread.due": ""}},
-    )
-
-
-def sweep(runtime: Runtime) -> None:
-    """Ask again for the spreads that are overdue."""
-    overdue = (
-        posts.collection(runtime.database)
-        .find({"spread.due": {"$lte": runtime.now()}}, {"_id": 1})
-        .sort("spread.due", ASCENDING)
-        .limit(_SWEPT_AT_ONCE)
-    )
-    runtime.queues.send(*(SpreadComments(post_id=post["_id"]) for post in overdue))
 
 
 def _at(comment: Document) -> tuple[datetime, str]:

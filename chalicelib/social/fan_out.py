@@ -17,8 +17,10 @@ from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.logs import log
 from chalicelib.runtime import Runtime
-from chalicelib.social import comments, graph, news, walls
+from chalicelib.social import audiences, news, spreading, users, walls
+from chalicelib.social.graph_store import IdRange
 from chalicelib.social.messages import Deliver, DeliverChunk
+from chalicelib.social.models import COMMENTS_SHOWN
 from chalicelib.social.posts import UNFINISHED, collection
 
 CHUNK_READERS = 1_000
@@ -53,6 +55,7 @@ def deliver(runtime: Runtime, post_id: str) -> None:
     if fan_out["attempts"] > MAX_ATTEMPTS:
         _fail(runtime, post_id, owner)
         return
+    _choose_to_pull(runtime, post)
     unfinished = set(range(len(fan_out["chunks"]))).difference(fan_out["chunks_done"])
     runtime.queues.send(*(DeliverChunk(post_id=post_id, number=each) for each in unfinished))
     _plan(runtime, post, owner)
@@ -71,7 +74,7 @@ def _claim(runtime: Runtime, post_id: str, owner: str) -> Document | None:
     return collection(runtime.database).find_one_and_update(
         {"_id": post_id, "$or": [{"fan_out.state": "pending"}, expired]},
         {"$set": lease, "$inc": {"fan_out.attempts": 1}},
-        projection={"by": 1, "circles": 1, "fan_out": 1},
+        projection={"by": 1, "circles": 1, "audience": 1, "fan_out": 1},
         return_document=ReturnDocument.AFTER,
     )
 
@@ -96,6 +99,28 @@ def _fail(runtime: Runtime, post_id: str, owner: str) -> None:
         log.error("fan-out failed", extra={"fields": fields})
 
 
+def _choose_to_pull(runtime: Runtime, post: Document) -> None:
+    """Leave a post of too large an audience to its readers, who then find it where it is.
+
+    What was begun is ended as it was begun, wherever the line is by then. The author is marked
+    first: readers look for such posts with marked authors alone.
+    """
+    fan_out, line = post["fan_out"], runtime.settings.pull_audience
+    if fan_out["chunks"] or not audiences.is_above(runtime.database, post, line):
+        return
+    people = users.collection(runtime.database)
+    people.update_one({"_id": post["by"]["id"]}, {"$set": {"pulled": True}})
+    fan_out["pull"] = (
+        collection(runtime.database)
+        .update_one(
+            {"_id": post["_id"], "fan_out.owner": fan_out["owner"], "fan_out.chunks": []},
+            {"$set": {"fan_out.pull": True}},
+        )
+        .matched_count
+        == 1
+    )
+
+
 def _plan(runtime: Runtime, post: Document, owner: str) -> None:
     """Write down and send chunk after chunk, from the cursor to the audience's end.
 
@@ -104,13 +129,17 @@ def _plan(runtime: Runtime, post: Document, owner: str) -> None:
     fan_out = post["fan_out"]
     cursor, number, planned = fan_out["cursor"], len(fan_out["chunks"]), fan_out["planned"]
     while not planned:
-        ids = graph.audience(runtime.database, post, after=cursor, limit=CHUNK_READERS)
+        ids = _audience(runtime, post, IdRange(cursor, limit=CHUNK_READERS))
         planned = len(ids) < CHUNK_READERS
         chunk = {"after": cursor, "until": ids[-1] if ids else cursor, "size": len(ids)}
         if not _record(runtime, post["_id"], owner, chunk, planned=planned):
             return
         runtime.queues.send(DeliverChunk(post_id=post["_id"], number=number))
         cursor, number = chunk["until"], number + 1
+
+
+def _audience(runtime: Runtime, post: Document, ids: IdRange) -> list[str]:
+    return [] if post["fan_out"]["pull"] else audiences.of(runtime.database, post, ids)
 
 
 def _record(
@@ -132,17 +161,23 @@ def _record(
 
 
 def deliver_chunk(runtime: Runtime, post_id: str, number: int) -> None:
-    """Bring the post to one chunk of its audience, the first one also to its walls."""
+    """Bring the post to one chunk of its audience, the first one also to its walls.
+
+    Readers who have not been seen for long are left out.
+    """
     post = collection(runtime.database).find_one(
-        {"_id": post_id}, {"comments": {"$slice": -walls.COMMENTS_SHOWN}}
+        {"_id": post_id}, {"comments": {"$slice": -COMMENTS_SHOWN}}
     )
-    if post is None or number in post["fan_out"]["chunks_done"]:
+    if post is None or post["deleted"] or number in post["fan_out"]["chunks_done"]:
         return
     chunk = post["fan_out"]["chunks"][number]
-    readers = graph.audience(runtime.database, post, after=chunk["after"], until=chunk["until"])
-    news.add(runtime.database, post, readers)
+    ids = _audience(runtime, post, IdRange(chunk["after"], chunk["until"]))
+    readers = news.present(runtime.database, ids, runtime.now())
+    news.design(runtime).add([post], readers)
     if number == 0:
         _put_on_walls(runtime, post)
+    # A change that came after the post was read may have been spread before it was copied.
+    spreading.mend(runtime, [post])
     _mark_done(runtime, post_id, number)
     _finish(runtime, post_id)
 
@@ -152,11 +187,8 @@ def _put_on_walls(runtime: Runtime, post: Document) -> None:
     author, owner = post["by"]["id"], post["wall"]
     if owner != author:
         # Who may see the post on their own wall may see it in their news.
-        news.add(runtime.database, post, [owner])
-    for wall in {author, owner}:
-        walls.append(runtime.database, wall, post)
-    # A comment that came after the post was read may have been spread before it was copied.
-    comments.spread(runtime.database, post["_id"])
+        news.design(runtime).add([post], [owner])
+    walls.design(runtime).add([post], sorted({author, owner}))
 
 
 def _mark_done(runtime: Runtime, post_id: str, number: int) -> None:

@@ -1,266 +1,264 @@
 """The directed graph of circles: whoever is in my circles, I follow.
 
-Both directions stand inside the two users' documents and change in one transaction (MongoDB
-Applied Design Patterns, ch. 9, "Maintaining the Social Graph"). User ids and circle ids are
-patterns without dots and dollars, so they are safe as parts of a field path; names never are
-part of one.
+Each user has a store (`graph_store`): a pair is kept by the stores of both its users, changed
+in one transaction that always writes the owner's document. What else concerns the owner, such
+as deleting a circle, a block or a promotion, conflicts with it there and is tried again.
 """
 
-from collections.abc import Collection as Ids
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
-from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
-from chalicelib.errors import (
-    CannotCircleSelf,
-    TooManyCircles,
-    TooManyFollowers,
-    TooManyMembers,
-    UnknownCircle,
-    UnknownUser,
+from chalicelib.errors import CannotCircle, CannotCircleSelf, UnknownCircle, UnknownUser
+from chalicelib.runtime import Runtime
+from chalicelib.social import errands, promotion
+from chalicelib.social.graph_store import (
+    GraphStore,
+    IdRange,
+    Pair,
+    Person,
+    Relations,
+    StoreName,
 )
-from chalicelib.social.models import ALL_CIRCLES, MAX_CIRCLES, PUBLIC
+from chalicelib.social.graph_stores.edges import EdgeGraph
+from chalicelib.social.graph_stores.embedded import EmbeddedGraph
+from chalicelib.social.messages import BackFill
 from chalicelib.social.users import collection
 from chalicelib.social.visibility import Reader
 
-# What two users' documents hold well: adding one to a map of 1,000 takes a millisecond.
-MAX_FOLLOWERS = 1_000
-# Over all circles of a user; somebody in two circles counts twice.
-MAX_MEMBERSHIPS = 1_000
+_PERSON = {"name": 1, "graph_store": 1, "counts": 1}
+_PAGE = 1_000
 
 
-def put_circle(
-    database: Database[Document], owner_id: str, circle_id: str, name: str
-) -> tuple[Document, bool]:
-    """Make or rename a circle of a user who exists; return it, and whether it is new.
+class _Outgrown(Exception):
+    """A user has as many members or followers as a document is to hold."""
 
-    Raises TooManyCircles.
-    """
-    path = f"circles.{circle_id}"
-    users = collection(database)
-    # The first try of a rename can lose to a deletion, and that of a making to another making.
-    for _ in range(2):
-        renamed = users.find_one_and_update(
-            {"_id": owner_id, path: {"$exists": True}},
-            {"$set": {f"{path}.name": name}},
-            projection={path: 1},
-            return_document=ReturnDocument.AFTER,
-        )
-        if renamed:
-            circle: Document = renamed["circles"][circle_id]
-            return circle, False
-        new = {"name": name, "members": {}}
-        made = users.update_one(
-            {"_id": owner_id, path: {"$exists": False}, "counts.circles": {"$lt": MAX_CIRCLES}},
-            {"$set": {path: new}, "$inc": {"counts.circles": 1}},
-        )
-        if made.matched_count:
-            return new, True
-    raise TooManyCircles
+    def __init__(self, user_id: str) -> None:
+        super().__init__(user_id)
+        self.user_id = user_id
 
 
-def circles_of(database: Database[Document], owner_id: str) -> Document:
-    """Return a user's circles as `{circle id: {name, members}}`."""
-    owner = collection(database).find_one({"_id": owner_id}, {"circles": 1})
-    return owner["circles"] if owner else {}
+def stores(database: Database[Document]) -> dict[StoreName, GraphStore]:
+    """Return the stores by the name that a user's `graph_store` has."""
+    return {"embedded": EmbeddedGraph(database), "edges": EdgeGraph(database)}
 
 
-def has_circles(database: Database[Document], owner_id: str, circle_ids: Iterable[str]) -> bool:
-    """Tell whether a user has all of these circles."""
-    has = {f"circles.{circle_id}": {"$exists": True} for circle_id in circle_ids}
-    return collection(database).find_one({"_id": owner_id, **has}, {"_id": 1}) is not None
+def store_of(database: Database[Document], user_id: str) -> GraphStore:
+    """Return the store of a user; raises UnknownUser."""
+    user = collection(database).find_one({"_id": user_id}, {"graph_store": 1})
+    if user is None:
+        raise UnknownUser
+    return stores(database)[user["graph_store"]]
 
 
-def delete_circle(database: Database[Document], owner_id: str, circle_id: str) -> None:
-    """Delete a circle, which ends the following of those who were in no other."""
-    users = collection(database)
-    follower, circles = f"followers.{owner_id}", f"followers.{owner_id}.circles"
-
-    def work(session: ClientSession) -> None:
-        owner = users.find_one({"_id": owner_id}, {f"circles.{circle_id}": 1}, session=session)
-        circle = owner and owner["circles"].get(circle_id)
-        if not circle:
-            return
-        members = list(circle["members"])
-        ended = users.update_many(
-            {"_id": {"$in": members}, circles: [circle_id]},
-            {"$unset": {follower: ""}, "$inc": {"counts.followers": -1}},
-            session=session,
-        ).modified_count
-        users.update_many(
-            {"_id": {"$in": members}, circles: circle_id},
-            {"$pull": {circles: circle_id}},
-            session=session,
-        )
-        counts = {"circles": -1, "memberships": -len(members), "following": -ended}
-        users.update_one(
-            {"_id": owner_id},
-            {"$unset": {f"circles.{circle_id}": ""}, "$inc": _counts(counts)},
-            session=session,
-        )
-
-    in_transaction(database, work)
-
-
-def add_member(database: Database[Document], owner_id: str, circle_id: str, member_id: str) -> None:
+def add_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) -> None:
     """Put somebody into a circle, which is to follow them; doing so twice changes nothing.
 
-    Raises CannotCircleSelf, UnknownUser, UnknownCircle, TooManyMembers and TooManyFollowers.
+    A user who has outgrown the embedded store is promoted first. Raises CannotCircleSelf,
+    UnknownUser, UnknownCircle and CannotCircle, where one of the two blocks the other.
     """
     if owner_id == member_id:
         raise CannotCircleSelf
-    users = collection(database)
-
-    def work(session: ClientSession) -> None:
-        owner, member = _pair(database, session, owner_id, member_id, circle_id)
-        if member is None:
-            raise UnknownUser
-        if owner is None or circle_id not in owner["circles"]:
-            raise UnknownCircle
-        if member_id in owner["circles"][circle_id].get("members", {}):
-            return
-        is_new = owner_id not in member["followers"]
-        if owner["counts"]["memberships"] >= MAX_MEMBERSHIPS:
-            raise TooManyMembers
-        if is_new and member["counts"]["followers"] >= MAX_FOLLOWERS:
-            raise TooManyFollowers
-        users.update_one(
-            {"_id": owner_id},
-            {
-                "$set": {f"circles.{circle_id}.members.{member_id}": {"name": member["name"]}},
-                "$inc": _counts({"memberships": 1, "following": int(is_new)}),
-            },
-            session=session,
-        )
-        users.update_one(
-            {"_id": member_id},
-            {
-                "$set": {f"followers.{owner_id}.name": owner["name"]},
-                "$addToSet": {f"followers.{owner_id}.circles": circle_id},
-                "$inc": _counts({"followers": int(is_new)}),
-            },
-            session=session,
-        )
-
-    in_transaction(database, work)
+    while True:
+        try:
+            pair = _change(runtime, owner_id, member_id, circle_id, lambda held: held | {circle_id})
+        except _Outgrown as outgrown:
+            promotion.promote(runtime, outgrown.user_id)
+        else:
+            break
+    if pair:
+        runtime.queues.send(*_back_fills(pair))
 
 
-def remove_member(
-    database: Database[Document], owner_id: str, circle_id: str, member_id: str
-) -> None:
+def remove_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) -> None:
     """Take somebody out of a circle; leaving the last one ends the following.
 
     Where there is nothing to take out, nothing changes.
     """
-    users = collection(database)
-    follower = f"followers.{owner_id}"
-
-    def work(session: ClientSession) -> None:
-        owner, member = _pair(database, session, owner_id, member_id, circle_id)
-        circle = owner["circles"].get(circle_id, {}) if owner else {}
-        if member is None or member_id not in circle.get("members", {}):
-            return
-        ended = member["followers"][owner_id]["circles"] == [circle_id]
-        users.update_one(
-            {"_id": owner_id},
-            {
-                "$unset": {f"circles.{circle_id}.members.{member_id}": ""},
-                "$inc": _counts({"memberships": -1, "following": -int(ended)}),
-            },
-            session=session,
-        )
-        left: Document = {"$pull": {f"{follower}.circles": circle_id}}
-        gone: Document = {"$unset": {follower: ""}, "$inc": _counts({"followers": -1})}
-        users.update_one({"_id": member_id}, gone if ended else left, session=session)
-
-    in_transaction(database, work)
+    _change(runtime, owner_id, member_id, None, lambda held: held - {circle_id})
 
 
-def followers(
-    database: Database[Document], user_id: str, after: str, limit: int
-) -> list[dict[str, Any]]:
-    """Return followers as `{id, name}` by id, those after an id; raises UnknownUser."""
-    user = collection(database).find_one({"_id": user_id}, {"followers": 1})
-    if user is None:
-        raise UnknownUser
-    ids = sorted(each for each in user["followers"] if each > after)[:limit]
-    return [{"id": each, "name": user["followers"][each]["name"]} for each in ids]
+def end_following(runtime: Runtime, owner_id: str, member_id: str) -> None:
+    """Take somebody out of all of a user's circles."""
+    _change(runtime, owner_id, member_id, None, lambda _held: frozenset())
 
 
-def audience(
+def _change(
+    runtime: Runtime,
+    owner_id: str,
+    member_id: str,
+    joining: str | None,
+    change: Callable[[frozenset[str]], frozenset[str]],
+) -> Pair | None:
+    """Change the circles that a member is in, in one transaction; None if nothing changed."""
+    users = collection(runtime.database)
+
+    def work(session: ClientSession) -> tuple[Pair, Document] | None:
+        about = {**_PERSON, f"circles.{joining}.name": 1} if joining else _PERSON
+        owner = users.find_one({"_id": owner_id}, about, session=session)
+        member = users.find_one({"_id": member_id}, _PERSON, session=session)
+        if joining:
+            _check_may_join(runtime.database, owner, member, joining, session)
+        if owner is None or member is None:
+            return None
+        store = stores(runtime.database)[owner["graph_store"]]
+        before = store.circles(owner_id, member_id, session)
+        people = Person(owner_id, owner["name"]), Person(member_id, member["name"])
+        pair = Pair(*people, before, change(before), runtime.now())
+        if pair.after == pair.before:
+            return None
+        _check_room(pair, owner, member)
+        _write(runtime.database, pair, owner, member, session)
+        for errand in _back_fills(pair):
+            errands.note(runtime, errand, session)
+        return pair, member
+
+    changed = in_transaction(runtime.database, work)
+    if changed is None:
+        return None
+    pair, member = changed
+    if member["graph_store"] == "edges":
+        # Outside, since one document cannot take everyone who circles a celebrity at once.
+        count_followers(runtime.database, [member_id], _followers_change(pair))
+    return pair
+
+
+def _check_may_join(
     database: Database[Document],
-    post: Document,
-    *,
-    after: str = "",
-    until: str | None = None,
-    limit: int | None = None,
-) -> list[str]:
-    """Return the ids of those whom a post goes to, in order.
+    owner: Document | None,
+    member: Document | None,
+    circle_id: str,
+    session: ClientSession,
+) -> None:
+    if member is None:
+        raise UnknownUser
+    if owner is None or circle_id not in owner.get("circles", {}):
+        raise UnknownCircle
+    blocks = {"$or": [{"blocked": member["_id"]}, {"blocked_by": member["_id"]}]}
+    if collection(database).find_one({"_id": owner["_id"], **blocks}, {}, session=session):
+        raise CannotCircle
 
-    A public post goes to the followers, another to the members of its circles. `after` and
-    `until` bound the ids, and `limit` their number.
-    """
-    circles = post["circles"]
-    fields = {"followers": 1} if circles == [PUBLIC] else {"circles": 1}
-    author = collection(database).find_one({"_id": post["by"]["id"]}, fields)
-    if author is None:
+
+def _check_room(pair: Pair, owner: Document, member: Document) -> None:
+    """Raise _Outgrown for one of the two whose document is to take no more."""
+    most = promotion.EMBEDDED_MAX
+    if len(pair.after) < len(pair.before):
+        return
+    if owner["graph_store"] == "embedded" and owner["counts"]["memberships"] >= most:
+        raise _Outgrown(pair.owner.id)
+    is_new = not pair.before and member["graph_store"] == "embedded"
+    if is_new and member["counts"]["followers"] >= most:
+        raise _Outgrown(pair.member.id)
+
+
+def _write(
+    database: Database[Document],
+    pair: Pair,
+    owner: Document,
+    member: Document,
+    session: ClientSession,
+) -> None:
+    following = _followers_change(pair)
+    memberships = len(pair.after) - len(pair.before)
+    counts = {"counts.memberships": memberships, "counts.following": following}
+    # Whichever store the owner has: this is where changes of the owner's circles conflict.
+    users = collection(database)
+    users.update_one({"_id": pair.owner.id}, {"$inc": counts}, session=session)
+    for name, store in stores(database).items():
+        kept = {"owner": owner["graph_store"] == name, "member": member["graph_store"] == name}
+        store.write(pair, session, **kept)
+    if member["graph_store"] == "embedded" and following:
+        change = {"$inc": {"counts.followers": following}}
+        users.update_one({"_id": pair.member.id}, change, session=session)
+
+
+def _followers_change(pair: Pair) -> int:
+    return int(bool(pair.after)) - int(bool(pair.before))
+
+
+def _back_fills(pair: Pair) -> list[BackFill]:
+    """Return what is owed after joining: the member's posts, and the owner's to that circle."""
+    if not pair.after - pair.before:
         return []
-    ids: Ids[str]
-    if circles == [PUBLIC]:
-        ids = author["followers"]
-    else:
-        ids = _members(
-            author["circles"], author["circles"] if circles == [ALL_CIRCLES] else circles
-        )
-    return sorted(each for each in ids if each > after and (until is None or each <= until))[:limit]
+    owner, member = pair.owner.id, pair.member.id
+    to_owner = [] if pair.before else [BackFill(reader_id=owner, author_id=member)]
+    return [*to_owner, BackFill(reader_id=member, author_id=owner)]
+
+
+def count_followers(database: Database[Document], user_ids: list[str], change: int) -> None:
+    """Count followers of promoted users; a crash before it is mended by `recount`."""
+    if user_ids and change:
+        promoted = {"_id": {"$in": user_ids}, "graph_store": "edges"}
+        collection(database).update_many(promoted, {"$inc": {"counts.followers": change}})
+
+
+def recount(database: Database[Document]) -> int:
+    """Count the followers of every promoted user anew; return how many counts were wrong."""
+    users, wrong = collection(database), 0
+    for user in users.find({"graph_store": "edges"}, {"counts": 1}):
+        followers = EdgeGraph(database).count_followers(user["_id"])
+        counted = {"counts.followers": followers}
+        if user["counts"]["followers"] != followers:
+            # Only if nobody was circled since it was read.
+            where = {"_id": user["_id"], "counts": user["counts"]}
+            wrong += users.update_one(where, {"$set": counted}).modified_count
+    return wrong
+
+
+def followers(database: Database[Document], user_id: str, ids: IdRange) -> list[Person]:
+    """Return followers by id; raises UnknownUser."""
+    return store_of(database, user_id).followers(user_id, ids)
+
+
+def all_followers(database: Database[Document], user_id: str) -> Iterable[list[Person]]:
+    """Yield a user's followers, a thousand at a time."""
+    store = store_of(database, user_id)
+    ids = IdRange(limit=_PAGE)
+    while page := store.followers(user_id, ids):
+        yield page
+        ids = ids._replace(after=page[-1].id)
+
+
+def following(database: Database[Document], user_id: str) -> list[str]:
+    """Return the ids of all whom a user follows; of nobody where there is no such user."""
+    try:
+        store = store_of(database, user_id)
+    except UnknownUser:
+        return []
+    return [each.id for each in store.members(user_id, None, IdRange())]
 
 
 def reader(
     database: Database[Document], reader_id: str | None, author_ids: Iterable[str]
 ) -> Reader:
-    """Return what a reader is to these authors: one read of the reader's own document."""
+    """Return what a reader is to these people: one read of the reader's own document.
+
+    A reader who was promoted costs one more, of the edges.
+    """
     if reader_id is None:
         return Reader()
-    authors = set(author_ids)
-    fields = {"circles": 1, "blocked": 1, "blocked_by": 1}
-    fields |= {f"followers.{author}.circles": 1 for author in authors}
-    own = collection(database).find_one({"_id": reader_id}, fields)
+    others = set(author_ids)
+    own = collection(database).find_one({"_id": reader_id}, _relations_to(others))
     if own is None:
         return Reader(reader_id)
-    circling = own.get("followers", {})
+    relations: Relations = stores(database)[own["graph_store"]].relations(own, others)
     return Reader(
         id=reader_id,
-        circled_by={who: frozenset(held["circles"]) for who, held in circling.items()},
-        following=frozenset(_members(own["circles"], own["circles"]) & authors),
-        blocked=frozenset(authors.intersection(own["blocked"] + own["blocked_by"])),
+        circled_by=relations.circled_by,
+        following=relations.following,
+        blocked=frozenset(own["blocked"] + own["blocked_by"]),
     )
 
 
-def _members(circles: Document, named: Ids[str]) -> set[str]:
-    return {member for name in named if name in circles for member in circles[name]["members"]}
-
-
-def _pair(
-    database: Database[Document],
-    session: ClientSession,
-    owner_id: str,
-    member_id: str,
-    circle_id: str,
-) -> tuple[Document | None, Document | None]:
-    """Return what the two documents say of each other, and their counts."""
-    users = collection(database)
-    circle = f"circles.{circle_id}"
-    about_member = {"name": 1, "counts": 1, f"{circle}.name": 1, f"{circle}.members.{member_id}": 1}
-    about_owner = {"name": 1, "counts": 1, f"followers.{owner_id}": 1}
-    return (
-        users.find_one({"_id": owner_id}, about_member, session=session),
-        users.find_one({"_id": member_id}, about_owner, session=session),
-    )
-
-
-def _counts(changes: dict[str, int]) -> dict[str, int]:
-    return {f"counts.{name}": change for name, change in changes.items()}
+def _relations_to(others: set[str]) -> Document:
+    """Return the projection of a reader's document that tells of others, and of no more."""
+    among = list(others)
+    return {
+        "graph_store": 1,
+        "circles": 1,
+        **{f"followers.{other}.circles": 1 for other in others},
+        "blocked": {"$setIntersection": ["$blocked", among]},
+        "blocked_by": {"$setIntersection": ["$blocked_by", among]},
+    }

@@ -1,7 +1,6 @@
 """What the social API takes, and the forms in which it answers."""
 
 import functools
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -21,6 +20,10 @@ from chalicelib.texts import Line, Paragraphs, Url
 
 PUBLIC = "*public*"
 ALL_CIRCLES = "*circles*"
+# Whose circles decide who sees a post: today's, or those of the moment it was posted.
+AT_VIEW, AT_POST = "at_view", "at_post"
+# So many of the last comments are shown with a post.
+COMMENTS_SHOWN = 3
 
 # With three comments a copy then has at most 60 KB, and a wall's document of 100 copies 6 MB.
 MAX_POST_CHARACTERS = 5_000
@@ -134,7 +137,11 @@ _AudienceName = Annotated[
 
 
 class NewPost(Input):
-    """A post as its author sends it; `wall` is whose wall it goes to, by default the author's."""
+    """A post as its author sends it.
+
+    `wall` is whose wall it goes to, by default the author's; `audience` says whether today's
+    circles decide who sees it, or those of the moment it was posted.
+    """
 
     type: str
     detail: Any
@@ -144,6 +151,13 @@ class NewPost(Input):
         AfterValidator(_unmixed),
     ]
     wall: UserId | None = None
+    audience: Literal["at_view", "at_post"] = "at_view"
+
+    @model_validator(mode="after")
+    def _check_audience(self) -> Self:
+        if self.audience == AT_POST and self.circles == [PUBLIC]:
+            raise ValueError("a public post has no audience to keep")
+        return self
 
 
 def _registered(name: str) -> str:
@@ -167,16 +181,17 @@ def new_post_model(name: str) -> type[NewPost]:
     return create_model(f"New{name.title()}", __base__=NewPost, **fields)
 
 
+@functools.cache
+def edit_model(name: str) -> type[Input]:
+    """Return the model of an edit of a post of a registered type: `{detail}`."""
+    fields: dict[str, Any] = {"detail": (POST_TYPES[name], ...)}
+    return create_model(f"Edited{name.title()}", __base__=Input, **fields)
+
+
 def user_answer(user: Document) -> dict[str, Any]:
     """Return a user as the API shows it to everyone."""
     counts = {name: user["counts"][name] for name in ("followers", "following")}
     return {"id": user["_id"], "name": user["name"], "profile": user["profile"], "counts": counts}
-
-
-def circle_answer(circle_id: str, circle: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a circle as the API shows it to its owner."""
-    members = [{"id": id_, "name": member["name"]} for id_, member in circle["members"].items()]
-    return {"id": circle_id, "name": circle["name"], "members": members}
 
 
 def comment_answer(comment: Document) -> dict[str, Any]:

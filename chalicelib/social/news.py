@@ -1,61 +1,122 @@
-"""News as references: an item per reader and post; the post is read, and checked, at reading."""
+"""News and what was sent to a user: written when it is posted, or read from where it is.
 
-from collections.abc import Iterable
+A design holds what may concern a reader. Posts above the line of `PLAZA_PULL_AUDIENCE`, and
+all posts for a reader whose news are stale, are merged in from the posts themselves.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
-from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.database import Database
 
-from chalicelib.database import Collection, Document, insert_missing
+from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
-from chalicelib.social import graph, posts, timelines
-from chalicelib.social.timelines import Entry, Position, older_than
-from chalicelib.social.visibility import may_see
+from chalicelib.social import audiences, errands, pull, timelines, users
+from chalicelib.social.messages import Errand, Rebuild, Trim
+from chalicelib.social.month_copies import MonthCopies, month_collection
+from chalicelib.social.news_items import NewsItems
+from chalicelib.social.pull import PulledNews
+from chalicelib.social.views import Entry, NewsView, Position, merge
+from chalicelib.social.visibility import Reader, may_see, was_sent, without_hidden
 
-NEWS_ITEMS = Collection(
-    "social.news_item",
-    indexes=(IndexModel([("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]),),
-    shard_key={"user_id": 1},
-)
+NEWS = month_collection("social.news")
+# Readers who have not been seen for so long get nothing written.
+AWAY = timedelta(days=30)
+_SEEN_AT_MOST_EVERY = timedelta(days=1)
+
+_PRESENCE = {"last_seen": 1, "stale": 1, "trimmed": 1}
+
+Belongs = Callable[[Reader, Document], bool]
 
 
-def add(database: Database[Document], post: Document, user_ids: Iterable[str]) -> None:
-    """Give users an item for a post; those who have it keep the one that they have.
-
-    Raises NotInserted, after writing all the others.
-    """
-    items = [
-        {
-            # Made of user and post, so that a second delivery is a duplicate.
-            "_id": f"{user_id}:{post['_id']}",
-            "user_id": user_id,
-            "post_id": post["_id"],
-            "author_id": post["by"]["id"],
-            "ts": post["ts"],
-        }
-        for user_id in user_ids
-    ]
-    insert_missing(database[NEWS_ITEMS.name], items)
+def design(runtime: Runtime) -> NewsView:
+    """Return the design of the news that is set."""
+    match runtime.settings.news:
+        case "copies":
+            return MonthCopies(runtime.database, NEWS)
+        case "pull":
+            return PulledNews(runtime.database)
+        case _:
+            return NewsItems(runtime.database)
 
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     """Return a page of news: posts by those whom the reader follows, as far as visible."""
-    items = runtime.database[NEWS_ITEMS.name]
+    view, is_trimmed = _view_of(runtime, reader_id)
 
     def fetch(after: Position | None, count: int) -> list[Entry]:
-        where = {"user_id": reader_id, **older_than(after, "ts", "post_id")}
-        order = [("ts", DESCENDING), ("post_id", DESCENDING)]
-        found = list(items.find(where, {"ts": 1, "post_id": 1}).sort(order).limit(count))
-        bodies = posts.find_all(runtime.database, [item["post_id"] for item in found])
-        return [
-            Entry(Position(item["ts"], item["post_id"]), bodies.get(item["post_id"]))
-            for item in found
-        ]
+        stored = view.newest(reader_id, after, count)
+        if is_trimmed and len(stored) < count:
+            return _beyond(runtime).newest(reader_id, after, count)
+        return merge(count, stored, pull.newest(runtime.database, reader_id, after, count))
 
-    def check(found: list[Document]) -> list[bool]:
-        authors = {post["by"]["id"] for post in found}
-        reader = graph.reader(runtime.database, reader_id, authors)
-        return [post["by"]["id"] in reader.following and may_see(reader, post) for post in found]
+    def show(found: list[Document]) -> list[Document | None]:
+        return _show(runtime.database, reader_id, found, is_news)
 
-    return timelines.page(runtime, query, f"news:{reader_id}", fetch, check)
+    return timelines.page(runtime, query, f"news:{reader_id}", fetch, show)
+
+
+def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
+    """Return a page of what was written to the reader's wall, or to circles they are in."""
+    view, is_trimmed = _view_of(runtime, reader_id)
+
+    def fetch(after: Position | None, count: int) -> list[Entry]:
+        stored = view.sent(reader_id, after, count)
+        if is_trimmed and len(stored) < count:
+            return _beyond(runtime).sent(reader_id, after, count)
+        return merge(count, stored, pull.sent(runtime.database, reader_id, after, count))
+
+    def show(found: list[Document]) -> list[Document | None]:
+        return _show(runtime.database, reader_id, found, was_sent)
+
+    return timelines.page(runtime, query, f"incoming:{reader_id}", fetch, show)
+
+
+def is_news(reader: Reader, post: Document) -> bool:
+    """Tell whether a post is by somebody whom the reader follows."""
+    return post["by"]["id"] in reader.following
+
+
+def _show(
+    database: Database[Document], reader_id: str, found: list[Document], belongs: Belongs
+) -> list[Document | None]:
+    reader = audiences.reader_of(database, reader_id, found)
+    return [
+        without_hidden(reader, post) if belongs(reader, post) and may_see(reader, post) else None
+        for post in found
+    ]
+
+
+def _beyond(runtime: Runtime) -> PulledNews:
+    """Return where news are found that were trimmed."""
+    return PulledNews(runtime.database)
+
+
+def _view_of(runtime: Runtime, reader_id: str) -> tuple[NewsView, bool]:
+    """Note that a reader was seen; return the view of the reader's news, and if it was trimmed.
+
+    One who comes back has been skipped by fan-outs: their news are made anew in the
+    background, and are pulled until then.
+    """
+    people = users.collection(runtime.database)
+    reader = people.find_one({"_id": reader_id}, _PRESENCE)
+    if reader is None:
+        return _beyond(runtime), False
+    now, stale = runtime.now(), reader["stale"]
+    absence = now - reader["last_seen"]
+    if absence >= _SEEN_AT_MOST_EVERY:
+        # A day early, so that nobody is skipped by a fan-out and then taken for present.
+        stale |= absence >= AWAY - _SEEN_AT_MOST_EVERY
+        errand: Errand = Rebuild(user_id=reader_id) if stale else Trim(user_id=reader_id)
+        errands.note(runtime, errand)
+        people.update_one({"_id": reader_id}, {"$set": {"last_seen": now, "stale": stale}})
+        runtime.queues.send(errand)
+    return (_beyond(runtime), False) if stale else (design(runtime), reader["trimmed"])
+
+
+def present(database: Database[Document], user_ids: list[str], now: datetime) -> list[str]:
+    """Return those of the users who were seen lately."""
+    where = {"_id": {"$in": user_ids}, "last_seen": {"$gt": now - AWAY}}
+    return [user["_id"] for user in users.collection(database).find(where, {"_id": 1})]

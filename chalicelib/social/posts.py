@@ -1,8 +1,7 @@
 """Posts: the system of record, from which every view is made."""
 
 from collections.abc import Iterable
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.collection import Collection as MongoCollection
@@ -10,14 +9,14 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Forbidden, UnknownCircle, UnknownPost
+from chalicelib.http import Input
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social import graph, users
-from chalicelib.social.messages import Deliver
-from chalicelib.social.models import ALL_CIRCLES, PUBLIC, NewPost
-from chalicelib.social.visibility import may_see
-from chalicelib.social.walls import COMMENTS_SHOWN
+from chalicelib.social import audiences, circles, users
+from chalicelib.social.messages import Deliver, Spread
+from chalicelib.social.models import ALL_CIRCLES, AT_POST, COMMENTS_SHOWN, PUBLIC, NewPost
+from chalicelib.social.visibility import may_see, without_hidden
 
 UNFINISHED = ("pending", "delivering")
 
@@ -31,6 +30,11 @@ POSTS = Collection(
             partialFilterExpression={"fan_out.state": {"$in": list(UNFINISHED)}},
         ),
         IndexModel(
+            [("fan_out.state", ASCENDING), ("_id", ASCENDING)],
+            partialFilterExpression={"fan_out.state": "failed"},
+        ),
+        IndexModel([("comments.by.id", ASCENDING)], sparse=True),
+        IndexModel(
             [("spread.due", ASCENDING)],
             partialFilterExpression={"spread.due": {"$exists": True}},
         ),
@@ -39,7 +43,7 @@ POSTS = Collection(
 )
 
 # What readers are shown: the post and its last comments.
-_BODY = {"fan_out": 0, "comments": {"$slice": -COMMENTS_SHOWN}}
+BODY = {"fan_out": 0, "comments": {"$slice": -COMMENTS_SHOWN}}
 
 
 def collection(database: Database[Document]) -> MongoCollection[Document]:
@@ -53,9 +57,9 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> Document:
     Should the asking fail, the sweep does it. Raises UnknownCircle and UnknownUser (`wall`).
     """
     database = runtime.database
-    author = users.ensure(database, caller)
+    author = users.ensure(runtime, caller)
     named = set(new.circles) - {PUBLIC, ALL_CIRCLES}
-    if not graph.has_circles(database, caller.id, named):
+    if not circles.has_all(database, caller.id, named):
         raise UnknownCircle
     wall = new.wall or caller.id
     if wall != caller.id:
@@ -70,66 +74,114 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> Document:
         "detail": new.detail.model_dump(exclude_none=True),
         "ts": now,
         "edited": None,
-        "audience": "at_view",
+        "audience": new.audience,
         "deleted": False,
         "comments": [],
         "comment_count": 0,
         "spread": {"version": 0},
-        "fan_out": {
-            "state": "pending",
-            "owner": None,
-            # Until then the message that follows is expected to be at work.
-            "expires_at": now + timedelta(milliseconds=runtime.settings.lease_ms),
-            "attempts": 0,
-            "cursor": "",
-            "planned": False,
-            "chunks": [],
-            "chunks_done": [],
-            "reason": None,
-        },
+        "fan_out": _new_fan_out(lease_end(runtime)),
     }
+    if new.audience == AT_POST:
+        audiences.keep(database, post)
     collection(database).insert_one(post)
     runtime.queues.send(Deliver(post_id=post["_id"]))
-    return _shown(post)
+    return shown(post)
+
+
+def _new_fan_out(expires_at: datetime) -> Document:
+    """Return a fan-out to be done; until `expires_at` its first message is waited for."""
+    return {
+        "state": "pending",
+        "owner": None,
+        "expires_at": expires_at,
+        "attempts": 0,
+        "cursor": "",
+        "planned": False,
+        "pull": False,
+        "chunks": [],
+        "chunks_done": [],
+        "reason": None,
+    }
+
+
+def edit(runtime: Runtime, post_id: str, caller: Principal, detail: Input) -> Document:
+    """Give a post of the caller's another detail, and have it brought to every copy.
+
+    Raises UnknownPost, and Forbidden for those who may see the post but did not write it.
+    """
+    find_own(runtime.database, post_id, caller)
+    now = runtime.now()
+    change = {"detail": detail.model_dump(exclude_none=True), "edited": now}
+    if not _mark(runtime, post_id, change):
+        raise UnknownPost
+    runtime.queues.send(Spread(post_id=post_id))
+    return find_visible(runtime.database, post_id, caller.id)
+
+
+def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
+    """Delete a post of the caller's, or as a moderator; its copies go in the background.
+
+    What stays is a tombstone without content, by which a delivery that comes late sees that
+    there is nothing to deliver. Raises UnknownPost and Forbidden.
+    """
+    if not caller.has("moderator"):
+        find_own(runtime.database, post_id, caller)
+    if not bury(runtime, post_id):
+        raise UnknownPost
+    runtime.queues.send(Spread(post_id=post_id))
+
+
+def bury(runtime: Runtime, post_id: str) -> bool:
+    """Make a post a tombstone; tell whether it was not one before."""
+    gone = {"deleted": True, "detail": {}, "comments": [], "fan_out.state": "done"}
+    return _mark(runtime, post_id, gone)
+
+
+def _mark(runtime: Runtime, post_id: str, change: Document) -> bool:
+    """Change a post and note, in the same write, that its copies are behind."""
+    due = lease_end(runtime)
+    return bool(
+        collection(runtime.database)
+        .update_one(
+            {"_id": post_id, "deleted": False},
+            {"$set": {**change, "spread.due": due}, "$inc": {"spread.version": 1}},
+        )
+        .matched_count
+    )
+
+
+def find_own(database: Database[Document], post_id: str, caller: Principal) -> Document:
+    """Return a post of the caller's; raises UnknownPost and Forbidden."""
+    post = find_visible(database, post_id, caller.id)
+    if post["by"]["id"] != caller.id:
+        raise Forbidden("Only its author can change a post")
+    return post
 
 
 def find_visible(database: Database[Document], post_id: str, reader_id: str | None) -> Document:
     """Return a post with its last comments; raises UnknownPost for those who may not see it."""
     post = find_all(database, [post_id]).get(post_id)
-    if post is None or not may_see(graph.reader(database, reader_id, [post["by"]["id"]]), post):
-        raise UnknownPost
-    return post
-
-
-def find_all(database: Database[Document], post_ids: Iterable[str]) -> dict[str, Document]:
-    """Return posts by id with their last comments, whoever may see them."""
-    where = {"_id": {"$in": list(post_ids)}, "deleted": False}
-    return {post["_id"]: _shown(post) for post in collection(database).find(where, _BODY)}
-
-
-def fan_out_of(database: Database[Document], post_id: str, caller: Principal) -> dict[str, Any]:
-    """Return how far a post's fan-out has come, for its author and for staff.
-
-    `delivered` and `total` count readers. Raises UnknownPost, and Forbidden for those who
-    may see the post but not this.
-    """
-    post = collection(database).find_one({"_id": post_id, "deleted": False})
     if post is None:
         raise UnknownPost
-    is_staff = caller.has("moderator")
-    if caller.id != post["by"]["id"] and not is_staff:
-        find_visible(database, post_id, caller.id)
-        raise Forbidden("A fan-out is shown to the post's author and to moderators")
-    fan_out = post["fan_out"]
-    sizes = [chunk["size"] for chunk in fan_out["chunks"]]
-    progress = {
-        "state": fan_out["state"],
-        "delivered": sum(sizes[number] for number in fan_out["chunks_done"]),
-        "total": sum(sizes),
-    }
-    return {**progress, "reason": fan_out["reason"]} if is_staff else progress
+    reader = audiences.reader_of(database, reader_id, [post])
+    if not may_see(reader, post):
+        raise UnknownPost
+    return without_hidden(reader, post)
 
 
-def _shown(post: Document) -> Document:
+def find_all(
+    database: Database[Document], post_ids: Iterable[str], also: Document | None = None
+) -> dict[str, Document]:
+    """Return posts by id with their last comments, whoever may see them."""
+    where = {"_id": {"$in": list(post_ids)}, "deleted": False, **(also or {})}
+    return {post["_id"]: shown(post) for post in collection(database).find(where, BODY)}
+
+
+def shown(post: Document) -> Document:
     """Return a post under the names that its copies have."""
     return {**post, "id": post["_id"]}
+
+
+def lease_end(runtime: Runtime) -> datetime:
+    """Return until when a message that is sent now is waited for."""
+    return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)

@@ -1,5 +1,6 @@
-"""The social API."""
+"""The API of users: who they are, their circles, followers and blocks."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 
 from chalice.app import Blueprint, Response
@@ -8,24 +9,13 @@ from chalicelib.cursors import decode_cursor, encode_cursor
 from chalicelib.http import PageQuery, Request, no_content, reply, router
 from chalicelib.identity import UserId
 from chalicelib.runtime import Runtime
-from chalicelib.social import comments, graph, news, posts, users, walls
-from chalicelib.social.models import (
-    CircleId,
-    CircleSettings,
-    NewComment,
-    PostId,
-    PostType,
-    UserSettings,
-    circle_answer,
-    comment_answer,
-    new_post_model,
-    post_answer,
-    user_answer,
-)
+from chalicelib.social import blocks, circles, erasure, graph, users
+from chalicelib.social.graph_store import IdRange, Person
+from chalicelib.social.models import CircleId, CircleSettings, UserSettings, user_answer
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the routes of users, circles, posts and their views.
+    """Return the routes of users and of their graph.
 
     API Gateway prefers `/users/me` to `/users/{user}` whatever the method, so what can be
     asked of any user stands at `me` as well.
@@ -33,8 +23,8 @@ def routes(runtime: Runtime) -> Blueprint:
     blueprint = Blueprint(__name__)
     _add_users(blueprint, runtime)
     _add_circles(blueprint, runtime)
-    _add_posts(blueprint, runtime)
-    _add_views(blueprint, runtime)
+    _add_members(blueprint, runtime)
+    _add_blocks(blueprint, runtime)
     return blueprint
 
 
@@ -45,7 +35,7 @@ def _add_users(blueprint: Blueprint, runtime: Runtime) -> None:
     def put_me(request: Request) -> Response:
         caller = request.principal()
         settings = request.body(UserSettings)
-        return reply(user_answer(users.put(request.runtime.database, caller, settings)))
+        return reply(user_answer(users.put(request.runtime, caller, settings)))
 
     @route("GET", "/users/me")
     def get_me(request: Request) -> Response:
@@ -70,14 +60,23 @@ def _user(request: Request, user_id: str) -> Response:
 
 
 def _followers(request: Request, user_id: str) -> Response:
-    query, runtime = request.query(PageQuery), request.runtime
-    keys, scope = runtime.settings.signing_keys, f"followers:{user_id}"
+    def fetch(ids: IdRange) -> list[Person]:
+        return graph.followers(request.runtime.database, user_id, ids)
+
+    return _page(request, "followers", f"followers:{user_id}", fetch)
+
+
+def _page(
+    request: Request, name: str, scope: str, fetch: Callable[[IdRange], list[Person]]
+) -> Response:
+    """Answer with a page of people by id."""
+    query, keys = request.query(PageQuery), request.runtime.settings.signing_keys
     after = decode_cursor(query.cursor, scope, keys)[0] if query.cursor else ""
-    found = graph.followers(runtime.database, user_id, after, query.limit + 1)
+    found = fetch(IdRange(after, limit=query.limit + 1))
     shown = found[: query.limit]
-    last = [shown[-1]["id"]] if len(found) > len(shown) else None
+    last = [shown[-1].id] if len(found) > len(shown) else None
     following = encode_cursor(last, scope, keys) if last else None
-    return reply({"followers": shown, "next": following})
+    return reply({name: [each._asdict() for each in shown], "next": following})
 
 
 def _add_circles(blueprint: Blueprint, runtime: Runtime) -> None:
@@ -87,85 +86,64 @@ def _add_circles(blueprint: Blueprint, runtime: Runtime) -> None:
     def put_circle(request: Request, circle: CircleId) -> Response:
         caller = request.principal()
         name = request.body(CircleSettings).name
-        users.ensure(request.runtime.database, caller)
-        stored, is_new = graph.put_circle(request.runtime.database, caller.id, circle, name)
-        status = HTTPStatus.CREATED if is_new else HTTPStatus.OK
-        return reply(circle_answer(circle, stored), status)
+        users.ensure(request.runtime, caller)
+        stored, is_new = circles.put(request.runtime.database, caller.id, circle, name)
+        return reply(stored, HTTPStatus.CREATED if is_new else HTTPStatus.OK)
 
     @route("DELETE", "/users/me/circles/{circle}")
     def delete_circle(request: Request, circle: CircleId) -> Response:
-        graph.delete_circle(request.runtime.database, request.principal().id, circle)
+        circles.delete(request.runtime.database, request.principal().id, circle)
         return no_content()
 
     @route("GET", "/users/me/circles")
     def list_circles(request: Request) -> Response:
-        circles = graph.circles_of(request.runtime.database, request.principal().id)
-        answers = [circle_answer(id_, circle) for id_, circle in sorted(circles.items())]
-        return reply({"circles": answers})
+        caller = request.principal()
+        return reply({"circles": circles.list_all(request.runtime.database, caller.id)})
+
+
+def _add_members(blueprint: Blueprint, runtime: Runtime) -> None:
+    route = router(blueprint, runtime)
+
+    @route("GET", "/users/me/circles/{circle}/members")
+    def list_members(request: Request, circle: CircleId) -> Response:
+        owner = request.principal().id
+
+        def fetch(ids: IdRange) -> list[Person]:
+            return circles.members(request.runtime.database, owner, circle, ids)
+
+        return _page(request, "members", f"members:{owner}:{circle}", fetch)
 
     @route("PUT", "/users/me/circles/{circle}/members/{user}")
     def add_member(request: Request, circle: CircleId, user: UserId) -> Response:
-        graph.add_member(request.runtime.database, request.principal().id, circle, user)
+        graph.add_member(request.runtime, request.principal().id, circle, user)
         return no_content()
 
     @route("DELETE", "/users/me/circles/{circle}/members/{user}")
     def remove_member(request: Request, circle: CircleId, user: UserId) -> Response:
-        graph.remove_member(request.runtime.database, request.principal().id, circle, user)
+        graph.remove_member(request.runtime, request.principal().id, circle, user)
         return no_content()
 
 
-def _add_posts(blueprint: Blueprint, runtime: Runtime) -> None:
+def _add_blocks(blueprint: Blueprint, runtime: Runtime) -> None:
     route = router(blueprint, runtime)
 
-    @route("POST", "/posts")
-    def publish(request: Request) -> Response:
+    @route("PUT", "/users/me/blocked/{user}")
+    def block(request: Request, user: UserId) -> Response:
         caller = request.principal()
-        new = request.body(new_post_model(request.body(PostType).type))
-        post = posts.publish(request.runtime, caller, new)
-        location = f"/posts/{post['id']}"
-        return reply(post_answer(post), HTTPStatus.CREATED, {"Location": location})
+        users.ensure(request.runtime, caller)
+        blocks.block(request.runtime, caller.id, user)
+        return no_content()
 
-    @route("GET", "/posts/{post}")
-    def get_post(request: Request, post: PostId) -> Response:
-        found = posts.find_visible(request.runtime.database, post, _caller_id(request))
-        return reply(post_answer(found))
+    @route("DELETE", "/users/me/blocked/{user}")
+    def unblock(request: Request, user: UserId) -> Response:
+        blocks.unblock(request.runtime.database, request.principal().id, user)
+        return no_content()
 
-    @route("GET", "/posts/{post}/fan-out")
-    def get_fan_out(request: Request, post: PostId) -> Response:
-        return reply(posts.fan_out_of(request.runtime.database, post, request.principal()))
+    @route("DELETE", "/users/me")
+    def erase_me(request: Request) -> Response:
+        remaining = erasure.ask(request.runtime, request.principal())
+        return reply({"remaining": remaining}, HTTPStatus.ACCEPTED)
 
-    @route("POST", "/posts/{post}/comments")
-    def comment(request: Request, post: PostId) -> Response:
-        caller = request.principal()
-        added = comments.add(request.runtime, post, caller, request.body(NewComment).text)
-        return reply(comment_answer(added), HTTPStatus.CREATED)
-
-    @route("GET", "/posts/{post}/comments")
-    def list_comments(request: Request, post: PostId) -> Response:
-        query = request.query(PageQuery)
-        return reply(comments.list_all(request.runtime, post, _caller_id(request), query))
-
-
-def _add_views(blueprint: Blueprint, runtime: Runtime) -> None:
-    route = router(blueprint, runtime)
-
-    @route("GET", "/users/me/wall")
-    def read_my_wall(request: Request) -> Response:
-        me = request.principal().id
-        return reply(walls.read(request.runtime, me, me, request.query(PageQuery)))
-
-    @route("GET", "/users/{user}/wall")
-    def read_wall(request: Request, user: UserId) -> Response:
-        users.find(request.runtime.database, user)
-        reader_id = _caller_id(request)
-        return reply(walls.read(request.runtime, user, reader_id, request.query(PageQuery)))
-
-    @route("GET", "/users/me/news")
-    def read_news(request: Request) -> Response:
-        me = request.principal().id
-        return reply(news.read(request.runtime, me, request.query(PageQuery)))
-
-
-def _caller_id(request: Request) -> str | None:
-    caller = request.caller()
-    return caller.id if caller else None
+    @route("GET", "/users/me/erasure")
+    def get_erasure(request: Request) -> Response:
+        return reply({"remaining": erasure.remaining(request.runtime, request.principal().id)})

@@ -1,17 +1,31 @@
 """Users: the documents that hold a person's name, profile and place in the social graph."""
 
+from datetime import datetime
 from typing import Any
 
-from pymongo import ReturnDocument
+from pymongo import ASCENDING, IndexModel, ReturnDocument
+from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
-from chalicelib.database import Collection, Document
+from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.errors import UnknownUser
 from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from chalicelib.social import errands
+from chalicelib.social.messages import Rename
 from chalicelib.social.models import UserSettings
 
-USERS = Collection("social.user", shard_key={"_id": "hashed"})
+USERS = Collection(
+    "social.user",
+    indexes=(
+        IndexModel(
+            [("pulled", ASCENDING), ("_id", ASCENDING)],
+            partialFilterExpression={"pulled": True},
+        ),
+    ),
+    shard_key={"_id": "hashed"},
+)
 
 _PROFILE = {"name": 1, "profile": 1, "counts": 1}
 
@@ -29,40 +43,62 @@ def find(database: Database[Document], user_id: str) -> Document:
     return user
 
 
-def put(database: Database[Document], caller: Principal, settings: UserSettings) -> Document:
-    """Give the caller a name and a profile, making the user where there is none; return it."""
-    return _upsert(database, caller, settings.model_dump(exclude_none=True))
+def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> Document:
+    """Give the caller a name and a profile, making the user where there is none; return it.
 
+    A new name is brought to its copies in the background.
+    """
+    given = settings.model_dump(exclude_none=True)
+    ensure(runtime, caller)
+    if not given:
+        return find(runtime.database, caller.id)
+    rename = Rename(user_id=caller.id)
 
-def ensure(database: Database[Document], caller: Principal) -> dict[str, Any]:
-    """Return the caller as `{id, name}`; at the first write the user is made, as the token says."""
-    user = collection(database).find_one({"_id": caller.id}, {"name": 1})
-    user = user or _upsert(database, caller, {})
-    return {"id": user["_id"], "name": user["name"]}
+    def work(session: ClientSession) -> tuple[Document, bool]:
+        before = collection(runtime.database).find_one_and_update(
+            {"_id": caller.id},
+            {"$set": given},
+            projection=_PROFILE,
+            session=session,
+        )
+        if before is None:
+            raise UnknownUser
+        renamed = before["name"] != given.get("name", before["name"])
+        if renamed:
+            errands.note(runtime, rename, session)
+        return before | given, renamed
 
-
-def _upsert(database: Database[Document], caller: Principal, given: Document) -> Document:
-    update: Document = {"$setOnInsert": _defaults(caller, besides=given)}
-    if given:
-        update["$set"] = given
-    user = collection(database).find_one_and_update(
-        {"_id": caller.id},
-        update,
-        upsert=True,
-        projection=_PROFILE,
-        return_document=ReturnDocument.AFTER,
-    )
-    assert user is not None  # noqa: S101 - an upsert always gives a document
+    user, renamed = in_transaction(runtime.database, work)
+    if renamed:
+        runtime.queues.send(rename)
     return user
 
 
-def _defaults(caller: Principal, *, besides: Document) -> Document:
-    """Return the fields of a new user, without those that are given anyway.
+def ensure(runtime: Runtime, caller: Principal) -> dict[str, Any]:
+    """Return the caller as `{id, name}`; at the first write the user is made, as the token says."""
+    users = collection(runtime.database)
+    user = users.find_one({"_id": caller.id}, {"name": 1})
+    user = user or users.find_one_and_update(
+        {"_id": caller.id},
+        {"$setOnInsert": _defaults(caller, runtime.now())},
+        upsert=True,
+        projection={"name": 1},
+        return_document=ReturnDocument.AFTER,
+    )
+    assert user is not None  # noqa: S101 - an upsert always gives a document
+    return {"id": user["_id"], "name": user["name"]}
+
+
+def _defaults(caller: Principal, now: datetime) -> Document:
+    """Return the fields of a new user.
 
     `circles` {circle id: {name, members {user id: {name}}}} and `followers` {user id: {name,
-    circles}} are the graph's two directions (MongoDB Applied Design Patterns, ch. 9).
+    circles}} are the graph's two directions (MongoDB Applied Design Patterns, ch. 9), as long
+    as `graph_store` is `embedded`. `pulled` says that some posts of the user are read where
+    they are, and `stale` that the user's news have to be made anew,
+    `trimmed` that the oldest of them are not kept.
     """
-    fields: Document = {
+    return {
         "name": caller.name,
         "profile": {},
         "circles": {},
@@ -71,5 +107,8 @@ def _defaults(caller: Principal, *, besides: Document) -> Document:
         "blocked_by": [],
         "graph_store": "embedded",
         "counts": {"followers": 0, "following": 0, "circles": 0, "memberships": 0},
+        "last_seen": now,
+        "pulled": False,
+        "stale": False,
+        "trimmed": False,
     }
-    return {name: value for name, value in fields.items() if name not in besides}

@@ -17,7 +17,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.promotion import MoveNode
 from chalicelib.database import Document, open_database
 from chalicelib.queues import Message
-from chalicelib.social.messages import Deliver, SpreadComments
+from chalicelib.social.messages import Deliver, Spread, Trim
 from deploy.template import declared_queues
 from local.schedules import scheduled_event
 from tests.deploy.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
@@ -32,7 +32,8 @@ SECRET = "a secret of the tests long enough for HS256"
 # For each worker, a message that it can read and has nothing to do for.
 GOOD_MESSAGES: dict[str, Message] = {
     "fan_out": Deliver(post_id="gone"),
-    "comment_spread": SpreadComments(post_id="gone"),
+    "comment_spread": Spread(post_id="gone"),
+    "social_errands": Trim(user_id="gone"),
     "move_nodes": MoveNode(node_id="settled"),
     "count_ad_events": AdEvent(
         type="impression",

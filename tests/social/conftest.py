@@ -17,10 +17,11 @@ def town(client: Client, workers: Workers, runtime: Runtime, clock: Clock) -> To
 
 
 @pytest.fixture
-def readers(client: Client) -> list[str]:
+def readers(client: Client, workers: Workers) -> list[str]:
     """Five who follow Ann."""
     for reader in READERS:
         follow(client, reader, "ann")
+    workers.drain()
     return READERS
 
 

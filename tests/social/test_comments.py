@@ -7,8 +7,9 @@ import pytest
 
 from chalicelib.database import Document
 from chalicelib.identity import Principal
-from chalicelib.social import comments, walls
+from chalicelib.social import comments, spreading, upkeep, walls
 from chalicelib.social import fan_out as fan_outs
+from chalicelib.social.month_copies import MonthCopies
 from tests.http_client import Client
 from tests.social.people import Town, circle, comment, publish, settle
 
@@ -108,7 +109,7 @@ def test_comments_spread_late_twice_and_in_any_order_end_the_same(town: Town) ->
         moments.append(stored(town, post))
 
     for moment in (4, 0, 2, 2, 1, 3, 0, 4):
-        walls.spread_comments(town.runtime.database, moments[moment])
+        walls.design(town.runtime).refresh(moments[moment])
 
     (copy,) = copies(town, post)
     assert [each["text"] for each in copy["comments"]] == ["Comment 2", "Comment 3", "Comment 4"]
@@ -125,14 +126,14 @@ def test_a_comment_whose_message_is_lost_is_swept(
         patch.setattr(type(town.runtime.queues), "send", lambda *_: False)
         made = comment(town.client, "bob", post)
 
-    comments.sweep(town.runtime)
+    spreading.sweep(town.runtime)
     assert town.workers.drain() == 0, "its message may still be under way"
     town.let_lease_run_out()
-    comments.sweep(town.runtime)
+    spreading.sweep(town.runtime)
     town.workers.drain()
 
     assert [shown(copy) for copy in copies(town, post)] == [[made]]
-    comments.sweep(town.runtime)
+    spreading.sweep(town.runtime)
     assert town.workers.drain() == 0
 
 
@@ -140,19 +141,19 @@ def test_a_spread_that_dies_half_way_is_swept(town: Town, monkeypatch: pytest.Mo
     post = town.publish()
     town.workers.drain()
     made = comment(town.client, "bob", post)
-    spread_comments = walls.spread_comments
+    refresh = MonthCopies.refresh
 
     def die(*arguments: Any) -> None:
-        spread_comments(*arguments)
+        refresh(*arguments)
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr(walls, "spread_comments", die)
+        patch.setattr(MonthCopies, "refresh", die)
         town.workers.drain()
     assert "due" in stored(town, post)["spread"]
 
     town.let_lease_run_out()
-    comments.sweep(town.runtime)
+    spreading.sweep(town.runtime)
     town.workers.drain()
 
     assert [shown(copy) for copy in copies(town, post)] == [[made]]
@@ -165,15 +166,15 @@ def test_a_comment_during_a_spread_keeps_its_own_mark(
     post = town.publish()
     town.workers.drain()
     comment(town.client, "bob", post)
-    spread_comments = walls.spread_comments
+    refresh = MonthCopies.refresh
 
     def interrupted(*arguments: Any) -> None:
-        spread_comments(*arguments)
+        refresh(*arguments)
         comment(town.client, "cy", post)
 
     with monkeypatch.context() as patch:
-        patch.setattr(walls, "spread_comments", interrupted)
-        comments.spread(town.runtime.database, post)
+        patch.setattr(MonthCopies, "refresh", interrupted)
+        spreading.spread(town.runtime, post)
 
     assert "due" in stored(town, post)["spread"]
     town.workers.drain()
@@ -185,17 +186,17 @@ def test_a_comment_while_the_post_is_delivered_reaches_the_copy(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     post = town.publish()
-    append = walls.append
+    add = MonthCopies.add
     made = []
 
     def commented_meanwhile(*arguments: Any) -> None:
         # The copy was read without the comment, whose one spread finds no copy yet.
         runtime, _courier = town.with_courier()
         made.append(comments.add(runtime, post, Principal("bob", "Bob"), "So it is")["id"])
-        comments.spread(town.runtime.database, post)
-        append(*arguments)
+        spreading.spread(town.runtime, post)
+        add(*arguments)
 
-    monkeypatch.setattr(walls, "append", commented_meanwhile)
+    monkeypatch.setattr(MonthCopies, "add", commented_meanwhile)
     fan_outs.deliver(town.runtime, post)
     town.workers.drain()
 
@@ -216,8 +217,8 @@ def test_truncation_mends_a_copy_with_ten_comments_in_one_pass(town: Town) -> No
         array_filters=[{"long.id": {"$in": posts[:2]}}],
     )
 
-    assert walls.truncate_comments(town.runtime.database) == 1
-    assert walls.truncate_comments(town.runtime.database) == 0
+    assert upkeep.tend(town.runtime.database)["cut"] == 1
+    assert upkeep.tend(town.runtime.database)["cut"] == 0
 
     found = [shown(copy) for post in posts for copy in copies(town, post)]
     assert found == [["c7", "c8", "c9"], ["c7", "c8", "c9"], []]

@@ -8,8 +8,8 @@ from botocore.exceptions import EndpointConnectionError
 from chalicelib.database import Document, NotInserted
 from chalicelib.runtime import Runtime
 from chalicelib.social import fan_out as fan_outs
-from chalicelib.social import news as news_items
 from chalicelib.social.messages import Deliver, DeliverChunk
+from chalicelib.social.news_items import NewsItems
 from tests.social.people import Town, fan_out, follow, news, wall
 
 pytestmark = pytest.mark.usefixtures("chunks_of_two")
@@ -107,7 +107,7 @@ def test_five_attempts_without_progress_are_a_failure_with_its_reason(
         raise NotInserted("2 refused, code 121")
 
     with monkeypatch.context() as patch:
-        patch.setattr(news_items, "add", broken)
+        patch.setattr(NewsItems, "add", broken)
         post = town.publish()
         town.workers.drain()
         for _ in range(6):
@@ -149,12 +149,18 @@ def test_a_message_about_a_post_that_is_gone_is_dropped(town: Town) -> None:
 
 
 def test_refused_items_fail_the_chunk_and_are_not_quoted(runtime: Runtime) -> None:
-    post: Document = {"_id": "post", "by": {"id": "ann"}, "ts": runtime.now()}
+    post: Document = {
+        "_id": "post",
+        "by": {"id": "ann"},
+        "wall": "ann",
+        "circles": ["*public*"],
+        "ts": runtime.now(),
+    }
     no_bob = {"user_id": {"$ne": "bob"}}
     runtime.database.command("collMod", "social.news_item", validator=no_bob)
     try:
         with pytest.raises(NotInserted) as raised:
-            news_items.add(runtime.database, post, ["ann", "bob", "cy"])
+            NewsItems(runtime.database).add([post], ["ann", "bob", "cy"])
     finally:
         runtime.database.command("collMod", "social.news_item", validator={})
 

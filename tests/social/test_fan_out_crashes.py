@@ -12,10 +12,10 @@ import pytest
 from pymongo.collection import Collection
 
 from chalicelib.queues import Message, Queues
+from chalicelib.social import audiences, walls
 from chalicelib.social import fan_out as fan_outs
-from chalicelib.social import graph, walls
-from chalicelib.social import news as news_items
 from chalicelib.social.messages import Deliver, DeliverChunk
+from chalicelib.social.news_items import NewsItems
 from tests.social.people import Courier, Town
 
 pytestmark = pytest.mark.usefixtures("chunks_of_two")
@@ -96,8 +96,8 @@ def test_a_half_written_chunk_is_completed(town: Town, readers: list[str]) -> No
     post = town.publish()
     stored = town.runtime.database["social.post"].find_one({"_id": post})
     assert stored is not None
-    news_items.add(town.runtime.database, stored, readers[1:3])
-    walls.append(town.runtime.database, "ann", stored)
+    NewsItems(town.runtime.database).add([stored], readers[1:3])
+    walls.design(town.runtime).add([stored], ["ann"])
 
     town.workers.drain()
 
@@ -174,16 +174,16 @@ def test_a_worker_that_lost_its_lease_stops_where_it_is(
 ) -> None:
     slow, courier = town.with_courier()
     post = town.publish()
-    audience = graph.audience
+    audience = audiences.of
 
     def overtaken(*args: Any, **options: Any) -> list[str]:
         ids = audience(*args, **options)
-        monkeypatch.setattr(graph, "audience", audience)
+        monkeypatch.setattr(audiences, "of", audience)
         town.let_lease_run_out()
         fan_outs.deliver(town.runtime, post)
         return ids
 
-    monkeypatch.setattr(graph, "audience", overtaken)
+    monkeypatch.setattr(audiences, "of", overtaken)
     fan_outs.deliver(slow, post)
 
     assert courier.waiting == []

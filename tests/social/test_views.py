@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.social import fan_out as fan_outs
-from chalicelib.social import timelines
+from chalicelib.social import timelines, views
 from tests.conftest import Clock, Workers
 from tests.http_client import Client
 from tests.social.people import (
@@ -286,8 +286,8 @@ def test_views_and_sweeps_are_read_by_their_indexes(
     follow(client, "bob", "ann")
     publish(client, "ann")
     workers.drain()
-    last = timelines.Position(runtime.now() + timedelta(days=1), "z")
-    item = {"user_id": "bob", **timelines.older_than(last, "ts", "post_id")}
+    last = views.Position(runtime.now() + timedelta(days=1), "z")
+    item = {"user_id": "bob", **views.older_than(last, "ts", "post_id")}
     unfinished = {"$in": ["pending", "delivering"]}
     overdue = {"fan_out.state": unfinished, "fan_out.expires_at": {"$lte": runtime.now()}}
 

@@ -8,7 +8,14 @@ from chalicelib.social.visibility import Reader, may_see
 
 
 def post(*circles: str, by: str = "ann", wall: str = "ann") -> dict[str, Any]:
-    return {"by": {"id": by, "name": "Ann"}, "wall": wall, "circles": list(circles)}
+    author = {"id": by, "name": "Ann"}
+    return {
+        "id": "post",
+        "by": author,
+        "wall": wall,
+        "circles": list(circles),
+        "audience": "at_view",
+    }
 
 
 def reader(*circles: str, user_id: str | None = "bob", blocked: tuple[str, ...] = ()) -> Reader:

@@ -10,6 +10,7 @@ import pytest
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social import walls
+from chalicelib.social.month_copies import MonthCopies
 
 
 def post(runtime: Runtime, number: int) -> Document:
@@ -18,6 +19,8 @@ def post(runtime: Runtime, number: int) -> Document:
         "by": {"id": "ann", "name": "Ann"},
         "wall": "ann",
         "circles": ["*public*"],
+        "audience": "at_view",
+        "spread": {"version": 0},
         "type": "status",
         "detail": {"text": "Hello"},
         "ts": runtime.now(),
@@ -27,9 +30,13 @@ def post(runtime: Runtime, number: int) -> Document:
     }
 
 
+def copies(runtime: Runtime) -> MonthCopies:
+    return MonthCopies(runtime.database, walls.WALLS)
+
+
 def append(runtime: Runtime, numbers: Sequence[int]) -> None:
     for number in numbers:
-        walls.append(runtime.database, "ann", post(runtime, number))
+        copies(runtime).add([post(runtime, number)], ["ann"])
 
 
 def documents(runtime: Runtime) -> list[Document]:
@@ -59,9 +66,11 @@ def test_a_full_document_is_followed_by_the_next(
 def test_a_month_is_read_in_order_over_all_its_documents(runtime: Runtime) -> None:
     append(runtime, range(250))
 
-    read = walls.newest(runtime.database, "ann", None, 1_000)
+    read = copies(runtime).newest("ann", None, 1_000)
 
-    assert [copy["id"] for copy in read] == [f"post-{number:04}" for number in range(249, -1, -1)]
+    assert [entry.position.post_id for entry in read] == [
+        f"post-{number:04}" for number in range(249, -1, -1)
+    ]
 
 
 def test_a_document_that_was_full_stays_closed(runtime: Runtime) -> None:
@@ -71,7 +80,7 @@ def test_a_document_that_was_full_stays_closed(runtime: Runtime) -> None:
     wall.update_one({"seq": 0}, {"$pull": {"posts": {"id": "post-0007"}}})
     first = {"user_id": "ann", "month": "202603", "seq": 0}
 
-    assert not walls._append_to(wall, first, walls._copy(post(runtime, 100)))
+    assert not copies(runtime)._append_to(first, post(runtime, 100))
 
     append(runtime, [100, 101])
     assert sizes(runtime) == [99, 2]
@@ -101,10 +110,10 @@ def test_many_workers_at_once_put_each_post_there_once(runtime: Runtime, there: 
 
 def test_each_user_and_month_has_documents_of_its_own(runtime: Runtime) -> None:
     for user in ("ann", "bob"):
-        walls.append(runtime.database, user, post(runtime, 1))
+        copies(runtime).add([post(runtime, 1)], [user])
     december = post(runtime, 2)
     december["ts"] = december["ts"].replace(year=2025, month=12)
-    walls.append(runtime.database, "ann", december)
+    copies(runtime).add([december], ["ann"])
 
     found = {(each["user_id"], each["month"], each["seq"]) for each in documents(runtime)}
 

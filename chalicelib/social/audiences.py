@@ -1,0 +1,111 @@
+"""Whom a post goes to: today's followers or members, or those of the moment it was posted."""
+
+from collections.abc import Iterable
+
+from pymongo import ASCENDING, IndexModel
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document, insert_missing
+from chalicelib.errors import UnknownUser
+from chalicelib.social import graph, users
+from chalicelib.social.graph_store import IdRange
+from chalicelib.social.models import ALL_CIRCLES, AT_POST, PUBLIC
+from chalicelib.social.visibility import Reader
+
+# The audience of a post `at_post`, a thousand sorted ids a document.
+AUDIENCES = Collection(
+    "social.audience",
+    indexes=(
+        IndexModel([("post_id", ASCENDING), ("first", ASCENDING)]),
+        IndexModel([("members", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]),
+    ),
+    shard_key={"post_id": 1},
+)
+MEMBERS_PER_DOCUMENT = 1_000
+
+
+def of(database: Database[Document], post: Document, ids: IdRange) -> list[str]:
+    """Return the ids of those whom a post goes to, in order.
+
+    A public post goes to the followers, another to the members of its circles.
+    """
+    if post["audience"] == AT_POST:
+        return _kept_ids(database, post["_id"], ids)
+    return _today(database, post, ids)
+
+
+def _today(database: Database[Document], post: Document, ids: IdRange) -> list[str]:
+    author = post["by"]["id"]
+    try:
+        store = graph.store_of(database, author)
+    except UnknownUser:
+        return []
+    if post["circles"] == [PUBLIC]:
+        return [each.id for each in store.followers(author, ids)]
+    circles = None if post["circles"] == [ALL_CIRCLES] else post["circles"]
+    return [each.id for each in store.members(author, circles, ids)]
+
+
+def _kept_ids(database: Database[Document], post_id: str, ids: IdRange) -> list[str]:
+    rows = database[AUDIENCES.name].find({"post_id": post_id, "last": {"$gt": ids.after}})
+    found: list[str] = []
+    for row in rows.sort("first", ASCENDING):
+        found += ids.cut(row["members"])
+        if ids.limit and len(found) >= ids.limit:
+            break
+    return found[: ids.limit]
+
+
+def is_above(database: Database[Document], post: Document, line: int) -> bool:
+    """Tell whether a post goes to more than so many; the author's counts answer if they can."""
+    author = users.collection(database).find_one({"_id": post["by"]["id"]}, {"counts": 1})
+    if author is None:
+        return False
+    count = "followers" if post["circles"] == [PUBLIC] else "following"
+    if post["circles"] == [PUBLIC] or author["counts"][count] <= line:
+        return bool(author["counts"][count] > line)
+    return len(of(database, post, IdRange(limit=line + 1))) > line
+
+
+def keep(database: Database[Document], post: Document) -> None:
+    """Write down who a new post goes to, before the post itself is written."""
+    ids = IdRange(limit=MEMBERS_PER_DOCUMENT)
+    while members := _today(database, post, ids):
+        row = {
+            "_id": f"{post['_id']}:{members[0]}",
+            "post_id": post["_id"],
+            "ts": post["ts"],
+            "first": members[0],
+            "last": members[-1],
+            "members": members,
+        }
+        insert_missing(database[AUDIENCES.name], [row])
+        ids = ids._replace(after=members[-1])
+
+
+def forget(database: Database[Document], post_id: str) -> None:
+    """Drop what was kept for a post."""
+    database[AUDIENCES.name].delete_many({"post_id": post_id})
+
+
+def kept_for(
+    database: Database[Document], reader_id: str, post_ids: Iterable[str]
+) -> frozenset[str]:
+    """Return those of the posts that kept the reader as one of their audience."""
+    wanted = list(post_ids)
+    if not wanted:
+        return frozenset()
+    has = {"first": {"$lte": reader_id}, "last": {"$gte": reader_id}, "members": reader_id}
+    rows = database[AUDIENCES.name].find({"post_id": {"$in": wanted}, **has}, {"post_id": 1})
+    return frozenset(row["post_id"] for row in rows)
+
+
+def reader_of(database: Database[Document], reader_id: str | None, posts: list[Document]) -> Reader:
+    """Return what a reader is to some posts: to their authors and to those who commented."""
+    people = {post["by"]["id"] for post in posts}
+    people |= {comment["by"]["id"] for post in posts for comment in post["comments"]}
+    reader = graph.reader(database, reader_id, people)
+    if reader_id is None:
+        return reader
+    kept = kept_for(database, reader_id, [p["id"] for p in posts if p["audience"] == AT_POST])
+    return Reader(reader_id, reader.circled_by, reader.following, reader.blocked, kept)

@@ -1,0 +1,24 @@
+"""What the worker of the errands does with each of them."""
+
+from chalicelib.runtime import Runtime
+from chalicelib.social import erasure, errands, renaming, repair
+from chalicelib.social.messages import BackFill, Erase, Errand, Rebuild, Rename, Trim
+
+
+def handle(runtime: Runtime, errand: Errand) -> None:
+    """Do an errand if it is still noted; a failure leaves it for the sweep."""
+    errands.run(runtime, errand, _do)
+
+
+def _do(runtime: Runtime, errand: Errand) -> None:
+    match errand:
+        case BackFill():
+            repair.back_fill(runtime, errand.reader_id, errand.author_id)
+        case Rename():
+            renaming.rename(runtime, errand.user_id)
+        case Rebuild():
+            repair.rebuild(runtime, errand.user_id)
+        case Trim():
+            repair.trim(runtime, errand.user_id)
+        case Erase():
+            erasure.erase(runtime, errand.user_id)

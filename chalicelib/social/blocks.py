@@ -1,0 +1,68 @@
+"""Blocks: they end the following both ways, and hide each of the two from the other.
+
+`blocked_by` mirrors `blocked` on the other side, so that a reader's own document answers.
+"""
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import CannotBlockSelf, TooManyBlocked, UnknownUser
+from chalicelib.runtime import Runtime
+from chalicelib.social import graph
+from chalicelib.social.users import collection
+
+MAX_BLOCKED = 10_000
+# A bound for the document alone: beyond it a user is as good as alone on the site.
+MAX_BLOCKED_BY = 100_000
+
+
+def block(runtime: Runtime, owner_id: str, other_id: str) -> None:
+    """Block somebody; doing so twice changes nothing.
+
+    The block comes first: from then on nobody can circle, and what is left of the following
+    is ended by a repetition, if this is cut short. Raises CannotBlockSelf, UnknownUser and
+    TooManyBlocked.
+    """
+    if owner_id == other_id:
+        raise CannotBlockSelf
+    in_transaction(runtime.database, lambda session: _add(runtime, session, owner_id, other_id))
+    graph.end_following(runtime, owner_id, other_id)
+    graph.end_following(runtime, other_id, owner_id)
+
+
+def _add(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) -> None:
+    users = collection(runtime.database)
+    sides = (
+        (owner_id, "blocked", other_id, MAX_BLOCKED),
+        (
+            other_id,
+            "blocked_by",
+            owner_id,
+            MAX_BLOCKED_BY,
+        ),
+    )
+    for user_id, field, whom, most in sides:
+        if not users.find_one({"_id": user_id}, {"_id": 1}, session=session):
+            raise UnknownUser
+        if users.find_one({"_id": user_id, f"{field}.{most - 1}": {"$exists": True}}, {}):
+            raise TooManyBlocked
+        users.update_one({"_id": user_id}, {"$addToSet": {field: whom}}, session=session)
+
+
+def unblock(database: Database[Document], owner_id: str, other_id: str) -> None:
+    """End a block; the following does not come back. Where there is none, nothing changes."""
+    users = collection(database)
+
+    def work(session: ClientSession) -> None:
+        users.update_one({"_id": owner_id}, {"$pull": {"blocked": other_id}}, session=session)
+        users.update_one({"_id": other_id}, {"$pull": {"blocked_by": owner_id}}, session=session)
+
+    in_transaction(database, work)
+
+
+def among(database: Database[Document], owner_id: str, others: set[str]) -> frozenset[str]:
+    """Return those of the others whom a user has blocked."""
+    fields = {"blocked": {"$setIntersection": ["$blocked", list(others)]}}
+    owner = collection(database).find_one({"_id": owner_id}, fields)
+    return frozenset(owner["blocked"] if owner else ())

@@ -1,0 +1,105 @@
+"""The circles of a user: they stand in the user's document, wherever their members are."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import TooManyCircles, UnknownCircle
+from chalicelib.social import graph
+from chalicelib.social.graph_store import GraphStore, IdRange, Person
+from chalicelib.social.models import MAX_CIRCLES
+from chalicelib.social.users import collection
+
+# Of each circle as many members are listed with it; a page of its own lists them all.
+MEMBERS_LISTED = 200
+
+
+def put(
+    database: Database[Document], owner_id: str, circle_id: str, name: str
+) -> tuple[dict[str, Any], bool]:
+    """Make or rename a circle of a user who exists; return it, and whether it is new.
+
+    Raises TooManyCircles.
+    """
+    path = f"circles.{circle_id}"
+    users = collection(database)
+    # The first try of a rename can lose to a deletion, and that of a making to another making.
+    for _ in range(2):
+        renamed = users.find_one_and_update(
+            {"_id": owner_id, path: {"$exists": True}},
+            {"$set": {f"{path}.name": name}},
+            projection={"graph_store": 1},
+            return_document=ReturnDocument.AFTER,
+        )
+        if renamed:
+            store = graph.stores(database)[renamed["graph_store"]]
+            return _listed(store, owner_id, circle_id, name), False
+        made = users.update_one(
+            {"_id": owner_id, path: {"$exists": False}, "counts.circles": {"$lt": MAX_CIRCLES}},
+            {"$set": {path: {"name": name, "members": {}}}, "$inc": {"counts.circles": 1}},
+        )
+        if made.matched_count:
+            return {"id": circle_id, "name": name, "members": []}, True
+    raise TooManyCircles
+
+
+def list_all(database: Database[Document], owner_id: str) -> list[dict[str, Any]]:
+    """Return a user's circles as `{id, name, members}`, each with its first members."""
+    owner = collection(database).find_one({"_id": owner_id}, {"circles": 1, "graph_store": 1})
+    if owner is None:
+        return []
+    store = graph.stores(database)[owner["graph_store"]]
+    circles = sorted(owner["circles"].items())
+    return [_listed(store, owner_id, id_, circle["name"]) for id_, circle in circles]
+
+
+def _listed(store: GraphStore, owner_id: str, circle_id: str, name: str) -> dict[str, Any]:
+    members = store.members(owner_id, [circle_id], IdRange(limit=MEMBERS_LISTED))
+    return {"id": circle_id, "name": name, "members": [each._asdict() for each in members]}
+
+
+def members(
+    database: Database[Document], owner_id: str, circle_id: str, ids: IdRange
+) -> list[Person]:
+    """Return a circle's members by id; raises UnknownCircle."""
+    if not has_all(database, owner_id, [circle_id]):
+        raise UnknownCircle
+    return graph.store_of(database, owner_id).members(owner_id, [circle_id], ids)
+
+
+def has_all(database: Database[Document], owner_id: str, circle_ids: Iterable[str]) -> bool:
+    """Tell whether a user has all of these circles."""
+    has = {f"circles.{circle_id}": {"$exists": True} for circle_id in circle_ids}
+    return collection(database).find_one({"_id": owner_id, **has}, {"_id": 1}) is not None
+
+
+def delete(database: Database[Document], owner_id: str, circle_id: str) -> None:
+    """Delete a circle, which ends the following of those who were in no other."""
+    users = collection(database)
+
+    def work(session: ClientSession) -> list[str]:
+        fields = {"graph_store": 1, f"circles.{circle_id}.name": 1}
+        owner = users.find_one({"_id": owner_id}, fields, session=session)
+        if owner is None or circle_id not in owner["circles"]:
+            return []
+        store = graph.stores(database)[owner["graph_store"]]
+        members = store.members(owner_id, [circle_id], IdRange(), session)
+        ended = store.only_in(owner_id, circle_id, session)
+        counts = {"circles": -1, "memberships": -len(members), "following": -len(ended)}
+        changes = {f"counts.{name}": change for name, change in counts.items()}
+        gone: Document = {"$unset": {f"circles.{circle_id}": ""}, "$inc": changes}
+        users.update_one({"_id": owner_id}, gone, session=session)
+        for each in graph.stores(database).values():
+            each.drop_circle(owner_id, circle_id, [member.id for member in members], session)
+        users.update_many(
+            {"_id": {"$in": ended}, "graph_store": "embedded"},
+            {"$inc": {"counts.followers": -1}},
+            session=session,
+        )
+        return ended
+
+    graph.count_followers(database, in_transaction(database, work), -1)

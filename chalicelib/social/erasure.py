@@ -1,0 +1,112 @@
+"""Erasing a user: everything that is theirs or names them, ending in a count of nothing."""
+
+from pymongo.collection import Collection as MongoCollection
+
+from chalicelib.database import Document
+from chalicelib.identity import Principal
+from chalicelib.logs import log
+from chalicelib.runtime import Runtime
+from chalicelib.social import circles, errands, graph, news, posts, spreading, users, walls
+from chalicelib.social.audiences import AUDIENCES
+from chalicelib.social.comments import OLDER_COMMENTS
+from chalicelib.social.graph_store import IdRange
+from chalicelib.social.graph_stores.edges import EDGES
+from chalicelib.social.messages import Erase, Spread
+
+_PAGE = 1_000
+
+
+def ask(runtime: Runtime, caller: Principal) -> int:
+    """Note that the caller is to be erased and have it begun; return how much is left of them."""
+    erase_ = Erase(user_id=caller.id)
+    errands.note(runtime, erase_)
+    runtime.queues.send(erase_)
+    return remaining(runtime, caller.id)
+
+
+def erase(runtime: Runtime, user_id: str) -> None:
+    """Erase a user; every step may be repeated, so that a crash is mended by doing it again."""
+    if users.collection(runtime.database).find_one({"_id": user_id}, {"_id": 1}):
+        _leave_graph(runtime, user_id)
+    _erase_posts(runtime, user_id)
+    _erase_comments(runtime, user_id)
+    for view in (walls.design(runtime), news.design(runtime)):
+        view.erase(user_id)
+    kept = runtime.database[AUDIENCES.name]
+    kept.update_many({"members": user_id}, {"$pull": {"members": user_id}})
+    users.collection(runtime.database).delete_one({"_id": user_id})
+    fields = {"remaining": remaining(runtime, user_id)}
+    log.info("user erased", extra={"fields": fields})
+
+
+def remaining(runtime: Runtime, user_id: str) -> int:
+    """Count the documents that are a user's or name the user, in all collections."""
+    database = runtime.database
+    counted: list[tuple[MongoCollection[Document], Document]] = [
+        (users.collection(database), {"_id": user_id}),
+        (users.collection(database), {"blocked": user_id}),
+        (users.collection(database), {"blocked_by": user_id}),
+        (database[EDGES.name], {"_id.owner": user_id}),
+        (database[EDGES.name], {"_id.member": user_id}),
+        (posts.collection(database), {"by.id": user_id}),
+        (posts.collection(database), {"wall": user_id}),
+        (posts.collection(database), {"comments.by.id": user_id}),
+        (database[OLDER_COMMENTS.name], {"by.id": user_id}),
+        (database[AUDIENCES.name], {"members": user_id}),
+    ]
+    views = (walls.design(runtime), news.design(runtime))
+    return sum(rows.count_documents(where) for rows, where in counted) + sum(
+        view.count(user_id) for view in views
+    )
+
+
+def _leave_graph(runtime: Runtime, user_id: str) -> None:
+    for circle in circles.list_all(runtime.database, user_id):
+        circles.delete(runtime.database, user_id, circle["id"])
+    for page in graph.all_followers(runtime.database, user_id):
+        for owner in page:
+            graph.end_following(runtime, owner.id, user_id)
+    ids = IdRange(limit=_PAGE)
+    store = graph.store_of(runtime.database, user_id)
+    for member in store.members(user_id, None, ids):
+        graph.end_following(runtime, user_id, member.id)
+    people = users.collection(runtime.database)
+    for field in ("blocked", "blocked_by"):
+        people.update_many({field: user_id}, {"$pull": {field: user_id}})
+
+
+def _erase_posts(runtime: Runtime, user_id: str) -> None:
+    """Delete the user's posts; what others wrote to the user's wall goes back to their own."""
+    rows = posts.collection(runtime.database)
+    for post in rows.find({"by.id": user_id}, {"_id": 1}):
+        posts.bury(runtime, post["_id"])
+        spreading.remove(runtime, post["_id"])
+        rows.delete_one({"_id": post["_id"]})
+        # A delivery that was under way looks whether the post is still there.
+    for post in rows.find({"wall": user_id}, {"by.id": 1}):
+        rows.update_one({"_id": post["_id"]}, {"$set": {"wall": post["by"]["id"]}})
+        _mark(runtime, post["_id"])
+
+
+def _erase_comments(runtime: Runtime, user_id: str) -> None:
+    rows = posts.collection(runtime.database)
+    older = runtime.database[OLDER_COMMENTS.name]
+    for comment in older.find({"by.id": user_id}):
+        rows.update_one({"_id": comment["post_id"]}, {"$inc": {"comment_count": -1}})
+        older.delete_one({"_id": comment["_id"]})
+    for post in rows.find({"comments.by.id": user_id}, {"comments": 1}):
+        mine = [each["id"] for each in post["comments"] if each["by"]["id"] == user_id]
+        for comment_id in mine:
+            there = {"_id": post["_id"], "comments.id": comment_id}
+            change = {"$pull": {"comments": {"id": comment_id}}, "$inc": {"comment_count": -1}}
+            rows.update_one(there, change)
+        _mark(runtime, post["_id"])
+
+
+def _mark(runtime: Runtime, post_id: str) -> None:
+    """Have a post that was changed brought to its copies."""
+    due = posts.lease_end(runtime)
+    posts.collection(runtime.database).update_one(
+        {"_id": post_id}, {"$set": {"spread.due": due}, "$inc": {"spread.version": 1}}
+    )
+    runtime.queues.send(Spread(post_id=post_id))

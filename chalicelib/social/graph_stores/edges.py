@@ -1,0 +1,134 @@
+"""The graph as edges: one document for each owner of circles and each member of them.
+
+The mapping collection of MongoDB Applied Design Patterns, ch. 9; it has no bound.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection as Ids
+from typing import Any
+
+from pymongo import ASCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document
+from chalicelib.social.graph_store import IdRange, Pair, Person, Relations
+
+EDGES = Collection(
+    "social.edge",
+    indexes=(
+        IndexModel([("_id.owner", ASCENDING), ("_id.member", ASCENDING)]),
+        IndexModel([("_id.owner", ASCENDING), ("circles", ASCENDING), ("_id.member", ASCENDING)]),
+        IndexModel([("_id.member", ASCENDING), ("_id.owner", ASCENDING)]),
+    ),
+    shard_key={"_id.owner": 1},
+)
+
+
+class EdgeGraph:
+    """Holds any number of members and followers."""
+
+    def __init__(self, database: Database[Document]) -> None:
+        self._edges: MongoCollection[Document] = database[EDGES.name]
+
+    def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
+        """Return the owner's circles that somebody is in."""
+        edge = self._edges.find_one(edge_id(owner_id, member_id), {"circles": 1}, session=session)
+        return frozenset(edge["circles"] if edge else ())
+
+    def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
+        """Write the edge of a pair of which one is kept here."""
+        if not (owner or member):
+            return
+        where = edge_id(pair.owner.id, pair.member.id)
+        if not pair.after:
+            self._edges.delete_one(where, session=session)
+            return
+        self._edges.update_one(where, edge_update(pair), upsert=True, session=session)
+
+    def members(
+        self,
+        owner_id: str,
+        circle_ids: Ids[str] | None,
+        ids: IdRange,
+        session: ClientSession | None = None,
+    ) -> list[Person]:
+        """Return the members of these circles, or of all, by id."""
+        where: Document = {"_id.owner": owner_id}
+        if circle_ids is not None:
+            where["circles"] = {"$in": list(circle_ids)}
+        return self._people("member", where, ids, session)
+
+    def followers(self, user_id: str, ids: IdRange) -> list[Person]:
+        """Return the followers of a user by id."""
+        return self._people("owner", {"_id.member": user_id}, ids, None)
+
+    def count_followers(self, user_id: str) -> int:
+        """Count those who have a user in their circles."""
+        return self._edges.count_documents({"_id.member": user_id})
+
+    def _people(
+        self, side: str, where: Document, ids: IdRange, session: ClientSession | None
+    ) -> list[Person]:
+        bounds: Document = {"$gt": ids.after}
+        if ids.until is not None:
+            bounds["$lte"] = ids.until
+        found = (
+            self._edges.find(
+                {**where, f"_id.{side}": bounds}, {f"names.{side}": 1}, session=session
+            )
+            .sort(f"_id.{side}", ASCENDING)
+            .limit(ids.limit or 0)
+        )
+        return [Person(edge["_id"][side], edge["names"][side]) for edge in found]
+
+    def only_in(self, owner_id: str, circle_id: str, session: ClientSession) -> list[str]:
+        """Return the members of a circle who are in no other."""
+        where = {"_id.owner": owner_id, "circles": [circle_id]}
+        return [edge["_id"]["member"] for edge in self._edges.find(where, {}, session=session)]
+
+    def drop_circle(
+        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+    ) -> None:
+        """Take a circle from its members' edges."""
+        among: Document = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
+        self._edges.delete_many({**among, "circles": [circle_id]}, session=session)
+        self._edges.update_many(
+            {**among, "circles": circle_id}, {"$pull": {"circles": circle_id}}, session=session
+        )
+
+    def relations(self, own: Document, others: Ids[str]) -> Relations:
+        """Return what the edges say of a user and others."""
+        me = own["_id"]
+        wanted = [edge_id(other, me)["_id"] for other in others]
+        wanted += [edge_id(me, other)["_id"] for other in others]
+        circled_by: dict[str, frozenset[str]] = defaultdict(frozenset)
+        following = set()
+        for edge in self._edges.find({"_id": {"$in": wanted}}, {"circles": 1}):
+            if edge["_id"]["owner"] == me:
+                following.add(edge["_id"]["member"])
+            else:
+                circled_by[edge["_id"]["owner"]] = frozenset(edge["circles"])
+        return Relations(dict(circled_by), frozenset(following))
+
+    def rename(self, person: Person, owners: Ids[str], members: Ids[str]) -> None:
+        """Give a user's edges its name."""
+        as_owner = {"_id.owner": person.id, "_id.member": {"$in": list(members)}}
+        self._edges.update_many(as_owner, {"$set": {"names.owner": person.name}})
+        as_member = {"_id.member": person.id, "_id.owner": {"$in": list(owners)}}
+        self._edges.update_many(as_member, {"$set": {"names.member": person.name}})
+
+
+def edge_id(owner_id: str, member_id: str) -> Document:
+    """Return the filter of one edge; the order of the two fields is part of the id."""
+    return {"_id": {"owner": owner_id, "member": member_id}}
+
+
+def edge_update(pair: Pair) -> dict[str, Any]:
+    """Return the update that makes a pair's edge what the pair is."""
+    names = {"owner": pair.owner.name, "member": pair.member.name}
+    return {
+        "$set": {"circles": sorted(pair.after), "names": names},
+        "$setOnInsert": {"since": pair.ts},
+    }
