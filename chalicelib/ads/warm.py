@@ -13,8 +13,8 @@ from chalicelib.database import Document
 from chalicelib.errors import UnknownZone
 from chalicelib.runtime import Runtime
 
-# At 2 to 4 kB an ad in memory, and at most 16 KiB a creative, they take half of the smallest
-# function's 256 MB at the worst.
+# An ad takes 2 kB in memory, and 9 kB at its largest; a creative at most 16 KiB. So together
+# they stay below half of the function's 512 MB.
 MAX_ADS_HELD = 25_000
 MAX_CREATIVES_HELD = 256
 
