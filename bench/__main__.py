@@ -5,6 +5,7 @@ import importlib
 import json
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,12 @@ from bench.stack import measured_stack
 from bench.timing import table
 from chalicelib.runtime import Runtime
 
-# Each part is a module of this package with a function `measure`.
-PARTS = ("ads", "comments")
+# Each part is one or more modules of this package, each with a function `measure`.
+PARTS = {
+    "ads": ("ads", "ads_counting"),
+    "ads_counting": ("ads_counting",),
+    "comments": ("comments",),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -22,16 +27,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     given = parser.parse_args(arguments)
-    measure: Callable[[Runtime], list[dict[str, Any]]]
-    measure = importlib.import_module(f"bench.{given.part}").measure
+    measures: list[Callable[[Runtime], list[dict[str, Any]]]]
+    measures = [importlib.import_module(f"bench.{name}").measure for name in PARTS[given.part]]
     with (
         tempfile.TemporaryDirectory(prefix="plaza-bench-") as folder,
         measured_stack(Path(folder)) as runtime,
     ):
-        rows = measure(runtime)
-    print(table(rows))
+        tables = [measure(runtime) for measure in measures]
+    print("\n\n".join(map(table, tables)))
     if given.json:
-        given.json.write_text(json.dumps(rows, indent=2) + "\n")
+        given.json.write_text(json.dumps(list(chain(*tables)), indent=2) + "\n")
 
 
 if __name__ == "__main__":

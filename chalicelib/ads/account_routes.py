@@ -1,15 +1,17 @@
-"""The routes of the accounts: what one holds, and moving money out of it."""
+"""The routes of money: accounts, transfers between them, and what share a site has."""
 
+import math
 from http import HTTPStatus
 from typing import Annotated
 
 from chalice.app import Blueprint, Response
-from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError, field_validator
 
-from chalicelib.ads import accounts, transfers
+from chalicelib.ads import accounts, sites, transfers
 from chalicelib.ads.accounts import AccountId
-from chalicelib.ads.models import MAX_BUDGET_MICROS
-from chalicelib.ads.rights import require_account_owner
+from chalicelib.ads.models import MAX_BUDGET_MICROS, PartId
+from chalicelib.ads.rights import require_account_owner, require_publisher
+from chalicelib.ads.sites import WHOLE_BP
 from chalicelib.ads.transfers import Movement
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
@@ -26,6 +28,19 @@ class NewTransfer(Input):
 
     to: AccountId
     amount_micros: int = Field(ge=1, le=MAX_BUDGET_MICROS)
+
+
+class Site(Input):
+    """The body of `PUT /sites/{site}`: its part of what is billed, in hundredths of a percent."""
+
+    revenue_share: float = Field(ge=0, le=1)
+
+    @field_validator("revenue_share")
+    @classmethod
+    def _check_step(cls, share: float) -> float:
+        if not math.isclose(share * WHOLE_BP, round(share * WHOLE_BP), abs_tol=1e-6):
+            raise ValueError(f"a share is a multiple of {1 / WHOLE_BP}")
+        return share
 
 
 def routes(runtime: Runtime) -> Blueprint:
@@ -55,6 +70,18 @@ def routes(runtime: Runtime) -> Blueprint:
         moved = transfers.transfer(database, f"{account}/{key}", movement, now)
         return reply(_transfer(moved), HTTPStatus.CREATED)
 
+    @route("GET", "/sites/{site}")
+    def get_site(request: Request, site: PartId) -> Response:
+        require_publisher(request, site)
+        return reply(_site(site, sites.get_share(database, site)))
+
+    @route("PUT", "/sites/{site}")
+    def put_site(request: Request, site: PartId) -> Response:
+        request.principal("admin")
+        share_bp = round(request.body(Site).revenue_share * WHOLE_BP)
+        sites.put_share(database, site, share_bp)
+        return reply(_site(site, share_bp))
+
     return blueprint
 
 
@@ -75,6 +102,10 @@ def _account(stored: Document) -> Document:
         "balance_micros": stored["balance_micros"],
         "pending": pending,
     }
+
+
+def _site(site_id: str, share_bp: int) -> Document:
+    return {"site_id": site_id, "revenue_share": share_bp / WHOLE_BP}
 
 
 def _transfer(stored: Document) -> Document:

@@ -44,7 +44,6 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
         ad_unit_id=credited["ad_unit_id"],
         site_id=credited["site_id"],
         zone_id=credited["zone_id"],
-        visitor=conversion.visitor,
         price_micros=0,
         lease_id=None,
         ts=now,

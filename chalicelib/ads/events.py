@@ -38,7 +38,7 @@ _COUNTED_AS = {"impression": "impressions", "click": "clicks", "conversion": "co
 
 
 class AdEvent(Message):
-    """Something that happened to an ad of a decision, as its signed token says.
+    """Something that happened to an ad of a decision, as its signed token says but for whom.
 
     `price_micros` is 0 where this kind of event costs nothing. A conversion bears its order,
     where the advertiser told it, and its value.
@@ -52,7 +52,6 @@ class AdEvent(Message):
     ad_unit_id: str
     site_id: str
     zone_id: str
-    visitor: str | None
     price_micros: int
     lease_id: str | None
     ts: datetime

@@ -18,6 +18,11 @@ def put_share(database: Database[Document], site_id: str, share_bp: int) -> None
     database[SITES.name].update_one({"_id": site_id}, change, upsert=True)
 
 
+def get_share(database: Database[Document], site_id: str) -> int:
+    """Return a site's share in basis points."""
+    return shares_bp(database, [site_id])[site_id]
+
+
 def shares_bp(database: Database[Document], site_ids: Names[str]) -> dict[str, int]:
     """Return each site's share; one that was never set is the default."""
     found = database[SITES.name].find({"_id": {"$in": list(site_ids)}})

@@ -71,7 +71,6 @@ def event_of(offer: Offer, kind: Purpose, now: datetime, **details: Any) -> AdEv
         ad_unit_id=offer.ad_unit_id,
         site_id=offer.site_id,
         zone_id=offer.zone_id,
-        visitor=offer.visitor,
         price_micros=offer.price_micros,
         lease_id=offer.lease_id,
         ts=now,

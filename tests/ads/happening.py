@@ -27,7 +27,6 @@ def impression(number: int, lease_id: str | None, ts: datetime, **changes: Any) 
         "ad_unit_id": "one",
         "site_id": "blog",
         "zone_id": "banner",
-        "visitor": None,
         "price_micros": PRICE,
         "lease_id": lease_id,
         "ts": ts,

@@ -179,6 +179,15 @@ def test_a_seen_ad_is_capped_and_a_click_is_remembered(page: Page, runtime: Runt
     assert [len(history["impressions"]), len(history["clicks"])] == [1, 1]
 
 
+def test_the_log_of_events_does_not_say_who_it_was(page: Page, runtime: Runtime) -> None:
+    ad = page.ad("a-visitor-by-name")
+    page.see(ad)
+    page.click(ad)
+
+    assert "a-visitor-by-name" not in str(stored(runtime))
+    assert len(stored(runtime)) == 2
+
+
 def test_without_a_visitor_no_profile_is_kept(page: Page, runtime: Runtime) -> None:
     ad = page.ad()
     page.see(ad)
@@ -385,7 +394,6 @@ def test_a_batch_that_fails_is_delivered_again_whole(
         ad_unit_id="one",
         site_id="blog",
         zone_id="banner",
-        visitor=None,
         price_micros=0,
         lease_id=None,
         ts=clock(),

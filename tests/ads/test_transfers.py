@@ -391,6 +391,18 @@ def test_owners_alone_move_money_and_see_it(client: Client) -> None:
     assert publisher.get(f"/accounts/{BOB}").json["balance_micros"] == 10
 
 
+def test_an_admin_says_what_share_of_the_money_a_site_has(client: Client) -> None:
+    admin, owner = as_admin(client), client.as_("pat", roles=["publisher"], sites=["blog"])
+    assert owner.get("/sites/blog").json == {"site_id": "blog", "revenue_share": 0.7}
+
+    assert admin.put("/sites/blog", revenue_share=0.8125).status == 200
+
+    assert owner.get("/sites/blog").json == {"site_id": "blog", "revenue_share": 0.8125}
+    assert owner.put("/sites/blog", revenue_share=1).code == "forbidden"
+    for share in (-0.1, 1.1, 0.70001, "1", None):
+        assert admin.put("/sites/blog", revenue_share=share).code == "invalid_request"
+
+
 def test_an_outage_moves_nothing_that_a_clean_up_cannot_settle(
     funded: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
