@@ -15,8 +15,8 @@ from pydantic import (
 
 from chalicelib.database import Document
 from chalicelib.http import Input
-from chalicelib.identity import PersonName, UserId
-from chalicelib.texts import Line, Paragraphs, Url
+from chalicelib.identity import UserId
+from chalicelib.texts import Line, Paragraphs, PersonName, Url
 
 PUBLIC = "*public*"
 ALL_CIRCLES = "*circles*"
@@ -160,6 +160,12 @@ class NewPost(Input):
         return self
 
 
+class PostEdit(Input):
+    """What can be changed on a post: what it says."""
+
+    detail: Any
+
+
 def _registered(name: str) -> str:
     if name not in POST_TYPES:
         raise ValueError(f"the types of posts are {', '.join(POST_TYPES)}")
@@ -182,10 +188,10 @@ def new_post_model(name: str) -> type[NewPost]:
 
 
 @functools.cache
-def edit_model(name: str) -> type[Input]:
-    """Return the model of an edit of a post of a registered type: `{detail}`."""
+def edit_model(name: str) -> type[PostEdit]:
+    """Return the model of an edit of a post of a registered type."""
     fields: dict[str, Any] = {"detail": (POST_TYPES[name], ...)}
-    return create_model(f"Edited{name.title()}", __base__=Input, **fields)
+    return create_model(f"Edited{name.title()}", __base__=PostEdit, **fields)
 
 
 def user_answer(user: Document) -> dict[str, Any]:

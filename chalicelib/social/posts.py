@@ -9,13 +9,12 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Forbidden, UnknownCircle, UnknownPost
-from chalicelib.http import Input
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.social import audiences, circles, users
 from chalicelib.social.messages import Deliver, Spread
-from chalicelib.social.models import ALL_CIRCLES, AT_POST, COMMENTS_SHOWN, PUBLIC, NewPost
+from chalicelib.social.models import ALL_CIRCLES, AT_POST, COMMENTS_SHOWN, PUBLIC, NewPost, PostEdit
 from chalicelib.social.visibility import may_see, without_hidden
 
 UNFINISHED = ("pending", "delivering")
@@ -104,14 +103,14 @@ def _new_fan_out(expires_at: datetime) -> Document:
     }
 
 
-def edit(runtime: Runtime, post_id: str, caller: Principal, detail: Input) -> Document:
+def edit(runtime: Runtime, post_id: str, caller: Principal, given: PostEdit) -> Document:
     """Give a post of the caller's another detail, and have it brought to every copy.
 
     Raises UnknownPost, and Forbidden for those who may see the post but did not write it.
     """
     find_own(runtime.database, post_id, caller)
     now = runtime.now()
-    change = {"detail": detail.model_dump(exclude_none=True), "edited": now}
+    change = {"detail": given.detail.model_dump(exclude_none=True), "edited": now}
     if not _mark(runtime, post_id, change):
         raise UnknownPost
     runtime.queues.send(Spread(post_id=post_id))

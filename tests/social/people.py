@@ -1,6 +1,7 @@
 """A few people who circle each other and post, through the API."""
 
 import dataclasses
+import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,18 @@ from typing import Any
 from chalicelib.database import Document
 from chalicelib.queues import Message, Queues
 from chalicelib.runtime import Runtime
+from chalicelib.social import background, spreading
 from chalicelib.social import fan_out as fan_outs
+from chalicelib.social.messages import (
+    BackFill,
+    Deliver,
+    DeliverChunk,
+    Erase,
+    Rebuild,
+    Rename,
+    Spread,
+    Trim,
+)
 from tests.conftest import Clock, Workers
 from tests.http_client import Client, Reply
 
@@ -86,6 +98,26 @@ class Courier(Queues):
         """Return the messages that wait, which wait no longer."""
         taken, self.waiting = self.waiting, []
         return taken
+
+    def deliver(self, runtime: Runtime, rng: random.Random, *, twice: bool = False) -> None:
+        """Have all messages worked on, in any order, until none waits."""
+        while messages := self.take() * (2 if twice else 1):
+            rng.shuffle(messages)
+            for message in messages:
+                work_on(runtime, message)
+
+
+def work_on(runtime: Runtime, message: Message) -> None:
+    """Do what the worker of a message's queue does."""
+    match message:
+        case Deliver() | DeliverChunk():
+            fan_outs.handle(runtime, message)
+        case Spread():
+            spreading.spread(runtime, message.post_id)
+        case BackFill() | Rename() | Rebuild() | Trim() | Erase():
+            background.handle(runtime, message)
+        case _:
+            raise AssertionError(message)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,90 @@
+"""The rules of the social feed as a plain model: dictionaries, sets and lists."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+COMMENTS_SHOWN = 3
+
+
+@dataclass
+class ModelPost:
+    """A post with all that was ever said on it."""
+
+    id: str
+    by: str
+    wall: str
+    circles: list[str]
+    kept: frozenset[str] | None
+    ts: datetime
+    text: str
+    comments: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Village:
+    """Who has whom in which circle, who blocks whom, and what was posted and not deleted."""
+
+    circles: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    blocks: set[tuple[str, str]] = field(default_factory=set)
+    posts: dict[str, ModelPost] = field(default_factory=dict)
+
+    def blocked(self, one: str, other: str) -> bool:
+        return (one, other) in self.blocks or (other, one) in self.blocks
+
+    def follows(self, reader: str, author: str) -> bool:
+        return any(author in m for (owner, _), m in self.circles.items() if owner == reader)
+
+    def members(self, owner: str, named: list[str]) -> set[str]:
+        found: set[str] = set()
+        for (who, circle_id), members in self.circles.items():
+            if who == owner and (named == ["*circles*"] or circle_id in named):
+                found |= members
+        return found
+
+    def block(self, one: str, other: str) -> None:
+        self.blocks.add((one, other))
+        for (owner, _), members in self.circles.items():
+            if owner in {one, other}:
+                members -= {one, other}
+
+    def addressed(self, reader: str, post: ModelPost) -> bool:
+        """Tell whether a reader is in the circles that a post was written to."""
+        if post.circles == ["*public*"]:
+            return False
+        return reader in (self.members(post.by, post.circles) if post.kept is None else post.kept)
+
+    def may_see(self, reader: str, post: ModelPost) -> bool:
+        if reader == post.by:
+            return True
+        if self.blocked(reader, post.by):
+            return False
+        public = post.circles == ["*public*"]
+        return public or reader == post.wall or self.addressed(reader, post)
+
+    def news(self, reader: str) -> list[Any]:
+        return self._seen(reader, (p for p in self._all() if self.follows(reader, p.by)))
+
+    def incoming(self, reader: str) -> list[Any]:
+        sent = (p for p in self._all() if p.wall == reader or self.addressed(reader, p))
+        return self._seen(reader, (post for post in sent if post.by != reader))
+
+    def wall(self, owner: str, reader: str) -> list[Any]:
+        posts = (p for p in self._all() if owner in {p.by, p.wall})
+        posts = (p for p in posts if (owner, p.by) not in self.blocks)
+        if reader == owner:
+            posts = (p for p in posts if p.by == owner or self.follows(owner, p.by))
+        return self._seen(reader, posts)
+
+    def _all(self) -> list[ModelPost]:
+        return sorted(self.posts.values(), key=lambda post: (post.ts, post.id), reverse=True)
+
+    def _seen(self, reader: str, posts: Iterable[ModelPost]) -> list[Any]:
+        return [self.shown(reader, post) for post in posts if self.may_see(reader, post)]
+
+    def shown(self, reader: str, post: ModelPost) -> Any:
+        """Return what a reader is shown of a post."""
+        last = post.comments[-COMMENTS_SHOWN:]
+        comments = [text for by, text in last if not self.blocked(reader, by)]
+        return post.id, post.text, comments, len(post.comments)
