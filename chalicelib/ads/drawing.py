@@ -4,12 +4,19 @@ import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import pymongo
+
 from chalicelib.ads import leases
 from chalicelib.ads.leases import Terms
+from chalicelib.database import Document
+from chalicelib.errors import Unavailable
+from chalicelib.logs import log
 from chalicelib.runtime import Runtime
 
 # After a refusal, how long a campaign is taken to have no money: it is released by the minute.
 REFUSED_FOR = timedelta(seconds=1)
+# A decision waits no longer for money: one whose campaign another holds takes the next ad.
+ACQUIRE_TIMEOUT_SECONDS = 0.5
 # Campaigns remembered; the ones drawn on longest ago are forgotten, and their leases expire.
 MAX_HELD = 10_000
 
@@ -59,8 +66,7 @@ class HeldLeases:
         return held.lease_id is not None and held.remaining_micros < price_micros
 
     def _acquire(self, campaign_id: str, now: datetime) -> _Held:
-        runtime = self._runtime
-        lease = leases.acquire(runtime.database, campaign_id, self._terms, now, runtime.random)
+        lease = self._lease(campaign_id, now)
         held = _Held(now + REFUSED_FOR)
         if lease is not None:
             held = _Held(lease["expires_at"], lease["_id"], lease["remaining_micros"])
@@ -69,3 +75,14 @@ class HeldLeases:
         while len(self._held) > MAX_HELD:
             self._held.pop(next(iter(self._held)))
         return held
+
+    def _lease(self, campaign_id: str, now: datetime) -> Document | None:
+        runtime = self._runtime
+        try:
+            with pymongo.timeout(ACQUIRE_TIMEOUT_SECONDS):
+                return leases.acquire(
+                    runtime.database, campaign_id, self._terms, now, runtime.random
+                )
+        except Unavailable:
+            log.warning("no lease in time", extra={"fields": {"campaign_id": campaign_id}})
+            return None

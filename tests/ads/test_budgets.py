@@ -156,6 +156,18 @@ def test_a_lease_is_ended_once_it_expired_and_its_beacons_had_their_grace(
     assert money(runtime)["available"] == 50
 
 
+def test_runs_of_the_schedule_at_once_end_a_lease_once(runtime: Runtime, clock: Clock) -> None:
+    funded(runtime, 500)
+    for _ in range(10):
+        acquire(runtime)
+    clock.advance(minutes=21)
+
+    ended = in_threads(lambda _: leases.end_expired(runtime.database, GRACE, clock()), 4)
+
+    assert sum(ended) == 10
+    assert money(runtime) == {"released": 500, "available": 500, "leased": 0, "spent": 0}
+
+
 @pytest.mark.parametrize("state", ["paused", "exhausted", "draft"])
 def test_a_campaign_that_is_not_active_leases_nothing(runtime: Runtime, state: str) -> None:
     funded(runtime, 500)

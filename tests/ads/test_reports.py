@@ -1,63 +1,30 @@
 """Reports add up: by any period, by any group, and to what the events say."""
 
 import csv
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from chalicelib.ads import (
-    accounts,
-    budgets,
     counts,
     estimates,
     events,
     reconciling,
     rolling,
-    settlements,
 )
-from chalicelib.ads.leases import Terms, acquire
-from chalicelib.ads.statistics import wilson_interval
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from tests.ads.happening import CLICKS, PRICE, SPRING, click, count, impression
-from tests.ads.inventory import activate, add_zones, advertiser, publisher, put_campaign
+from tests.ads.happening import PRICE, SPRING, count, impression
+from tests.ads.history import DAY, HOUR, TIMES, make_history
+from tests.ads.inventory import advertiser, publisher
 from tests.conftest import Clock
 from tests.http_client import Client, Reply
-
-DAY = datetime(2026, 3, 1, tzinfo=UTC)
-HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
-# The last days of a month, of a week and of a year, on both sides.
-TIMES = [
-    DAY - 61 * 24 * HOUR,
-    DAY - 60 * 24 * HOUR,
-    DAY - MINUTE,
-    DAY,
-    DAY + 59 * MINUTE,
-    DAY + HOUR,
-    DAY + 23 * HOUR + 59 * MINUTE,
-    DAY + 24 * HOUR,
-    DAY + 31 * 24 * HOUR,
-]
 
 
 @pytest.fixture
 def reported(runtime: Runtime) -> Runtime:
-    """Paid impressions at many times, in two zones, of two ad units; and a click."""
-    add_zones(runtime, "blog/banner", "blog/side")
-    put_campaign(runtime, SPRING, budget={"total_micros": 500 * PRICE})
-    activate(runtime, SPRING)
-    terms = Terms(50, HOUR)
-    lease = acquire(runtime.database, SPRING, terms, runtime.now(), runtime.random)
-    assert lease
-    for number, ts in enumerate(TIMES):
-        place = {"zone_id": "banner" if number % 2 else "side", "ad_unit_id": f"unit-{number % 3}"}
-        count(runtime, impression(number, lease["_id"], ts, **place))
-    count(runtime, click(1, DAY, campaign_id=SPRING, price_micros=0))
-    rolling.roll_up(runtime.database, runtime.now())
-    return runtime
+    return make_history(runtime)
 
 
 def ask(client: Client, **query: Any) -> Reply:
@@ -325,119 +292,3 @@ def test_reconciling_is_a_command(app: Any) -> None:
 
     assert answer["differences"] == []
     assert set(answer["ledger"].values()) == {0}
-
-
-def balances(runtime: Runtime) -> dict[str, int]:
-    names = ("advertiser:mercedes", "site:blog", "network")
-    found = runtime.database[accounts.ACCOUNTS.name].find({"_id": {"$in": names}})
-    return {account["_id"]: account["balance_micros"] for account in found}
-
-
-def fund(runtime: Runtime, amount: int, key: str = "top-up") -> None:
-    from chalicelib.ads.transfers import Movement, transfer
-
-    for account in (accounts.BANK, "advertiser:mercedes"):
-        accounts.open_account(runtime.database, account, runtime.now())
-    movement = Movement(accounts.BANK, "advertiser:mercedes", amount)
-    transfer(runtime.database, key, movement, runtime.now())
-
-
-def test_a_day_that_is_over_is_settled_once(reported: Runtime, clock: Clock) -> None:
-    fund(reported, 10_000)
-    clock.advance(hours=12)
-
-    for _ in range(3):
-        settlements.settle(reported.database, clock())
-
-    # The impressions up to 1 March: the days of the later ones are not over.
-    assert balances(reported) == {
-        "advertiser:mercedes": 10_000 - 7 * PRICE,
-        "site:blog": 7 * 175,
-        "network": 7 * 75,
-    }
-
-
-def test_an_event_counted_late_is_settled_by_the_next_run(reported: Runtime, clock: Clock) -> None:
-    fund(reported, 10_000)
-    clock.advance(hours=13)
-    settlements.settle(reported.database, clock())
-    terms = Terms(50, HOUR)
-    lease = acquire(reported.database, SPRING, terms, clock(), reported.random)
-    assert lease
-    count(reported, impression(300, lease["_id"], DAY))
-
-    settlements.settle(reported.database, clock())
-
-    assert balances(reported)["site:blog"] == 8 * 175
-
-
-def test_a_settlement_without_funds_waits_for_them(reported: Runtime, clock: Clock) -> None:
-    fund(reported, 999)
-    clock.advance(hours=12)
-    settlements.settle(reported.database, clock())
-    assert balances(reported)["site:blog"] < 7 * 175
-    fund(reported, 10_000, "another")
-    clock.advance(days=30)
-
-    settlements.settle(reported.database, clock())
-
-    assert balances(reported)["advertiser:mercedes"] == 10_999 - 8 * PRICE
-
-
-@pytest.mark.parametrize("step", ["debit", "announce", "release_hold", "credit"])
-def test_a_settlement_that_dies_pays_once_all_the_same(
-    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    fund(reported, 10_000)
-    clock.advance(hours=12)
-    real = getattr(accounts, step)
-
-    def dies(*arguments: Any) -> None:
-        real(*arguments)
-        raise RuntimeError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(accounts, step, dies)
-        with pytest.raises(RuntimeError):
-            settlements.settle(reported.database, clock())
-    clock.advance(minutes=5)
-
-    settlements.settle(reported.database, clock())
-
-    assert balances(reported) == {
-        "advertiser:mercedes": 10_000 - 7 * PRICE,
-        "site:blog": 7 * 175,
-        "network": 7 * 75,
-    }
-
-
-@pytest.mark.parametrize(
-    ("clicks", "impressions", "low", "high"),
-    [(0, 10, 0.0, 0.2775), (1, 10, 0.0179, 0.4042), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0)],
-)
-def test_the_interval_is_wilson_s(clicks: int, impressions: int, low: float, high: float) -> None:
-    # Values by R: prop.test(clicks, impressions, correct = FALSE).
-    assert wilson_interval(clicks, impressions) == pytest.approx((low, high), abs=5e-5)
-
-
-@given(st.integers(0, 10**9), st.integers(0, 10**9))
-def test_the_interval_holds_the_rate_and_lies_within_0_and_1(clicks: int, impressions: int) -> None:
-    interval = wilson_interval(clicks, impressions)
-
-    if impressions == 0:
-        assert interval is None
-        return
-    assert interval
-    rate = min(clicks / impressions, 1)
-    assert 0 <= interval.low <= rate + 1e-12
-    assert rate - 1e-12 <= interval.high <= 1
-
-
-def test_the_clicks_of_a_campaign_can_be_paid_after_a_restart(runtime: Runtime) -> None:
-    add_zones(runtime, "blog/banner")
-    put_campaign(runtime, CLICKS, pricing={"type": "cpc", "bid_micros": 1_000})
-    activate(runtime, CLICKS)
-
-    count(runtime, click(1, runtime.now(), price_micros=1_000))
-
-    assert budgets.read(runtime.database, CLICKS)["spent_micros"] == 1_000

@@ -13,7 +13,6 @@ from pydantic import SecretStr
 
 from app import create_app
 from chalicelib.ads import budgets, counts, events, visitors
-from chalicelib.ads.drawing import HeldLeases
 from chalicelib.ads.events import AdEvent
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
@@ -281,24 +280,6 @@ def test_a_click_on_an_ad_that_is_no_more_is_not_found(page: Page, runtime: Runt
     assert stored(runtime) == []
 
 
-def test_a_campaign_without_money_gives_way_to_the_next(
-    page: Page, runtime: Runtime, clock: Clock
-) -> None:
-    put_campaign(runtime, SUMMER, pricing=cpm(1_000_000), budget={"total_micros": 2_000})
-    activate(runtime, SUMMER)
-    clock.advance(seconds=2)
-
-    served = [page.ad()["campaign_id"] for _ in range(4)]
-
-    assert served == [SUMMER, SUMMER, SPRING, SPRING]
-
-
-def test_a_zone_without_anyone_s_money_shows_nothing(page: Page, runtime: Runtime) -> None:
-    put_campaign(runtime, SPRING, budget={"total_micros": PRICE})
-
-    assert [bool(page.ad()) for _ in range(3)] == [True, False, False]
-
-
 def test_a_zone_that_counts_decisions_bills_what_it_serves(page: Page, runtime: Runtime) -> None:
     add_zones(runtime, "blog/banner", count_on="decision")
 
@@ -320,46 +301,6 @@ def test_the_urls_stand_under_the_public_url(runtime: Runtime, token: Any) -> No
 
     assert ad["impression_url"].startswith("https://ads.example/api/ads/events/")
     assert ad["click_url"].startswith("https://ads.example/api/ads/click/")
-
-
-def test_drawing_takes_one_lease_for_many_impressions(runtime: Runtime) -> None:
-    settings = runtime.settings.model_copy(update={"budget_lease_impressions": 50})
-    held = HeldLeases(replace(runtime, settings=settings))
-
-    drawn = [held.draw(SPRING, PRICE) for _ in range(101)]
-
-    assert [drawn.count(lease_id) for lease_id in dict.fromkeys(drawn)] == [50, 50, 1]
-    assert budgets.read(runtime.database, SPRING)["leased_micros"] == 150 * PRICE
-
-
-def test_a_lease_is_not_drawn_on_past_its_expiry(runtime: Runtime, clock: Clock) -> None:
-    held = HeldLeases(runtime)
-    first = held.draw(SPRING, PRICE)
-    clock.advance(seconds=runtime.settings.budget_lease_seconds)
-
-    assert held.draw(SPRING, PRICE) not in {first, None}
-
-
-def test_a_refusal_is_remembered_for_a_second(runtime: Runtime, clock: Clock) -> None:
-    held = HeldLeases(runtime)
-    put_campaign(runtime, SUMMER)
-    assert held.draw(SUMMER, PRICE) is None
-    activate(runtime, SUMMER)
-    assert held.draw(SUMMER, PRICE) is None
-    clock.advance(seconds=1)
-
-    assert held.draw(SUMMER, PRICE)
-
-
-def test_a_draw_that_was_put_back_can_be_drawn_again(runtime: Runtime) -> None:
-    put_campaign(runtime, SPRING, budget={"total_micros": PRICE})
-    held = HeldLeases(runtime)
-    lease_id = held.draw(SPRING, PRICE)
-    assert lease_id
-
-    held.put_back(SPRING, lease_id, PRICE)
-
-    assert [held.draw(SPRING, PRICE), held.draw(SPRING, PRICE)] == [lease_id, None]
 
 
 def test_the_grace_exceeds_five_visibility_timeouts(runtime: Runtime, app: Chalice) -> None:

@@ -1,0 +1,100 @@
+"""What a day earned reaches sites and the network once, whatever stops the schedule."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.ads import accounts, settlements
+from chalicelib.ads.leases import Terms, acquire
+from chalicelib.ads.transfers import Movement, transfer
+from chalicelib.runtime import Runtime
+from tests.ads.happening import PRICE, SPRING, count, impression
+from tests.ads.history import DAY, HOUR, make_history
+from tests.conftest import Clock
+
+
+@pytest.fixture
+def reported(runtime: Runtime) -> Runtime:
+    return make_history(runtime)
+
+
+def balances(runtime: Runtime) -> dict[str, int]:
+    names = ("advertiser:mercedes", "site:blog", "network")
+    found = runtime.database[accounts.ACCOUNTS.name].find({"_id": {"$in": names}})
+    return {account["_id"]: account["balance_micros"] for account in found}
+
+
+def fund(runtime: Runtime, amount: int, key: str = "top-up") -> None:
+    for account in (accounts.BANK, "advertiser:mercedes"):
+        accounts.open_account(runtime.database, account, runtime.now())
+    movement = Movement(accounts.BANK, "advertiser:mercedes", amount)
+    transfer(runtime.database, key, movement, runtime.now())
+
+
+def test_a_day_that_is_over_is_settled_once(reported: Runtime, clock: Clock) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=12)
+
+    for _ in range(3):
+        settlements.settle(reported.database, clock())
+
+    # The impressions up to 1 March: the days of the later ones are not over.
+    assert balances(reported) == {
+        "advertiser:mercedes": 10_000 - 7 * PRICE,
+        "site:blog": 7 * 175,
+        "network": 7 * 75,
+    }
+
+
+def test_an_event_counted_late_is_settled_by_the_next_run(reported: Runtime, clock: Clock) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=13)
+    settlements.settle(reported.database, clock())
+    terms = Terms(50, HOUR)
+    lease = acquire(reported.database, SPRING, terms, clock(), reported.random)
+    assert lease
+    count(reported, impression(300, lease["_id"], DAY))
+
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported)["site:blog"] == 8 * 175
+
+
+def test_a_settlement_without_funds_waits_for_them(reported: Runtime, clock: Clock) -> None:
+    fund(reported, 999)
+    clock.advance(hours=12)
+    settlements.settle(reported.database, clock())
+    assert balances(reported)["site:blog"] < 7 * 175
+    fund(reported, 10_000, "another")
+    clock.advance(days=30)
+
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported)["advertiser:mercedes"] == 10_999 - 8 * PRICE
+
+
+@pytest.mark.parametrize("step", ["debit", "announce", "release_hold", "credit"])
+def test_a_settlement_that_dies_pays_once_all_the_same(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=12)
+    real = getattr(accounts, step)
+
+    def dies(*arguments: Any) -> None:
+        real(*arguments)
+        raise RuntimeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(accounts, step, dies)
+        with pytest.raises(RuntimeError):
+            settlements.settle(reported.database, clock())
+    clock.advance(minutes=5)
+
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported) == {
+        "advertiser:mercedes": 10_000 - 7 * PRICE,
+        "site:blog": 7 * 175,
+        "network": 7 * 75,
+    }
