@@ -20,7 +20,7 @@ class Problem(ChaliceUnhandledError):
     """A failure with a meaning for the caller, answered as RFC 9457 problem+json.
 
     It descends from ChaliceUnhandledError because Chalice lets only that family reach the
-    middleware that writes the answer (`chalicelib.http.problems`).
+    middleware that writes the answer (`chalicelib.http.install`).
     """
 
     status: ClassVar[int] = 500
@@ -103,14 +103,6 @@ class UnknownRoute(Problem):
     status = 404
     code = "unknown_route"
     title = "There is nothing at this path for this method"
-
-
-class Conflict(Problem):
-    """What is stored does not allow this now."""
-
-    status = 409
-    code = "conflict"
-    title = "This conflicts with what is stored"
 
 
 class ChangeTooLarge(Problem):

@@ -7,14 +7,17 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import jwt
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
 
 from chalicelib.errors import Misconfigured, Unauthenticated, Unavailable
 from chalicelib.settings import Settings
+from chalicelib.texts import PersonName, drop_controls
 
 UserId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_|-]{1,64}$")]
-PersonName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 Role = Literal["moderator", "publisher", "advertiser", "admin"]
+
+# The site of a publisher whose token names none, and of nodes that name none.
+DEFAULT_SITE = "default"
 
 _ASYMMETRIC = ("RS256", "ES256")
 
@@ -27,7 +30,7 @@ class Claims(BaseModel):
     sub: UserId
     exp: int
     nbf: int = 0
-    name: PersonName | None = None
+    name: Annotated[PersonName | None, BeforeValidator(drop_controls)] = None
     roles: tuple[str, ...] = ()
     advertiser: str | None = None
     sites: tuple[str, ...] = ()
@@ -46,6 +49,11 @@ class Principal:
     def has(self, *roles: Role) -> bool:
         """Tell whether the caller bears any of the roles; an admin bears them all."""
         return "admin" in self.roles or not self.roles.isdisjoint(roles)
+
+    def owns(self, site: str) -> bool:
+        """Tell whether the caller is the site's publisher; an admin owns every site."""
+        own_sites = self.sites or {DEFAULT_SITE}
+        return "admin" in self.roles or ("publisher" in self.roles and site in own_sites)
 
 
 def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> Principal | None:

@@ -19,8 +19,8 @@ from chalicelib.ads import (
 from chalicelib.comments import moderation, nodes, promotion
 from chalicelib.comments.stores import buckets, documents
 from chalicelib.database import Collection
-from chalicelib.social import comments as social_comments
 from chalicelib.social import audiences, errands, news, news_items, posts, users, walls
+from chalicelib.social import comments as social_comments
 from chalicelib.social.graph_stores import edges
 
 COLLECTIONS: tuple[Collection, ...] = (

@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+)
 
 PREFIX = "PLAZA_"
 
@@ -16,6 +24,12 @@ def _split(value: object) -> object:
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return value
+
+
+def _not_the_servers_own(database: str) -> str:
+    if database in {"admin", "config", "local"}:
+        raise ValueError("this database is the server's own")
+    return database
 
 
 # HS256 asks for a key of at least 256 bits (RFC 7518, section 3.2).
@@ -32,7 +46,9 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     mongodb_uri: SecretStr = SecretStr("mongodb://127.0.0.1:27017/")
-    database: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,38}$")] = "plaza"
+    database: Annotated[
+        str, Field(pattern=r"^[A-Za-z0-9_-]{1,38}$"), AfterValidator(_not_the_servers_own)
+    ] = "plaza"
 
     jwt_secret: Secret | None = None
     jwks_url: str | None = None

@@ -14,6 +14,13 @@ def _without_controls(text: str) -> str:
     return text
 
 
+def drop_controls(text: object) -> object:
+    """Return a text without its control characters, for what others wrote and we only show."""
+    if not isinstance(text, str):
+        return text
+    return "".join(each for each in text if unicodedata.category(each) != "Cc")
+
+
 def _printable(text: str) -> str:
     _without_controls(text.translate(dict.fromkeys(map(ord, _LINE_BREAKS))))
     return text
@@ -23,6 +30,11 @@ def _newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+PersonName = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+    AfterValidator(_without_controls),
+]
 Line = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=200),

@@ -18,8 +18,10 @@ def main() -> None:
     parser.add_argument("stage", choices=sorted(CONFIG["stages"]))
     parser.add_argument("out", type=Path, help="the folder to write deployment.zip and sam.json to")
     given = parser.parse_args()
-    package(given.stage, given.out.resolve())
-    print(f"{given.out / 'deployment.zip'} and {given.out / 'sam.json'}")
+    # The scripts run in the project's folder, wherever they were called from.
+    out = Path(os.environ.get("PLAZA_CALLED_FROM", ".")).resolve() / given.out
+    package(given.stage, out)
+    print(f"{out / 'deployment.zip'} and {out / 'sam.json'}")
 
 
 def package(stage: str, out: Path) -> None:

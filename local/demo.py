@@ -26,19 +26,23 @@ _LOCAL = "local.state"
 def load_once(runtime: Runtime, *, may_start_over: bool) -> None:
     """Load the demo into a database that has never held anything.
 
-    A load that was cut short leaves no mark. Our own server has shown its data to nobody by
-    then, so what is there is dropped and loaded anew; another's database is left alone.
+    The mark says that a load has begun, and then that it is done. One that was cut short is
+    dropped and begun anew where the database is our own, since nobody could call it by then;
+    in another's database it is left as it is.
     """
     state = runtime.database[_LOCAL]
-    if state.find_one(_MARK):
-        return
-    if may_start_over:
+    mark = state.find_one(_MARK)
+    if mark is None:
+        if any(runtime.database[each.name].find_one() for each in schema.COLLECTIONS):
+            return
+    elif mark["loading"] and may_start_over:
         runtime.database.client.drop_database(runtime.database)
         ensure_indexes(runtime.database, schema.COLLECTIONS)
-    elif any(runtime.database[each.name].find_one() for each in schema.COLLECTIONS):
+    else:
         return
+    state.replace_one(_MARK, {"loading": True}, upsert=True)
     load(runtime)
-    state.insert_one(dict(_MARK))
+    state.replace_one(_MARK, {"loading": False})
 
 
 def load(runtime: Runtime) -> None:
@@ -76,10 +80,8 @@ class _Api:
         Raises RefusedCall for any failure.
         """
         self._time = min(self._time + STEP, self._latest)
-        secret = self._runtime.settings.jwt_secret
-        assert secret is not None  # noqa: S101 - the local stack always has one
         token = mint(
-            secret.get_secret_value(),
+            self._runtime.settings,
             self._runtime.now(),
             sub,
             name=DATA["people"].get(sub),

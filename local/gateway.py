@@ -78,7 +78,7 @@ def wsgi_application(gateway: Gateway) -> "WSGIApplication":
         )
         status = f"{answer.status} {HTTPStatus(answer.status).phrase}"
         start_response(status, list(answer.headers.items()))
-        return [answer.body]
+        return [b"" if environ["REQUEST_METHOD"] == "HEAD" else answer.body]
 
     return application
 

@@ -1,4 +1,4 @@
-"""The local stack's own secrets: made once, kept in .plaza, never those of a deployment."""
+"""The local stack's folder and its own secrets, which are never those of a deployment."""
 
 import json
 import os
@@ -6,24 +6,48 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
+from local.failures import StartupFailure
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(os.environ.get("PLAZA_LOCAL_FOLDER") or ROOT / ".plaza")
 _FILE = FOLDER / "secrets.json"
 _NAMES = ("PLAZA_JWT_SECRET", "PLAZA_SIGNING_KEYS")
 
 
+def make_folder() -> None:
+    """Make the folder of the local stack's data; raises StartupFailure where it cannot be."""
+    try:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        if not os.access(FOLDER, os.W_OK):
+            raise PermissionError("it is not writable")
+    except OSError as error:
+        raise StartupFailure(f"the folder {FOLDER} cannot be used ({error})") from None
+
+
 def local_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment's secrets; one that it lacks is made up once and kept."""
-    kept: dict[str, str] = json.loads(_FILE.read_text()) if _FILE.exists() else {}
+    """Return the environment's secrets; one that it lacks is made up once and kept.
+
+    Raises StartupFailure where the file that keeps them is damaged.
+    """
+    make_folder()
+    kept = _read()
     if set(kept) != set(_NAMES):
         kept = {name: secrets.token_urlsafe(32) for name in _NAMES}
         _write(kept)
     return {name: environment.get(name) or kept[name] for name in _NAMES}
 
 
+def _read() -> dict[str, str]:
+    if not _FILE.exists():
+        return {}
+    try:
+        return dict(json.loads(_FILE.read_text()))
+    except (OSError, ValueError, TypeError):
+        raise StartupFailure(f"{_FILE} is damaged; remove it and new secrets are made") from None
+
+
 def _write(kept: Mapping[str, str]) -> None:
     """Write the file whole or not at all, readable by its owner alone."""
-    FOLDER.mkdir(exist_ok=True)
     draft = _FILE.with_suffix(f".{os.getpid()}")
     draft.touch(mode=0o600)
     draft.write_text(json.dumps(kept))

@@ -1,6 +1,7 @@
 """SQS's event source mappings: queues made from what the app declares, and their pollers."""
 
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -97,7 +98,7 @@ class Poller:
             received = self.sqs.receive_message(
                 QueueUrl=self._url,
                 MaxNumberOfMessages=room,
-                WaitTimeSeconds=0 if messages else wait_seconds,
+                WaitTimeSeconds=_wait(window_ends) if messages else wait_seconds,
                 AttributeNames=["All"],
                 MessageAttributeNames=["All"],
             ).get("Messages", [])
@@ -132,3 +133,8 @@ class Poller:
             return everything
         failed = {item["itemIdentifier"] for item in (answer or {}).get("batchItemFailures", [])}
         return failed if failed.issubset(everything) else everything
+
+
+def _wait(window_ends: float) -> int:
+    """Return how long to wait for more of a batch, in SQS's whole seconds."""
+    return min(1, math.ceil(max(0.0, window_ends - time.monotonic())))

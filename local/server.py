@@ -1,63 +1,39 @@
-"""Run all of Plaza on this machine: database, queues, workers, schedules and HTTP API."""
+"""Start Plaza on this machine: the command line, the signals, and one line where it fails."""
 
 import argparse
 import contextlib
-import dataclasses
-import fcntl
-import logging
 import os
 import signal
-import socket
 import sys
-import tempfile
-import threading
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, NoReturn
-
-import boto3
-import waitress
-from chalice.app import Chalice
-from chalice.local import LocalChalice
-from moto.server import ThreadedMotoServer
-from pymongo import MongoClient
-from pymongo.errors import ConfigurationError, PyMongoError
-
-from chalicelib import __version__, schema
-from chalicelib.database import Document, ensure_indexes
-from chalicelib.logs import JsonFormatter, log
-from chalicelib.queues import Queues
-from chalicelib.runtime import Runtime
-from chalicelib.settings import InvalidSettings
-from deploy.template import declared_queues, visibility_timeout_seconds
-from local import demo
-from local.failures import StartupFailure
-from local.gateway import Gateway, wsgi_application
-from local.local_secrets import FOLDER, local_secrets
-from local.mongod import running_mongod
-from local.queues import Poller, create_queues
-from local.schedules import declared_schedules, run_schedules
-from local.tokens import mint
+from collections.abc import Callable
+from types import FrameType
+from typing import NoReturn
 
 DEFAULT_PORT = 8000
-HTTP_THREADS = 16
-QUEUE_PREFIX = "plaza-local-"
 
 
 def main() -> None:
     """Start the stack of the command line's options and run it until a signal comes."""
+    # Nothing has been started yet, and an exception could be caught by what is being imported.
+    _on_signals(lambda *_: os._exit(0))
     options = _options()
-    signal.signal(signal.SIGTERM, _stop_by_signal)
-    signal.signal(signal.SIGINT, _stop_by_signal)
+    # Late: it takes a second, in which a signal or a wrong option should be answered already.
+    from chalicelib.settings import InvalidSettings
+    from local.failures import StartupFailure
+    from local.stack import run
+
+    _on_signals(_stop_by_signal)
     try:
         with contextlib.ExitStack() as stack:
-            _run(options, stack)
+            run(options, stack)
     except (StartupFailure, InvalidSettings) as failure:
         sys.exit(f"Plaza did not start: {failure}")
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="script/server", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="script/server", description="Run all of Plaza on this machine."
+    )
     parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="default: %(default)s")
     parser.add_argument(
         "--fresh", action="store_true", help="start empty, in a temporary folder; keep nothing"
@@ -69,187 +45,13 @@ def _options() -> argparse.Namespace:
 def _stop_by_signal(_number: int, _frame: object) -> NoReturn:
     """Unwind the main thread, so that everything started so far is stopped, in order."""
     # A second signal may not interrupt the unwinding.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _on_signals(signal.SIG_IGN)
     sys.exit(0)
 
 
-def _run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
-    listener = stack.enter_context(_listener(options.port))
-    port = listener.getsockname()[1]
-    folder = stack.enter_context(_folder(fresh=options.fresh))
-    _log_to(folder / "plaza.log")
-    print("Starting Plaza ...", flush=True)
-    environment = {
-        **os.environ,
-        **local_secrets(os.environ),
-        "PLAZA_QUEUE_PREFIX": os.environ.get("PLAZA_QUEUE_PREFIX") or QUEUE_PREFIX,
-    }
-    own_database = not environment.get("PLAZA_MONGODB_URI")
-    if own_database:
-        environment["PLAZA_MONGODB_URI"] = stack.enter_context(running_mongod(folder / "mongodb"))
-    check_database(environment["PLAZA_MONGODB_URI"])
-    sqs = stack.enter_context(_sqs())
-    runtime = _runtime(environment, sqs)
-    stack.callback(runtime.database.client.close)
-    app = _app(runtime)
-    create_queues(sqs, app, visibility_timeout_seconds)
-    ensure_indexes(runtime.database, schema.COLLECTIONS)
-    stack.enter_context(_background(app, sqs))
-    if not (options.fresh or options.empty):
-        demo.load_once(runtime, may_start_over=own_database)
-    server = waitress.create_server(
-        wsgi_application(Gateway(app)), sockets=[listener], threads=HTTP_THREADS, ident=None
-    )
-    stack.callback(server.close)
-    _announce(runtime, app, port, folder, own_database=own_database)
-    # Returns when a signal's SystemExit reaches it.
-    server.run()
-    print("Stopping Plaza ...", flush=True)
-
-
-@contextlib.contextmanager
-def _listener(port: int) -> Iterator[socket.socket]:
-    """Listen on the port before anything is started; raises StartupFailure if it is taken."""
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", port))
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise StartupFailure(
-                f"port {port} cannot be used ({reason}); choose another with --port"
-            ) from None
-        listener.listen()
-        yield listener
-
-
-@contextlib.contextmanager
-def _folder(*, fresh: bool) -> Iterator[Path]:
-    """Give the folder of this stack's data, which no other stack is using."""
-    if fresh:
-        with tempfile.TemporaryDirectory(prefix="plaza-") as folder:
-            yield Path(folder)
-        return
-    FOLDER.mkdir(exist_ok=True)
-    # The kernel drops the lock with the process, however that ends.
-    with (FOLDER / "lock").open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StartupFailure(
-                "it is already running from this folder; stop it, or use --fresh"
-            ) from None
-        yield FOLDER
-
-
-def _log_to(file: Path) -> None:
-    handler = logging.FileHandler(file)
-    handler.setFormatter(JsonFormatter())
-    log.handlers = [handler]
-    log.propagate = False
-
-
-def check_database(uri: str) -> None:
-    """Raise StartupFailure unless a replica set or a sharded cluster answers at the URI."""
-    try:
-        with MongoClient[Document](uri, serverSelectionTimeoutMS=5_000) as client:
-            hello = client.admin.command("hello")
-    except (PyMongoError, ConfigurationError, ValueError) as error:
-        reason = str(error).partition(",")[0]
-        raise StartupFailure(f"PLAZA_MONGODB_URI cannot be used: {reason}") from None
-    if "setName" not in hello and hello.get("msg") != "isdbgrid":
-        raise StartupFailure(
-            "PLAZA_MONGODB_URI names a standalone server; Plaza needs a replica set "
-            "(start mongod with --replSet) for its transactions"
-        )
-
-
-@contextlib.contextmanager
-def _sqs() -> Iterator[Any]:
-    """Run SQS in this process; give a client for it."""
-    # Otherwise it prints a line for every call.
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        yield boto3.client(
-            "sqs",
-            endpoint_url=f"http://{host}:{port}",
-            region_name="us-east-1",
-            aws_access_key_id="local",
-            aws_secret_access_key="local",  # noqa: S106 - moto checks none
-        )
-    finally:
-        server.stop()
-
-
-def _runtime(environment: Mapping[str, str], sqs: Any) -> Runtime:
-    runtime = Runtime.from_environment(environment)
-    log.setLevel(runtime.settings.log_level)
-    queues = Queues(runtime.settings.queue_prefix, client=sqs)
-    return dataclasses.replace(runtime, queues=queues)
-
-
-def _app(runtime: Runtime) -> Chalice:
-    """Return an app whose current request is each thread's own."""
-    # Late: importing it reads the settings, and its failure must come out as one line.
-    from app import create_app
-
-    return create_app(runtime, LocalChalice)
-
-
-@contextlib.contextmanager
-def _background(app: Chalice, sqs: Any) -> Iterator[None]:
-    """Run a poller for each queue, and the schedules."""
-    stop = threading.Event()
-    pollers = [Poller(app, sqs, source) for source in declared_queues(app)]
-    threads = [threading.Thread(target=poller.run, args=(stop,)) for poller in pollers]
-    threads.append(threading.Thread(target=run_schedules, args=(app, stop)))
-    for thread in threads:
-        thread.daemon = True
-        thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join(timeout=10)
-
-
-def _announce(
-    runtime: Runtime, app: Chalice, port: int, folder: Path, *, own_database: bool
-) -> None:
-    database = f"our own, data in {folder / 'mongodb'}" if own_database else "PLAZA_MONGODB_URI"
-    queues = ", ".join(source.name for source in declared_queues(app))
-    schedules = ", ".join(
-        f"{schedule.name} ({schedule.every_seconds} s)" for schedule in declared_schedules(app)
-    )
-    print(
-        f"""
-Plaza {__version__} is running; Ctrl-C stops it.
-
-  API        http://127.0.0.1:{port}
-  MongoDB    {database}
-  Queues     {queues}
-  Schedules  {schedules}
-  Log        {folder / "plaza.log"}
-
-A token to try, for the user `demo` with the role admin (`script/token --help` for others):
-
-  {_demo_token(runtime)}
-
-Try: curl http://127.0.0.1:{port}/health
-""",
-        flush=True,
-    )
-
-
-def _demo_token(runtime: Runtime) -> str:
-    secret = runtime.settings.jwt_secret
-    assert secret is not None  # noqa: S101 - the environment above holds it
-    return mint(secret.get_secret_value(), runtime.now(), "demo", roles=["admin"])
+def _on_signals(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
+    signal.signal(signal.SIGTERM, handler)
+    signal.signal(signal.SIGINT, handler)
 
 
 if __name__ == "__main__":

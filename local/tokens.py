@@ -9,23 +9,30 @@ import jwt
 
 from chalicelib.identity import Claims, Role
 from chalicelib.runtime import utc_now
+from chalicelib.settings import InvalidSettings, Settings
+from local.failures import StartupFailure
 from local.local_secrets import local_secrets
 
 LIFETIME = timedelta(days=30)
 
 
-def mint(
-    secret: str,
-    now: datetime,
-    sub: str,
-    **others: Any,
-) -> str:
-    """Return a token with these claims, valid for LIFETIME; raises ValueError for a bad one."""
+def mint(settings: Settings, now: datetime, sub: str, **others: Any) -> str:
+    """Return a token that an app with these settings accepts, valid for LIFETIME.
+
+    Raises ValueError for a claim that cannot be, and InvalidSettings without a secret.
+    """
+    if settings.jwt_secret is None:
+        raise InvalidSettings("PLAZA_JWT_SECRET is not set")
     name = others.pop("name", None) or sub.replace("-", " ").title()
     expiry = int((now + LIFETIME).timestamp())
     claims = Claims(sub=sub, exp=expiry, name=name, **others)
-    payload = {"iat": int(now.timestamp()), **claims.model_dump(exclude_defaults=True)}
-    return jwt.encode(payload, secret, "HS256")
+    addressed = {"iss": settings.jwt_issuer, "aud": settings.jwt_audience}
+    payload = {
+        "iat": int(now.timestamp()),
+        **claims.model_dump(exclude_defaults=True),
+        **{claim: value for claim, value in addressed.items() if value},
+    }
+    return jwt.encode(payload, settings.jwt_secret.get_secret_value(), "HS256")
 
 
 def main() -> None:
@@ -37,10 +44,10 @@ def main() -> None:
     parser.add_argument("--advertiser", help="the advertiser that an advertiser acts for")
     parser.add_argument("--site", action="append", default=[], help="a site that a publisher owns")
     given = parser.parse_args()
-    secret = local_secrets(os.environ)["PLAZA_JWT_SECRET"]
     try:
+        settings = Settings.from_environment({**os.environ, **local_secrets(os.environ)})
         token = mint(
-            secret,
+            settings,
             utc_now(),
             given.sub,
             name=given.name,
@@ -48,6 +55,8 @@ def main() -> None:
             advertiser=given.advertiser,
             sites=given.site,
         )
+    except (StartupFailure, InvalidSettings) as failure:
+        parser.exit(1, f"No token: {failure}\n")
     except ValueError:
         parser.error("--sub takes 1 to 64 of A-Z a-z 0-9 _ | - and --name 1 to 100 characters")
     print(token)

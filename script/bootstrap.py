@@ -23,6 +23,7 @@ REQUIREMENTS = (ROOT / "requirements.txt", ROOT / "requirements-dev.txt")
 def main() -> NoReturn:
     """Install where something changed, then become `python -m MODULE ARGUMENT ...`."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    os.environ["PLAZA_CALLED_FROM"] = os.getcwd()  # noqa: PTH109 - for paths that users name
     os.chdir(ROOT)
     # One at a time: the server and the tests may be started together in a new clone.
     with REQUIREMENTS[0].open() as lock:
@@ -73,11 +74,12 @@ def _usable() -> bool:
 
 def _run(command: Sequence[str], failure: str) -> None:
     """Run a command that ends with us; exit with one line where it fails."""
-    with subprocess.Popen(command) as process:  # noqa: S603 - commands of this file
+    # A group of its own, so that what the command itself has started ends with it.
+    with subprocess.Popen(command, process_group=0) as process:  # noqa: S603 - commands of ours
         try:
             code = process.wait()
         except BaseException:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)
             raise
     if code:
         sys.exit(f"Plaza {failure}.")

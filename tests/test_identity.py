@@ -54,6 +54,34 @@ def test_an_admin_bears_every_role() -> None:
     assert not Principal("ann", "Ann", frozenset({"publisher"})).has("moderator")
 
 
+def test_a_publisher_owns_the_sites_of_the_token() -> None:
+    publisher = Principal("ann", "Ann", frozenset({"publisher"}), sites=frozenset({"blog"}))
+
+    assert publisher.owns("blog")
+    assert not publisher.owns("default")
+
+
+def test_a_publisher_whose_token_names_no_site_owns_the_default_one() -> None:
+    publisher = Principal("ann", "Ann", frozenset({"publisher"}))
+
+    assert publisher.owns("default")
+    assert not publisher.owns("blog")
+
+
+def test_sites_alone_make_no_publisher_and_an_admin_owns_every_site() -> None:
+    moderator = Principal("ann", "Ann", frozenset({"moderator"}), sites=frozenset({"blog"}))
+
+    assert not moderator.owns("blog")
+    assert Principal("ann", "Ann", frozenset({"admin"})).owns("blog")
+
+
+def test_control_characters_of_a_tokens_name_are_dropped() -> None:
+    principal = identify(signed(name="An\0n\n"), SETTINGS, START)
+
+    assert principal is not None
+    assert principal.name == "Ann"
+
+
 @pytest.mark.parametrize(
     "changes",
     [

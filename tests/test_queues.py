@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
 import boto3
@@ -120,6 +121,25 @@ def test_a_batch_is_as_large_as_the_mapping_says(mapping: Any) -> None:
     queues.send(*(Greeting(name=str(n)) for n in range(30)))
 
     assert [poller.poll_once(), poller.poll_once(), poller.poll_once()] == [25, 5, 0]
+
+
+def test_an_open_window_collects_what_comes_in_the_meantime(mapping: Any) -> None:
+    poller, queues = mapping(lambda _: None, batch_size=50, maximum_batching_window_in_seconds=2)
+    queues.send(Greeting(name="first"))
+    receive = poller.sqs.receive_message
+    seen: list[Any] = []
+
+    def receive_and_send_one_more(**options: Any) -> Any:
+        seen.append(receive(**options))
+        if len(seen) == 1:
+            queues.send(Greeting(name="second"))
+        return seen[-1]
+
+    poller.sqs = SimpleNamespace(
+        receive_message=receive_and_send_one_more, delete_message=poller.sqs.delete_message
+    )
+
+    assert poller.poll_once() == 2
 
 
 def test_a_failed_message_comes_back_and_the_others_do_not(mapping: Any) -> None:

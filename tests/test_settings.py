@@ -44,3 +44,9 @@ def test_a_secret_that_can_be_guessed_is_refused_and_not_repeated(variable: str)
 
     assert variable in str(failure.value)
     assert "xxx" not in str(failure.value)
+
+
+@pytest.mark.parametrize("name", ["admin", "config", "local", "a.b", "$a", ""])
+def test_the_servers_own_databases_and_names_that_cannot_be_are_refused(name: str) -> None:
+    with pytest.raises((InvalidSettings, ValueError)):
+        Settings(database=name)

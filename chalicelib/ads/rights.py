@@ -17,7 +17,7 @@ def require_advertiser(request: Request, advertiser: str) -> Principal:
 def require_publisher(request: Request, site_id: str) -> Principal:
     """Return the caller, who must own this site; an admin owns every one."""
     caller = request.principal("publisher")
-    if not caller.has("admin") and site_id not in caller.sites:
+    if not caller.owns(site_id):
         raise Forbidden("This site is another publisher's")
     return caller
 

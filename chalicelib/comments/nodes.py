@@ -10,10 +10,10 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.models import NodeSettings
-from chalicelib.comments.rights import DEFAULT_SITE
 from chalicelib.comments.store import StoreName
 from chalicelib.database import Collection, Document
 from chalicelib.errors import CannotThread, NodeHasComments, UnknownNode
+from chalicelib.identity import DEFAULT_SITE
 
 NODES = Collection(
     "comments.node",

@@ -12,7 +12,7 @@ from chalicelib.comments.models import CommentsQuery, NodeSettings, comment_answ
 from chalicelib.comments.order import position
 from chalicelib.comments.promotion import request_move
 from chalicelib.comments.rendering import RENDERER, render
-from chalicelib.comments.rights import default_site, moderates, publishes, viewer
+from chalicelib.comments.rights import default_site, moderates, viewer
 from chalicelib.comments.store import GONE, Comment, Page, State, StoreName
 from chalicelib.comments.stores import ask
 from chalicelib.cursors import decode_cursor, encode_cursor
@@ -136,7 +136,7 @@ def set_state(
 def move_node(runtime: Runtime, node_id: str, store: StoreName, caller: Principal) -> Document:
     """Move a node to another store, as its publisher; see `promotion.request_move`."""
     node = nodes.find(runtime.database, node_id)
-    if not publishes(caller, node["site"]):
+    if not caller.owns(node["site"]):
         raise Forbidden(f"The site {node['site']} is not yours")
     return request_move(runtime, node, store)
 
@@ -216,5 +216,5 @@ def _measured(rows: list[Comment]) -> int:
 
 
 def _check_manages(caller: Principal, site: str) -> None:
-    if not publishes(caller, site) and not moderates(caller, site):
+    if not caller.owns(site) and not moderates(caller, site):
         raise Forbidden(f"The site {site} is not yours")

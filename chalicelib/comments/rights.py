@@ -1,19 +1,7 @@
 """Who may do what to the nodes of a site."""
 
 from chalicelib.comments.store import Viewer
-from chalicelib.identity import Principal
-
-DEFAULT_SITE = "default"
-
-
-def publishes(principal: Principal, site: str) -> bool:
-    """Tell whether the caller owns the site.
-
-    A publisher whose token names no sites has the default one.
-    """
-    if "admin" in principal.roles:
-        return True
-    return "publisher" in principal.roles and site in (principal.sites or {DEFAULT_SITE})
+from chalicelib.identity import DEFAULT_SITE, Principal
 
 
 def moderates(principal: Principal, site: str) -> bool:

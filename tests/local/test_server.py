@@ -81,6 +81,77 @@ def test_the_first_start_loads_a_small_town_and_the_second_adds_nothing(tmp_path
     assert counts[0] == counts[1] > 10
 
 
+def test_what_was_there_before_the_demo_is_never_dropped(tmp_path: Path) -> None:
+    with server(tmp_path, "--empty") as stack:
+        url = stack.wait_until_running()
+        node = {"title": "Mine", "url": "https://site.example/mine"}
+        assert call("PUT", f"{url}/nodes/mine", stack.token(), node)[0] == 201
+        stack.signal(signal.SIGTERM)
+
+    with server(tmp_path) as stack:
+        url = stack.wait_until_running()
+        assert call("GET", f"{url}/nodes/mine")[0] == 200
+        assert call("GET", f"{url}/nodes/lighthouse-cafe")[0] == 404
+
+
+def test_tokens_say_what_the_settings_ask_for(tmp_path: Path) -> None:
+    asked = {"PLAZA_JWT_AUDIENCE": "me", "PLAZA_JWT_ISSUER": "you"}
+    with server(tmp_path, **asked) as stack:
+        url = stack.wait_until_running()
+        assert call("GET", f"{url}/users/me", stack.token())[0] in (200, 404)
+
+
+def test_an_answer_to_head_has_no_body(tmp_path: Path) -> None:
+    with server(tmp_path, "--empty") as stack:
+        port = int(stack.wait_until_running().rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(
+                b"HEAD /health HTTP/1.1\r\nHost: x\r\n\r\n"
+                b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            )
+            received = b"".join(iter(lambda: connection.recv(65_536), b""))
+
+    head, _, rest = received.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 404")
+    assert rest.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("content", ["a file where the folder should be", None])
+def test_a_folder_that_cannot_be_used_is_one_clear_line(
+    tmp_path: Path, content: str | None
+) -> None:
+    folder = tmp_path / "data"
+    if content:
+        folder.write_text(content)
+    else:
+        folder.mkdir()
+        (folder / "secrets.json").write_text("{damaged")
+    with server(tmp_path) as stack:
+        assert stack.process.wait(30) == 1
+
+    line = stack.printed().splitlines()[-1]
+    assert line.startswith("Plaza did not start: ")
+    assert str(folder) in line
+    assert "Traceback" not in stack.printed()
+
+
+def test_a_signal_in_the_first_moment_leaves_no_traceback(tmp_path: Path) -> None:
+    with server(tmp_path) as stack:
+        handles_signals = f"/proc/{stack.process.pid}/status"
+        wait_until(lambda: caught_signals(handles_signals) & 0b10, "SIGINT is handled")
+
+        assert stack.signal(signal.SIGINT) == 0
+        assert "Traceback" not in stack.printed()
+
+
+def caught_signals(status: str) -> int:
+    """Return the mask of the signals that a process handles itself, past Python's own start."""
+    lines = Path(status).read_text().splitlines()
+    mask = next(line.split()[1] for line in lines if line.startswith("SigCgt"))
+    # SIGTERM has no handler before ours; SIGINT has Python's.
+    return int(mask, 16) if int(mask, 16) & (1 << (signal.SIGTERM - 1)) else 0
+
+
 def test_fresh_starts_empty_and_keeps_nothing(tmp_path: Path) -> None:
     with server(tmp_path, "--fresh", TMPDIR=str(tmp_path)) as stack:
         url = stack.wait_until_running()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.runtime import utc_now
+from chalicelib.settings import Settings
 from local.tokens import mint
 from tests.local.stack import Stack, call, server, wait_until
 
@@ -15,7 +16,8 @@ LIVES = 3
 
 def token_of(folder: Path, user: str) -> str:
     secrets = json.loads((folder / "data" / "secrets.json").read_text())
-    return mint(secrets["PLAZA_JWT_SECRET"], utc_now(), user)
+    settings = Settings(jwt_secret=secrets["PLAZA_JWT_SECRET"])
+    return mint(settings, utc_now(), user)
 
 
 def publish(url: str, token: str, count: int) -> list[str]:
