@@ -203,7 +203,10 @@ def _mark_done(runtime: Runtime, post_id: str, number: int) -> None:
 
 
 def _finish(runtime: Runtime, post_id: str) -> None:
-    """End the fan-out if the audience is planned to its end and every chunk is done."""
+    """End the fan-out if the audience is planned to its end and every chunk is done.
+
+    The bounds of the chunks are readers' ids, which nobody needs any more.
+    """
     sizes = [{"$size": "$fan_out.chunks"}, {"$size": "$fan_out.chunks_done"}]
     collection(runtime.database).update_one(
         {
@@ -212,7 +215,10 @@ def _finish(runtime: Runtime, post_id: str) -> None:
             "fan_out.planned": True,
             "$expr": {"$eq": sizes},
         },
-        {"$set": {"fan_out.state": "done", "fan_out.reason": None}},
+        {
+            "$set": {"fan_out.state": "done", "fan_out.reason": None, "fan_out.cursor": ""},
+            "$unset": {f"fan_out.chunks.$[].{bound}": "" for bound in ("after", "until")},
+        },
     )
 
 

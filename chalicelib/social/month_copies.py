@@ -19,8 +19,8 @@ from chalicelib.social.models import COMMENTS_SHOWN
 from chalicelib.social.views import Entry, Position, older_than
 
 POSTS_PER_DOCUMENT = 100
-COPIED = ("by", "wall", "circles", "audience", "type", "ts")
-_CHANGING = ("by", "detail", "edited", "comment_count")
+COPIED = ("circles", "audience", "type", "ts")
+_CHANGING = ("by", "wall", "detail", "edited", "comment_count")
 # Codes of a document that would grow over 16 MB by an update, or as it is inserted.
 _TOO_LARGE = (17_419, 10_334)
 

@@ -132,7 +132,8 @@ def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
 
 def bury(runtime: Runtime, post_id: str) -> bool:
     """Make a post a tombstone; tell whether it was not one before."""
-    gone = {"deleted": True, "detail": {}, "comments": [], "fan_out.state": "done"}
+    fan_out = {"fan_out.state": "done", "fan_out.cursor": "", "fan_out.chunks": []}
+    gone = {"deleted": True, "detail": {}, "comments": [], **fan_out}
     return _mark(runtime, post_id, gone)
 
 

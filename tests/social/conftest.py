@@ -6,6 +6,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social import fan_out
 from tests.conftest import Clock, Workers
 from tests.http_client import Client
+from tests.social.designs import DESIGNS, Design
 from tests.social.people import Town, follow
 
 READERS = [f"reader-{number}" for number in range(5)]
@@ -23,6 +24,14 @@ def readers(client: Client, workers: Workers) -> list[str]:
         follow(client, reader, "ann")
     workers.drain()
     return READERS
+
+
+@pytest.fixture(params=DESIGNS, ids=str)
+def design(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Design:
+    """Each design in turn, for the suites that all of them have to pass."""
+    chosen: Design = request.param
+    chosen.apply(monkeypatch)
+    return chosen
 
 
 @pytest.fixture
