@@ -17,6 +17,7 @@ from chalicelib.ads import (
     events,
     report_routes,
     repricing,
+    rolling,
     tracking_routes,
     visitors,
 )
@@ -136,6 +137,7 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 
     @app.schedule(Rate(1, Rate.HOURS))
     def reprice_zones(_event: CloudWatchEvent) -> dict[str, int]:
+        rolling.estimate(runtime.database, runtime.now())
         return {"zones": repricing.reprice(runtime)}
 
     @app.schedule(Rate(1, Rate.HOURS))

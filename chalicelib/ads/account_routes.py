@@ -1,4 +1,4 @@
-"""The routes of money: accounts, transfers between them, and what share a site has."""
+"""The routes of money: accounts, transfers, what a budget has left, and a site's share."""
 
 import math
 from http import HTTPStatus
@@ -7,10 +7,10 @@ from typing import Annotated
 from chalice.app import Blueprint, Response
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError, field_validator
 
-from chalicelib.ads import accounts, sites, transfers
+from chalicelib.ads import accounts, budgets, sites, transfers
 from chalicelib.ads.accounts import AccountId
-from chalicelib.ads.models import MAX_BUDGET_MICROS, PartId
-from chalicelib.ads.rights import require_account_owner, require_publisher
+from chalicelib.ads.models import MAX_BUDGET_MICROS, CampaignId, PartId
+from chalicelib.ads.rights import require_account_owner, require_advertiser, require_publisher
 from chalicelib.ads.sites import WHOLE_BP
 from chalicelib.ads.transfers import Movement
 from chalicelib.database import Document
@@ -69,6 +69,11 @@ def routes(runtime: Runtime) -> Blueprint:
         movement = Movement(account, wanted.to, wanted.amount_micros)
         moved = transfers.transfer(database, f"{account}/{key}", movement, now)
         return reply(_transfer(moved), HTTPStatus.CREATED)
+
+    @route("GET", "/campaigns/{campaign}/budget")
+    def get_budget(request: Request, campaign: CampaignId) -> Response:
+        require_advertiser(request, campaign.partition(":")[0])
+        return reply({"campaign_id": campaign, **budgets.read(database, campaign)})
 
     @route("GET", "/sites/{site}")
     def get_site(request: Request, site: PartId) -> Response:

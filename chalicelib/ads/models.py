@@ -24,6 +24,17 @@ from chalicelib.ids import Id
 _PART = "[a-z0-9_-]{1,64}"
 PartId = Annotated[str, StringConstraints(pattern=f"^{_PART}$")]
 VisitorId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+# What stands in the place of a site in the paths of beacons, clicks and conversions.
+RESERVED_SITES = frozenset({"events", "click", "conversions"})
+
+
+def _not_reserved(site_id: str) -> str:
+    if site_id in RESERVED_SITES:
+        raise ValueError("this name is a part of Plaza's own paths")
+    return site_id
+
+
+SiteId = Annotated[PartId, AfterValidator(_not_reserved)]
 CampaignId = Annotated[str, StringConstraints(pattern=f"^{_PART}:{_PART}$")]
 
 # One impression of a CPM ad costs a thousandth of its bid, and money is whole micros.

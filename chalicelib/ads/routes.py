@@ -22,6 +22,7 @@ from chalicelib.ads.models import (
     CampaignId,
     ExplainQuery,
     PartId,
+    SiteId,
     VisitorId,
     Zone,
 )
@@ -84,7 +85,7 @@ def _declare_zones(route: Route, runtime: Runtime, warm: Warm) -> None:
     database = runtime.database
 
     @route("PUT", "/sites/{site}/zones/{zone}")
-    def put_zone(request: Request, site: PartId, zone: PartId) -> Response:
+    def put_zone(request: Request, site: SiteId, zone: PartId) -> Response:
         require_publisher(request, site)
         stored = zones.put(database, site, zone, request.body(Zone))
         warm.expire()

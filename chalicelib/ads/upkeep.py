@@ -19,11 +19,8 @@ def tend(runtime: Runtime) -> dict[str, int]:
 
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
-    """Bring the reports of longer periods, and what click rates are estimated from, up to date."""
-    now = runtime.now()
-    made = rolling.roll_up(runtime.database, now)
-    rolling.estimate(runtime.database, now)
-    return made
+    """Bring the reports of longer periods up to date; return how many of each."""
+    return rolling.roll_up(runtime.database, runtime.now())
 
 
 def settle(runtime: Runtime) -> dict[str, int]:

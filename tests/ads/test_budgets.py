@@ -276,6 +276,24 @@ def test_a_budget_below_what_is_spent_or_leased_is_refused(
     assert money(runtime) == {"released": 500, "available": 450, "leased": 50, "spent": 0}
 
 
+def test_an_advertiser_sees_what_is_left_of_a_budget(runtime: Runtime, client: Client) -> None:
+    funded(runtime, 500)
+    lease = acquire(runtime)
+    assert lease
+    settle(runtime, lease, 3)
+
+    assert advertiser(client).get(f"/campaigns/{SPRING}/budget").json == {
+        "campaign_id": SPRING,
+        "total_micros": 500 * PRICE,
+        "released_micros": 500 * PRICE,
+        "available_micros": 450 * PRICE,
+        "leased_micros": 47 * PRICE,
+        "spent_micros": 3 * PRICE,
+    }
+    assert advertiser(client, "bmw").get(f"/campaigns/{SPRING}/budget").code == "forbidden"
+    assert advertiser(client).get("/campaigns/mercedes:none/budget").code == "unknown_campaign"
+
+
 def cpc(runtime: Runtime, clicks: int, **budget: Any) -> None:
     add_zones(runtime, "blog/banner")
     pricing = {"type": "cpc", "bid_micros": PRICE}

@@ -272,6 +272,15 @@ def test_a_token_of_one_ad_counts_for_no_other(page: Page, runtime: Runtime) -> 
     assert (event["campaign_id"], event["price_micros"]) == (SPRING, PRICE)
 
 
+@pytest.mark.parametrize("site", ["events", "click", "conversions"])
+def test_no_site_bears_the_name_of_a_path_of_ours(client: Client, site: str) -> None:
+    admin = client.as_("boss", roles=["admin"])
+
+    reply = admin.put(f"/sites/{site}/zones/banner", size={"width": 1, "height": 1})
+
+    assert reply.code == "invalid_request"
+
+
 def test_a_click_on_an_ad_that_is_no_more_is_not_found(page: Page, runtime: Runtime) -> None:
     ad = page.ad()
     runtime.database["ad.campaign"].delete_many({})
