@@ -1,0 +1,31 @@
+"""A worker in a process of its own, which a test may kill: delivers every unfinished post."""
+
+import random
+import sys
+
+from pydantic import SecretStr
+from pymongo import MongoClient
+
+from chalicelib.database import Document, open_database
+from chalicelib.runtime import Runtime, utc_now
+from chalicelib.settings import Settings
+from chalicelib.social import fan_out
+from tests.social.people import Courier
+
+
+def main(uri: str, database: str) -> None:
+    """Sweep and deliver, each message twice and in any order, until the process is killed."""
+    courier = Courier()
+    settings = Settings(mongodb_uri=SecretStr(uri), database=database, lease_ms=100)
+    client: MongoClient[Document] = MongoClient(uri)
+    runtime = Runtime(
+        open_database(client, database), courier, utc_now, random.SystemRandom(), settings
+    )
+    print("ready", flush=True)  # noqa: T201 - the test waits for it
+    while True:
+        fan_out.sweep(runtime)
+        courier.deliver(runtime, random.Random(7), twice=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

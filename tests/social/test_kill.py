@@ -1,0 +1,74 @@
+"""Processes that die by SIGKILL in the midst of a large fan-out."""
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from chalicelib.runtime import Runtime
+from chalicelib.social import promotion
+from chalicelib.social.graph_stores.edges import edge_id
+from tests.http_client import Client
+from tests.social.people import publish, settle
+
+FOLLOWERS = 5_000
+DEADLINE_SECONDS = 60
+
+
+def start_worker(uri: str) -> "subprocess.Popen[str]":
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "tests.social.mortal_worker", uri, "plaza-test"],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == "ready\n"
+    return worker
+
+
+def seed_followers(client: Client, runtime: Runtime) -> list[str]:
+    """Give Ann, who is kept in edges, five thousand followers."""
+    settle(client, "ann", "reader")
+    promotion.promote(runtime, "ann")
+    users, names = runtime.database["social.user"], [f"r{n:04}" for n in range(FOLLOWERS)]
+    pattern = users.find_one({"_id": "reader"})
+    assert pattern is not None
+    users.insert_many([{**pattern, "_id": name} for name in names])
+    both = {"owner": "Reader", "member": "Ann"}
+    edges = [{**edge_id(name, "ann"), "circles": ["read"], "names": both} for name in names]
+    runtime.database["social.edge"].insert_many(edges)
+    users.update_one({"_id": "ann"}, {"$set": {"counts.followers": FOLLOWERS}})
+    # The worker has the time of day.
+    users.update_many({}, {"$max": {"last_seen": runtime.now().replace(year=2100)}})
+    return names
+
+
+def test_workers_that_are_killed_deliver_once_to_everyone(
+    client: Client, runtime: Runtime, mongodb_uri: str
+) -> None:
+    names = seed_followers(client, runtime)
+    posts = [publish(client, "ann") for _ in range(8)]
+    rows = runtime.database["social.post"]
+    rng, kills = random.Random(7), 0
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while rows.count_documents({"fan_out.state": {"$ne": "done"}}):
+        assert time.monotonic() < deadline
+        worker = start_worker(mongodb_uri)
+        written = runtime.database["social.news_item"].estimated_document_count
+        enough = written() + rng.randrange(500, 9_000)
+        while written() < min(enough, FOLLOWERS * len(posts)) and time.monotonic() < deadline:
+            pass
+        if rows.count_documents({"fan_out.state": {"$ne": "done"}}) <= 1:
+            while rows.count_documents({"fan_out.state": {"$ne": "done"}}):
+                assert time.monotonic() < deadline
+        worker.kill()
+        worker.communicate()
+        kills += 1
+
+    assert kills > 3
+    items = runtime.database["social.news_item"]
+    for post in posts:
+        delivered = [item["user_id"] for item in items.find({"post_id": post})]
+        assert sorted(delivered) == names

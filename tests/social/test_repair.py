@@ -1,0 +1,192 @@
+"""Stored news are mended: after absence, after loss, beyond the bound, and after failure."""
+
+from dataclasses import replace
+
+import pytest
+from bson import encode
+
+from chalicelib.settings import Settings
+from chalicelib.social import errands, repair, upkeep
+from chalicelib.social import fan_out as fan_outs
+from chalicelib.social import news as views
+from chalicelib.social.month_copies import MonthCopies
+from chalicelib.social.news_items import NewsItems
+from tests.social.people import Town, circle, fan_out, follow, news, publish, wall
+
+
+@pytest.fixture(params=["references", "copies"])
+def settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
+    """Each design that stores news."""
+    return settings.model_copy(update={"news": request.param})
+
+
+def stored(town: Town, reader: str) -> int:
+    items = town.runtime.database["social.news_item"].count_documents({"user_id": reader})
+    documents = town.runtime.database["social.news"].find({"user_id": reader})
+    return items + sum(len(each["posts"]) for each in documents)
+
+
+@pytest.mark.parametrize(("days", "items"), [(29, 1), (31, 0)])
+def test_readers_who_are_away_are_skipped_and_their_news_rebuilt(
+    town: Town, days: int, items: int
+) -> None:
+    follow(town.client, "bob", "ann")
+    town.workers.drain()
+    town.clock.advance(days=days)
+    post = town.publish()
+    town.workers.drain()
+    assert stored(town, "bob") == items
+
+    assert news(town.client, "bob") == [post], "the news are complete at once"
+    town.workers.drain()
+
+    assert stored(town, "bob") == 1
+    assert news(town.client, "bob") == [post]
+    later = town.publish()
+    town.workers.drain()
+    assert sorted(news(town.client, "bob")) == sorted([post, later])
+    assert stored(town, "bob") == 2
+
+
+def test_what_is_missing_and_what_is_too_much_is_said_and_mended(town: Town) -> None:
+    follow(town.client, "bob", "ann")
+    posts = [town.publish() for _ in range(3)]
+    town.workers.drain()
+    other = publish(town.client, "cy")
+    found = town.runtime.database["social.post"].find_one({"_id": other})
+    assert found is not None
+    for collection in ("social.news_item", "social.news"):
+        town.runtime.database[collection].delete_many({})
+    views.design(town.runtime).add([found], ["bob"])
+
+    said = upkeep.verify_news(town.runtime, "bob")
+
+    assert said == {"missing": sorted(posts), "surplus": [other]}
+    assert upkeep.verify_news(town.runtime, "bob") == {"missing": [], "surplus": []}
+    assert sorted(news(town.client, "bob")) == sorted(posts)
+
+
+def test_stored_news_are_bounded_and_what_is_beyond_is_found_all_the_same(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repair, "KEPT", 3)
+    follow(town.client, "bob", "ann")
+    posts = []
+    for _ in range(8):
+        posts.append(town.publish())
+        town.clock.advance(days=10)
+        news(town.client, "bob")
+        town.workers.drain()
+
+    assert stored(town, "bob") <= 4
+    assert news(town.client, "bob") == posts[::-1]
+
+
+def test_a_lost_errand_is_swept(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    post = town.publish()
+    town.workers.drain()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(town.runtime.queues), "send", lambda *_: False)
+        follow(town.client, "bob", "ann")
+        town.client.as_("ann").put("/users/me", name="Anna")
+    assert town.workers.drain() == 0
+    assert news(town.client, "bob") == []
+
+    errands.sweep(town.runtime)
+    assert town.workers.drain() == 0, "its message may still be under way"
+    town.let_lease_run_out()
+    errands.sweep(town.runtime)
+    town.workers.drain()
+
+    assert news(town.client, "bob") == [post]
+    assert town.client.get(f"/posts/{post}").json["by"]["name"] == "Anna"
+    town.let_lease_run_out()
+    errands.sweep(town.runtime)
+    assert town.workers.drain() == 0
+
+
+@pytest.mark.usefixtures("chunks_of_two")
+def test_a_post_that_is_deleted_while_it_is_delivered_leaves_no_ghost(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = NewsItems if town.runtime.settings.news == "references" else MonthCopies
+    add = view.add
+    post = town.publish()
+
+    def deleted_meanwhile(*arguments: object) -> None:
+        monkeypatch.setattr(view, "add", add)
+        town.client.as_("ann").delete(f"/posts/{post}")
+        town.workers.drain()
+        add(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(view, "add", deleted_meanwhile)
+    fan_outs.deliver(town.runtime, post)
+    town.workers.drain()
+
+    assert [stored(town, reader) for reader in readers] == [0] * 5
+    assert town.runtime.database["social.wall"].count_documents({"posts.id": post}) == 0
+
+
+def test_failed_fan_outs_are_listed_and_tried_again_by_staff(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follow(town.client, "bob", "ann")
+    town.workers.drain()
+    mo = town.client.as_("mo", roles=["moderator"])
+    with monkeypatch.context() as patch:
+        patch.setattr(fan_outs, "deliver_chunk", lambda *_: 1 / 0)
+        post = town.publish()
+        town.workers.drain()
+        for _ in range(6):
+            town.sweep_expired()
+
+    (listed,) = mo.get("/fan-outs/failed").json["fan_outs"]
+    assert listed["post"] == post
+    assert (listed["state"], listed["reason"]) == ("failed", "ZeroDivisionError")
+    path = f"/posts/{post}/fan-out"
+    assert town.client.as_("ann").post(path).code == "forbidden"
+    assert mo.post(path).status == 204
+    town.workers.drain()
+
+    assert fan_out(town.client, "ann", post) == {"state": "done", "delivered": 1, "total": 1}
+    assert news(town.client, "bob") == [post]
+    assert mo.get("/fan-outs/failed").json == {"fan_outs": [], "next": None}
+    assert mo.post(path).code == "not_failed"
+    assert mo.post("/posts/none/fan-out").code == "unknown_post"
+
+
+def test_crossing_the_line_neither_repeats_nor_loses_a_post(town: Town) -> None:
+    lower = town.runtime.settings.model_copy(update={"pull_audience": 1})
+    circle(town.client, "ann", "club", "bob")
+    for reader in ("bob", "cy"):
+        follow(town.client, reader, "ann")
+    town.workers.drain()
+    posts = []
+    for settings in (town.runtime.settings, lower, town.runtime.settings, lower):
+        posts.append(town.publish())
+        fan_outs.deliver(replace(town.runtime, settings=settings), posts[-1])
+        town.workers.drain()
+        town.clock.advance(seconds=1)
+
+    assert stored(town, "cy") == 2
+    for reader in ("bob", "cy"):
+        assert news(town.client, reader) == posts[::-1]
+    assert wall(town.client, "ann", "cy") == posts[::-1]
+
+
+def test_a_full_document_does_not_keep_others_from_a_post(town: Town) -> None:
+    """A document that 16 MB fill takes no more: its reader's next one does."""
+    copies = town.runtime.database["social.news"]
+    many = [f"reader-{number:03}" for number in range(1_000)]
+    full = {"user_id": many[500], "month": "202603", "seq": 0, "appended": 1, "posts": []}
+    full["filler"] = "x" * (16 * 1024 * 1024 - len(encode(full)) - 100)
+    copies.insert_one(full)
+    post = town.publish()
+    found = town.runtime.database["social.post"].find_one({"_id": post})
+    assert found is not None
+    for _ in range(2):
+        MonthCopies(town.runtime.database, views.NEWS).add([found], many)
+
+    held = list(copies.find({"posts.id": post}, {"user_id": 1, "seq": 1}))
+    assert sorted(each["user_id"] for each in held) == many
+    assert [each["seq"] for each in held if each["user_id"] == many[500]] == [1]
