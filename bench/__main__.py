@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import json
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -36,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         tables = [measure(runtime) for measure in measures]
     print("\n\n".join(map(table, tables)))
     if given.json:
-        given.json.write_text(json.dumps(list(chain(*tables)), indent=2) + "\n")
+        # The scripts run in the project's folder, wherever they were called from.
+        file = Path(os.environ.get("PLAZA_CALLED_FROM", ".")) / given.json
+        file.write_text(json.dumps(list(chain(*tables)), indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Calls:
 
     def __init__(self, runtime: Runtime, sub: str = "ann", **claims: Any) -> None:
         self._app: Chalice = create_app(runtime)
-        self._token = mint(_SECRET, runtime.now(), sub, **claims)
+        self._token = mint(runtime.settings, runtime.now(), sub, **claims)
 
     def __call__(
         self,

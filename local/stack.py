@@ -65,9 +65,10 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     app = _app(runtime)
     create_queues(sqs, app, visibility_timeout_seconds)
     ensure_indexes(runtime.database, schema.COLLECTIONS)
-    stack.enter_context(_background(app, sqs))
+    # Before the schedules: what they write would make a new database look used.
     if not (options.fresh or options.empty):
         demo.load_once(runtime, may_start_over=own_database)
+    stack.enter_context(_background(app, sqs))
     server = waitress.create_server(
         wsgi_application(Gateway(app)), sockets=[listener], threads=HTTP_THREADS, ident=None
     )

@@ -35,7 +35,7 @@ def tour() -> list[tuple[str, str]]:
 
 def run_in_one_shell(commands: list[str], **environment: str) -> list[str]:
     """Run commands one after the other in one bash; return what each of them printed."""
-    script = "".join(f"{command}\necho; echo {shlex.quote(MARK)}\n" for command in commands)
+    script = "".join(f"{command}\necho {shlex.quote(MARK)}\n" for command in commands)
     result = subprocess.run(
         ["bash", "-c", script],
         cwd=ROOT,
@@ -46,7 +46,7 @@ def run_in_one_shell(commands: list[str], **environment: str) -> list[str]:
         check=False,
     )
     assert not result.stderr, result.stderr
-    return [each.strip("\n") for each in result.stdout.split(MARK)[:-1]]
+    return result.stdout.split(f"{MARK}\n")[:-1]
 
 
 def masked(value: Any) -> Any:
@@ -65,8 +65,7 @@ def masked(value: Any) -> Any:
 def comparable(output: str) -> list[Any]:
     """Return the output's lines, JSON parsed and masked where a line is JSON."""
     return [
-        masked(json.loads(line)) if line.startswith("{") else line
-        for line in output.strip().splitlines()
+        masked(json.loads(line)) if line.startswith("{") else line for line in output.splitlines()
     ]
 
 
