@@ -1,5 +1,7 @@
 """What changes on a post after it was posted: its text, its audience, its end; in every design."""
 
+from typing import Any
+
 import pytest
 
 from chalicelib.settings import Settings
@@ -54,7 +56,13 @@ def test_only_its_author_edits_a_post_and_as_its_type_allows(client: Client) -> 
     assert client.as_("cy").patch(path, detail=text).code == "unknown_post"
     assert client.patch(path, detail=text).status == 401
     ann = client.as_("ann")
-    for body in ({"detail": {"text": ""}}, {"detail": {}}, {"detail": text, "circles": []}, {}):
+    bodies: list[dict[str, Any]] = [
+        {"detail": {"text": ""}},
+        {"detail": {}},
+        {"detail": text, "circles": []},
+        {},
+    ]
+    for body in bodies:
         assert ann.patch(path, **body).code == "invalid_request"
 
 
