@@ -36,9 +36,9 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
     _make(database, DAYS, WEEKS, ((week, week + 7 * _DAY) for week in weeks))
     _make(database, DAYS, MONTHS, ((month, _next_month(month)) for month in months))
     _make(database, MONTHS, YEARS, ((year, year.replace(year=year.year + 1)) for year in years))
-    database[PROGRESS.name].update_one(
-        {"_id": "days"}, {"$max": {"until": now - OVERLAP}}, upsert=True
-    )
+    if changed:
+        until = {"$max": {"until": now - OVERLAP}}
+        database[PROGRESS.name].update_one({"_id": "days"}, until, upsert=True)
     return {"weeks": len(weeks), "months": len(months), "years": len(years)}
 
 

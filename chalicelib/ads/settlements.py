@@ -56,8 +56,8 @@ def _take_down(database: Database[Document], now: datetime) -> int:
     ]
     if operations:
         database[SETTLEMENTS.name].bulk_write(operations, ordered=False)
-    until = {"$max": {"until": _today(now)}}
-    database[PROGRESS.name].update_one({"_id": "settled"}, until, upsert=True)
+        until = {"$max": {"until": _today(now)}}
+        database[PROGRESS.name].update_one({"_id": "settled"}, until, upsert=True)
     return len(operations)
 
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads import accounts, settlements
+from chalicelib.ads import accounts, settlements, upkeep
 from chalicelib.ads.leases import Terms, acquire
 from chalicelib.ads.transfers import Movement, transfer
 from chalicelib.runtime import Runtime
+from chalicelib.schema import COLLECTIONS
 from tests.ads.happening import PRICE, SPRING, count, impression
 from tests.ads.history import DAY, HOUR, make_history
 from tests.conftest import Clock
@@ -29,6 +30,14 @@ def fund(runtime: Runtime, amount: int, key: str = "top-up") -> None:
         accounts.open_account(runtime.database, account, runtime.now())
     movement = Movement(accounts.BANK, "advertiser:mercedes", amount)
     transfer(runtime.database, key, movement, runtime.now())
+
+
+def test_the_schedules_of_an_empty_plaza_write_nothing(runtime: Runtime) -> None:
+    upkeep.tend(runtime)
+    upkeep.roll_up(runtime)
+    upkeep.settle(runtime)
+
+    assert [each.name for each in COLLECTIONS if runtime.database[each.name].find_one()] == []
 
 
 def test_a_day_that_is_over_is_settled_once(reported: Runtime, clock: Clock) -> None:
