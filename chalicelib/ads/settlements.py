@@ -16,12 +16,19 @@ from chalicelib.ads.counts import DAYS
 from chalicelib.ads.rolling import PROGRESS
 from chalicelib.ads.transfers import TRANSFERS, Movement
 from chalicelib.database import Collection, Document
-from chalicelib.errors import InsufficientFunds, TransferInProgress, Unavailable
+from chalicelib.errors import (
+    IdempotencyKeyReused,
+    InsufficientFunds,
+    TransferInProgress,
+    Unavailable,
+)
 from chalicelib.logs import log
 
 SETTLEMENTS = Collection("ad.settlement", indexes=(IndexModel([("is_open", ASCENDING)]),))
 # Days looked at again: events may wait in their queue for as long as four.
 LOOK_BACK = timedelta(days=7)
+# Without funds, or beside another run, which may have read an earlier sum: the next run pays.
+_WAITS = (InsufficientFunds, IdempotencyKeyReused, TransferInProgress, Unavailable)
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_PAID = 1_000
 
@@ -96,7 +103,7 @@ def _pay(database: Database[Document], settlement: Document, now: datetime) -> b
         accounts.open_account(database, account_id, now)
     try:
         transfers.transfer(database, transfer_id, Movement(payer, payee, amount), now)
-    except (InsufficientFunds, TransferInProgress, Unavailable) as problem:
+    except _WAITS as problem:
         fields = {"settlement": settlement["_id"], "reason": problem.code}
         log.warning("settlement waits", extra={"fields": fields})
         return False

@@ -190,12 +190,10 @@ def add(
     profiles = database[PROFILES.name]
     if profiles.update_one({**is_new, **has_room}, update).matched_count:
         return
-    if profiles.find_one({"_id": visitor}, {"_id": 1}) is not None:
-        return
     try:
         profiles.update_one({"_id": visitor, "revision": None}, update, upsert=True)
     except DuplicateKeyError:
-        # Another has made the profile in between, with this event or another.
+        # There is a profile: with this event, or made in between by another one.
         profiles.update_one({**is_new, **has_room}, update)
 
 

@@ -18,6 +18,7 @@ from chalicelib.runtime import Runtime
 from tests.ads.happening import PRICE, SPRING, count, impression
 from tests.ads.history import DAY, HOUR, TIMES, make_history
 from tests.ads.inventory import advertiser, publisher
+from tests.ads.test_atomicity import in_threads
 from tests.conftest import Clock
 from tests.http_client import Client, Reply
 
@@ -221,6 +222,18 @@ def test_rolling_up_again_changes_nothing(reported: Runtime) -> None:
 
     assert rolled(reported) == before
     assert len(before) > 10
+
+
+def test_rolling_up_twice_at_once_counts_nothing_twice(reported: Runtime) -> None:
+    before = rolled(reported)
+    count(reported, impression(100, None, DAY))
+
+    in_threads(lambda _: rolling.roll_up(reported.database, reported.now()), 4)
+
+    def seen(rows: list[Document]) -> int:
+        return sum(row["impressions"] for row in rows)
+
+    assert seen(rolled(reported)) == seen(before) + 3
 
 
 def test_only_the_periods_that_changed_are_made_anew(reported: Runtime, clock: Clock) -> None:

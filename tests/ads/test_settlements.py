@@ -11,6 +11,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.schema import COLLECTIONS
 from tests.ads.happening import PRICE, SPRING, count, impression
 from tests.ads.history import DAY, HOUR, make_history
+from tests.ads.test_atomicity import in_threads
 from tests.conftest import Clock
 
 
@@ -53,6 +54,40 @@ def test_a_day_that_is_over_is_settled_once(reported: Runtime, clock: Clock) -> 
         "site:blog": 7 * 175,
         "network": 7 * 75,
     }
+
+
+def test_runs_at_once_pay_once(reported: Runtime, clock: Clock) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=12)
+
+    in_threads(lambda _: settlements.settle(reported.database, clock()), 4)
+    clock.advance(minutes=5)
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported) == {
+        "advertiser:mercedes": 10_000 - 7 * PRICE,
+        "site:blog": 7 * 175,
+        "network": 7 * 75,
+    }
+
+
+def test_runs_at_once_that_read_different_sums_pay_the_whole_in_the_end(
+    reported: Runtime, clock: Clock
+) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=13)
+    settlements._take_down(reported.database, clock())
+    early = list(reported.database[settlements.SETTLEMENTS.name].find())
+    lease = acquire(reported.database, SPRING, Terms(50, HOUR), clock(), reported.random)
+    assert lease
+    count(reported, impression(300, lease["_id"], DAY))
+    settlements.settle(reported.database, clock())
+
+    for settlement in early:
+        settlements._pay(reported.database, settlement, clock())
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported)["advertiser:mercedes"] == 10_000 - 8 * PRICE
 
 
 def test_an_event_counted_late_is_settled_by_the_next_run(reported: Runtime, clock: Clock) -> None:
