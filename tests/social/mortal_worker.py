@@ -16,7 +16,7 @@ from tests.social.people import Courier
 def main(uri: str, database: str) -> None:
     """Sweep and deliver, each message twice and in any order, until the process is killed."""
     courier = Courier()
-    settings = Settings(mongodb_uri=SecretStr(uri), database=database, lease_ms=100)
+    settings = Settings(mongodb_uri=SecretStr(uri), database=database, lease_ms=500)
     client: MongoClient[Document] = MongoClient(uri)
     runtime = Runtime(
         open_database(client, database), courier, utc_now, random.SystemRandom(), settings
