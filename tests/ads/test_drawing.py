@@ -88,6 +88,8 @@ def test_a_draw_that_was_put_back_can_be_drawn_again(runtime: Runtime) -> None:
     assert [held.draw(SPRING, PRICE), held.draw(SPRING, PRICE)] == [lease_id, None]
 
 
+# A transaction alone would go on trying for 20 seconds.
+@pytest.mark.timeout(10)
 def test_a_decision_does_not_wait_for_a_campaign_that_another_holds(
     page: Page, runtime: Runtime
 ) -> None:
