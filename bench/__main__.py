@@ -19,6 +19,7 @@ PARTS = {
     "ads": ("ads", "ads_counting"),
     "ads_counting": ("ads_counting",),
     "comments": ("comments",),
+    "social": ("social",),
 }
 
 

@@ -41,7 +41,7 @@ def _today(database: Database[Document], post: Document, ids: IdRange) -> list[s
     except UnknownUser:
         return []
     if post["circles"] == [PUBLIC]:
-        return [each.id for each in store.followers(author, ids)]
+        return store.follower_ids(author, ids)
     circles = None if post["circles"] == [ALL_CIRCLES] else post["circles"]
     return [each.id for each in store.members(author, circles, ids)]
 

@@ -131,6 +131,9 @@ def _plan(runtime: Runtime, post: Document, owner: str) -> None:
     while not planned:
         ids = _audience(runtime, post, IdRange(cursor, limit=CHUNK_READERS))
         planned = len(ids) < CHUNK_READERS
+        if not ids and number:
+            _record(runtime, post["_id"], owner, None, planned=True)
+            return
         chunk = {"after": cursor, "until": ids[-1] if ids else cursor, "size": len(ids)}
         if not _record(runtime, post["_id"], owner, chunk, planned=planned):
             return
@@ -143,15 +146,15 @@ def _audience(runtime: Runtime, post: Document, ids: IdRange) -> list[str]:
 
 
 def _record(
-    runtime: Runtime, post_id: str, owner: str, chunk: dict[str, Any], *, planned: bool
+    runtime: Runtime, post_id: str, owner: str, chunk: dict[str, Any] | None, *, planned: bool
 ) -> bool:
     """Write a chunk down and move the cursor; False if the lease is another worker's by now."""
     recorded = collection(runtime.database).update_one(
         {"_id": post_id, "fan_out.owner": owner, "fan_out.state": "delivering"},
         {
-            "$push": {"fan_out.chunks": chunk},
+            "$push": {"fan_out.chunks": {"$each": [chunk] if chunk else []}},
             "$set": {
-                "fan_out.cursor": chunk["until"],
+                **({"fan_out.cursor": chunk["until"]} if chunk else {}),
                 "fan_out.planned": planned,
                 **_progress(runtime),
             },

@@ -36,6 +36,11 @@ class IdRange(NamedTuple):
     until: str | None = None
     limit: int | None = None
 
+    @property
+    def bounds(self) -> Document:
+        """Return the range as a condition of a query."""
+        return {"$gt": self.after} | ({} if self.until is None else {"$lte": self.until})
+
     def cut(self, ids: Ids[str]) -> list[str]:
         """Return those of the ids that are in the range, in order."""
         until = self.until
@@ -79,6 +84,10 @@ class GraphStore(Protocol):
 
     def followers(self, user_id: str, ids: IdRange) -> list[Person]:
         """Return those who have a user in their circles, by id."""
+        ...
+
+    def follower_ids(self, user_id: str, ids: IdRange) -> list[str]:
+        """Return the ids of those who have a user in their circles, in order."""
         ...
 
     def only_in(self, owner_id: str, circle_id: str, session: ClientSession) -> list[str]:

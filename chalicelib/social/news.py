@@ -13,7 +13,7 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
-from chalicelib.social import audiences, errands, pull, timelines, users
+from chalicelib.social import audiences, errands, graph, pull, timelines, users
 from chalicelib.social.messages import Errand, Rebuild, Trim
 from chalicelib.social.month_copies import MonthCopies, month_collection
 from chalicelib.social.news_items import NewsItems
@@ -26,7 +26,7 @@ NEWS = month_collection("social.news")
 AWAY = timedelta(days=30)
 _SEEN_AT_MOST_EVERY = timedelta(days=1)
 
-_PRESENCE = {"last_seen": 1, "stale": 1, "trimmed": 1}
+_PRESENCE = {"last_seen": 1, "stale": 1, "trimmed": 1, **graph.FOLLOWING}
 
 Belongs = Callable[[Reader, Document], bool]
 
@@ -44,13 +44,17 @@ def design(runtime: Runtime) -> NewsView:
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     """Return a page of news: posts by those whom the reader follows, as far as visible."""
-    view, is_trimmed = _view_of(runtime, reader_id)
+    view, own = _view_of(runtime, reader_id)
+    is_trimmed, above = own.get("trimmed", False), []
+    if not isinstance(view, PulledNews):
+        followed = graph.following(runtime.database, reader_id, own)
+        above = pull.above_line(runtime.database, followed)
 
     def fetch(after: Position | None, count: int) -> list[Entry]:
         stored = view.newest(reader_id, after, count)
         if is_trimmed and len(stored) < count:
             return _beyond(runtime).newest(reader_id, after, count)
-        return merge(count, stored, pull.newest(runtime.database, reader_id, after, count))
+        return merge(count, stored, pull.newest(runtime.database, above, after, count))
 
     def show(found: list[Document]) -> list[Document | None]:
         return _show(runtime.database, reader_id, found, is_news)
@@ -60,7 +64,8 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     """Return a page of what was written to the reader's wall, or to circles they are in."""
-    view, is_trimmed = _view_of(runtime, reader_id)
+    view, own = _view_of(runtime, reader_id)
+    is_trimmed = own.get("trimmed", False)
 
     def fetch(after: Position | None, count: int) -> list[Entry]:
         stored = view.sent(reader_id, after, count)
@@ -94,8 +99,8 @@ def _beyond(runtime: Runtime) -> PulledNews:
     return PulledNews(runtime.database)
 
 
-def _view_of(runtime: Runtime, reader_id: str) -> tuple[NewsView, bool]:
-    """Note that a reader was seen; return the view of the reader's news, and if it was trimmed.
+def _view_of(runtime: Runtime, reader_id: str) -> tuple[NewsView, Document]:
+    """Note that a reader was seen; return the view of the reader's news, and the reader.
 
     One who comes back has been skipped by fan-outs: their news are made anew in the
     background, and are pulled until then.
@@ -103,7 +108,7 @@ def _view_of(runtime: Runtime, reader_id: str) -> tuple[NewsView, bool]:
     people = users.collection(runtime.database)
     reader = people.find_one({"_id": reader_id}, _PRESENCE)
     if reader is None:
-        return _beyond(runtime), False
+        return _beyond(runtime), {}
     now, stale = runtime.now(), reader["stale"]
     absence = now - reader["last_seen"]
     if absence >= _SEEN_AT_MOST_EVERY:
@@ -113,10 +118,13 @@ def _view_of(runtime: Runtime, reader_id: str) -> tuple[NewsView, bool]:
         errands.note(runtime, errand)
         people.update_one({"_id": reader_id}, {"$set": {"last_seen": now, "stale": stale}})
         runtime.queues.send(errand)
-    return (_beyond(runtime), False) if stale else (design(runtime), reader["trimmed"])
+    return _beyond(runtime) if stale else design(runtime), reader
 
 
 def present(database: Database[Document], user_ids: list[str], now: datetime) -> list[str]:
     """Return those of the users who were seen lately."""
-    where = {"_id": {"$in": user_ids}, "last_seen": {"$gt": now - AWAY}}
-    return [user["_id"] for user in users.collection(database).find(where, {"_id": 1})]
+    # Those who are away are asked for, since they are few: an index answers alone.
+    where = {"_id": {"$in": user_ids}, "last_seen": {"$lte": now - AWAY}}
+    rows = users.collection(database).find(where, {"_id": 1}).hint(users.BY_LAST_SEEN)
+    away = {user["_id"] for user in rows}
+    return [user_id for user_id in user_ids if user_id not in away]

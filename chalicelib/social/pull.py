@@ -65,10 +65,9 @@ class PulledNews:
 
 
 def newest(
-    database: Database[Document], user_id: str, after: Position | None, count: int
+    database: Database[Document], authors: list[str], after: Position | None, count: int
 ) -> list[Entry]:
-    """Return the posts that are pulled in any design: of followed authors above the line."""
-    authors = _pulled(database, graph.following(database, user_id))
+    """Return the posts that are pulled in any design, of these authors above the line."""
     return _by_authors(database, authors, _PULLED, after, count)
 
 
@@ -76,7 +75,7 @@ def sent(
     database: Database[Document], user_id: str, after: Position | None, count: int
 ) -> list[Entry]:
     """Return what authors above the line sent to circles that the user may be in."""
-    authors = _pulled(database, _followers(database, user_id))
+    authors = above_line(database, _followers(database, user_id))
     pulled = _by_authors(database, authors, {**_PULLED, "circles": {"$ne": PUBLIC}}, after, count)
     return merge(count, pulled, _kept(database, user_id, after, count, only_pulled=True))
 
@@ -89,7 +88,8 @@ def _followers(database: Database[Document], user_id: str) -> list[str]:
     return [each.id for page in pages for each in page]
 
 
-def _pulled(database: Database[Document], user_ids: list[str]) -> list[str]:
+def above_line(database: Database[Document], user_ids: list[str]) -> list[str]:
+    """Return those of the users of whom some posts are pulled."""
     if not user_ids:
         return []
     where = {"pulled": True, "_id": {"$in": user_ids}}

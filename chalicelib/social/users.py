@@ -16,9 +16,11 @@ from chalicelib.social import errands
 from chalicelib.social.messages import Rename
 from chalicelib.social.models import UserSettings
 
+BY_LAST_SEEN = [("_id", ASCENDING), ("last_seen", ASCENDING)]
 USERS = Collection(
     "social.user",
     indexes=(
+        IndexModel(BY_LAST_SEEN),
         IndexModel(
             [("pulled", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"pulled": True},

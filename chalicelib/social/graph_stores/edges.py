@@ -64,6 +64,17 @@ class EdgeGraph:
         """Return the followers of a user by id."""
         return self._people("owner", {"_id.member": user_id}, ids, None)
 
+    def follower_ids(self, user_id: str, ids: IdRange) -> list[str]:
+        """Return the ids of the followers of a user, in order, from the index alone."""
+        stages: list[Document] = [
+            {"$match": {"_id.member": user_id, "_id.owner": ids.bounds}},
+            {"$sort": {"_id.owner": 1}},
+            *([{"$limit": ids.limit}] if ids.limit else []),
+            {"$group": {"_id": None, "ids": {"$push": "$_id.owner"}}},
+        ]
+        found = next(self._edges.aggregate(stages), None)
+        return list(found["ids"]) if found else []
+
     def count_followers(self, user_id: str) -> int:
         """Count those who have a user in their circles."""
         return self._edges.count_documents({"_id.member": user_id})
@@ -71,12 +82,9 @@ class EdgeGraph:
     def _people(
         self, side: str, where: Document, ids: IdRange, session: ClientSession | None
     ) -> list[Person]:
-        bounds: Document = {"$gt": ids.after}
-        if ids.until is not None:
-            bounds["$lte"] = ids.until
         found = (
             self._edges.find(
-                {**where, f"_id.{side}": bounds}, {f"names.{side}": 1}, session=session
+                {**where, f"_id.{side}": ids.bounds}, {f"names.{side}": 1}, session=session
             )
             .sort(f"_id.{side}", ASCENDING)
             .limit(ids.limit or 0)

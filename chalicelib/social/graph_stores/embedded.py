@@ -69,6 +69,10 @@ class EmbeddedGraph:
         found = user["followers"] if user else {}
         return [Person(each, found[each]["name"]) for each in ids.cut(found)]
 
+    def follower_ids(self, user_id: str, ids: IdRange) -> list[str]:
+        """Return the ids of the followers of a user, in order."""
+        return [each.id for each in self.followers(user_id, ids)]
+
     def only_in(self, owner_id: str, circle_id: str, session: ClientSession) -> list[str]:
         """Return the members of a circle who are in no other."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)

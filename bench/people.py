@@ -1,0 +1,73 @@
+"""People and posts in numbers, written straight to the collections."""
+
+from chalicelib import schema
+from chalicelib.database import Document
+from chalicelib.identity import Principal
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+from chalicelib.social import news, posts, promotion, users
+from chalicelib.social.graph_store import StoreName
+from chalicelib.social.graph_stores.edges import EDGES, edge_id
+from chalicelib.social.models import new_post_model
+
+AUTHOR, READER = "author", "reader"
+_CIRCLE = "read"
+
+
+def clear(runtime: Runtime) -> None:
+    """Empty every collection of the bench and make room for maps of any size."""
+    promotion.EMBEDDED_MAX = 10**9
+    for each in schema.COLLECTIONS:
+        if each.name.startswith("social."):
+            runtime.database[each.name].delete_many({})
+
+
+def seed_followers(runtime: Runtime, size: int, store: StoreName = "edges") -> list[str]:
+    """Give the author so many followers, in one store or the other; return their ids."""
+    pattern = _user(runtime, AUTHOR)
+    names = [f"u{number:06}" for number in range(size)]
+    people = users.collection(runtime.database)
+    entry = {"name": "Reader", "circles": [_CIRCLE]}
+    followers = dict.fromkeys(names, entry) if store == "embedded" else {}
+    people.update_one(
+        {"_id": AUTHOR},
+        {"$set": {"counts.followers": size, "graph_store": store, "followers": followers}},
+    )
+    both = {"owner": "Reader", "member": "Author"}
+    people.insert_many([{**pattern, "_id": name} for name in names], ordered=False)
+    if store == "edges":
+        edges = [{**edge_id(name, AUTHOR), "circles": [_CIRCLE], "names": both} for name in names]
+        runtime.database[EDGES.name].insert_many(edges, ordered=False)
+    return names
+
+
+def seed_followed(runtime: Runtime, authors: int, posts_each: int) -> None:
+    """Give the reader a circle of so many authors with so many posts each, all delivered."""
+    _user(runtime, READER)
+    names = [f"a{number:03}" for number in range(authors)]
+    for name in names:
+        _user(runtime, name)
+    members = {name: {"name": name.title()} for name in names}
+    circle = {"name": "Read", "members": members}
+    users.collection(runtime.database).update_one(
+        {"_id": READER},
+        {"$set": {f"circles.{_CIRCLE}": circle, "counts.following": authors}},
+    )
+    for name in names * posts_each:
+        news.design(runtime).add([seed_post(runtime, name)], [READER])
+
+
+def seed_post(runtime: Runtime, author: str = AUTHOR) -> Document:
+    """Store a public post of an author whose fan-out is pending; return it as it is stored."""
+    text = f"A post of a usual length, {new_id(runtime.now(), runtime.random)}. " * 4
+    new = new_post_model("status").model_validate(
+        {"type": "status", "detail": {"text": text}, "circles": ["*public*"]}
+    )
+    return posts.publish(runtime, Principal(author, author.title()), new)
+
+
+def _user(runtime: Runtime, user_id: str) -> Document:
+    users.ensure(runtime, Principal(user_id, user_id.title()))
+    found = users.collection(runtime.database).find_one({"_id": user_id})
+    assert found is not None  # noqa: S101 - it was made just now
+    return found

@@ -1,0 +1,97 @@
+"""The writes of a fan-out and the reads of a page, by the driver with nothing around them."""
+
+import contextlib
+from collections.abc import Callable, Mapping
+
+from pymongo import DESCENDING
+from pymongo.errors import BulkWriteError
+
+from bench.people import READER
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from chalicelib.social.fan_out import CHUNK_READERS
+from chalicelib.social.month_copies import month_of
+from chalicelib.social.news import NEWS
+from chalicelib.social.news_items import NEWS_ITEMS, _item
+from chalicelib.social.posts import BODY, collection
+from chalicelib.social.users import collection as users
+
+Work = Callable[[], object]
+_NEWEST = [("ts", DESCENDING), ("post_id", DESCENDING)]
+
+
+def raw_items(runtime: Runtime, post: Document, readers: list[str]) -> list[Work]:
+    """Return the raw inserts of a post's items under another id, a chunk each."""
+    other = {**post, "_id": f"{post['_id']}-raw"}
+    rows = runtime.database[NEWS_ITEMS.name]
+
+    def insert(items: list[Document]) -> Work:
+        def work() -> None:
+            with contextlib.suppress(BulkWriteError):
+                rows.insert_many(items, ordered=False)
+
+        return work
+
+    starts = range(0, len(readers), CHUNK_READERS)
+    return [insert([_item(other, r) for r in readers[s : s + CHUNK_READERS]]) for s in starts]
+
+
+def _read_person(runtime: Runtime) -> list[str]:
+    """Read what permission asks of the reader: the circles, and so the followed."""
+    fields = {"circles": 1, "blocked": 1, "blocked_by": 1, "last_seen": 1}
+    reader = users(runtime.database).find_one({"_id": READER}, fields)
+    return [each for circle in (reader or {})["circles"].values() for each in circle["members"]]
+
+
+def _read_permissions(runtime: Runtime) -> None:
+    """Read what a reader is to the authors of a page, and which of the followed are pulled."""
+    followed = _read_person(runtime)
+    where = {"pulled": True, "_id": {"$in": followed}}
+    list(users(runtime.database).find(where, {"_id": 1}))
+    page = followed[:25]
+    fields = {f"followers.{author}.circles": 1 for author in page}
+    users(runtime.database).find_one({"_id": READER}, {"circles": 1, "blocked": 1, **fields})
+
+
+def _references(runtime: Runtime, limit: int) -> Work:
+    def work() -> object:
+        _read_permissions(runtime)
+        where = {"user_id": READER}
+        items = runtime.database[NEWS_ITEMS.name].find(where).sort(_NEWEST).limit(limit + 1)
+        ids = [item["post_id"] for item in items]
+        return list(collection(runtime.database).find({"_id": {"$in": ids}}, BODY))
+
+    return work
+
+
+def _copies(runtime: Runtime, limit: int) -> Work:
+    def work() -> object:
+        _read_permissions(runtime)
+        stages: list[Document] = [
+            {"$match": {"user_id": READER, "month": month_of(runtime.now())}},
+            {"$unwind": "$posts"},
+            {"$replaceRoot": {"newRoot": "$posts"}},
+            {"$sort": {"ts": -1, "id": -1}},
+            {"$limit": limit + 1},
+        ]
+        return list(runtime.database[NEWS.name].aggregate(stages))
+
+    return work
+
+
+def _pull(runtime: Runtime, limit: int) -> Work:
+    def work() -> object:
+        authors = _read_person(runtime)
+        _read_person(runtime)
+        where = {"by.id": {"$in": authors}}
+        order = [("ts", DESCENDING), ("_id", DESCENDING)]
+        return list(collection(runtime.database).find(where, BODY).sort(order).limit(limit + 1))
+
+    return work
+
+
+RAW_PAGES: Mapping[str, Callable[[Runtime, int], Work]] = {
+    "references": _references,
+    "copies": _copies,
+    "pull": _pull,
+}
