@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+import pymongo
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
@@ -11,12 +12,14 @@ from chalicelib.ads.balances import CAMPAIGNS, price_micros
 from chalicelib.ads.leases import LEASES
 from chalicelib.ads.ledger import BALANCES, Movement
 from chalicelib.database import Document, in_transaction
-from chalicelib.errors import UnknownCampaign, ZoneFull
+from chalicelib.errors import Unavailable, UnknownCampaign, ZoneFull
 from chalicelib.logs import log
 
 # The campaigns that spend, or would if they had anything left.
 SPENDING = ("active", "exhausted")
 _SPENDING = {"status": {"$in": SPENDING}}
+# What one campaign may take of a run's time.
+REFRESH_TIMEOUT_SECONDS = 2
 # All that tells whether a campaign's money is due a change.
 _MONEY = {"status": 1, "pricing": 1, "budget": 1, "flight": 1, "time_zone": 1, "balance": 1}
 
@@ -87,18 +90,23 @@ def charge_clicks(
 
 
 def refresh_all(database: Database[Document], now: datetime) -> int:
-    """Refresh every campaign that it would change; return how many there were."""
+    """Refresh every campaign that it would change; return how many there were.
+
+    One that another holds is left to the next run, so that it does not keep the others waiting.
+    """
     found = database[CAMPAIGNS.name].find(_SPENDING, _MONEY)
     due = [campaign["_id"] for campaign in found if _is_due(campaign, now)]
     for campaign_id in due:
-        refresh(database, campaign_id, now)
+        with pymongo.timeout(REFRESH_TIMEOUT_SECONDS):
+            refresh(database, campaign_id, now)
     return len(due)
 
 
 def refresh(database: Database[Document], campaign_id: str, now: datetime) -> None:
     """Release what is due; take a campaign without money out of its zones, or bring it back.
 
-    One that finds a zone full stays out of all of them until there is room.
+    One that finds a zone full stays out of all of them until there is room. One that cannot
+    be changed now is logged, and waits for the next time.
     """
 
     def work(session: ClientSession) -> None:
@@ -116,8 +124,9 @@ def refresh(database: Database[Document], campaign_id: str, now: datetime) -> No
 
     try:
         in_transaction(database, work)
-    except ZoneFull:
-        log.warning("no room for a campaign", extra={"fields": {"campaign_id": campaign_id}})
+    except (ZoneFull, Unavailable) as problem:
+        fields = {"campaign_id": campaign_id, "reason": problem.code}
+        log.warning("campaign not refreshed", extra={"fields": fields})
 
 
 def follow(

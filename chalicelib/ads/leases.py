@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import pymongo
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -20,7 +21,9 @@ from chalicelib.ads.balances import CAMPAIGNS, price_micros
 from chalicelib.ads.ledger import Movement
 from chalicelib.ads.pacing import budget_day
 from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.errors import Unavailable
 from chalicelib.ids import new_id
+from chalicelib.logs import log
 
 LEASES = Collection(
     "ad.lease",
@@ -33,6 +36,8 @@ LEASES = Collection(
 )
 # What one run ends; the next one goes on.
 MAX_ENDED = 2_000
+# What one of them may take of a run's time.
+END_TIMEOUT_SECONDS = 2
 
 
 @dataclass(frozen=True)
@@ -137,11 +142,23 @@ def end(database: Database[Document], key: LeaseKey, now: datetime) -> bool:
 
 
 def end_expired(database: Database[Document], grace: timedelta, now: datetime) -> int:
-    """End the leases whose beacons can no longer come; return how many there were."""
+    """End the leases whose beacons can no longer come; return how many were ended here.
+
+    One that another holds is left to the next run, so that it does not keep the others waiting.
+    """
     expired = {"state": "open", "expires_at": {"$lte": now - grace}}
     found = database[LEASES.name].find(expired, {"campaign_id": 1}).limit(MAX_ENDED)
     keys = [LeaseKey(lease["campaign_id"], lease["_id"]) for lease in found]
-    return sum(end(database, key, now) for key in keys)
+    return sum(_end_in_time(database, key, now) for key in keys)
+
+
+def _end_in_time(database: Database[Document], key: LeaseKey, now: datetime) -> bool:
+    try:
+        with pymongo.timeout(END_TIMEOUT_SECONDS):
+            return end(database, key, now)
+    except Unavailable:
+        log.warning("lease not ended", extra={"fields": key._asdict()})
+        return False
 
 
 def _filter(key: LeaseKey) -> Document:

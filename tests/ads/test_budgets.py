@@ -168,6 +168,31 @@ def test_runs_of_the_schedule_at_once_end_a_lease_once(runtime: Runtime, clock: 
     assert money(runtime) == {"released": 500, "available": 500, "leased": 0, "spent": 0}
 
 
+@pytest.mark.timeout(30)
+def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_others(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "END_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(budgets, "REFRESH_TIMEOUT_SECONDS", 0.3)
+    funded(runtime, 500, daily_micros=240 * PRICE)
+    assert acquire(runtime)
+    put_campaign(runtime, "bmw:summer", budget={"total_micros": 500, "daily_micros": 500})
+    activate(runtime, "bmw:summer")
+    clock.advance(hours=1)
+    database = runtime.database
+    with database.client.start_session() as session, session.start_transaction():
+        held = {"$set": {"held": True}}
+        database[campaigns.CAMPAIGNS.name].update_one({"_id": SPRING}, held, session=session)
+
+        assert leases.end_expired(database, GRACE, clock()) == 0
+        assert refresh(runtime) == 2
+
+        session.abort_transaction()
+    assert refresh(runtime) == 1
+    assert leases.end_expired(database, GRACE, clock()) == 1
+    assert money(runtime)["leased"] == 0
+
+
 @pytest.mark.parametrize("state", ["paused", "exhausted", "draft"])
 def test_a_campaign_that_is_not_active_leases_nothing(runtime: Runtime, state: str) -> None:
     funded(runtime, 500)
