@@ -12,11 +12,13 @@ from pydantic import SecretStr
 from pymongo import MongoClient
 
 from app import create_app
-from chalicelib import logs, schema
+from chalicelib import schema
 from chalicelib.database import Document, ensure_indexes, open_database
+from chalicelib.logs import log
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
+from local.log_file import log_to
 from local.mongod import running_mongod
 from local.tokens import mint
 
@@ -26,7 +28,10 @@ _SECRET = "a secret of the bench, which guards nothing"  # noqa: S105
 @contextlib.contextmanager
 def measured_stack(folder: Path) -> Iterator[Runtime]:
     """Give a runtime over an empty database with its indexes, and stop the server afterwards."""
-    logs.log.setLevel("ERROR")
+    # As in a deployment: a line of JSON for every request.
+    folder.mkdir(parents=True, exist_ok=True)
+    log_to(folder / "plaza.log")
+    log.setLevel("INFO")
     with running_mongod(folder / "mongod") as uri, MongoClient[Document](uri) as client:
         settings = Settings(
             mongodb_uri=SecretStr(uri),

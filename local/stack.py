@@ -23,7 +23,7 @@ from pymongo.errors import ConfigurationError, PyMongoError
 
 from chalicelib import __version__, schema
 from chalicelib.database import Document, ensure_indexes
-from chalicelib.logs import JsonFormatter, log
+from chalicelib.logs import log
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
 from deploy.template import declared_queues, visibility_timeout_seconds
@@ -31,6 +31,7 @@ from local import demo
 from local.failures import StartupFailure
 from local.gateway import Gateway, wsgi_application
 from local.local_secrets import FOLDER, local_secrets, make_folder
+from local.log_file import log_to
 from local.mongod import running_mongod
 from local.queues import Poller, create_queues
 from local.schedules import declared_schedules, run_schedules
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     listener = stack.enter_context(_listener(options.port))
     port = listener.getsockname()[1]
     folder = stack.enter_context(_folder(fresh=options.fresh))
-    _log_to(folder / "plaza.log")
+    log_to(folder / "plaza.log")
     print("Starting Plaza ...", flush=True)
     environment = {
         **os.environ,
@@ -112,13 +113,6 @@ def _folder(*, fresh: bool) -> Iterator[Path]:
                 "it is already running from this folder; stop it, or use --fresh"
             ) from None
         yield FOLDER
-
-
-def _log_to(file: Path) -> None:
-    handler = logging.FileHandler(file)
-    handler.setFormatter(JsonFormatter())
-    log.handlers = [handler]
-    log.propagate = False
 
 
 def check_database(uri: str) -> None:

@@ -1,0 +1,14 @@
+"""Plaza's log in a file, in place of the standard output that Lambda collects."""
+
+import logging
+from pathlib import Path
+
+from chalicelib.logs import JsonFormatter, log
+
+
+def log_to(file: Path) -> None:
+    """Write what is logged from now on to the end of a file."""
+    handler = logging.FileHandler(file)
+    handler.setFormatter(JsonFormatter())
+    log.handlers = [handler]
+    log.propagate = False
