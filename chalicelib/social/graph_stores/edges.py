@@ -15,12 +15,16 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document
 from chalicelib.social.graph_store import IdRange, Pair, Person, Relations
 
+# Named in queries, as the planner may else walk the edges of everyone in the range.
+_BY_OWNER = [("_id.owner", ASCENDING), ("_id.member", ASCENDING)]
+_BY_CIRCLE = [("_id.owner", ASCENDING), ("circles", ASCENDING), ("_id.member", ASCENDING)]
+_BY_MEMBER = [("_id.member", ASCENDING), ("_id.owner", ASCENDING)]
 EDGES = Collection(
     "social.edge",
     indexes=(
-        IndexModel([("_id.owner", ASCENDING), ("_id.member", ASCENDING)]),
-        IndexModel([("_id.owner", ASCENDING), ("circles", ASCENDING), ("_id.member", ASCENDING)]),
-        IndexModel([("_id.member", ASCENDING), ("_id.owner", ASCENDING)]),
+        IndexModel(_BY_OWNER),
+        IndexModel(_BY_CIRCLE),
+        IndexModel(_BY_MEMBER),
     ),
     shard_key={"_id.owner": 1},
 )
@@ -72,7 +76,7 @@ class EdgeGraph:
             *([{"$limit": ids.limit}] if ids.limit else []),
             {"$group": {"_id": None, "ids": {"$push": "$_id.owner"}}},
         ]
-        found = next(self._edges.aggregate(stages), None)
+        found = next(self._edges.aggregate(stages, hint=dict(_BY_MEMBER)), None)
         return list(found["ids"]) if found else []
 
     def count_followers(self, user_id: str) -> int:
@@ -85,6 +89,9 @@ class EdgeGraph:
         found = (
             self._edges.find(
                 {**where, f"_id.{side}": ids.bounds}, {f"names.{side}": 1}, session=session
+            )
+            .hint(
+                _BY_MEMBER if side == "owner" else _BY_CIRCLE if "circles" in where else _BY_OWNER
             )
             .sort(f"_id.{side}", ASCENDING)
             .limit(ids.limit or 0)
