@@ -181,8 +181,8 @@ def deliver_chunk(runtime: Runtime, post_id: str, number: int) -> None:
         _put_on_walls(runtime, post)
     # A change that came after the post was read may have been spread before it was copied.
     spreading.mend(runtime, [post])
-    _mark_done(runtime, post_id, number)
-    _finish(runtime, post_id)
+    if _mark_done(runtime, post_id, number):
+        _finish(runtime, post_id)
 
 
 def _put_on_walls(runtime: Runtime, post: Document) -> None:
@@ -194,15 +194,24 @@ def _put_on_walls(runtime: Runtime, post: Document) -> None:
     walls.design(runtime).add([post], sorted({author, owner}))
 
 
-def _mark_done(runtime: Runtime, post_id: str, number: int) -> None:
-    """Note that a chunk is done; one that comes late revives a fan-out that was given up."""
-    collection(runtime.database).update_one(
+def _mark_done(runtime: Runtime, post_id: str, number: int) -> bool:
+    """Note that a chunk is done, and tell whether it may have been the last one.
+
+    One that comes late revives a fan-out that was given up.
+    """
+    marked = collection(runtime.database).find_one_and_update(
         {"_id": post_id, "fan_out.state": {"$in": ["delivering", "failed"]}},
         {
             "$addToSet": {"fan_out.chunks_done": number},
             "$set": {"fan_out.state": "delivering", **_progress(runtime)},
         },
+        projection={"fan_out.planned": 1, "fan_out.chunks_done": 1, "fan_out.chunks.size": 1},
+        return_document=ReturnDocument.AFTER,
     )
+    if marked is None:
+        return False
+    fan_out = marked["fan_out"]
+    return bool(fan_out["planned"]) and len(fan_out["chunks"]) == len(fan_out["chunks_done"])
 
 
 def _finish(runtime: Runtime, post_id: str) -> None:

@@ -31,6 +31,24 @@ NAMES = ["ann", "bob", "cy", "dan"]
 USERS = st.sampled_from(NAMES)
 CIRCLE_IDS = st.sampled_from(["name", "work"])
 AUDIENCES = st.sampled_from([["*public*"], ["*circles*"], ["name"], ["work"], ["name", "work"]])
+# What a life begins with, so that most of what follows concerns somebody.
+TIES = [
+    ("ann", "name", "bob"),
+    ("ann", "work", "cy"),
+    ("bob", "work", "ann"),
+    ("bob", "name", "cy"),
+    ("cy", "name", "ann"),
+    ("cy", "work", "bob"),
+    ("dan", "name", "ann"),
+    ("dan", "work", "bob"),
+]
+POSTS: list[tuple[str, list[str], str | None]] = [
+    ("ann", ["*public*"], None),
+    ("ann", ["name"], "cy"),
+    ("bob", ["work"], None),
+    ("cy", ["*circles*"], None),
+    ("bob", ["*public*"], "ann"),
+]
 SEEDS = st.integers(0, 1_000)
 
 
@@ -49,6 +67,11 @@ class Life(RuleBasedStateMachine):
         for collection in schema.COLLECTIONS:
             self.runtime.database[collection.name].delete_many({})
         settle(self.client, *NAMES)
+        for owner, circle, member in TIES:
+            self.circle(owner, circle, member)
+        for by, circles, wall in POSTS:
+            self.post(by, circles, wall, at_post=False)
+            self.clock.advance(seconds=1)
 
     @rule(owner=USERS, circle=CIRCLE_IDS, name=st.sampled_from(["v1.0", "a..b", "*public*"]))
     def put_or_rename_circle(self, owner: str, circle: str, name: str) -> None:
