@@ -13,8 +13,6 @@ from chalicelib.social.graph_store import IdRange
 from chalicelib.social.graph_stores.edges import EDGES
 from chalicelib.social.messages import Erase, Spread
 
-_PAGE = 1_000
-
 
 def ask(runtime: Runtime, caller: Principal) -> int:
     """Note that the caller is to be erased and have it begun; return how much is left of them."""
@@ -66,9 +64,8 @@ def _leave_graph(runtime: Runtime, user_id: str) -> None:
     for page in graph.all_followers(runtime.database, user_id):
         for owner in page:
             graph.end_following(runtime, owner.id, user_id)
-    ids = IdRange(limit=_PAGE)
     store = graph.store_of(runtime.database, user_id)
-    for member in store.members(user_id, None, ids):
+    for member in store.members(user_id, None, IdRange()):
         graph.end_following(runtime, user_id, member.id)
     people = users.collection(runtime.database)
     for field in ("blocked", "blocked_by"):

@@ -9,7 +9,7 @@ from typing import Any
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.social import audiences, news, pull, spreading, users
+from chalicelib.social import audiences, news, posts, pull, spreading, users
 from chalicelib.social.news import Belongs, is_news
 from chalicelib.social.views import Entry, Position
 from chalicelib.social.visibility import Reader, may_see, was_sent
@@ -75,16 +75,19 @@ def _wanted(runtime: Runtime, user_id: str, fetch: Pages, belongs: Belongs) -> d
         found = [entry.post for entry in entries if entry.post]
         reader = _unblocked(runtime, user_id, found)
         due = [post for post in found if belongs(reader, post) and may_see(reader, post)]
-        wanted |= {post["_id"]: post for post in due if not _is_pulled(runtime, post)}
+        wanted |= {post["_id"]: post for post in _pushed(runtime, due)}
         if len(entries) < _PAGE:
             break
         after = entries[-1].position
     return wanted
 
 
-def _is_pulled(runtime: Runtime, post: Document) -> bool:
-    where = {"_id": post["_id"], "fan_out.pull": True}
-    return runtime.database["social.post"].find_one(where, {"_id": 1}) is not None
+def _pushed(runtime: Runtime, found: list[Document]) -> list[Document]:
+    """Return those of the posts that are brought to their readers."""
+    where = {"_id": {"$in": [post["_id"] for post in found]}, "fan_out.pull": True}
+    rows = posts.collection(runtime.database).find(where, {"_id": 1})
+    pulled = {row["_id"] for row in rows}
+    return [post for post in found if post["_id"] not in pulled]
 
 
 def _stored(fetch: Pages, user_id: str) -> dict[str, Document | None]:
