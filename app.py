@@ -65,7 +65,7 @@ def declare_workers(app: Chalice, runtime: Runtime) -> None:
     """Declare the workers of the queues."""
     queue = runtime.queues.name_of
 
-    @app.on_sqs_message(queue=queue("promotion"), batch_size=1)
+    @app.on_sqs_message(queue=queue(MoveNode.queue), batch_size=1)
     def move_nodes(event: SQSEvent) -> dict[str, Any]:
         def handle(message: MoveNode) -> None:
             promotion.move_wanted(runtime, message.node_id)
@@ -99,7 +99,7 @@ def declare_social_workers(app: Chalice, runtime: Runtime) -> None:
         return consume(event.to_dict(), messages.ERRAND, handle)
 
     @app.on_sqs_message(
-        queue=queue("ad-events"), batch_size=500, maximum_batching_window_in_seconds=1
+        queue=queue(events.AdEvent.queue), batch_size=500, maximum_batching_window_in_seconds=1
     )
     def count_ad_events(event: SQSEvent) -> dict[str, Any]:
         def handle(batch: list[events.AdEvent]) -> None:
