@@ -12,7 +12,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.fan_out import CHUNK_READERS
 from chalicelib.social.month_copies import month_of
 from chalicelib.social.news import NEWS
-from chalicelib.social.news_items import NEWS_ITEMS, _item
+from chalicelib.social.news_items import NEWS_ITEMS, items_of
 from chalicelib.social.posts import BODY, collection
 from chalicelib.social.users import collection as users
 
@@ -33,7 +33,7 @@ def raw_items(runtime: Runtime, post: Document, readers: list[str]) -> list[Work
         return work
 
     starts = range(0, len(readers), CHUNK_READERS)
-    return [insert([_item(other, r) for r in readers[s : s + CHUNK_READERS]]) for s in starts]
+    return [insert(items_of(other, readers[s : s + CHUNK_READERS])) for s in starts]
 
 
 def _read_person(runtime: Runtime) -> list[str]:

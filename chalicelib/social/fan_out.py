@@ -179,10 +179,17 @@ def deliver_chunk(runtime: Runtime, post_id: str, number: int) -> None:
     news.design(runtime).add([post], readers)
     if number == 0:
         _put_on_walls(runtime, post)
-    # A change that came after the post was read may have been spread before it was copied.
-    spreading.mend(runtime, [post])
-    if _mark_done(runtime, post_id, number):
+    marked = _mark_done(runtime, post_id, number, _unchanged(post))
+    if marked is None:
+        # A change that came after the post was read may have been spread before it was copied.
+        spreading.mend(runtime, [post])
+        marked = _mark_done(runtime, post_id, number, {})
+    if marked:
         _finish(runtime, post_id)
+
+
+def _unchanged(post: Document) -> Document:
+    return {"deleted": False, "spread.version": post["spread"]["version"]}
 
 
 def _put_on_walls(runtime: Runtime, post: Document) -> None:
@@ -194,13 +201,13 @@ def _put_on_walls(runtime: Runtime, post: Document) -> None:
     walls.design(runtime).add([post], sorted({author, owner}))
 
 
-def _mark_done(runtime: Runtime, post_id: str, number: int) -> bool:
-    """Note that a chunk is done, and tell whether it may have been the last one.
+def _mark_done(runtime: Runtime, post_id: str, number: int, also: Document) -> bool | None:
+    """Note that a chunk is done, and tell whether it was the last one; None if it could not be.
 
     One that comes late revives a fan-out that was given up.
     """
     marked = collection(runtime.database).find_one_and_update(
-        {"_id": post_id, "fan_out.state": {"$in": ["delivering", "failed"]}},
+        {"_id": post_id, "fan_out.state": {"$in": ["delivering", "failed"]}, **also},
         {
             "$addToSet": {"fan_out.chunks_done": number},
             "$set": {"fan_out.state": "delivering", **_progress(runtime)},
@@ -209,7 +216,7 @@ def _mark_done(runtime: Runtime, post_id: str, number: int) -> bool:
         return_document=ReturnDocument.AFTER,
     )
     if marked is None:
-        return False
+        return None
     fan_out = marked["fan_out"]
     return bool(fan_out["planned"]) and len(fan_out["chunks"]) == len(fan_out["chunks_done"])
 

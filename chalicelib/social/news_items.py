@@ -35,7 +35,7 @@ class NewsItems:
 
     def add(self, posts: Sequence[Document], user_ids: Sequence[str]) -> None:
         """Give each user an item for each post; one that is there stays as it is."""
-        items = [_item(post, user_id) for post in posts for user_id in user_ids]
+        items = [item for post in posts for item in items_of(post, user_ids)]
         insert_missing(self._items, items)
 
     def refresh(self, post: Document) -> None:
@@ -90,13 +90,17 @@ class NewsItems:
         ]
 
 
-def _item(post: Document, user_id: str) -> Document:
-    return {
-        # Made of user and post, so that a second delivery is a duplicate.
-        "_id": f"{user_id}:{post['_id']}",
-        "user_id": user_id,
-        "post_id": post["_id"],
-        "author_id": post["by"]["id"],
-        "ts": post["ts"],
-        "sent": post["circles"] != [PUBLIC] or post["wall"] == user_id,
-    }
+def items_of(post: Document, user_ids: Sequence[str]) -> list[Document]:
+    """Return the items of a post for some users."""
+    post_id, to_circles = post["_id"], post["circles"] != [PUBLIC]
+    same = {"post_id": post_id, "author_id": post["by"]["id"], "ts": post["ts"]}
+    return [
+        {
+            # Made of user and post, so that a second delivery is a duplicate.
+            "_id": f"{user_id}:{post_id}",
+            "user_id": user_id,
+            **same,
+            "sent": to_circles or post["wall"] == user_id,
+        }
+        for user_id in user_ids
+    ]
