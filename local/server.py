@@ -46,6 +46,8 @@ def _stop_by_signal(_number: int, _frame: object) -> NoReturn:
     """Unwind the main thread, so that everything started so far is stopped, in order."""
     # A second signal may not interrupt the unwinding.
     _on_signals(signal.SIG_IGN)
+    # An object whose constructor was interrupted here may fail to be finalised: no news.
+    sys.unraisablehook = lambda _unraisable: None
     sys.exit(0)
 
 
