@@ -1,0 +1,91 @@
+"""The errors of comments."""
+
+from chalicelib.errors.general import Problem
+
+
+class UnknownNode(Problem):
+    """No node has this id."""
+
+    status = 404
+    code = "unknown_node"
+    title = "There is no such node"
+
+
+class UnknownComment(Problem):
+    """The node has no comment of this id that the caller may know about."""
+
+    status = 404
+    code = "unknown_comment"
+    title = "There is no such comment on this node"
+
+
+class NodeLocked(Problem):
+    """The node takes no more comments."""
+
+    status = 409
+    code = "node_locked"
+    title = "This discussion is locked"
+
+
+class NodeHasComments(Problem):
+    """The node's layout cannot change under the comments that it has."""
+
+    status = 409
+    code = "node_has_comments"
+    title = "The node has comments: its threading stays, and its store changes by a move"
+
+
+class SiteIsFixed(Problem):
+    """A node stays with the site that it was made for."""
+
+    status = 409
+    code = "site_is_fixed"
+    title = "The node belongs to another site"
+
+
+class StoreTooSmall(Problem):
+    """The node's comments do not fit into the store that it should move to."""
+
+    status = 409
+    code = "store_too_small"
+    title = "The node has more comments than this store can hold"
+
+
+class CommentDeleted(Problem):
+    """The comment is a tombstone, which does not change any more."""
+
+    status = 409
+    code = "comment_deleted"
+    title = "The comment has been deleted"
+
+
+class EditWindowOver(Problem):
+    """The author may no longer change the comment."""
+
+    status = 403
+    code = "edit_window_over"
+    title = "A comment can be changed by its author for 15 minutes"
+
+
+class CannotThread(Problem):
+    """The store keeps comments by number alone, and the node is to be threaded."""
+
+    status = 422
+    code = "cannot_thread"
+    title = "This store cannot hold a threaded node; the stores documents and embedded can"
+
+
+class NotThreaded(Problem):
+    """A reply was sent to a node whose discussion is flat."""
+
+    status = 422
+    code = "not_threaded"
+    title = "This discussion is not threaded: post without a parent"
+
+
+class CommentTooLarge(Problem):
+    """The comment's HTML is over its limit."""
+
+    status = 422
+    code = "comment_too_large"
+    title = "The comment becomes more than 64 KiB of HTML"
