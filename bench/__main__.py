@@ -1,46 +1,96 @@
-"""Measure a part of Plaza: script/bench PART [--json FILE]."""
+"""Measure Plaza beside the raw driver, on a MongoDB of its own with data of its own."""
 
 import argparse
+import contextlib
 import importlib
-import json
 import os
+import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from itertools import chain
+import time
+from collections.abc import Callable, Generator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from bench.stack import measured_stack
-from bench.timing import table
-from chalicelib.runtime import Runtime
+from bench import tables
+from bench.case import Case
+from bench.figures import Figure, Run, bars, load, save
+from bench.machine import commit, machine
+from bench.progress import Progress
+from bench.rounds import FULL, QUICK, measure
+from bench.stage import Stage, fresh_stage
 
-# Each part is one or more modules of this package, each with a function `measure`.
-PARTS = {
-    "ads": ("ads", "ads_counting"),
-    "ads_counting": ("ads_counting",),
-    "comments": ("comments",),
-    "social": ("social",),
-}
+# Each part is a module of this package whose `groups(stage)` yields lists of cases: those of
+# a list share the data that were made before it was yielded, and are measured in turns.
+PARTS = ("comments", "ads", "ads_counting", "social")
+
+Groups = Callable[[Stage], Generator[list[Case], None, None]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the part that the command line names and print its table."""
-    parser = argparse.ArgumentParser(prog="script/bench", description=__doc__)
-    parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--json", type=Path, help="write the figures to this file too")
-    given = parser.parse_args(arguments)
-    measures: list[Callable[[Runtime], list[dict[str, Any]]]]
-    measures = [importlib.import_module(f"bench.{name}").measure for name in PARTS[given.part]]
-    with (
-        tempfile.TemporaryDirectory(prefix="plaza-bench-") as folder,
-        measured_stack(Path(folder)) as runtime,
-    ):
-        tables = [measure(runtime) for measure in measures]
-    print("\n\n".join(map(table, tables)))
+    """Measure the parts that the command line names, or take an earlier run; show the figures.
+
+    Exits with 1 where a full run misses a bar.
+    """
+    given = _options(arguments)
+    run = load(_path(given.read)) if given.read else _measured(given.part or PARTS, given.quick)
     if given.json:
-        # The scripts run in the project's folder, wherever they were called from.
-        file = Path(os.environ.get("PLAZA_CALLED_FROM", ".")) / given.json
-        file.write_text(json.dumps(list(chain(*tables)), indent=2) + "\n")
+        save(run, _path(given.json))
+    print(tables.report(run))
+    if any(not bar.is_met for bar in bars(run)):
+        sys.exit(0 if run.is_quick or given.read else 1)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="script/bench", description=__doc__)
+    parser.add_argument("part", nargs="*", help=f"which parts: {', '.join(PARTS)}; default: all")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes and shorter rounds")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
+    parser.add_argument("--read", type=Path, metavar="FILE", help="show an earlier run's figures")
+    given = parser.parse_args(arguments)
+    unknown = set(given.part).difference(PARTS)
+    if unknown:
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    return given
+
+
+def _path(file: Path) -> Path:
+    """Return a path as it was meant where the command was called from."""
+    return Path(os.environ.get("PLAZA_CALLED_FROM", ".")) / file
+
+
+def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - straight from the options
+    """Measure each part on a fresh MongoDB."""
+    started, seconds = datetime.now(UTC), time.monotonic()
+    figures: list[Figure] = []
+    facts: dict[str, str] = {}
+    for part in parts:
+        with (
+            tempfile.TemporaryDirectory(prefix="plaza-bench-") as folder,
+            fresh_stage(Path(folder), is_quick=is_quick) as stage,
+        ):
+            facts = facts or machine(stage.runtime.database)
+            figures += _measured_part(part, stage)
+    return Run(
+        started=started.isoformat(timespec="seconds"),
+        commit=commit(),
+        is_quick=is_quick,
+        seconds=time.monotonic() - seconds,
+        machine=facts,
+        figures=figures,
+    )
+
+
+def _measured_part(part: str, stage: Stage) -> list[Figure]:
+    groups: Groups = importlib.import_module(f"bench.{part}").groups
+    figures: list[Figure] = []
+    effort = QUICK if stage.is_quick else FULL
+    progress = Progress(part, effort.rounds)
+    with contextlib.closing(groups(stage)) as each:
+        for number, cases in enumerate(each, 1):
+            progress.starts(number, cases)
+            figures += measure(part, cases, effort, progress.reaches)
+    progress.ends()
+    return figures
 
 
 if __name__ == "__main__":

@@ -1,198 +1,197 @@
-"""What a decision costs in zones of every size, beside the raw driver's read of a profile.
+"""What a decision costs in zones of every size, and what a change of a campaign costs.
 
-The calls go through `app(event, context)`, as Lambda's do. The floor of a decision is the one
-read that it cannot do without: `find_one` of the visitor's profile by the driver alone. The
-cases of a round follow one another, so that all meet the same disturbances.
+The floor of a decision is the one read that it cannot do without: `find_one` of the visitor's
+own profile, by the driver alone.
 """
 
 import random
-import statistics
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from app import create_app
+from bench.calls import AppCalls, Caller, HttpCalls
+from bench.case import Case, Work
 from bench.inventory import KEYWORDS, SITE, add_visitor, add_zone, campaign_body, put_campaign
 from bench.inventory import put_zone as add_empty_zone
-from bench.stack import Calls
-from bench.timing import compare
+from bench.stage import Stage
 from chalicelib.ads import campaigns
+from chalicelib.ads.decisions import Asked, answer, decide
 from chalicelib.ads.visitors import PROFILES
+from chalicelib.ads.warm import Warm
 from chalicelib.ads.zones import ZONES
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
-ROUNDS = 9
-SAMPLES = 150
-# Reads of tens of milliseconds need fewer.
-FEW_SAMPLES = 15
 SIZES = (10, 100, 1_000, 5_000)
-MANY_ZONES = 1_000
 # Visitors by their profiles: how many advertisers, and impressions of each.
 PROFILE_SIZES = {"small": (5, 4), "full": (200, 100)}
-CASES: dict[str, dict[str, str]] = {
-    "no profile": {},
-    "keywords, no profile": {"keywords": KEYWORDS},
+DECISIONS: dict[str, dict[str, str]] = {
+    "no visitor": {},
+    "keywords, no visitor": {"keywords": KEYWORDS},
     "unknown visitor": {"visitor": "nobody"},
     "profile": {"visitor": "small"},
     "profile, keywords": {"visitor": "small", "keywords": KEYWORDS},
     "full profile, keywords": {"visitor": "full", "keywords": KEYWORDS},
 }
-
-Work = Callable[[], object]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A call and its floor; what has to be made ready for each is not timed."""
-
-    label: Document
-    call: Work
-    raw: Work
-    samples: int = SAMPLES
-    prepare: Work = lambda: None
-    prepare_raw: Work = lambda: None
+# What a decision may cost: of the read of its profile, and in the largest zone beside the smallest.
+RATIO_AT_MOST, GROWTH_AT_MOST = 2.0, 1.3
+FEW_SAMPLES = 15
 
 
-def measure(runtime: Runtime) -> list[dict[str, Any]]:
-    """Return a row per case and zone size, then the cold starts and the changes of a campaign."""
-    for size in SIZES:
+def groups(stage: Stage) -> Iterator[list[Case]]:
+    """Yield warm decisions, cold ones, the changes of a campaign, and a decision by door."""
+    runtime, sizes = stage.runtime, SIZES if not stage.is_quick else (10, 1_000)
+    for size in sizes:
         add_zone(runtime, f"zone-{size}", size)
     for visitor, (advertisers, impressions) in PROFILE_SIZES.items():
         add_visitor(runtime, visitor, advertisers, impressions)
-    warm = list(_decisions(runtime))
-    slow = [*_cold(runtime), _bid(runtime), _deactivation(runtime)]
-    return [*_rounds(warm, _compared), *_rounds(slow, _once)]
+    yield [_decision(runtime, name, size) for name in DECISIONS for size in sizes]
+    yield [_cold(runtime, size) for size in sizes]
+    yield [
+        *(_bid(runtime, size) for size in sizes),
+        *(_deactivation(runtime, zones) for zones in stage.sizes(10, 100, 1_000)),
+    ]
+    with stage.server() as url:
+        yield list(_doors(runtime, url))
 
 
-def _rounds(
-    pairs: list[Pair], measured: Callable[[Pair], dict[str, float]]
-) -> Iterator[dict[str, Any]]:
-    """Measure all pairs in each round; give the medians of the rounds and the ratios' range."""
-    found: list[list[dict[str, float]]] = [[] for _ in pairs]
-    for _ in range(ROUNDS):
-        for pair, rows in zip(pairs, found, strict=True):
-            rows.append(measured(pair))
-    for pair, rows in zip(pairs, found, strict=True):
-        ratios = [row["ratio"] for row in rows]
-        medians = {name: round(statistics.median(row[name] for row in rows), 3) for name in rows[0]}
-        per_second = round(1_000 / medians["p50_ms"])
-        spread = {"ratio_min": min(ratios), "ratio_max": max(ratios)}
-        yield {**pair.label, "per_second": per_second, **medians, **spread}
+def _decision(runtime: Runtime, name: str, size: int) -> Case:
+    """Give a warm decision; one without a visitor reads nothing, so it has no floor."""
+    query = DECISIONS[name]
+    is_barred = name in {"unknown visitor", "profile", "profile, keywords"}
+    return Case(
+        f"warm decision, {name}",
+        _events(runtime, size, query),
+        _find_profile(runtime, query["visitor"]) if "visitor" in query else None,
+        floor_is="find_one of the same profile",
+        size=size,
+        unit="ads",
+        ratio_at_most=RATIO_AT_MOST if is_barred else None,
+        growth_at_most=GROWTH_AT_MOST,
+    )
 
 
-def _compared(pair: Pair) -> dict[str, float]:
-    return compare(pair.call, pair.raw, pair.samples)
+def _events(runtime: Runtime, size: int, query: dict[str, str]) -> Work:
+    """Return a decision through the app; the event is made once, as the floor's filter is."""
+    app, event = create_app(runtime), _event(AppCalls(runtime), size, query)
+    return lambda: app(event, None)
 
 
-def _once(pair: Pair) -> dict[str, float]:
-    """Time a call and its floor once each; a slow one has no use for percentiles."""
-    call, raw = _timed(pair.prepare, pair.call), _timed(pair.prepare_raw, pair.raw)
-    same = {"p50_ms": call, "p99_ms": call, "raw_p50_ms": raw, "raw_p99_ms": raw}
-    return {**same, "ratio": round(call / raw, 2)}
+def _event(calls: AppCalls, size: int, query: dict[str, str]) -> Document:
+    return calls.event("GET", "/ads/{site}/{zone}", _zone(size), query)
 
 
-def _timed(prepare: Work, work: Work) -> float:
-    prepare()
-    started = time.perf_counter()
-    work()
-    return round((time.perf_counter() - started) * 1_000, 3)
+def _zone(size: int) -> dict[str, str]:
+    return {"site": SITE, "zone": f"zone-{size}"}
 
 
-def _decisions(runtime: Runtime) -> Iterator[Pair]:
-    """Give the warm decisions, and a decision's whole zone read by the driver for comparison."""
-    app, calls = create_app(runtime), Calls(runtime)
-    profiles = runtime.database[PROFILES.name]
-    for case, query in CASES.items():
-        for size in SIZES:
-            event = _event(calls, size, query)
-            key = {"_id": query.get("visitor", "small")}
-            yield Pair(
-                {"case": case, "ads": size, "floor": "find_one of the profile"},
-                lambda event=event: app(event, None),  # type: ignore[misc]
-                lambda key=key: profiles.find_one(key),  # type: ignore[misc]
-                FEW_SAMPLES if key["_id"] == "full" else SAMPLES,
-            )
-    for size in SIZES:
-        event = _event(calls, size, CASES["profile, keywords"])
-        yield Pair(
-            {"case": "profile, keywords", "ads": size, "floor": "find_one of the zone"},
-            lambda event=event: app(event, None),  # type: ignore[misc]
-            lambda size=size: _read_zone(runtime, size),  # type: ignore[misc]
-            FEW_SAMPLES,
-        )
+def _find_profile(runtime: Runtime, visitor: str) -> Work:
+    return lambda: runtime.database[PROFILES.name].find_one({"_id": visitor})
 
 
-def _event(calls: Calls, size: int, query: dict[str, str]) -> Document:
-    path = {"site": SITE, "zone": f"zone-{size}"}
-    return calls.event("GET", "/ads/{site}/{zone}", path, query)
-
-
-def _read_zone(runtime: Runtime, size: int) -> Document | None:
-    key = {"site_id": SITE, "zone_id": f"zone-{size}"}
-    return runtime.database[ZONES.name].find_one(key)
-
-
-def _cold(runtime: Runtime) -> Iterator[Pair]:
+def _cold(runtime: Runtime, size: int) -> Case:
     """Give the first decision of a container, whose memory is empty."""
-    calls = Calls(runtime)
-    for size in SIZES:
-        event = _event(calls, size, CASES["profile, keywords"])
-        fresh: list[Any] = []
-        yield Pair(
-            {"case": "cold", "ads": size, "floor": "find_one of the zone"},
-            lambda event=event, fresh=fresh: fresh[-1](event, None),  # type: ignore[misc]
-            lambda size=size: _read_zone(runtime, size),  # type: ignore[misc]
-            prepare=lambda fresh=fresh: fresh.append(create_app(runtime)),  # type: ignore[misc]
-        )
+    event = _event(AppCalls(runtime), size, DECISIONS["profile, keywords"])
+    fresh: list[Any] = []
+    key = {"site_id": SITE, "zone_id": f"zone-{size}"}
+    return Case(
+        "first decision of a container",
+        lambda: fresh.pop()(event, None),
+        lambda: runtime.database[ZONES.name].find_one(key),
+        floor_is="find_one of the zone",
+        size=size,
+        unit="ads",
+        prepare=lambda: fresh.append(create_app(runtime)),
+        samples_at_most=FEW_SAMPLES,
+    )
 
 
-def _bid(runtime: Runtime) -> Pair:
-    """Return the change of one ad's bid in the largest zone, beside the driver's own."""
+def _bid(runtime: Runtime, size: int) -> Case:
+    """Give the change of one campaign's bid, beside the driver's own, which sorts nothing."""
     rng = random.Random(3)  # noqa: S311 - the same data every time
-    zone_id = f"zone-{SIZES[-1]}"
+    zone_id = f"zone-{size}"
     campaign_id = f"advertiser-0:{zone_id}-0"
-    calls = Calls(runtime, roles=["admin"])
+    calls = AppCalls(runtime, roles=["admin"])
     body = campaign_body([zone_id], 1, rng, runtime.now())
     body["flight"] = {name: time.isoformat() for name, time in body["flight"].items()}
-    zones = runtime.database[ZONES.name]
     ads = {"site_id": SITE, "zone_id": zone_id, "ads.campaign_id": campaign_id}
 
+    def bid() -> int:
+        return rng.randint(1, 5_000) * 1_000
+
     def call() -> None:
-        body["pricing"] = {"type": "cpm", "bid_micros": rng.randint(1, 5_000) * 1_000}
+        body["pricing"] = {"type": "cpm", "bid_micros": bid()}
         calls("PUT", "/campaigns/{campaign}", {"campaign": campaign_id}, body=body)
 
-    def raw() -> None:
-        zones.update_one(ads, {"$set": {"ads.$.ecpm_micros": rng.randint(1, 5_000) * 1_000}})
+    def floor() -> None:
+        runtime.database[ZONES.name].update_one(ads, {"$set": {"ads.$.ecpm_micros": bid()}})
 
-    label = {"case": "one bid changed", "ads": SIZES[-1], "floor": "update_one, unsorted"}
-    return Pair(label, call, raw)
+    return Case(
+        "one bid changed",
+        call,
+        floor,
+        floor_is="update_one, unsorted",
+        size=size,
+        unit="ads",
+        samples_at_most=FEW_SAMPLES,
+    )
 
 
-def _deactivation(runtime: Runtime) -> Pair:
-    """Return the deactivation of a campaign in 1,000 zones, beside the source's `$pull`."""
+def _deactivation(runtime: Runtime, zones: int) -> Case:
+    """Give the deactivation of a campaign in so many zones, beside a `$pull` from all."""
     rng = random.Random(4)  # noqa: S311 - the same data every time
-    names = [f"small-{number}" for number in range(MANY_ZONES)]
+    names = [f"of-{zones}-{number}" for number in range(zones)]
     for name in names:
         add_empty_zone(runtime, name)
-    ids = [f"advertiser-{number}:wide" for number in range(10)]
+    ids = [f"advertiser-{number}:wide-{zones}" for number in range(10)]
     for campaign_id in ids:
         put_campaign(runtime, campaign_id, names, 1, rng)
         campaigns.activate(runtime.database, campaign_id, runtime.now())
     database, path = runtime.database, {"campaign": ids[0]}
-    calls = Calls(runtime, roles=["admin"])
+    calls = AppCalls(runtime, roles=["admin"])
 
     def activate() -> None:
         campaigns.deactivate(database, ids[0])
         campaigns.activate(database, ids[0], runtime.now())
 
-    return Pair(
-        {"case": "deactivated in 1,000 zones", "ads": len(ids), "floor": "update_many, $pull"},
+    return Case(
+        "campaign deactivated",
         lambda: calls("POST", "/campaigns/{campaign}/deactivate", path),
         lambda: database[ZONES.name].update_many(
             {"ads.campaign_id": ids[0]}, {"$pull": {"ads": {"campaign_id": ids[0]}}}
         ),
+        floor_is="update_many, $pull",
+        size=zones,
+        unit="zones",
         prepare=activate,
-        prepare_raw=activate,
+        prepare_floor=activate,
+        samples_at_most=5,
     )
+
+
+def _doors(runtime: Runtime, url: str) -> Iterator[Case]:
+    """Give a warm decision through each door."""
+    size, query = 1_000, DECISIONS["profile, keywords"]
+    case = partial(
+        Case,
+        "warm decision, by door",
+        floor=_find_profile(runtime, query["visitor"]),
+        floor_is="find_one of the same profile",
+    )
+    yield case(work=_function(runtime, size), door="function")
+    yield case(work=_call(AppCalls(runtime), size, query))
+    http = _call(HttpCalls(url, runtime), size, query)
+    for connections in (1, 8):
+        yield case(work=http, door="HTTP", connections=connections)
+
+
+def _function(runtime: Runtime, size: int) -> Work:
+    """Return what the view of a decision calls."""
+    warm, words = Warm(runtime), tuple(KEYWORDS.split(","))
+    asked = Asked(SITE, f"zone-{size}", visitor="small", keywords=words)
+    return lambda: answer(runtime, decide(runtime, warm, asked))
+
+
+def _call(calls: Caller, size: int, query: dict[str, str]) -> Work:
+    return lambda: calls("GET", "/ads/{site}/{zone}", _zone(size), query)

@@ -1,23 +1,20 @@
 """What counting costs: beacons, the worker, drawing on a lease, rolling a day up.
 
-Each stands beside what the raw driver needs for the part that cannot be done without. The
+The floor of each is what the raw driver needs for the part that cannot be done without. The
 queue of the beacons takes every message at once: what SQS itself takes is its own.
 """
 
 import bisect
+import dataclasses
 import itertools
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any
-
-from pymongo.collection import Collection as MongoCollection
 
 from app import create_app
-from bench.inventory import SITE, add_zone
-from bench.stack import Calls
-from bench.timing import compare
+from bench.calls import AppCalls
+from bench.case import Case, Work
+from bench.inventory import SITE, add_visitor, add_zone
+from bench.stage import Stage
 from chalicelib.ads import counts, events, leases, reconciling, rolling, tracking
 from chalicelib.ads.balances import CAMPAIGNS, price_micros
 from chalicelib.ads.counts import Counted, Place
@@ -27,190 +24,228 @@ from chalicelib.ads.leases import Terms
 from chalicelib.ads.tokens import Offer
 from chalicelib.ads.visitors import PROFILES
 from chalicelib.database import Document, in_transaction
-from chalicelib.queues import Message, Queues
 from chalicelib.runtime import Runtime
 
 ZONE = "counted"
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
-BEACONS = 1_000
-EVENTS = 20_000
-DRAWS = 100_000
-DAY_EVENTS = 1_000_000
+# Impressions in a visitor's profile: of how many advertisers, and so many of each.
+PROFILES_MET = {20: (5, 4), 2_000: (50, 40), 20_000: (200, 100)}
+# More than a run counts.
+LEASED_IMPRESSIONS = 1_000_000
+DRAWS = 1_000
 PLACES = 200
 HOURS = 24
 LOADED_AT_ONCE = 10_000
 
 
-class Accepting(Queues):
-    """A queue that takes everything, at once and for good."""
-
-    def __init__(self) -> None:
-        super().__init__("bench-")
-
-    def send(self, *_: Message) -> bool:
-        """Take the messages."""
-        return True
-
-
-def measure(runtime: Runtime) -> list[dict[str, Any]]:
-    """Return a row for each work: how many a second, the median, and those of the raw driver."""
+def groups(stage: Stage) -> Iterator[list[Case]]:
+    """Yield beacons, batches of the worker, draws, and a day's reports at three sizes."""
+    runtime = stage.runtime
     add_zone(runtime, ZONE, 10)
     campaign = runtime.database[CAMPAIGNS.name].find_one({"targets.zone_id": ZONE})
     assert campaign is not None  # noqa: S101 - added above
-    runtime = replace(runtime, queues=Accepting())
-    return [
-        *(_beacons(runtime, campaign, visitor) for visitor in (None, "a-visitor")),
-        *(_worker(runtime, campaign, batch) for batch in (100, 500)),
-        _draws(runtime, campaign),
-        *_day(runtime),
+    yield [
+        Beacons(runtime, campaign).case(),
+        *(Beacons(runtime, campaign, size).case() for size in stage.sizes(*PROFILES_MET)),
+    ]
+    yield [Worker(runtime, campaign, batch).case() for batch in stage.sizes(10, 100, 500)]
+    yield [_draws(runtime, campaign, lease) for lease in stage.sizes(10, 100, 1_000)]
+    yield [
+        case
+        for size in stage.sizes(10_000, 100_000, 1_000_000)
+        for case in _day(stage.with_database(f"day-{size}").runtime, size)
     ]
 
 
-def _row(
-    work: str, number: int, seconds: float, raw_per_second: float | None, p50_ms: float | None
-) -> dict[str, Any]:
-    per_second = number / seconds
-    ratio = round(raw_per_second / per_second, 2) if raw_per_second else "-"
-    return {
-        "work": work,
-        "number": number,
-        "per_second": round(per_second, 1),
-        "p50_ms": p50_ms or "-",
-        "raw_per_second": round(raw_per_second) if raw_per_second else "-",
-        "ratio": ratio,
-    }
+class Beacons:
+    """Beacons through the app, each of a decision of its own; the floor is a profile's `$push`."""
 
+    def __init__(self, runtime: Runtime, campaign: Document, met: int | None = None) -> None:
+        self._runtime, self._campaign, self._met = runtime, campaign, met
+        self._visitor = f"met-{met}" if met else None
+        self._app, self._calls = create_app(runtime), AppCalls(runtime)
+        self._numbers = itertools.count()
+        self._event: Document = {}
+        if met:
+            for visitor in (f"met-{met}", f"raw-{met}"):
+                add_visitor(runtime, visitor, *PROFILES_MET[met])
 
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+    def case(self) -> Case:
+        """Return the case of these beacons."""
+        floor = self._push if self._met else None
+        return Case(
+            "beacon" if self._met else "beacon without a visitor",
+            lambda: self._app(self._event, None),
+            floor,
+            floor_is="$push to the same list of a profile",
+            size=self._met or 1,
+            unit="impressions met" if self._met else "",
+            prepare=self._next,
+        )
 
-
-def _beacons(runtime: Runtime, campaign: Document, visitor: str | None) -> dict[str, Any]:
-    """Beacons through the app, each of a decision of its own; raw is the profile's `$push`."""
-    app, call = create_app(runtime), Calls(runtime)
-    waiting = (_beacon(runtime, call, campaign, visitor, number) for number in range(2 * BEACONS))
-    numbers = iter(range(2 * BEACONS))
-    profiles = runtime.database[PROFILES.name]
-    found = compare(
-        lambda: app(next(waiting), None), lambda: _push(profiles, next(numbers)), BEACONS
-    )
-    kind = "with" if visitor else "without"
-    seconds = found["p50_ms"] / 1_000 * BEACONS
-    raw = 1_000 / found["raw_p50_ms"] if visitor else None
-    return _row(f"beacon, {kind} a profile", BEACONS, seconds, raw, found["p50_ms"])
-
-
-def _beacon(
-    runtime: Runtime, call: Calls, campaign: Document, visitor: str | None, number: int
-) -> Document:
-    offer = Offer(
-        decision=f"decision-{number:07}",
-        slot=0,
-        campaign_id=campaign["_id"],
-        ad_unit_id=campaign["ad_units"][0]["ad_unit_id"],
-        site_id=SITE,
-        zone_id=ZONE,
-        visitor=visitor,
-        price_micros=0,
-        lease_id=None,
-        expires_at=runtime.now() + timedelta(hours=1),
-    )
-    url = tracking.urls(runtime, offer, campaign["pricing"])["impression_url"]
-    event = call.event("POST", "/ads/events/{token}", {"token": url.rpartition("/")[2]})
-    event["headers"]["user-agent"] = BROWSER
-    return event
-
-
-def _push(profiles: MongoCollection[Document], number: int) -> None:
-    entries = {"$each": [{"decision": number, "slot": 0}], "$slice": -100}
-    profiles.update_one({"_id": "raw"}, {"$push": {"impressions": entries}}, upsert=True)
-
-
-def _worker(runtime: Runtime, campaign: Document, batch: int) -> dict[str, Any]:
-    """Count impressions of one lease in batches; raw is `insert_many` of the same events."""
-    terms = Terms(EVENTS, timedelta(hours=1))
-    database, now, rng = runtime.database, runtime.now(), runtime.random
-    lease = leases.acquire(database, campaign["_id"], terms, now, rng)
-    assert lease is not None  # noqa: S101 - the budget of the bench does not end
-    seen = list(_impressions(campaign, lease["_id"], now, batch))
-
-    def count() -> None:
-        for start in range(0, EVENTS, batch):
-            events.count(database, seen[start : start + batch], now, rng)
-
-    seconds = _seconds(count)
-    rows = [{**event.model_dump(), "_id": event.id} for event in seen]
-    raw = database["raw.event"]
-    raw.create_indexes(list(events.EVENTS.indexes))
-
-    def insert() -> None:
-        for start in range(0, EVENTS, batch):
-            raw.insert_many(rows[start : start + batch])
-
-    raw_per_second = EVENTS / _seconds(insert)
-    raw.drop()
-    return _row(f"worker, events in batches of {batch}", EVENTS, seconds, raw_per_second, None)
-
-
-def _impressions(campaign: Document, lease_id: str, now: datetime, batch: int) -> Iterator[AdEvent]:
-    for number in range(EVENTS):
-        yield AdEvent(
-            type="impression",
-            decision=f"{batch}-{number:07}",
+    def _next(self) -> None:
+        offer = Offer(
+            decision=f"decision-{self._met}-{next(self._numbers):07}",
             slot=0,
-            campaign_id=campaign["_id"],
-            ad_unit_id=campaign["ad_units"][0]["ad_unit_id"],
+            campaign_id=self._campaign["_id"],
+            ad_unit_id=self._campaign["ad_units"][0]["ad_unit_id"],
             site_id=SITE,
             zone_id=ZONE,
-            price_micros=price_micros(campaign["pricing"]),
-            lease_id=lease_id,
-            ts=now,
+            visitor=self._visitor,
+            price_micros=0,
+            lease_id=None,
+            expires_at=self._runtime.now() + timedelta(hours=1),
+        )
+        url = tracking.urls(self._runtime, offer, self._campaign["pricing"])["impression_url"]
+        path = {"token": url.rpartition("/")[2]}
+        self._event = self._calls.event("POST", "/ads/events/{token}", path)
+        self._event["headers"]["user-agent"] = BROWSER
+
+    def _push(self) -> None:
+        entry = {
+            "ts": self._runtime.now(),
+            "campaign": "another",
+            "ad_unit_id": "unit-1",
+            "site_id": SITE,
+            "zone_id": ZONE,
+            "decision": f"raw-{next(self._numbers):07}",
+            "slot": 0,
+        }
+        push = {"advertisers.advertiser-0.impressions": {"$each": [entry], "$slice": -100}}
+        profiles = self._runtime.database[PROFILES.name]
+        profiles.update_one({"_id": f"raw-{self._met}"}, {"$push": push})
+
+
+class Worker:
+    """Batches of impressions of one lease; the floor is `insert_many` of the same events."""
+
+    def __init__(self, runtime: Runtime, campaign: Document, batch: int) -> None:
+        self._runtime, self._campaign, self._batch = runtime, campaign, batch
+        terms = Terms(LEASED_IMPRESSIONS, timedelta(hours=1))
+        database, now = runtime.database, runtime.now()
+        lease = leases.acquire(database, campaign["_id"], terms, now, runtime.random)
+        assert lease is not None  # noqa: S101 - the budget of the bench does not end
+        self._lease_id = lease["_id"]
+        self._numbers = itertools.count()
+        self._seen: list[AdEvent] = []
+        self._rows: list[Document] = []
+
+    def case(self) -> Case:
+        """Return the case of one batch."""
+        return Case(
+            "worker's batch",
+            self._count,
+            self._insert,
+            floor_is="insert_many of the same events",
+            size=self._batch,
+            unit="events",
+            items=self._batch,
+            door="function",
+            prepare=self._next,
+            prepare_floor=self._next,
+        )
+
+    def _next(self) -> None:
+        self._seen = [self._impression() for _ in range(self._batch)]
+        self._rows = [_stored(event) for event in self._seen]
+
+    def _count(self) -> None:
+        now = self._runtime.now()
+        events.count(self._runtime.database, self._seen, now, self._runtime.random)
+
+    def _insert(self) -> None:
+        self._runtime.database[events.EVENTS.name].insert_many(self._rows)
+
+    def _impression(self) -> AdEvent:
+        return AdEvent(
+            type="impression",
+            decision=f"{self._batch}-{next(self._numbers):07}",
+            slot=0,
+            campaign_id=self._campaign["_id"],
+            ad_unit_id=self._campaign["ad_units"][0]["ad_unit_id"],
+            site_id=SITE,
+            zone_id=ZONE,
+            price_micros=price_micros(self._campaign["pricing"]),
+            lease_id=self._lease_id,
+            ts=self._runtime.now(),
         )
 
 
-def _draws(runtime: Runtime, campaign: Document) -> dict[str, Any]:
-    held, price = HeldLeases(runtime), price_micros(campaign["pricing"])
+def _stored(event: AdEvent) -> Document:
+    """Return an event as the worker stores it."""
+    place = Place(event.campaign_id, event.ad_unit_id, event.site_id, event.zone_id)
+    billed = {"billed": True, "price_micros": event.price_micros}
+    return {**_raw_event(event.id, place, event.ts), **billed}
+
+
+def _draws(runtime: Runtime, campaign: Document, lease: int) -> Case:
+    """Give draws on leases of so many impressions, which are acquired as they run out."""
+    settings = runtime.settings.model_copy(update={"budget_lease_impressions": lease})
+    held = HeldLeases(dataclasses.replace(runtime, settings=settings))
+    price = price_micros(campaign["pricing"])
 
     def draw() -> None:
         for _ in range(DRAWS):
             held.draw(campaign["_id"], price)
 
-    size = runtime.settings.budget_lease_impressions
-    return _row(f"draws, of leases of {size}", DRAWS, _seconds(draw), None, None)
+    return Case(
+        "1,000 draws",
+        draw,
+        size=lease,
+        unit="impressions leased",
+        items=DRAWS,
+        door="function",
+        samples_at_most=20,
+    )
 
 
-def _day(runtime: Runtime) -> Iterator[dict[str, Any]]:
-    """Roll up and reconcile a day of a million events; raw is their count by place and hour."""
+def _day(runtime: Runtime, size: int) -> Iterator[Case]:
+    """Give the roll-up and the reconciling of a day of so many events."""
     today = runtime.now().replace(hour=0, minute=0, second=0, microsecond=0)
     day = today - timedelta(days=1)
-    _load_day(runtime, day)
-    raw_seconds = _seconds(lambda: _count_raw(runtime, day))
-    rolled = _seconds(lambda: rolling.roll_up(runtime.database, runtime.now()))
-    raw = DAY_EVENTS / raw_seconds
-    yield _row("roll up a day's events", DAY_EVENTS, rolled, raw, round(rolled * 1_000, 1))
+    _load_day(runtime, day, size)
+    progress = runtime.database[rolling.PROGRESS.name]
+    yield Case(
+        "a day rolled up",
+        lambda: rolling.roll_up(runtime.database, runtime.now()),
+        size=size,
+        unit="events",
+        items=size,
+        door="function",
+        prepare=lambda: progress.delete_many({}),
+        samples_at_most=5,
+    )
 
     def reconcile() -> None:
         for number in range(PLACES):
             found = reconciling.reconcile(runtime.database, f"bench:day-{number}", day, today)
             assert found == []  # noqa: S101 - both were loaded alike
 
-    took = _seconds(reconcile)
-    yield _row("reconcile a day's events", DAY_EVENTS, took, raw, round(took * 1_000, 1))
+    yield Case(
+        "a day reconciled",
+        reconcile,
+        _count_raw(runtime, day),
+        floor_is="one $group of the events",
+        size=size,
+        unit="events",
+        items=size,
+        door="function",
+        samples_at_most=1,
+    )
 
 
-def _load_day(runtime: Runtime, day: datetime) -> None:
+def _load_day(runtime: Runtime, day: datetime, number_of_events: int) -> None:
     """Write a day's raw events, and its reports over all shards, as the worker leaves them."""
     collection = runtime.database[events.EVENTS.name]
     # In the order of time, as events come.
     slots = [(hour, number) for hour in range(HOURS) for number in range(PLACES)]
-    ends = [at * DAY_EVENTS // len(slots) for at in range(len(slots) + 1)]
+    ends = [at * number_of_events // len(slots) for at in range(len(slots) + 1)]
     numbers = [end - start for start, end in itertools.pairwise(ends)]
     rows: list[Document] = []
-    for number in range(DAY_EVENTS):
+    for number in range(number_of_events):
         hour, place = slots[bisect.bisect_right(ends, number) - 1]
-        rows.append(_raw_event(number, _place(place), day + timedelta(hours=hour)))
+        at = day + timedelta(hours=hour)
+        rows.append(_raw_event(f"day-{number:08}:0:impression", _place(place), at))
         if len(rows) == LOADED_AT_ONCE:
             collection.insert_many(rows, ordered=False)
             rows.clear()
@@ -235,9 +270,9 @@ def _place(number: int) -> Place:
     return Place(f"bench:day-{number}", "one", SITE, ZONE)
 
 
-def _raw_event(number: int, place: Place, ts: datetime) -> Document:
+def _raw_event(event_id: str, place: Place, ts: datetime) -> Document:
     return {
-        "_id": f"day-{number:08}:0:impression",
+        "_id": event_id,
         **place._asdict(),
         "type": "impression",
         "ts": ts,
@@ -249,12 +284,12 @@ def _raw_event(number: int, place: Place, ts: datetime) -> Document:
     }
 
 
-def _count_raw(runtime: Runtime, day: datetime) -> None:
+def _count_raw(runtime: Runtime, day: datetime) -> Work:
+    """Return the count of a day's events by place and hour."""
     hour = {"$dateTrunc": {"date": "$ts", "unit": "hour"}}
     key = {"period": hour, **{name: f"${name}" for name in Place._fields}}
-    wanted = {"ts": {"$gte": day, "$lt": day + timedelta(days=1)}}
     pipeline: list[Document] = [
-        {"$match": wanted},
+        {"$match": {"ts": {"$gte": day, "$lt": day + timedelta(days=1)}}},
         {"$group": {"_id": key, "impressions": {"$sum": 1}}},
     ]
-    list(runtime.database[events.EVENTS.name].aggregate(pipeline))
+    return lambda: list(runtime.database[events.EVENTS.name].aggregate(pipeline))

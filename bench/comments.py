@@ -1,78 +1,119 @@
-"""What a call on a discussion costs, in every store and size, beside the raw driver.
+"""What a call on a discussion costs, in every store and size.
 
-The raw floor of a call is its own reads and writes, sent by the driver with nothing around
-them: the node, then the same comments as the store keeps them.
+The floor of a call is its own reads and writes, sent by the driver with nothing around them:
+the node, then the same comments as the store keeps them.
 """
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import get_args
 
+from bench.calls import AppCalls, Caller, HttpCalls
+from bench.case import Case, Work
 from bench.discussions import made_up, seed_node
-from bench.raw_comments import RAW, Bench, RawDocuments, Work
-from bench.stack import Calls
-from bench.timing import compare
-from chalicelib.comments import nodes
-from chalicelib.comments.store import StoreName
-from chalicelib.runtime import Runtime
+from bench.raw_comments import LIMIT, RAW, Bench, RawDocuments
+from bench.stage import Stage
+from chalicelib.comments import nodes, operations
+from chalicelib.comments.models import CommentsQuery, NewComment
+from chalicelib.comments.posting import post_comment
+from chalicelib.comments.store import Order, StoreName
+from chalicelib.identity import Principal
 
-SAMPLES = 200
 LAYOUTS: tuple[tuple[StoreName, bool, tuple[int, ...]], ...] = (
     ("documents", True, (100, 1_000, 10_000)),
     ("documents", False, (100, 1_000, 10_000)),
     # Beyond 1,000 comments a node is in another store; a few are left for the posts.
-    ("embedded", True, (100, 700)),
-    ("embedded", False, (100, 700)),
+    ("embedded", True, (100, 300, 700)),
+    ("embedded", False, (100, 300, 700)),
     ("buckets", False, (100, 1_000, 10_000)),
 )
+# Posts to an embedded node make it grow, so there are few of them.
+POSTS_TO_EMBEDDED = 5
+POSTS = 50
+SITE_NODE_COMMENTS = 1_000
 
 
-def measure(runtime: Runtime) -> list[dict[str, Any]]:
-    """Return a row per store, size and call, and the page of 50 in two sizes of site."""
-    calls = Calls(runtime)
-    # The site first, while there is nothing else in the database.
-    return [*_by_site(runtime, calls), *_by_store(runtime, calls)]
-
-
-def _by_store(runtime: Runtime, calls: Calls) -> Iterator[dict[str, Any]]:
+def groups(stage: Stage) -> Iterator[list[Case]]:
+    """Yield the same page in sites of three sizes, each store's calls, and the doors."""
+    yield list(_sites(stage))
     for store, threaded, sizes in LAYOUTS:
-        for size in sizes:
-            name = f"{store}-{'threaded' if threaded else 'flat'}"
-            node = seed_node(runtime, f"{name}-{size}", size, store=store, threaded=threaded)
-            bench = Bench(runtime, calls, node)
-            for call, (work, raw) in _works(bench, size).items():
-                yield {
-                    "layout": name,
-                    "comments": size,
-                    "call": call,
-                    **compare(work, raw, SAMPLES),
-                }
+        yield [
+            case
+            for size in stage.sizes(*sizes)
+            for case in _calls(stage, store, size, threaded=threaded)
+        ]
+    with stage.server() as url:
+        yield list(_doors(stage, url))
 
 
-def _works(bench: Bench, size: int) -> dict[str, tuple[Work, Work]]:
-    """Return each call with its raw floor; the posts come last, since they add comments."""
-    threaded = bench.node["threaded"]
+def _sites(stage: Stage) -> Iterator[Case]:
+    for size in (1_000, 100_000) if stage.is_quick else (1_000, 10_000, 100_000):
+        here = stage.with_database(f"site-{size}").runtime
+        for number in range(size // SITE_NODE_COMMENTS):
+            name = f"site-{number}"
+            seed_node(here, name, SITE_NODE_COMMENTS, store="documents", threaded=True)
+        bench = Bench(here, AppCalls(here), nodes.find(here.database, "site-0"))
+        yield Case(
+            "page of 50 in a site",
+            bench.page("oldest"),
+            RawDocuments(bench).page("oldest"),
+            store="documents-threaded",
+            size=size,
+            unit="comments",
+            growth_at_most=1.2,
+        )
+
+
+def _calls(stage: Stage, store: StoreName, size: int, *, threaded: bool) -> Iterator[Case]:
+    runtime, calls = stage.runtime, AppCalls(stage.runtime)
+    layout = f"{store}-{'threaded' if threaded else 'flat'}"
+    # What is read does not grow by what is posted meanwhile.
+    read, posted = (
+        Bench(runtime, calls, seed_node(runtime, name, size, store=store, threaded=threaded))
+        for name in (f"{layout}-{size}", f"{layout}-{size}-posts")
+    )
     everything = list(itertools.chain.from_iterable(made_up(size, threaded=threaded)))
     middle = everything[size // 2 - 1]
-    root = next(c for c in everything[size // 2 :] if c["depth"] == 0)
-    raw = RAW[bench.node["store"]](bench)
-    return {
-        "page of 50, oldest": (bench.page("oldest"), raw.page("oldest")),
-        "page of 50, newest": (bench.page("newest"), raw.page("newest")),
-        "thread": (bench.one(root, "/thread"), raw.thread(root)),
-        "permalink": (bench.one(middle), raw.get(middle)),
-        "post": (bench.post(middle if threaded else None), raw.post()),
-    }
+    root = next(each for each in everything[size // 2 :] if each["depth"] == 0)
+    raw, case = RAW[store](read), partial(Case, store=layout, size=size, unit="comments")
+    bar = 2.0 if store == "documents" else None
+    for order in get_args(Order):
+        works = read.page(order), raw.page(order)
+        yield case(f"page of 50, {order}", *works, ratio_at_most=bar)
+    yield case("thread", read.one(root, "/thread"), raw.thread(root))
+    yield case("permalink", read.one(middle), raw.get(middle))
+    yield case(
+        "post",
+        posted.post(middle if threaded else None),
+        RAW[store](posted).post(),
+        floor_is="the same reads and writes",
+        samples_at_most=POSTS_TO_EMBEDDED if store == "embedded" else POSTS,
+    )
 
 
-def _by_site(runtime: Runtime, calls: Calls) -> Iterator[dict[str, Any]]:
-    """Measure the same page of 50 while the site around it grows to 100,000 comments."""
-    number = 0
-    for site in (1_000, 100_000):
-        while number < site // 1_000:
-            seed_node(runtime, f"site-{number}", 1_000, store="documents", threaded=True)
-            number += 1
-        bench = Bench(runtime, calls, nodes.find(runtime.database, "site-0"))
-        works = bench.page("oldest"), RawDocuments(bench).page("oldest")
-        label = {"layout": "documents-threaded", "comments": site, "call": "page of 50, in a site"}
-        yield {**label, **compare(*works, SAMPLES)}
+def _doors(stage: Stage, url: str) -> Iterator[Case]:
+    """Give a page and a post through each door, on a node of its own for each."""
+    runtime = stage.runtime
+    doors: dict[str, Caller] = {"app": AppCalls(runtime), "HTTP": HttpCalls(url, runtime)}
+    for door, connections in (("function", 1), ("app", 1), ("HTTP", 1), ("HTTP", 8)):
+        node = f"door-{door.lower()}-{connections}"
+        seeded = seed_node(runtime, node, 1_000, store="documents", threaded=True)
+        bench = Bench(runtime, doors.get(door, doors["app"]), seeded)
+        works = (bench.page("oldest"), bench.post(None))
+        if door == "function":
+            works = _functions(bench)
+        raw, case = RawDocuments(bench), partial(Case, door=door, connections=connections)
+        yield case("page of 50, by door", works[0], raw.page("oldest"))
+        yield case("post, by door", works[1], raw.post(), floor_is="the same reads and writes")
+
+
+def _functions(bench: Bench) -> tuple[Work, Work]:
+    """Return what the views of a page and a post call."""
+    runtime, node, ann = bench.runtime, bench.node["_id"], Principal("ann", "Ann")
+    query = CommentsQuery(order="oldest", limit=LIMIT)
+    new = NewComment(text="A comment of some words, as most of them are.")
+    return (
+        lambda: operations.list_comments(runtime, node, query, ann),
+        lambda: post_comment(runtime, node, new, ann),
+    )

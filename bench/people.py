@@ -1,25 +1,16 @@
 """People and posts in numbers, written straight to the collections."""
 
-from chalicelib import schema
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social import news, posts, promotion, users
+from chalicelib.social import news, posts, users
 from chalicelib.social.graph_store import StoreName
 from chalicelib.social.graph_stores.edges import EDGES, edge_id
 from chalicelib.social.models import new_post_model
 
 AUTHOR, READER = "author", "reader"
 _CIRCLE = "read"
-
-
-def clear(runtime: Runtime) -> None:
-    """Empty every collection of the bench and make room for maps of any size."""
-    promotion.EMBEDDED_MAX = 10**9
-    for each in schema.COLLECTIONS:
-        if each.name.startswith("social."):
-            runtime.database[each.name].delete_many({})
 
 
 def seed_followers(runtime: Runtime, size: int, store: StoreName = "edges") -> list[str]:

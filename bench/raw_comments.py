@@ -1,13 +1,13 @@
 """The reads and writes of each call on a discussion, by the driver with nothing around them."""
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
+from bench.calls import Caller
+from bench.case import Work
 from bench.discussions import made_up
-from bench.stack import Calls
 from chalicelib.comments import nodes
 from chalicelib.comments.order import thread_range
 from chalicelib.comments.store import Comment, Order
@@ -18,15 +18,13 @@ from chalicelib.runtime import Runtime
 
 LIMIT = 50
 
-Work = Callable[[], object]
-
 
 @dataclass(frozen=True)
 class Bench:
     """One node to measure, with the calls to it."""
 
     runtime: Runtime
-    calls: Calls
+    calls: Caller
     node: Document
 
     @property

@@ -1,11 +1,10 @@
 """The writes of a fan-out and the reads of a page, by the driver with nothing around them."""
 
-import contextlib
 from collections.abc import Callable, Mapping
 
 from pymongo import DESCENDING
-from pymongo.errors import BulkWriteError
 
+from bench.case import Work
 from bench.people import READER
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -16,7 +15,6 @@ from chalicelib.social.news_items import NEWS_ITEMS, items_of
 from chalicelib.social.posts import BODY, collection
 from chalicelib.social.users import collection as users
 
-Work = Callable[[], object]
 _NEWEST = [("ts", DESCENDING), ("post_id", DESCENDING)]
 
 
@@ -26,11 +24,7 @@ def raw_items(runtime: Runtime, post: Document, readers: list[str]) -> list[Work
     rows = runtime.database[NEWS_ITEMS.name]
 
     def insert(items: list[Document]) -> Work:
-        def work() -> None:
-            with contextlib.suppress(BulkWriteError):
-                rows.insert_many(items, ordered=False)
-
-        return work
+        return lambda: rows.insert_many(items, ordered=False)
 
     starts = range(0, len(readers), CHUNK_READERS)
     return [insert(items_of(other, readers[s : s + CHUNK_READERS])) for s in starts]

@@ -1,149 +1,182 @@
-"""What the social feed costs beside the raw driver: fan-out, the first page, comments, circling.
+"""What the social feed costs: fan-out, the first page, a comment's spread, circling.
 
 The floor of a fan-out is `insert_many(ordered=False)` of the same documents; that of a page
 is its own reads, permission reads included, sent by the driver with nothing around them.
 """
 
 import dataclasses
-import statistics
-import time
-from collections.abc import Callable, Iterator
-from typing import Any
+import itertools
+from collections.abc import Iterator
+from functools import partial
+from typing import get_args
 
-from bench.people import AUTHOR, READER, clear, seed_followed, seed_followers, seed_post
+from bench.calls import AppCalls, Caller, HttpCalls
+from bench.case import Case, Work
+from bench.people import AUTHOR, READER, seed_followed, seed_followers, seed_post
 from bench.raw_social import RAW_PAGES, raw_items
-from bench.stack import Calls
-from bench.timing import compare
-from chalicelib.queues import Message, Queues
+from bench.stage import Stage
+from chalicelib.database import Document
+from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
-from chalicelib.social import fan_out, graph, news, spreading
+from chalicelib.social import fan_out, graph, news, promotion, spreading
 from chalicelib.social.fan_out import CHUNK_READERS
+from chalicelib.social.graph_store import StoreName
 from chalicelib.social.posts import collection
 from chalicelib.social.views import NewsDesign
 
-Row = dict[str, Any]
-POSTS, WARM_UP = 15, 3
-SAMPLES = 200
 PAGE = 25
+POSTS_EACH = 5
+FAN_OUT_RATE_AT_LEAST = 0.7
+PUSHED: tuple[NewsDesign, ...] = ("references", "copies")
 
 
-def measure(runtime: Runtime) -> list[Row]:
-    """Return a row for each thing measured, with its floor where it has one."""
-    runtime = dataclasses.replace(runtime, queues=NoQueues(""))
-    return [*_fan_outs(runtime), *_pages(runtime), *_spreads(runtime), *_circlings(runtime)]
+def groups(stage: Stage) -> Iterator[list[Case]]:
+    """Yield fan-outs, first pages, spreads, circlings, and a page through each door."""
+    yield list(_fan_outs(stage))
+    yield list(_pages(stage))
+    yield list(_spreads(stage))
+    yield list(_circlings(stage))
+    yield from _doors(stage)
 
 
-class NoQueues(Queues):
-    """Queues that forget: what they would carry is measured by itself."""
-
-    def send(self, *_messages: Message) -> bool:
-        """Say that the messages were taken."""
-        return True
-
-
-def _row(what: str, design: str, size: int, took: dict[str, float]) -> Row:
-    empty = dict.fromkeys(("p50_ms", "raw_p50_ms", "ratio", "per_second", "raw_per_second"), "")
-    return {"what": what, "design": design, "size": size, **empty, **_named(took)}
+def _with_news(stage: Stage, name: str, design: NewsDesign) -> Runtime:
+    """Return a runtime over a database of its own, whose news are of this design."""
+    runtime = stage.with_database(name).runtime
+    settings = runtime.settings.model_copy(update={"news": design})
+    return dataclasses.replace(runtime, settings=settings)
 
 
-def _named(took: dict[str, float]) -> dict[str, float]:
-    return {name: value for name, value in took.items() if "p99" not in name}
+def _fan_outs(stage: Stage) -> Iterator[Case]:
+    """Give a chunk worker's part of a fan-out; seeding and planning a post are not timed."""
+    for size, design in itertools.product(stage.sizes(100, 1_000, 10_000), PUSHED):
+        here = _with_news(stage, f"fan-out-{design}-{size}", design)
+        fan = FanOut(here, seed_followers(here, size))
+        is_barred = design == "references" and size >= CHUNK_READERS
+        yield Case(
+            "fan-out",
+            fan.deliver,
+            fan.insert,
+            floor_is="insert_many of the same items",
+            store=design,
+            size=size,
+            unit="followers",
+            items=size,
+            door="function",
+            prepare=fan.plan,
+            prepare_floor=fan.plan,
+            ratio_at_most=1 / FAN_OUT_RATE_AT_LEAST if is_barred else None,
+        )
 
 
-def _with_news(runtime: Runtime, design: NewsDesign) -> Runtime:
-    return dataclasses.replace(
-        runtime, settings=runtime.settings.model_copy(update={"news": design})
-    )
+class FanOut:
+    """The fan-outs of one author's posts to the same readers, a new post each time."""
+
+    def __init__(self, runtime: Runtime, readers: list[str]) -> None:
+        self._runtime, self._readers = runtime, readers
+        self._post: Document = {}
+
+    def plan(self) -> None:
+        """Publish a post and cut its audience into chunks."""
+        post = seed_post(self._runtime)
+        fan_out.deliver(self._runtime, post["_id"])
+        planned = collection(self._runtime.database).find_one({"_id": post["_id"]})
+        assert planned is not None  # noqa: S101 - it was planned just now
+        self._post = planned
+
+    def deliver(self) -> None:
+        """Deliver every chunk of the post."""
+        for number in range(len(self._post["fan_out"]["chunks"])):
+            fan_out.deliver_chunk(self._runtime, self._post["_id"], number)
+
+    def insert(self) -> None:
+        """Insert the items of the post, which nobody has delivered, by the driver."""
+        for insert in raw_items(self._runtime, self._post, self._readers):
+            insert()
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+def _pages(stage: Stage) -> Iterator[Case]:
+    """Give the first page of news of a reader who follows so many authors."""
+    for size, design in itertools.product(stage.sizes(10, 100, 500), get_args(NewsDesign)):
+        here = _with_news(stage, f"page-{design}-{size}", design)
+        seed_followed(here, authors=size, posts_each=POSTS_EACH)
+        yield Case(
+            "first page of news",
+            _first_page(AppCalls(here, READER)),
+            RAW_PAGES[design](here, PAGE),
+            store=design,
+            size=size,
+            unit="followed",
+            ratio_at_most=2.0,
+        )
 
 
-def _fan_outs(runtime: Runtime) -> Iterator[Row]:
-    """Measure chunk workers in turns with the raw insert of the same items."""
-    designs: tuple[NewsDesign, ...] = ("references", "copies")
-    for size in (1_000, 10_000):
-        for design in designs:
-            here = _with_news(runtime, design)
-            clear(runtime)
-            readers = seed_followers(runtime, size)
-            ours, floor = [], []
-            for _ in range(WARM_UP + POSTS):
-                post = seed_post(here)
-                ours.append(sum(_seconds(chunk) for chunk in _chunks(here, post["_id"], size)))
-                floor.append(sum(_seconds(insert) for insert in raw_items(runtime, post, readers)))
-            called, raw = (statistics.median(times[WARM_UP:]) for times in (ours, floor))
-            rates = {"per_second": round(size / called), "raw_per_second": round(size / raw)}
-            yield _row("fan-out", design, size, {**rates, "ratio": round(raw / called, 2)})
-
-
-def _chunks(runtime: Runtime, post_id: str, size: int) -> list[Callable[[], None]]:
-    """Plan a fan-out; return the work of its chunks."""
-    fan_out.deliver(runtime, post_id)
-    numbers = range((size + CHUNK_READERS) // CHUNK_READERS)
-    planned = collection(runtime.database).find_one({"_id": post_id})
-    assert planned is not None  # noqa: S101 - it was planned just now
-    count = len(planned["fan_out"]["chunks"])
-
-    def chunk(number: int) -> Callable[[], None]:
-        return lambda: fan_out.deliver_chunk(runtime, post_id, number)
-
-    return [chunk(number) for number in numbers[:count]]
-
-
-def _pages(runtime: Runtime) -> Iterator[Row]:
-    """Measure the first page of news of a reader who follows a hundred authors."""
-    for design in ("references", "copies", "pull"):
-        here = _with_news(runtime, design)
-        clear(runtime)
-        seed_followed(here, authors=100, posts_each=5)
-        calls = Calls(here, READER)
-        raw = RAW_PAGES[design](runtime, PAGE)
-        took = compare(_first_page(calls), raw, SAMPLES)
-        yield _row("first page of news", design, PAGE, took)
-
-
-def _first_page(calls: Calls) -> Callable[[], object]:
+def _first_page(calls: Caller) -> Work:
     return lambda: calls("GET", "/users/me/news", {}, {"limit": str(PAGE)})
 
 
-def _spreads(runtime: Runtime) -> Iterator[Row]:
-    """Measure a comment's way to the copies of a post that 1,000 have."""
-    for design in ("references", "copies"):
-        here = _with_news(runtime, design)
-        clear(runtime)
-        readers = seed_followers(runtime, 1_000)
+def _spreads(stage: Stage) -> Iterator[Case]:
+    """Give a comment's way to the copies of a post that so many have."""
+    for size, design in itertools.product(stage.sizes(10, 100, 1_000), PUSHED):
+        here = _with_news(stage, f"spread-{design}-{size}", design)
         post = seed_post(here)
-        news.design(here).add([post], readers)
-        times = sorted(_spread_once(here, post["_id"]) for _ in range(20))
-        took = {"p50_ms": round(times[len(times) // 2] * 1_000, 2)}
-        yield _row("a comment's spread", design, 1_000, took)
+        news.design(here).add([post], seed_followers(here, size))
+        yield Case(
+            "a comment's spread",
+            partial(spreading.spread, here, post["_id"]),
+            prepare=_commented(here, post["_id"]),
+            store=design,
+            size=size,
+            unit="copies",
+            door="function",
+        )
 
 
-def _spread_once(runtime: Runtime, post_id: str) -> float:
-    comment = {"id": "c", "by": {"id": AUTHOR, "name": "A"}, "ts": runtime.now(), "text": "So"}
-    collection(runtime.database).update_one(
-        {"_id": post_id}, {"$push": {"comments": comment}, "$inc": {"spread.version": 1}}
-    )
-    return _seconds(lambda: spreading.spread(runtime, post_id))
+def _commented(runtime: Runtime, post_id: str) -> Work:
+    def comment() -> None:
+        added = {"id": "c", "by": {"id": AUTHOR, "name": "A"}, "ts": runtime.now(), "text": "So"}
+        collection(runtime.database).update_one(
+            {"_id": post_id}, {"$push": {"comments": added}, "$inc": {"spread.version": 1}}
+        )
+
+    return comment
 
 
-def _circlings(runtime: Runtime) -> Iterator[Row]:
-    """Measure putting somebody into a circle who has so many followers already."""
-    for store in ("embedded", "edges"):
-        for size in (10, 1_000, 100_000):
-            clear(runtime)
-            seed_followers(runtime, size, store=store)
-            seed_followed(runtime, authors=0, posts_each=0)
-            times = sorted(_circle_once(runtime) for _ in range(20))
-            took = {"p50_ms": round(times[len(times) // 2] * 1_000, 2)}
-            yield _row("circling", store, size, took)
+def _circlings(stage: Stage) -> Iterator[Case]:
+    """Give what putting somebody into a circle costs who has so many followers already.
+
+    The embedded store is measured beyond the size at which Plaza leaves it, to show why.
+    """
+    promotion.EMBEDDED_MAX = 10**9
+    for size, store in itertools.product(stage.sizes(10, 1_000, 100_000), get_args(StoreName)):
+        here = stage.with_database(f"circling-{store}-{size}").runtime
+        seed_followers(here, size, store=store)
+        seed_followed(here, authors=0, posts_each=0)
+        circle = (here, READER, "read", AUTHOR)
+        yield Case(
+            "circling",
+            partial(graph.add_member, *circle),
+            prepare=partial(graph.remove_member, *circle),
+            store=store,
+            size=size,
+            unit="followers",
+            door="function",
+            samples_at_most=20,
+        )
 
 
-def _circle_once(runtime: Runtime) -> float:
-    took = _seconds(lambda: graph.add_member(runtime, READER, "read", AUTHOR))
-    graph.remove_member(runtime, READER, "read", AUTHOR)
-    return took
+def _doors(stage: Stage) -> Iterator[list[Case]]:
+    """Give the first page of references through each door."""
+    here = stage.with_database("doors")
+    runtime = here.runtime
+    seed_followed(runtime, authors=100, posts_each=POSTS_EACH)
+    query = PageQuery(limit=PAGE)
+    raw = RAW_PAGES["references"](runtime, PAGE)
+    with here.server() as url:
+        case = partial(Case, "first page of news, by door", floor=raw)
+        http = _first_page(HttpCalls(url, runtime, READER))
+        yield [
+            case(work=lambda: news.read(runtime, READER, query), door="function"),
+            case(work=_first_page(AppCalls(runtime, READER))),
+            case(work=http, door="HTTP"),
+            case(work=http, door="HTTP", connections=8),
+        ]

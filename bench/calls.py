@@ -1,0 +1,120 @@
+"""The doors of an app: events as API Gateway makes them, and HTTP to a server."""
+
+import http.client
+import json
+import threading
+from collections.abc import Mapping
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode, urlsplit
+
+from chalice.app import Chalice
+
+from app import create_app
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from local.tokens import mint
+
+_FAILED = 400
+
+
+class Caller(Protocol):
+    """Makes a call through one door and returns the answer's body; raises CallFailed."""
+
+    def __call__(
+        self,
+        method: str,
+        resource: str,
+        path: Mapping[str, str],
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Make a call; `resource` is the route's template, `path` its parameters."""
+
+
+class CallFailed(Exception):
+    """A call was answered with 400 or above; the message is the answer's body."""
+
+
+class AppCalls:
+    """Calls to an app as Lambda makes them, without a socket in between."""
+
+    def __init__(self, runtime: Runtime, sub: str = "ann", **claims: Any) -> None:
+        self._app: Chalice = create_app(runtime)
+        self._token = mint(runtime.settings, runtime.now(), sub, **claims)
+
+    def __call__(
+        self,
+        method: str,
+        resource: str,
+        path: Mapping[str, str],
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Make a call through `app(event, context)`."""
+        answer = self._app(self.event(method, resource, path, query, body), None)
+        if answer["statusCode"] >= _FAILED:
+            raise CallFailed(answer["body"])
+        return str(answer["body"])
+
+    def event(
+        self,
+        method: str,
+        resource: str,
+        path: Mapping[str, str],
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Document:
+        """Return the event of a call, in the form of API Gateway's proxy integration."""
+        headers = {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
+        return {
+            "requestContext": {
+                "httpMethod": method,
+                "resourcePath": resource,
+                "path": resource,
+                "identity": {"sourceIp": "127.0.0.1"},
+            },
+            "headers": headers,
+            "multiValueHeaders": {name: [value] for name, value in headers.items()},
+            "multiValueQueryStringParameters": {k: [v] for k, v in (query or {}).items()} or None,
+            "pathParameters": dict(path),
+            "stageVariables": None,
+            "isBase64Encoded": False,
+            "body": json.dumps(body) if body is not None else "",
+        }
+
+
+class HttpCalls:
+    """Calls to a server; each thread keeps a connection of its own."""
+
+    def __init__(self, url: str, runtime: Runtime, sub: str = "ann", **claims: Any) -> None:
+        self._address = urlsplit(url).netloc
+        token = mint(runtime.settings, runtime.now(), sub, **claims)
+        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._local = threading.local()
+
+    def __call__(
+        self,
+        method: str,
+        resource: str,
+        path: Mapping[str, str],
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Make a call over the thread's connection."""
+        target = resource.format(**{name: quote(value) for name, value in path.items()})
+        if query:
+            target += f"?{urlencode(query)}"
+        connection = self._connection()
+        connection.request(method, target, json.dumps(body) if body else None, self._headers)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        if answer.status >= _FAILED:
+            raise CallFailed(text)
+        return text
+
+    def _connection(self) -> http.client.HTTPConnection:
+        connection: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = http.client.HTTPConnection(self._address, timeout=30)
+            self._local.connection = connection
+        return connection

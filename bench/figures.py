@@ -1,0 +1,176 @@
+"""What was measured, as it is kept in a file, and what follows from it: growth and bars."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass as checked
+
+
+@checked(frozen=True)
+class Round:
+    """The medians of one round, in milliseconds."""
+
+    p50_ms: float
+    floor_p50_ms: float | None
+
+
+@checked(frozen=True)
+class Figure:
+    """One case, measured: medians and 99th percentiles over all rounds, in milliseconds.
+
+    The rates are items a second. `rounds` holds what each round found, for the spread.
+    """
+
+    part: str
+    operation: str
+    store: str
+    size: int
+    unit: str
+    door: str
+    floor_is: str
+    samples: int
+    p50_ms: float
+    p99_ms: float
+    floor_p50_ms: float | None
+    floor_p99_ms: float | None
+    per_second: float
+    floor_per_second: float | None
+    rounds: list[Round]
+    ratio_at_most: float | None
+    growth_at_most: float | None
+
+    @property
+    def ratios(self) -> list[float]:
+        """Return each round's ratio to the floor; none without a floor."""
+        return [each.p50_ms / each.floor_p50_ms for each in self.rounds if each.floor_p50_ms]
+
+    @property
+    def ratio(self) -> float | None:
+        """Return the median of the rounds' ratios."""
+        return statistics.median(self.ratios) if self.ratios else None
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """Return what figures that differ by size alone have in common."""
+        return (self.part, self.operation, self.store, self.door, self.unit, self.floor_is)
+
+    @property
+    def name(self) -> str:
+        """Return what was measured, in words."""
+        size = f"{self.size:,} {self.unit}" if self.unit else ""
+        return ", ".join(filter(None, (self.operation, self.store, size, self.door)))
+
+
+@checked(frozen=True)
+class Run:
+    """One run of the bench: where, when and of what commit, and its figures."""
+
+    started: str
+    commit: str
+    is_quick: bool
+    seconds: float
+    machine: dict[str, str]
+    figures: list[Figure]
+
+
+_RUN = TypeAdapter(Run)
+
+
+def save(run: Run, file: Path) -> None:
+    """Write a run to a file, as JSON."""
+    file.write_bytes(_RUN.dump_json(run, indent=2) + b"\n")
+
+
+def load(file: Path) -> Run:
+    """Read a run from a file; raises pydantic's ValidationError and OSError."""
+    return _RUN.validate_json(file.read_bytes())
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What an operation costs from its smallest size to its largest.
+
+    `factors` holds each round's cost at the largest size, in multiples of the smallest's.
+    """
+
+    figures: list[Figure]
+
+    @property
+    def factors(self) -> list[float]:
+        """Return the factor of each round."""
+        rounds = zip(self.figures[0].rounds, self.figures[-1].rounds, strict=False)
+        return [last.p50_ms / first.p50_ms for first, last in rounds]
+
+    @property
+    def factor(self) -> float:
+        """Return the median of the rounds' factors."""
+        return statistics.median(self.factors)
+
+    @property
+    def floor_factor(self) -> float | None:
+        """Return how the floor grew, where there is one."""
+        first, last = self.figures[0].floor_p50_ms, self.figures[-1].floor_p50_ms
+        return last / first if first and last else None
+
+
+def growths(figures: Iterable[Figure]) -> list[Growth]:
+    """Return each series of an operation that was measured at two sizes or more."""
+    series: dict[tuple[str, ...], list[Figure]] = {}
+    for figure in figures:
+        series.setdefault(figure.series, []).append(figure)
+    sorted_by_size = [sorted(each, key=lambda figure: figure.size) for each in series.values()]
+    return [Growth(each) for each in sorted_by_size if len(each) > 1]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A promise about a figure, and what was found in the rounds."""
+
+    name: str
+    at_most: float
+    found: Sequence[float]
+
+    @property
+    def median(self) -> float:
+        """Return what counts."""
+        return statistics.median(self.found)
+
+    @property
+    def is_met(self) -> bool:
+        """Tell whether the promise is kept."""
+        return self.median <= self.at_most
+
+
+def bars(run: Run) -> list[Bar]:
+    """Return every bar of the run; one of growth is there if both of its ends are."""
+    of_ratios = [
+        Bar(
+            f"{figure.part}: {figure.name} / {figure.floor_is}", figure.ratio_at_most, figure.ratios
+        )
+        for figure in run.figures
+        if figure.ratio_at_most is not None and figure.ratios
+    ]
+    of_growth = []
+    for growth in growths(run.figures):
+        first, last = growth.figures[0], growth.figures[-1]
+        if last.growth_at_most is not None:
+            name = f"{last.part}: {last.name} / {first.size:,} {first.unit}"
+            of_growth.append(Bar(name, last.growth_at_most, growth.factors))
+    return [*of_ratios, *of_growth]
+
+
+def disagreements(run: Run, other: Run, tolerance: float) -> list[tuple[Figure, Figure]]:
+    """Return the figures whose ratios differ between two runs by more than a share."""
+    before: dict[tuple[Any, ...], Figure] = {
+        (*each.series, each.size): each for each in other.figures
+    }
+    pairs = [(each, before.get((*each.series, each.size))) for each in run.figures]
+    return [
+        (now, then)
+        for now, then in pairs
+        if then and now.ratio and then.ratio and abs(now.ratio / then.ratio - 1) > tolerance
+    ]

@@ -1,0 +1,157 @@
+"""Timing cases in interleaved rounds, so that Plaza and its floor meet the same disturbances."""
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from bench.case import Case, Work
+from bench.figures import Figure, Round
+
+WARM_UP_CALLS = 5
+WARM_UP_SECONDS = 1.0
+SAMPLES_AT_LEAST = 3
+
+Report = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much measuring: so many rounds, and in each about so many seconds for a case."""
+
+    rounds: int
+    seconds: float
+
+
+FULL = Effort(rounds=9, seconds=0.2)
+QUICK = Effort(rounds=7, seconds=0.05)
+
+
+@dataclass
+class _Timed:
+    """The milliseconds of each call in one round, and how long the round's calls took."""
+
+    calls: list[float] = field(default_factory=list)
+    floors: list[float] = field(default_factory=list)
+    calls_seconds: float = 0.0
+    floors_seconds: float = 0.0
+
+
+def measure(part: str, cases: Sequence[Case], effort: Effort, report: Report) -> list[Figure]:
+    """Return a figure for each case: every round goes through all of them, after a warm-up."""
+    samples = [_warm_up(case, effort) for case in cases]
+    timed: list[list[_Timed]] = [[] for _ in cases]
+    for number in range(effort.rounds):
+        report(number + 1)
+        for case, count, rounds in zip(cases, samples, timed, strict=True):
+            rounds.append(_round(case, count))
+    return [_figure(part, case, rounds) for case, rounds in zip(cases, timed, strict=True)]
+
+
+def _warm_up(case: Case, effort: Effort) -> int:
+    """Call both a few times; return how many calls fit into a round."""
+    started = time.perf_counter()
+    taken: list[float] = []
+    while len(taken) < WARM_UP_CALLS and time.perf_counter() - started < WARM_UP_SECONDS:
+        began = time.perf_counter()
+        _call(case.prepare, case.work)
+        if case.floor:
+            _call(case.prepare_floor, case.floor)
+        taken.append(time.perf_counter() - began)
+    fitting = max(SAMPLES_AT_LEAST, int(effort.seconds / min(taken)))
+    return max(case.connections, min(fitting, case.samples_at_most))
+
+
+def _call(prepare: Work, work: Work) -> float:
+    prepare()
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1_000
+
+
+def _round(case: Case, samples: int) -> _Timed:
+    if case.connections > 1:
+        return _round_of_many(case, samples)
+    timed = _Timed()
+    for number in range(samples):
+        # In turns, and each first half of the time: what comes second may find a warm cache.
+        for is_call in (number % 2 == 0, number % 2 == 1):
+            if is_call:
+                timed.calls.append(_call(case.prepare, case.work))
+            elif case.floor:
+                timed.floors.append(_call(case.prepare_floor, case.floor))
+    timed.calls_seconds = sum(timed.calls) / 1_000
+    timed.floors_seconds = sum(timed.floors) / 1_000
+    return timed
+
+
+def _round_of_many(case: Case, samples: int) -> _Timed:
+    """Call from several threads at once, Plaza first and then the floor."""
+    timed = _Timed()
+    timed.calls, timed.calls_seconds = _at_once(case.prepare, case.work, case.connections, samples)
+    if case.floor:
+        timed.floors, timed.floors_seconds = _at_once(
+            case.prepare_floor, case.floor, case.connections, samples
+        )
+    return timed
+
+
+def _at_once(
+    prepare: Work, work: Work, connections: int, samples: int
+) -> tuple[list[float], float]:
+    each = math.ceil(samples / connections)
+
+    def calls(_: int) -> list[float]:
+        return [_call(prepare, work) for _ in range(each)]
+
+    with ThreadPoolExecutor(connections) as pool:
+        started = time.perf_counter()
+        times = list(pool.map(calls, range(connections)))
+        seconds = time.perf_counter() - started
+    return [one for thread in times for one in thread], seconds
+
+
+def _figure(part: str, case: Case, timed: list[_Timed]) -> Figure:
+    calls = [one for each in timed for one in each.calls]
+    floors = [one for each in timed for one in each.floors]
+    return Figure(
+        part=part,
+        operation=case.operation,
+        store=case.store,
+        size=case.size,
+        unit=case.unit,
+        door=f"{case.door} by {case.connections}" if case.door == "HTTP" else case.door,
+        floor_is=case.floor_is if case.floor else "",
+        samples=len(calls),
+        p50_ms=statistics.median(calls),
+        p99_ms=_p99(calls),
+        floor_p50_ms=statistics.median(floors) if floors else None,
+        floor_p99_ms=_p99(floors) if floors else None,
+        per_second=_rate(case, [(len(each.calls), each.calls_seconds) for each in timed]),
+        floor_per_second=(
+            _rate(case, [(len(each.floors), each.floors_seconds) for each in timed])
+            if floors
+            else None
+        ),
+        rounds=[
+            Round(
+                statistics.median(each.calls),
+                statistics.median(each.floors) if each.floors else None,
+            )
+            for each in timed
+        ],
+        ratio_at_most=case.ratio_at_most,
+        growth_at_most=case.growth_at_most,
+    )
+
+
+def _rate(case: Case, rounds: list[tuple[int, float]]) -> float:
+    """Return how many items a second were handled, in the median round."""
+    return statistics.median(case.items * calls / seconds for calls, seconds in rounds)
+
+
+def _p99(values: list[float]) -> float:
+    """Return the nearest-rank percentile: the largest value, where there are not a hundred."""
+    return sorted(values)[math.ceil(len(values) * 0.99) - 1]

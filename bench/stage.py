@@ -1,0 +1,135 @@
+"""A Plaza of its own for measuring: a real mongod, made ready as a deployment makes its own."""
+
+import contextlib
+import dataclasses
+import os
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+
+from pydantic import SecretStr
+from pymongo import MongoClient
+
+from app import create_app
+from chalicelib.database import Document, open_database
+from chalicelib.logs import log
+from chalicelib.queues import Message, Queues
+from chalicelib.runtime import Runtime, utc_now
+from chalicelib.settings import Settings
+from local.log_file import log_to
+from local.mongod import free_port, running_mongod
+
+_SECRET = "a secret of the bench that guards nothing"  # noqa: S105
+_SIGNING_KEY = "a signing key of the bench that guards nothing"
+_START_TIMEOUT_SECONDS = 60
+
+
+class AcceptingQueues(Queues):
+    """Queues that take every message at once and for good: what SQS costs is its own."""
+
+    def send(self, *_messages: Message) -> bool:
+        """Say that the messages were taken."""
+        return True
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a part measures on; a quick run leaves each part's largest sizes out."""
+
+    runtime: Runtime
+    folder: Path
+    is_quick: bool = False
+
+    def sizes(self, *sizes: int) -> tuple[int, ...]:
+        """Return the sizes to measure: the two smallest in a quick run."""
+        return sizes[:2] if self.is_quick else sizes
+
+    def with_database(self, name: str) -> "Stage":
+        """Return a stage over another new database of the same server.
+
+        What must not lie beside other data, in order to be measured in turns with it, lies here.
+        """
+        settings = self.runtime.settings.model_copy(update={"database": name})
+        database = open_database(self.runtime.database.client, name)
+        runtime = dataclasses.replace(self.runtime, database=database, settings=settings)
+        _make_ready(runtime)
+        return dataclasses.replace(self, runtime=runtime)
+
+    @contextlib.contextmanager
+    def server(self, **settings: str) -> Iterator[str]:
+        """Run `script/server` over the stage's database; give its URL once it answers.
+
+        `settings` are further environment variables of it.
+        """
+        own = self.runtime.settings
+        port = free_port()
+        environment = {
+            **os.environ,
+            "PLAZA_MONGODB_URI": own.mongodb_uri.get_secret_value(),
+            "PLAZA_DATABASE": own.database,
+            "PLAZA_JWT_SECRET": _SECRET,
+            "PLAZA_SIGNING_KEYS": _SIGNING_KEY,
+            "PLAZA_LOG_LEVEL": own.log_level,
+            **settings,
+        }
+        command = [sys.executable, "-m", "local.server", "--fresh", "--port", str(port)]
+        output = self.folder / "server.out"
+        with (
+            output.open("ab") as out,
+            subprocess.Popen(  # noqa: S603 - the project's own server
+                command, env=environment, stdout=out, stderr=out
+            ) as process,
+        ):
+            url = f"http://127.0.0.1:{port}"
+            try:
+                if not _answers(url, process):
+                    raise RuntimeError(output.read_text())
+                yield url
+            finally:
+                process.terminate()
+
+
+def _answers(url: str, process: "subprocess.Popen[bytes]") -> bool:
+    """Wait until the server answers; tell whether it did in time."""
+    deadline = time.monotonic() + _START_TIMEOUT_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(URLError, ConnectionError):
+            urllib.request.urlopen(f"{url}/health", timeout=5).close()  # noqa: S310 - our own
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@contextlib.contextmanager
+def fresh_stage(folder: Path, *, is_quick: bool = False) -> Iterator[Stage]:
+    """Give a stage over an empty database, and stop its server afterwards."""
+    # As in a deployment: a line of JSON for every request.
+    folder.mkdir(parents=True, exist_ok=True)
+    log_to(folder / "plaza.log")
+    log.setLevel("INFO")
+    with running_mongod(folder / "mongod") as uri, MongoClient[Document](uri) as client:
+        settings = Settings(
+            mongodb_uri=SecretStr(uri),
+            jwt_secret=SecretStr(_SECRET),
+            signing_keys=(SecretStr(_SIGNING_KEY),),
+        )
+        runtime = Runtime(
+            database=open_database(client, settings.database),
+            queues=AcceptingQueues(settings.queue_prefix),
+            now=utc_now,
+            random=random.Random(7),  # noqa: S311 - the same data every time
+            settings=settings,
+        )
+        _make_ready(runtime)
+        yield Stage(runtime, folder, is_quick)
+
+
+def _make_ready(runtime: Runtime) -> None:
+    """Make a database ready by a deployment's own command, so that nothing of it is left out."""
+    create_app(runtime).handler_map["init_db"]({}, None)

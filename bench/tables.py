@@ -1,0 +1,118 @@
+"""A run in tables of Markdown, which read well in a terminal too."""
+
+from collections.abc import Iterable, Sequence
+
+from bench.figures import Bar, Figure, Growth, Run, bars, growths
+
+FIGURE_COLUMNS = (
+    "operation",
+    "store",
+    "size",
+    "door",
+    "p50 ms",
+    "p99 ms",
+    "floor p50",
+    "floor p99",
+    "ratio",
+    "in rounds",
+    "a second",
+    "floor a second",
+    "samples",
+)
+
+
+def figures_table(figures: Iterable[Figure]) -> str:
+    """Return a row for each figure: times in milliseconds, ratios as times of the floor."""
+    return table(FIGURE_COLUMNS, [_figure_row(figure) for figure in figures])
+
+
+def growth_table(growth: Iterable[Growth]) -> str:
+    """Return a row for each series: its costs by size, and the largest beside the smallest."""
+    rows = []
+    for each in growth:
+        first = each.figures[0]
+        costs = "; ".join(f"{one.size:,}: {_number(one.p50_ms)}" for one in each.figures)
+        floor = f"{each.floor_factor:.2f}" if each.floor_factor else ""
+        labels = (first.operation, first.store, first.door, first.unit)
+        rows.append((*labels, costs, f"{each.factor:.2f}", _range(each.factors), floor))
+    columns = ("operation", "store", "door", "unit", "p50 ms by size")
+    return table((*columns, "growth", "in rounds", "floor's growth"), rows)
+
+
+def bars_table(found: Iterable[Bar]) -> str:
+    """Return a row for each bar: what was promised, what was found, and whether it is kept."""
+    rows = [
+        (
+            bar.name,
+            f"≤ {bar.at_most:.2f}",
+            f"{bar.median:.2f}",
+            _range(bar.found),
+            "met" if bar.is_met else "**missed**",
+        )
+        for bar in found
+    ]
+    return table(("bar", "promised", "found", "in rounds", ""), rows)
+
+
+def run_table(run: Run) -> str:
+    """Return when, of what and on what the run was made."""
+    kind = "quick" if run.is_quick else "full"
+    facts = {"run": f"{run.started}, {kind}, {run.seconds:.0f} s", "commit": run.commit}
+    return table(("", ""), list({**facts, **run.machine}.items()))
+
+
+def report(run: Run) -> str:
+    """Return the whole run: the machine, each part's figures and growth, then the bars."""
+    sections = [run_table(run)]
+    for part in dict.fromkeys(figure.part for figure in run.figures):
+        mine = [figure for figure in run.figures if figure.part == part]
+        sections += [f"## {part}", figures_table(mine)]
+        if growth := growths(mine):
+            sections += [growth_table(growth)]
+    if found := bars(run):
+        sections += ["## bars", bars_table(found)]
+    return "\n\n".join(sections)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of text as a Markdown table whose columns are aligned."""
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    lines = [columns, ["-" * width for width in widths], *rows]
+    padded = [
+        [cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in padded)
+
+
+def _figure_row(figure: Figure) -> tuple[str, ...]:
+    size = f"{figure.size:,} {figure.unit}" if figure.unit else ""
+    spread = _range(figure.ratios)
+    return (
+        figure.operation,
+        figure.store,
+        size,
+        figure.door,
+        _number(figure.p50_ms),
+        _number(figure.p99_ms),
+        _number(figure.floor_p50_ms),
+        _number(figure.floor_p99_ms),
+        f"{figure.ratio:.2f}" if figure.ratio else "",
+        spread,
+        f"{figure.per_second:,.0f}",
+        f"{figure.floor_per_second:,.0f}" if figure.floor_per_second else "",
+        str(figure.samples),
+    )
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{min(values):.2f} to {max(values):.2f}" if values else ""
+
+
+def _number(value: float | None) -> str:
+    """Return milliseconds to three digits that count."""
+    if value is None:
+        return ""
+    hundred, ten = 100, 10
+    return (
+        f"{value:,.0f}" if value >= hundred else f"{value:.1f}" if value >= ten else f"{value:.2f}"
+    )
