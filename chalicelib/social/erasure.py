@@ -1,17 +1,18 @@
 """Erasing a user: everything that is theirs or names them, ending in a count of nothing."""
 
+from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 
-from chalicelib.database import Document
+from chalicelib.database import Document, in_transaction
 from chalicelib.identity import Principal
 from chalicelib.logs import log
 from chalicelib.runtime import Runtime
-from chalicelib.social import circles, errands, graph, news, posts, spreading, users, walls
+from chalicelib.social import circles, errands, graph, posts, spreading, users
 from chalicelib.social.audiences import AUDIENCES
 from chalicelib.social.comments import OLDER_COMMENTS
 from chalicelib.social.graph_store import IdRange
 from chalicelib.social.graph_stores.edges import EDGES
-from chalicelib.social.messages import Erase, Spread
+from chalicelib.social.messages import Erase
 
 
 def ask(runtime: Runtime, caller: Principal) -> int:
@@ -28,7 +29,7 @@ def erase(runtime: Runtime, user_id: str) -> None:
         _leave_graph(runtime, user_id)
     _erase_posts(runtime, user_id)
     _erase_comments(runtime, user_id)
-    for view in (walls.design(runtime), news.design(runtime)):
+    for view in spreading.kept_views(runtime.database):
         view.erase(user_id)
     kept = runtime.database[AUDIENCES.name]
     kept.update_many({"members": user_id}, {"$pull": {"members": user_id}})
@@ -52,9 +53,8 @@ def remaining(runtime: Runtime, user_id: str) -> int:
         (database[OLDER_COMMENTS.name], {"by.id": user_id}),
         (database[AUDIENCES.name], {"members": user_id}),
     ]
-    views = (walls.design(runtime), news.design(runtime))
     return sum(rows.count_documents(where) for rows, where in counted) + sum(
-        view.count(user_id) for view in views
+        view.count(user_id) for view in spreading.kept_views(database)
     )
 
 
@@ -81,29 +81,31 @@ def _erase_posts(runtime: Runtime, user_id: str) -> None:
         rows.delete_one({"_id": post["_id"]})
         # A delivery that was under way looks whether the post is still there.
     for post in rows.find({"wall": user_id}, {"by.id": 1}):
-        rows.update_one({"_id": post["_id"]}, {"$set": {"wall": post["by"]["id"]}})
-        _mark(runtime, post["_id"])
+        own = posts.marked(runtime, {"$set": {"wall": post["by"]["id"]}})
+        rows.update_one({"_id": post["_id"]}, own)
+        # At once, so that nothing is left when this ends; should it be cut short, a sweep does it.
+        spreading.spread(runtime, post["_id"])
 
 
 def _erase_comments(runtime: Runtime, user_id: str) -> None:
     rows = posts.collection(runtime.database)
-    older = runtime.database[OLDER_COMMENTS.name]
-    for comment in older.find({"by.id": user_id}):
-        rows.update_one({"_id": comment["post_id"]}, {"$inc": {"comment_count": -1}})
-        older.delete_one({"_id": comment["_id"]})
     for post in rows.find({"comments.by.id": user_id}, {"comments": 1}):
-        mine = [each["id"] for each in post["comments"] if each["by"]["id"] == user_id]
-        for comment_id in mine:
-            there = {"_id": post["_id"], "comments.id": comment_id}
-            change = {"$pull": {"comments": {"id": comment_id}}, "$inc": {"comment_count": -1}}
-            rows.update_one(there, change)
-        _mark(runtime, post["_id"])
+        for comment in post["comments"]:
+            if comment["by"]["id"] == user_id:
+                _forget(runtime, post["_id"], comment["id"])
+    # Afterwards, since comments move from the post to here.
+    for comment in runtime.database[OLDER_COMMENTS.name].find({"by.id": user_id}):
+        _forget(runtime, comment["post_id"], comment["id"])
 
 
-def _mark(runtime: Runtime, post_id: str) -> None:
-    """Have a post that was changed brought to its copies."""
-    due = posts.lease_end(runtime)
-    posts.collection(runtime.database).update_one(
-        {"_id": post_id}, {"$set": {"spread.due": due}, "$inc": {"spread.version": 1}}
-    )
-    runtime.queues.send(Spread(post_id=post_id))
+def _forget(runtime: Runtime, post_id: str, comment_id: str) -> None:
+    """Delete a comment wherever it stands and count one less, both or neither."""
+    older, rows = runtime.database[OLDER_COMMENTS.name], posts.collection(runtime.database)
+    gone = {"$pull": {"comments": {"id": comment_id}}, "$inc": {"comment_count": -1}}
+
+    def work(session: ClientSession) -> None:
+        older.delete_one({"_id": comment_id, "post_id": post_id}, session=session)
+        rows.update_one({"_id": post_id}, posts.marked(runtime, gone), session=session)
+
+    in_transaction(runtime.database, work)
+    spreading.spread(runtime, post_id)

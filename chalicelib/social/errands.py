@@ -9,10 +9,13 @@ from pymongo.client_session import ClientSession
 from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social.messages import ERRAND, Errand
+from chalicelib.social.messages import ERRAND, Errand, Rename
 
 ERRANDS = Collection("social.errand", indexes=(IndexModel([("due", ASCENDING)]),))
 _SWEPT_AT_ONCE = 1_000
+# Whoever had read a name before it changed has ended by then: no Lambda function runs for longer
+# than 15 minutes. The rest is for the transaction that wrote the note, and for clocks.
+OUTLIVES_ALL = timedelta(minutes=20)
 
 
 def note(runtime: Runtime, errand: Errand, session: ClientSession | None = None) -> None:
@@ -20,13 +23,15 @@ def note(runtime: Runtime, errand: Errand, session: ClientSession | None = None)
 
     An errand that is noted again while it is run is run once more.
     """
+    now = runtime.now()
     runtime.database[ERRANDS.name].update_one(
         {"_id": _key(errand)},
         {
             "$set": {
                 "errand": errand.model_dump(),
-                "version": new_id(runtime.now(), runtime.random),
-                "due": runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms),
+                "version": new_id(now, runtime.random),
+                "noted": now,
+                "due": now + timedelta(milliseconds=runtime.settings.lease_ms),
             }
         },
         upsert=True,
@@ -35,12 +40,21 @@ def note(runtime: Runtime, errand: Errand, session: ClientSession | None = None)
 
 
 def run(runtime: Runtime, errand: Errand, work: Callable[[Runtime, Errand], None]) -> None:
-    """Do what was noted, if it still is, and forget it unless it was noted again meanwhile."""
-    noted = runtime.database[ERRANDS.name].find_one({"_id": _key(errand)}, {"version": 1})
+    """Do what was noted, if it still is, and forget it unless it was noted again meanwhile.
+
+    A renaming is done at once and again when `OUTLIVES_ALL` has passed, and forgotten then.
+    """
+    rows, begun = runtime.database[ERRANDS.name], runtime.now()
+    noted = rows.find_one({"_id": _key(errand)}, {"version": 1, "noted": 1})
     if noted is None:
         return
     work(runtime, errand)
-    runtime.database[ERRANDS.name].delete_one(noted)
+    same = {"_id": noted["_id"], "version": noted["version"]}
+    again = noted["noted"] + OUTLIVES_ALL
+    if isinstance(errand, Rename) and begun < again:
+        rows.update_one(same, {"$set": {"due": again}})
+    else:
+        rows.delete_one(same)
 
 
 def sweep(runtime: Runtime) -> None:

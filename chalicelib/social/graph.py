@@ -5,7 +5,8 @@ in one transaction that always writes the owner's document. What else concerns t
 as deleting a circle, a block or a promotion, conflicts with it there and is tried again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -214,11 +215,15 @@ def followers(database: Database[Document], user_id: str, ids: IdRange) -> list[
     return store_of(database, user_id).followers(user_id, ids)
 
 
-def all_followers(database: Database[Document], user_id: str) -> Iterable[list[Person]]:
-    """Yield a user's followers, a thousand at a time."""
-    store = store_of(database, user_id)
+def all_followers(database: Database[Document], user_id: str) -> Iterator[list[Person]]:
+    """Yield a user's followers, a thousand at a time; raises UnknownUser."""
+    return pages(partial(store_of(database, user_id).followers, user_id))
+
+
+def pages(fetch: Callable[[IdRange], list[Person]]) -> Iterator[list[Person]]:
+    """Yield all people of a listing by id, a thousand at a time."""
     ids = IdRange(limit=_PAGE)
-    while page := store.followers(user_id, ids):
+    while page := fetch(ids):
         yield page
         ids = ids._replace(after=page[-1].id)
 

@@ -12,7 +12,7 @@ from chalicelib.errors import Forbidden, UnknownCircle, UnknownPost
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social import audiences, circles, users
+from chalicelib.social import audiences, blocks, circles, users
 from chalicelib.social.messages import Deliver, Spread
 from chalicelib.social.models import ALL_CIRCLES, AT_POST, COMMENTS_SHOWN, PUBLIC, NewPost, PostEdit
 from chalicelib.social.visibility import may_see, without_hidden
@@ -53,18 +53,32 @@ def collection(database: Database[Document]) -> MongoCollection[Document]:
 def publish(runtime: Runtime, caller: Principal, new: NewPost) -> Document:
     """Store a post with its fan-out pending, in one write; then ask for the fan-out.
 
-    Should the asking fail, the sweep does it. Raises UnknownCircle and UnknownUser (`wall`).
+    Should the asking fail, the sweep does it. A post to the wall of somebody who blocks its
+    author goes to the author's own wall. Raises UnknownCircle and UnknownUser (`wall`).
     """
     database = runtime.database
     author = users.ensure(runtime, caller)
-    named = set(new.circles) - {PUBLIC, ALL_CIRCLES}
-    if not circles.has_all(database, caller.id, named):
+    if not circles.has_all(database, caller.id, set(new.circles) - {PUBLIC, ALL_CIRCLES}):
         raise UnknownCircle
-    wall = new.wall or caller.id
-    if wall != caller.id:
-        users.find(database, wall)
+    post = _new_post(runtime, author, new, _wall_for(database, caller.id, new.wall))
+    if new.audience == AT_POST:
+        audiences.keep(database, post)
+    collection(database).insert_one(post)
+    runtime.queues.send(Deliver(post_id=post["_id"]))
+    return shown(post)
+
+
+def _wall_for(database: Database[Document], author_id: str, wanted: str | None) -> str:
+    """Return whose wall a new post stands on; raises UnknownUser."""
+    if wanted is None or wanted == author_id:
+        return author_id
+    users.find(database, wanted)
+    return author_id if blocks.among(database, wanted, {author_id}) else wanted
+
+
+def _new_post(runtime: Runtime, author: Document, new: NewPost, wall: str) -> Document:
     now = runtime.now()
-    post: Document = {
+    return {
         "_id": new_id(now, runtime.random),
         "by": author,
         "wall": wall,
@@ -80,11 +94,6 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> Document:
         "spread": {"version": 0},
         "fan_out": _new_fan_out(lease_end(runtime)),
     }
-    if new.audience == AT_POST:
-        audiences.keep(database, post)
-    collection(database).insert_one(post)
-    runtime.queues.send(Deliver(post_id=post["_id"]))
-    return shown(post)
 
 
 def _new_fan_out(expires_at: datetime) -> Document:
@@ -139,15 +148,22 @@ def bury(runtime: Runtime, post_id: str) -> bool:
 
 def _mark(runtime: Runtime, post_id: str, change: Document) -> bool:
     """Change a post and note, in the same write, that its copies are behind."""
-    due = lease_end(runtime)
-    return bool(
-        collection(runtime.database)
-        .update_one(
-            {"_id": post_id, "deleted": False},
-            {"$set": {**change, "spread.due": due}, "$inc": {"spread.version": 1}},
-        )
-        .matched_count
-    )
+    there = {"_id": post_id, "deleted": False}
+    change = marked(runtime, {"$set": change})
+    return bool(collection(runtime.database).update_one(there, change).matched_count)
+
+
+def marked(runtime: Runtime, change: Document) -> Document:
+    """Return an update of posts that notes as well that their copies are behind.
+
+    Whoever makes it sends a Spread for each post.
+    """
+    due, version = {"spread.due": lease_end(runtime)}, {"spread.version": 1}
+    return {
+        **change,
+        "$set": {**change.get("$set", {}), **due},
+        "$inc": {**change.get("$inc", {}), **version},
+    }
 
 
 def find_own(database: Database[Document], post_id: str, caller: Principal) -> Document:

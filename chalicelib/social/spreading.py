@@ -6,6 +6,7 @@ come twice and in any order.
 """
 
 from pymongo import ASCENDING
+from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -13,6 +14,9 @@ from chalicelib.social import audiences, news, posts, walls
 from chalicelib.social.comments import OLDER_COMMENTS
 from chalicelib.social.messages import Spread
 from chalicelib.social.models import COMMENTS_SHOWN
+from chalicelib.social.month_copies import MonthCopies
+from chalicelib.social.news_items import NewsItems
+from chalicelib.social.views import View
 
 _SWEPT_AT_ONCE = 1_000
 
@@ -31,7 +35,7 @@ def spread(runtime: Runtime, post_id: str) -> None:
     if post["deleted"]:
         remove(runtime, post_id)
     else:
-        for view in (walls.design(runtime), news.design(runtime)):
+        for view in kept_views(runtime.database):
             view.refresh(post)
     posts.collection(runtime.database).update_one(
         {"_id": post_id, "spread.version": post["spread"]["version"]},
@@ -39,9 +43,17 @@ def spread(runtime: Runtime, post_id: str) -> None:
     )
 
 
+def kept_views(database: Database[Document]) -> tuple[View, ...]:
+    """Return every design that keeps documents, also those that are not set.
+
+    What a deployment wrote before it changed its design may be read again after another change.
+    """
+    return MonthCopies(database, walls.WALLS), MonthCopies(database, news.NEWS), NewsItems(database)
+
+
 def remove(runtime: Runtime, post_id: str) -> None:
     """Remove all that hangs on a post: its copies, its older comments, its audience."""
-    for view in (walls.design(runtime), news.design(runtime)):
+    for view in kept_views(runtime.database):
         view.remove(post_id)
     runtime.database[OLDER_COMMENTS.name].delete_many({"post_id": post_id})
     audiences.forget(runtime.database, post_id)

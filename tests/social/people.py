@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -89,14 +90,17 @@ class Courier(Queues):
     def __init__(self) -> None:
         super().__init__("test-")
         self.waiting: list[Message] = []
+        self._turn = threading.Lock()
 
     def send(self, *messages: Message) -> bool:
-        self.waiting += messages
+        with self._turn:
+            self.waiting += messages
         return True
 
     def take(self) -> list[Any]:
         """Return the messages that wait, which wait no longer."""
-        taken, self.waiting = self.waiting, []
+        with self._turn:
+            taken, self.waiting = self.waiting, []
         return taken
 
     def deliver(self, runtime: Runtime, rng: random.Random, *, twice: bool = False) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib.settings import Settings
+from chalicelib.social import upkeep
 from tests.http_client import Client
 from tests.social.designs import Design
 from tests.social.people import (
@@ -173,15 +174,50 @@ def test_a_block_hides_each_from_the_other(town: Town) -> None:
 
 def test_a_post_to_the_wall_of_someone_who_blocks_its_author_reaches_neither(town: Town) -> None:
     client = town.client
-    settle(client, "ann", "bob")
-    client.as_("bob").put("/users/me/blocked/ann")
+    circle(client, "ann", "club", "cy")
+    settle(client, "bob")
+    bob = client.as_("bob")
+    bob.put("/users/me/blocked/ann")
+    before = [wall(client, "bob", reader) for reader in ("bob", "cy", "ann")]
 
+    post = publish(client, "ann", ["club"], wall="bob")
+    town.workers.drain()
+
+    def assert_it_stands_with_its_author_alone() -> None:
+        assert [wall(client, "bob", reader) for reader in ("bob", "cy", "ann")] == before
+        assert incoming(client, "bob") == news(client, "bob") == []
+        assert bob.get(f"/posts/{post}").status == 404
+        assert wall(client, "ann", "cy") == wall(client, "ann", "ann") == [post]
+
+    assert_it_stands_with_its_author_alone()
+
+    # Nor does it when they are friends again, whatever is delivered, changed or repaired.
+    bob.delete("/users/me/blocked/ann")
+    follow(client, "bob", "ann")
+    client.as_("ann").patch(f"/posts/{post}", detail={"text": "Better"})
+    town.runtime.database["social.post"].update_one(
+        {"_id": post}, {"$set": {"fan_out.state": "pending", "fan_out.chunks_done": []}}
+    )
+    town.sweep_expired()
+    assert_it_stands_with_its_author_alone()
+    upkeep.verify_news(town.runtime, "bob")
+    assert_it_stands_with_its_author_alone()
+    later = publish(client, "ann", ["club"], wall="bob")
+    town.workers.drain()
+    assert wall(client, "bob", "bob") == incoming(client, "bob") == [later]
+
+
+def test_what_stood_on_a_wall_before_a_block_stands_there_after_it(town: Town) -> None:
+    client = town.client
+    follow(client, "bob", "ann")
     post = publish(client, "ann", wall="bob")
     town.workers.drain()
 
-    assert wall(client, "bob", "bob") == wall(client, "bob", "cy") == []
-    assert wall(client, "bob", "ann") == incoming(client, "bob") == []
-    assert wall(client, "ann", "cy") == [post]
+    client.as_("bob").put("/users/me/blocked/ann")
+    assert wall(client, "bob", "cy") == wall(client, "bob", "bob") == []
+    client.as_("bob").delete("/users/me/blocked/ann")
+
+    assert wall(client, "bob", "cy") == incoming(client, "bob") == [post]
 
 
 def test_what_cannot_be_blocked_is_named(client: Client) -> None:

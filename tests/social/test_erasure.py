@@ -1,0 +1,151 @@
+"""Erasing a user in a deployment that has changed its design, or that fails on the way."""
+
+import dataclasses
+import random
+from typing import Any
+
+import pytest
+from chalice.local import LocalChalice
+
+from app import create_app
+from chalicelib.settings import Settings
+from chalicelib.social import errands, spreading
+from tests.http_client import Client
+from tests.social.designs import Design
+from tests.social.people import Courier, Town, circle, comment, follow, news, publish, wall
+
+FORMER = Design("copies", "copies")
+LATER = [Design("posts", "references"), Design("posts", "pull"), Design("copies", "references")]
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return FORMER.of(settings)
+
+
+@dataclasses.dataclass(frozen=True)
+class Later:
+    """The same town after its deployment has changed the design."""
+
+    town: Town
+    courier: Courier
+
+    def work(self) -> None:
+        self.courier.deliver(self.town.runtime, random.Random(7))
+
+
+def under(design: Design, town: Town) -> Later:
+    settings, courier = design.of(town.runtime.settings), Courier()
+    runtime = dataclasses.replace(town.runtime, settings=settings, queues=courier)
+    client = Client(create_app(runtime, LocalChalice), town.client.token)
+    return Later(dataclasses.replace(town, client=client, runtime=runtime), courier)
+
+
+def let_bob_live(town: Town) -> str:
+    """Have Bob follow and be followed, post and comment; return the post that has the comment."""
+    follow(town.client, "bob", "ann")
+    follow(town.client, "ann", "bob")
+    circle(town.client, "ann", "club", "bob")
+    publish(town.client, "bob")
+    publish(town.client, "ann", ["club"], wall="bob")
+    post = publish(town.client, "ann")
+    comment(town.client, "bob", post)
+    town.workers.drain()
+    return post
+
+
+def naming_bob(town: Town) -> list[Any]:
+    """Return the documents that name Bob anywhere."""
+    everything = (
+        (name, document)
+        for name in town.runtime.database.list_collection_names()
+        for document in town.runtime.database[name].find()
+    )
+    return [each for each in everything if "'bob'" in str(each)]
+
+
+@pytest.mark.parametrize("design", LATER, ids=str)
+def test_what_a_former_design_wrote_is_erased_and_counted(town: Town, design: Design) -> None:
+    let_bob_live(town)
+    kept = town.runtime.database
+    written = kept["social.wall"].count_documents({"user_id": "bob"})
+    written += kept["social.news"].count_documents({"user_id": "bob"})
+    assert written == 2
+    later = under(design, town)
+    before = later.town.client.as_("bob").get("/users/me/erasure").json["remaining"]
+
+    kept["social.news"].delete_one({"user_id": "bob"})
+    counted = later.town.client.as_("bob").get("/users/me/erasure").json["remaining"]
+    assert counted == before - 1
+
+    assert later.town.client.as_("bob").delete("/users/me").json == {"remaining": counted}
+    later.work()
+
+    assert later.town.client.as_("bob").get("/users/me/erasure").json == {"remaining": 0}
+    assert naming_bob(town) == []
+
+
+def test_a_post_deleted_under_another_design_is_no_ghost_in_the_former(town: Town) -> None:
+    follow(town.client, "bob", "ann")
+    gone, edited = town.publish(), town.publish()
+    town.workers.drain()
+    later = under(Design("posts", "references"), town)
+
+    later.town.client.as_("ann").delete(f"/posts/{gone}")
+    later.town.client.as_("ann").patch(f"/posts/{edited}", detail={"text": "Better"})
+    later.work()
+
+    for path in ("/users/me/news", "/users/ann/wall"):
+        (shown,) = town.client.as_("bob").get(path).json["posts"]
+        assert (shown["id"], shown["detail"]) == (edited, {"text": "Better"})
+
+
+def test_copies_count_the_comments_that_are_left(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.social.comments.HELD_ON_POST", 2)
+    monkeypatch.setattr("chalicelib.social.comments._MOVED_AT_ONCE", 1)
+    post = let_bob_live(town)
+    for author in ("bob", "ann", "cy", "cy"):
+        town.clock.advance(seconds=1)
+        comment(town.client, author, post)
+    town.workers.drain()
+
+    town.client.as_("bob").delete("/users/me")
+    town.workers.drain()
+
+    (shown,) = town.client.as_("cy").get("/users/ann/wall").json["posts"]
+    assert shown == town.client.as_("cy").get(f"/posts/{post}").json
+    assert shown["comment_count"] == 3
+    assert len(town.client.as_("cy").get(f"/posts/{post}/comments").json["comments"]) == 3
+
+
+@pytest.mark.parametrize("step", range(1, 5))
+def test_an_erasure_that_was_cut_short_is_ended_by_the_sweep(
+    town: Town, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each step is a post that was just changed, and whose copies are not changed yet."""
+    post = let_bob_live(town)
+    town.client.as_("bob").delete("/users/me")
+    spread, calls = spreading.spread, []
+
+    def dies(*arguments: Any) -> None:
+        calls.append(arguments)
+        if len(calls) == step:
+            raise ConnectionError
+        spread(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(spreading, "spread", dies)
+        town.workers.drain()
+    assert len(calls) >= step
+    town.let_lease_run_out()
+    errands.sweep(town.runtime)
+    spreading.sweep(town.runtime)
+    town.workers.drain()
+
+    assert naming_bob(town) == []
+    assert news(town.client, "cy") == []
+    assert post in wall(town.client, "ann", "cy")
+    (shown,) = [p for p in town.client.get("/users/ann/wall").json["posts"] if p["id"] == post]
+    assert (shown["comments"], shown["comment_count"]) == ([], 0)
