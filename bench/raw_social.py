@@ -8,7 +8,7 @@ from bench.case import Work
 from bench.people import READER
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.social.fan_out import CHUNK_READERS
+from chalicelib.social.delivery import CHUNK_READERS
 from chalicelib.social.month_copies import month_of
 from chalicelib.social.news import NEWS
 from chalicelib.social.news_items import NEWS_ITEMS, items_of

@@ -6,20 +6,21 @@ is its own reads, permission reads included, sent by the driver with nothing aro
 
 import dataclasses
 import itertools
+from collections import deque
 from collections.abc import Iterator
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
 from bench.people import AUTHOR, READER, seed_followed, seed_followers, seed_post
 from bench.raw_social import RAW_PAGES, raw_items
 from bench.stage import Stage
-from chalicelib.database import Document
 from chalicelib.http import PageQuery
+from chalicelib.queues import Message, Queues
 from chalicelib.runtime import Runtime
 from chalicelib.social import fan_out, graph, news, promotion, spreading
-from chalicelib.social.fan_out import CHUNK_READERS
+from chalicelib.social.delivery import CHUNK_READERS
 from chalicelib.social.graph_store import StoreName
 from chalicelib.social.posts import collection
 from chalicelib.social.views import NewsDesign
@@ -47,7 +48,7 @@ def _with_news(stage: Stage, name: str, design: NewsDesign) -> Runtime:
 
 
 def _fan_outs(stage: Stage) -> Iterator[Case]:
-    """Give a chunk worker's part of a fan-out; seeding and planning a post are not timed."""
+    """Give a fan-out, from its first message to its end; publishing the post is not timed."""
     for size, design in itertools.product(stage.sizes(100, 1_000, 10_000), PUSHED):
         here = _with_news(stage, f"fan-out-{design}-{size}", design)
         fan = FanOut(here, seed_followers(here, size))
@@ -62,8 +63,8 @@ def _fan_outs(stage: Stage) -> Iterator[Case]:
             unit="followers",
             items=size,
             door="function",
-            prepare=fan.plan,
-            prepare_floor=fan.plan,
+            prepare=fan.publish,
+            prepare_floor=fan.make_items,
             ratio_at_most=1 / FAN_OUT_RATE_AT_LEAST if is_barred else None,
         )
 
@@ -72,26 +73,47 @@ class FanOut:
     """The fan-outs of one author's posts to the same readers, a new post each time."""
 
     def __init__(self, runtime: Runtime, readers: list[str]) -> None:
-        self._runtime, self._readers = runtime, readers
-        self._post: Document = {}
+        self._waiting = WaitingQueues(runtime.settings.queue_prefix)
+        self._runtime = dataclasses.replace(runtime, queues=self._waiting)
+        self._readers = readers
+        self._inserts: list[Work] = []
 
-    def plan(self) -> None:
-        """Publish a post and cut its audience into chunks."""
-        post = seed_post(self._runtime)
-        fan_out.deliver(self._runtime, post["_id"])
-        planned = collection(self._runtime.database).find_one({"_id": post["_id"]})
-        assert planned is not None  # noqa: S101 - it was planned just now
-        self._post = planned
+    def publish(self) -> None:
+        """Publish a post, whose first message then waits."""
+        seed_post(self._runtime)
 
     def deliver(self) -> None:
-        """Deliver every chunk of the post."""
-        for number in range(len(self._post["fan_out"]["chunks"])):
-            fan_out.deliver_chunk(self._runtime, self._post["_id"], number)
+        """Work on message after message until none waits."""
+        while message := self._waiting.take():
+            fan_out.handle(self._runtime, message)
+
+    def make_items(self) -> None:
+        """Make the items of a post that nobody delivers."""
+        post = seed_post(self._runtime)
+        self._waiting.take()
+        self._inserts = raw_items(self._runtime, post, self._readers)
 
     def insert(self) -> None:
-        """Insert the items of the post, which nobody has delivered, by the driver."""
-        for insert in raw_items(self._runtime, self._post, self._readers):
+        """Insert the items by the driver."""
+        for insert in self._inserts:
             insert()
+
+
+class WaitingQueues(Queues):
+    """Queues that keep what was sent until it is taken."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__(prefix)
+        self._messages: deque[Any] = deque()
+
+    def send(self, *messages: Message) -> bool:
+        """Keep the messages."""
+        self._messages += messages
+        return True
+
+    def take(self) -> Any:
+        """Return the message that waited longest."""
+        return self._messages.popleft() if self._messages else None
 
 
 def _pages(stage: Stage) -> Iterator[Case]:

@@ -1,7 +1,6 @@
 """Posts: the system of record, from which every view is made."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.collection import Collection as MongoCollection
@@ -12,26 +11,17 @@ from chalicelib.errors import Forbidden, UnknownCircle, UnknownPost
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social import audiences, blocks, circles, users
+from chalicelib.social import audiences, blocks, circles, leases, users
 from chalicelib.social.messages import Deliver, Spread
 from chalicelib.social.models import ALL_CIRCLES, AT_POST, COMMENTS_SHOWN, PUBLIC, NewPost, PostEdit
 from chalicelib.social.visibility import may_see, without_hidden
-
-UNFINISHED = ("pending", "delivering")
 
 POSTS = Collection(
     "social.post",
     indexes=(
         IndexModel([("by.id", ASCENDING), ("ts", ASCENDING), ("_id", ASCENDING)]),
         IndexModel([("wall", ASCENDING), ("ts", ASCENDING), ("_id", ASCENDING)]),
-        IndexModel(
-            [("fan_out.state", ASCENDING), ("fan_out.expires_at", ASCENDING)],
-            partialFilterExpression={"fan_out.state": {"$in": list(UNFINISHED)}},
-        ),
-        IndexModel(
-            [("fan_out.state", ASCENDING), ("_id", ASCENDING)],
-            partialFilterExpression={"fan_out.state": "failed"},
-        ),
+        *leases.INDEXES,
         IndexModel([("comments.by.id", ASCENDING)], sparse=True),
         IndexModel(
             [("spread.due", ASCENDING)],
@@ -92,23 +82,7 @@ def _new_post(runtime: Runtime, author: Document, new: NewPost, wall: str) -> Do
         "comments": [],
         "comment_count": 0,
         "spread": {"version": 0},
-        "fan_out": _new_fan_out(lease_end(runtime)),
-    }
-
-
-def _new_fan_out(expires_at: datetime) -> Document:
-    """Return a fan-out to be done; until `expires_at` its first message is waited for."""
-    return {
-        "state": "pending",
-        "owner": None,
-        "expires_at": expires_at,
-        "attempts": 0,
-        "cursor": "",
-        "planned": False,
-        "pull": False,
-        "chunks": [],
-        "chunks_done": [],
-        "reason": None,
+        "fan_out": {**leases.new(runtime), "pull": False},
     }
 
 
@@ -141,8 +115,7 @@ def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
 
 def bury(runtime: Runtime, post_id: str) -> bool:
     """Make a post a tombstone; tell whether it was not one before."""
-    fan_out = {"fan_out.state": "done", "fan_out.cursor": "", "fan_out.chunks": []}
-    gone = {"deleted": True, "detail": {}, "comments": [], **fan_out}
+    gone = {"deleted": True, "detail": {}, "comments": [], **leases.ended()}
     return _mark(runtime, post_id, gone)
 
 
@@ -158,7 +131,7 @@ def marked(runtime: Runtime, change: Document) -> Document:
 
     Whoever makes it sends a Spread for each post.
     """
-    due, version = {"spread.due": lease_end(runtime)}, {"spread.version": 1}
+    due, version = {"spread.due": leases.lease_end(runtime)}, {"spread.version": 1}
     return {
         **change,
         "$set": {**change.get("$set", {}), **due},
@@ -196,8 +169,3 @@ def find_all(
 def shown(post: Document) -> Document:
     """Return a post under the names that its copies have."""
     return {**post, "id": post["_id"]}
-
-
-def lease_end(runtime: Runtime) -> datetime:
-    """Return until when a message that is sent now is waited for."""
-    return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)

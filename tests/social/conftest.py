@@ -1,13 +1,21 @@
 """A town: its callers, its workers, its clock, and an author with a few readers."""
 
-import pytest
+import dataclasses
+from collections.abc import Iterator
 
+import pytest
+from chalice.local import LocalChalice
+from pymongo import MongoClient
+
+from app import create_app
+from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
-from chalicelib.social import fan_out
+from chalicelib.social import delivery
 from tests.conftest import Clock, Workers
 from tests.http_client import Client
 from tests.social.designs import DESIGNS, Design
-from tests.social.people import Town, follow
+from tests.social.meantime import Meantime
+from tests.social.people import Courier, Town, follow
 
 READERS = [f"reader-{number}" for number in range(5)]
 
@@ -37,4 +45,19 @@ def design(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> D
 @pytest.fixture
 def chunks_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks so small that a few readers make several."""
-    monkeypatch.setattr(fan_out, "CHUNK_READERS", 2)
+    monkeypatch.setattr(delivery, "CHUNK_READERS", 2)
+
+
+@pytest.fixture
+def meantime() -> Meantime:
+    return Meantime()
+
+
+@pytest.fixture
+def watched(town: Town, mongodb_uri: str, meantime: Meantime) -> Iterator[Town]:
+    """The town, whose every command `meantime` sees; its messages wait in its courier."""
+    with MongoClient[Document](mongodb_uri, event_listeners=[meantime]) as mongo:
+        database = open_database(mongo, town.runtime.settings.database)
+        runtime = dataclasses.replace(town.runtime, database=database, queues=Courier())
+        client = Client(create_app(runtime, LocalChalice), town.client.token)
+        yield dataclasses.replace(town, client=client, runtime=runtime)

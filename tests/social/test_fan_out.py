@@ -1,5 +1,6 @@
 """Fan-out: whose post it is, how far it has come, and when it is given up."""
 
+import random
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from botocore.exceptions import EndpointConnectionError
 
 from chalicelib.database import Document, NotInserted
 from chalicelib.runtime import Runtime
+from chalicelib.social import delivery
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.news_items import NewsItems
@@ -39,6 +41,26 @@ def test_a_chunk_may_be_full_or_empty(town: Town, number: int) -> None:
     assert wall(town.client, "ann", "ann") == [post]
 
 
+@pytest.mark.parametrize(("chunk_readers", "messages"), [(4, 2), (5, 0), (6, 0)])
+def test_an_audience_of_one_chunk_is_served_without_another_message(
+    town: Town,
+    readers: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    chunk_readers: int,
+    messages: int,
+) -> None:
+    monkeypatch.setattr(delivery, "CHUNK_READERS", chunk_readers)
+    runtime, courier = town.with_courier()
+    post = town.publish()
+
+    fan_outs.handle(runtime, Deliver(post_id=post))
+
+    assert len(courier.waiting) == messages
+    courier.deliver(runtime, random.Random(7))
+    town.assert_delivered_once([post], readers)
+    assert fan_out(town.client, "ann", post) == {"state": "done", "delivered": 5, "total": 5}
+
+
 def test_a_post_whose_message_was_never_sent_is_swept(
     town: Town, readers: list[str], sqs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,7 +82,7 @@ def test_a_post_whose_message_was_never_sent_is_swept(
 def test_a_lost_chunk_message_is_found(town: Town, readers: list[str]) -> None:
     runtime, courier = town.with_courier()
     post = town.publish()
-    fan_outs.deliver(runtime, post)
+    fan_outs.handle(runtime, Deliver(post_id=post))
     for message in courier.take():
         if message.number != 1:
             fan_outs.handle(runtime, message)
@@ -72,17 +94,17 @@ def test_a_lost_chunk_message_is_found(town: Town, readers: list[str]) -> None:
     fan_outs.handle(runtime, message)
 
     assert courier.take() == [DeliverChunk(post_id=post, number=1)]
-    fan_outs.deliver_chunk(runtime, post, 1)
+    fan_outs.handle(runtime, DeliverChunk(post_id=post, number=1))
     town.assert_delivered_once([post], readers)
 
 
 def test_a_lease_that_holds_is_left_alone(town: Town, readers: list[str]) -> None:
     post = town.publish()
-    fan_outs.deliver(town.runtime, post)
+    fan_outs.handle(town.runtime, Deliver(post_id=post))
     before = town.fan_out(post)
     town.clock.advance(milliseconds=town.runtime.settings.lease_ms - 1)
 
-    fan_outs.deliver(town.runtime, post)
+    fan_outs.handle(town.runtime, Deliver(post_id=post))
     fan_outs.sweep(town.runtime)
 
     assert town.fan_out(post) == before
@@ -123,20 +145,20 @@ def test_five_attempts_without_progress_are_a_failure_with_its_reason(
 
     # Chunk messages that come back from the queue after it was given up.
     for number in range(3):
-        fan_outs.deliver_chunk(town.runtime, post, number)
+        fan_outs.handle(town.runtime, DeliverChunk(post_id=post, number=number))
     town.assert_delivered_once([post], readers)
 
 
 def test_progress_sets_the_attempts_back(town: Town, readers: list[str]) -> None:
     runtime, _courier = town.with_courier()
     post = town.publish()
-    fan_outs.deliver(runtime, post)
+    fan_outs.handle(runtime, Deliver(post_id=post))
     for number in range(3):
         for _ in range(4):
             town.let_lease_run_out()
-            fan_outs.deliver(runtime, post)
+            fan_outs.handle(runtime, Deliver(post_id=post))
         assert town.fan_out(post)["attempts"] == 4
-        fan_outs.deliver_chunk(runtime, post, number)
+        fan_outs.handle(runtime, DeliverChunk(post_id=post, number=number))
 
     town.assert_delivered_once([post], readers)
 

@@ -12,7 +12,7 @@ import pytest
 from pymongo.collection import Collection
 
 from chalicelib.queues import Message, Queues
-from chalicelib.social import audiences, walls
+from chalicelib.social import audiences, delivery, walls
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.news_items import NewsItems
@@ -20,7 +20,16 @@ from tests.social.people import Courier, Town
 
 pytestmark = pytest.mark.usefixtures("chunks_of_two")
 
-CALLS = ("find_one", "find_one_and_update", "insert_many", "update_one", "update_many", "find")
+CALLS = (
+    "aggregate",
+    "bulk_write",
+    "find",
+    "find_one",
+    "find_one_and_update",
+    "insert_many",
+    "update_many",
+    "update_one",
+)
 
 
 class Died(Exception):
@@ -164,9 +173,70 @@ def test_chunks_may_be_done_before_the_audience_is_planned(town: Town, readers: 
     runtime = dataclasses.replace(town.runtime, queues=Express())
     post = town.publish()
 
-    fan_outs.deliver(runtime, post)
+    fan_outs.handle(runtime, Deliver(post_id=post))
 
     town.assert_delivered_once([post], readers)
+
+
+@pytest.mark.parametrize("message", [Deliver(post_id=""), DeliverChunk(post_id="", number=1)])
+def test_nothing_is_worked_on_by_two_at_a_time(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch, message: Deliver | DeliverChunk
+) -> None:
+    runtime, courier = town.with_courier()
+    same = message.model_copy(update={"post_id": town.publish()})
+    add, at_work = NewsItems.add, []
+    if isinstance(same, Deliver):
+        monkeypatch.setattr(delivery, "CHUNK_READERS", len(readers))
+    else:
+        fan_outs.handle(runtime, Deliver(post_id=same.post_id))
+        courier.take()
+
+    def interrupted(*arguments: Any) -> None:
+        at_work.append(town.fan_out(same.post_id))
+        assert len(at_work) == 1, "the second one works too"
+        town.clock.advance(milliseconds=runtime.settings.lease_ms - 1)
+        fan_outs.handle(runtime, same)
+        add(*arguments)
+
+    monkeypatch.setattr(NewsItems, "add", interrupted)
+    fan_outs.handle(runtime, same)
+
+    monkeypatch.setattr(NewsItems, "add", add)
+    for number in (0, 1, 2):
+        fan_outs.handle(runtime, DeliverChunk(post_id=same.post_id, number=number))
+    town.assert_delivered_once([same.post_id], readers)
+
+
+@pytest.mark.parametrize("message", [Deliver(post_id=""), DeliverChunk(post_id="", number=1)])
+def test_a_worker_slower_than_its_lease_ends_nothing_of_the_next_ones(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch, message: Deliver | DeliverChunk
+) -> None:
+    runtime, _courier = town.with_courier()
+    same = message.model_copy(update={"post_id": town.publish()})
+    add = NewsItems.add
+    if isinstance(same, Deliver):
+        monkeypatch.setattr(delivery, "CHUNK_READERS", len(readers))
+    else:
+        fan_outs.handle(runtime, Deliver(post_id=same.post_id))
+
+    def dying(*_: Any) -> None:
+        raise Died
+
+    def overtaken(*arguments: Any) -> None:
+        add(*arguments)
+        monkeypatch.setattr(NewsItems, "add", dying)
+        town.let_lease_run_out()
+        with pytest.raises(Died):
+            fan_outs.handle(runtime, same)
+
+    monkeypatch.setattr(NewsItems, "add", overtaken)
+    fan_outs.handle(runtime, same)
+
+    assert town.fan_out(same.post_id)["chunks_done"] == [], "the next one is still at it"
+    monkeypatch.setattr(NewsItems, "add", add)
+    town.sweep_expired()
+    town.sweep_expired()
+    town.assert_delivered_once([same.post_id], readers)
 
 
 def test_a_worker_that_lost_its_lease_stops_where_it_is(
@@ -180,11 +250,11 @@ def test_a_worker_that_lost_its_lease_stops_where_it_is(
         ids = audience(*args, **options)
         monkeypatch.setattr(audiences, "of", audience)
         town.let_lease_run_out()
-        fan_outs.deliver(town.runtime, post)
+        fan_outs.handle(town.runtime, Deliver(post_id=post))
         return ids
 
     monkeypatch.setattr(audiences, "of", overtaken)
-    fan_outs.deliver(slow, post)
+    fan_outs.handle(slow, Deliver(post_id=post))
 
     assert courier.waiting == []
     assert len(town.fan_out(post)["chunks"]) == 3

@@ -9,6 +9,7 @@ from chalicelib.settings import Settings
 from chalicelib.social import errands, repair, upkeep
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social import news as views
+from chalicelib.social.messages import Deliver
 from chalicelib.social.month_copies import MonthCopies
 from chalicelib.social.news_items import NewsItems
 from tests.social.people import Town, circle, fan_out, follow, news, publish, wall
@@ -24,6 +25,10 @@ def stored(town: Town, reader: str) -> int:
     items = town.runtime.database["social.news_item"].count_documents({"user_id": reader})
     documents = town.runtime.database["social.news"].find({"user_id": reader})
     return items + sum(len(each["posts"]) for each in documents)
+
+
+def stored_by(town: Town) -> type[NewsItems | MonthCopies]:
+    return NewsItems if town.runtime.settings.news == "references" else MonthCopies
 
 
 @pytest.mark.parametrize(("days", "items"), [(29, 1), (31, 0)])
@@ -109,7 +114,7 @@ def test_a_lost_errand_is_swept(town: Town, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_post_that_is_deleted_while_it_is_delivered_leaves_no_ghost(
     town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    view = NewsItems if town.runtime.settings.news == "references" else MonthCopies
+    view = stored_by(town)
     add = view.add
     post = town.publish()
 
@@ -120,7 +125,7 @@ def test_a_post_that_is_deleted_while_it_is_delivered_leaves_no_ghost(
         add(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(view, "add", deleted_meanwhile)
-    fan_outs.deliver(town.runtime, post)
+    fan_outs.handle(town.runtime, Deliver(post_id=post))
     town.workers.drain()
 
     assert [stored(town, reader) for reader in readers] == [0] * 5
@@ -134,7 +139,7 @@ def test_failed_fan_outs_are_listed_and_tried_again_by_staff(
     town.workers.drain()
     mo = town.client.as_("mo", roles=["moderator"])
     with monkeypatch.context() as patch:
-        patch.setattr(fan_outs, "deliver_chunk", lambda *_: 1 / 0)
+        patch.setattr(stored_by(town), "add", lambda *_: 1 / 0)
         post = town.publish()
         town.workers.drain()
         for _ in range(6):
@@ -164,7 +169,7 @@ def test_crossing_the_line_neither_repeats_nor_loses_a_post(town: Town) -> None:
     posts = []
     for settings in (town.runtime.settings, lower, town.runtime.settings, lower):
         posts.append(town.publish())
-        fan_outs.deliver(replace(town.runtime, settings=settings), posts[-1])
+        fan_outs.handle(replace(town.runtime, settings=settings), Deliver(post_id=posts[-1]))
         town.workers.drain()
         town.clock.advance(seconds=1)
 

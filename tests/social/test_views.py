@@ -9,6 +9,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social import timelines, views
+from chalicelib.social.messages import Deliver
 from tests.conftest import Clock, Workers
 from tests.http_client import Client
 from tests.social.designs import Design
@@ -190,7 +191,7 @@ def test_what_is_delivered_late_stands_in_its_place(
     runtime.database["social.post"].update_one(
         {"_id": early}, {"$set": {"fan_out.state": "pending"}}
     )
-    fan_outs.deliver(runtime, early)
+    fan_outs.handle(runtime, Deliver(post_id=early))
     workers.drain()
 
     assert wall(client, "ann", "ann") == [late, early]

@@ -1,0 +1,148 @@
+"""Bringing a document to its readers, whatever crashes on the way: posts and actions alike.
+
+The document itself is the memory. A worker takes it on a lease. An audience that fits into one
+chunk is served at once, under that lease. A larger one is cut into chunks: each is written
+down before its message is sent, which moves the cursor, is worked on under a lease of its own,
+and marks itself done; the last one ends the fan-out. A worker that dies lets its lease run
+out: the sweep then sends a message, and the next worker goes on from the cursor and repeats
+what is missing. Every step may be repeated, as a reader who has the document gets it no more.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.database import Document
+from chalicelib.queues import Message
+from chalicelib.runtime import Runtime
+from chalicelib.social import leases
+from chalicelib.social.graph_store import IdRange
+from chalicelib.social.leases import Lease
+
+CHUNK_READERS = 1_000
+_SWEPT_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of document, and what it means to bring one to its readers.
+
+    `fields` is the projection of what the functions read of a document; `fan_out` is in it.
+    `audience` gives the ids of those whom the document goes to, in order, within a range.
+    `bring` brings it to such ids, and to those who have it already not again; it is told
+    whether they are the first of all, who may be nobody. `unchanged` gives a condition that
+    holds as long as what was brought is right; where it does not, `mend` makes it right.
+    `message` and `chunk_message` ask for the whole and for a chunk. `prepare` comes before
+    the audience is read for the first time.
+    """
+
+    collection: str
+    fields: Mapping[str, Any]
+    audience: Callable[[Runtime, Document, IdRange], list[str]]
+    bring: Callable[[Runtime, Document, list[str], bool], None]
+    unchanged: Callable[[Document], Document]
+    mend: Callable[[Runtime, Document], None]
+    message: Callable[[str], Message]
+    chunk_message: Callable[[str, int], Message]
+    prepare: Callable[[Document, Lease], None] = lambda _document, _lease: None
+
+
+def deliver(runtime: Runtime, kind: Kind, document_id: str) -> None:
+    """Bring a document to its readers, or have it brought in chunks, from where it stands.
+
+    Nothing happens where another worker holds the lease, or where all is done. After five
+    attempts without any progress it is given up.
+    """
+    with _working(runtime, kind, document_id) as lease:
+        document = leases.claim(lease, kind.fields)
+        if document is None:
+            return
+        fan_out = document["fan_out"]
+        if fan_out["attempts"] > leases.MAX_ATTEMPTS:
+            leases.give_up(lease)
+            return
+        if not fan_out["chunks"]:
+            kind.prepare(document, lease)
+        left = set(range(len(fan_out["chunks"]))).difference(fan_out["chunks_done"])
+        runtime.queues.send(*(kind.chunk_message(document_id, number) for number in left))
+        _go_on(runtime, kind, document, lease)
+
+
+def _go_on(runtime: Runtime, kind: Kind, document: Document, lease: Lease) -> None:
+    """Write down and send chunk after chunk, from the cursor to the audience's end.
+
+    One reader more than a chunk holds is asked for, which tells where the end is.
+    """
+    fan_out = document["fan_out"]
+    cursor, number, planned = fan_out["cursor"], len(fan_out["chunks"]), fan_out["planned"]
+    while not planned:
+        found = kind.audience(runtime, document, IdRange(cursor, limit=CHUNK_READERS + 1))
+        ids, planned = found[:CHUNK_READERS], len(found) <= CHUNK_READERS
+        if planned and number == 0:
+            _bring_to_all(runtime, kind, document, lease, ids)
+            return
+        # Nobody, where those who were to follow have left since the last chunk was cut.
+        chunk = {"after": cursor, "until": ids[-1], "size": len(ids)} if ids else None
+        if not leases.record(lease, chunk, planned=planned):
+            return
+        if chunk:
+            runtime.queues.send(kind.chunk_message(document["_id"], number))
+            cursor, number = ids[-1], number + 1
+    leases.finish(lease)
+
+
+def _bring_to_all(
+    runtime: Runtime, kind: Kind, document: Document, lease: Lease, ids: list[str]
+) -> None:
+    kind.bring(runtime, document, ids, True)  # noqa: FBT003 - the first of all
+    if not leases.finish_at_once(lease, len(ids), kind.unchanged(document)):
+        kind.mend(runtime, document)
+        leases.finish_at_once(lease, len(ids), {})
+
+
+def deliver_chunk(runtime: Runtime, kind: Kind, document_id: str, number: int) -> None:
+    """Bring a document to one chunk of its readers.
+
+    Nothing happens where another worker holds the chunk's lease, or where it is done.
+    """
+    with _working(runtime, kind, document_id) as lease:
+        document = leases.claim_chunk(lease, number, kind.fields)
+        if document is None:
+            return
+        chunk = document["fan_out"]["chunks"][number]
+        ids = kind.audience(runtime, document, IdRange(chunk["after"], chunk["until"]))
+        kind.bring(runtime, document, ids, number == 0)
+        marked = leases.mark_done(lease, number, kind.unchanged(document))
+        if marked == "not":
+            # A change that came after the document was read may have been spread before it
+            # was brought.
+            kind.mend(runtime, document)
+            marked = leases.mark_done(lease, number, {})
+        if marked == "last":
+            leases.finish(lease)
+
+
+def sweep(runtime: Runtime, kind: Kind) -> None:
+    """Send a message for every unfinished fan-out whose lease, or first message, ran out."""
+    forgotten = leases.expired(runtime, kind.collection, _SWEPT_AT_ONCE)
+    runtime.queues.send(*map(kind.message, forgotten))
+
+
+def retry(runtime: Runtime, kind: Kind, document_id: str) -> bool:
+    """Have a fan-out that was given up go on from where it stood; False if it was not."""
+    revived = leases.revive(runtime, kind.collection, document_id)
+    if revived:
+        runtime.queues.send(kind.message(document_id))
+    return revived
+
+
+@contextmanager
+def _working(runtime: Runtime, kind: Kind, document_id: str) -> Iterator[Lease]:
+    """Give a lease to be taken; a failure is noted on the document and raised again."""
+    lease = Lease.asked(runtime, kind.collection, document_id)
+    try:
+        yield lease
+    except Exception as error:
+        leases.note_failure(lease, error)
+        raise
