@@ -73,7 +73,7 @@ def seed_node(  # noqa: PLR0913 - a node has so many sides
     """Make a node with a made-up discussion of so many comments; return it."""
     node = nodes.new_node(node_id)
     node |= {"store": store, "threaded": threaded, "last_seq": number, "last_posted": POSTED}
-    node["moving"] = {"generation": 0}
+    node["moving"] = {"owner": "bench", "expires_at": POSTED, "generation": 0}
     nodes.insert(runtime.database, node)
     kept = store_of(runtime, node)
     kept.load(node, made_up(number, threaded=threaded, visible_of_ten=visible_of_ten))

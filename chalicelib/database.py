@@ -1,6 +1,6 @@
-"""The container's one MongoDB connection, and the indexes that its collections need."""
+"""The container's one MongoDB connection, and what a collection declares."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from pymongo import IndexModel, MongoClient, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
-from pymongo.errors import BulkWriteError, CollectionInvalid, OperationFailure, PyMongoError
+from pymongo.errors import BulkWriteError, ConnectionFailure, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from chalicelib.errors import ChangeTooLarge, Unavailable
@@ -20,21 +20,33 @@ from chalicelib.settings import Settings
 Document = dict[str, Any]
 Result = TypeVar("Result")
 
-# Below the functions' own time-out (30 s), so that a caller hears of an outage as an answer.
-SERVER_SELECTION_TIMEOUT_MS = 5_000
-CONNECT_TIMEOUT_MS = 5_000
-SOCKET_TIMEOUT_MS = 20_000
+# An operation with all its retries, where the invocation's own deadline leaves it as much
+# (`chalicelib.invocations`): below the functions' time-out of 30 s, so that a caller hears of an
+# outage as an answer.
+OPERATION_TIMEOUT_MS = 20_000
+# Longer than an election takes, which ends within 12 s as a rule: a request waits for the new
+# primary. A server that is there answers a connection within far less.
+SERVER_SELECTION_TIMEOUT_MS = 15_000
+CONNECT_TIMEOUT_MS = 2_000
+# A frozen container's connection may be gone without a word when it thaws: NAT gateways and
+# AWS's load balancers forget one after 350 s.
+MAX_IDLE_MS = 300_000
 # The driver alone would try a transaction again for 120 s.
 TRANSACTION_TIMEOUT_SECONDS = 20
 _TRANSACTION_TOO_LARGE = 388
+_RETRYABLE = "RetryableWriteError"
 _DUPLICATE_KEY = 11_000
 
 
 @dataclass(frozen=True)
 class Collection:
-    """A collection's name with the indexes and the shard key that its queries rely on."""
+    """A collection's name with the indexes and the shard key that its queries rely on.
+
+    `shape` is the TypedDict of its documents, which the server's validator is made from.
+    """
 
     name: str
+    shape: Any = None
     indexes: tuple[IndexModel, ...] = ()
     shard_key: Mapping[str, int | str] = field(default_factory=lambda: {"_id": 1})
 
@@ -47,7 +59,9 @@ def connect(settings: Settings) -> Database[Document]:
         appname="plaza",
         serverSelectionTimeoutMS=SERVER_SELECTION_TIMEOUT_MS,
         connectTimeoutMS=CONNECT_TIMEOUT_MS,
-        socketTimeoutMS=SOCKET_TIMEOUT_MS,
+        timeoutMS=OPERATION_TIMEOUT_MS,
+        maxPoolSize=settings.max_pool_size,
+        maxIdleTimeMS=MAX_IDLE_MS,
     )
     return open_database(client, settings.database)
 
@@ -85,6 +99,15 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
             raise
 
 
+def is_outage(error: PyMongoError) -> bool:
+    """Tell whether an operation failed for want of a server or of time, and not by its own fault.
+
+    With a server again, it may succeed.
+    """
+    is_cut_off = isinstance(error, ConnectionFailure) or error.has_error_label(_RETRYABLE)
+    return is_cut_off or error.timeout
+
+
 class NotInserted(Exception):
     """The server refused documents; says how many, and the code of the first refusal."""
 
@@ -106,29 +129,3 @@ def insert_missing(collection: MongoCollection[Document], documents: Sequence[Do
         if refused:
             # The error itself quotes every document: it may be half a megabyte.
             raise NotInserted(f"{len(refused)} refused, code {refused[0]}") from None
-
-
-def ensure_indexes(database: Database[Document], collections: Iterable[Collection]) -> None:
-    """Create the collections and indexes that are missing; safe to run at any time.
-
-    A collection is created even without an index of its own, since a transaction would
-    otherwise have to create it, and two at once would then conflict.
-    """
-    existing = set(database.list_collection_names())
-    for collection in collections:
-        if collection.name not in existing:
-            _create_collection(database, collection.name)
-        if collection.indexes:
-            database[collection.name].create_indexes(list(collection.indexes))
-
-
-def _create_collection(database: Database[Document], name: str) -> None:
-    """Create a collection unless another process was quicker."""
-    namespace_exists = 48
-    try:
-        database.create_collection(name)
-    except CollectionInvalid:
-        return
-    except OperationFailure as error:
-        if error.code != namespace_exists:
-            raise

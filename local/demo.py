@@ -10,7 +10,8 @@ from typing import Any
 from chalice.local import LocalChalice
 
 from chalicelib import schema
-from chalicelib.database import Document, ensure_indexes
+from chalicelib.database import Document
+from chalicelib.migration import migrate
 from chalicelib.runtime import Runtime
 from local.gateway import Gateway
 from local.tokens import mint
@@ -37,7 +38,7 @@ def load_once(runtime: Runtime, *, may_start_over: bool) -> None:
             return
     elif mark["loading"] and may_start_over:
         runtime.database.client.drop_database(runtime.database)
-        ensure_indexes(runtime.database, schema.COLLECTIONS)
+        migrate(runtime.database, schema.COLLECTIONS)
     else:
         return
     state.replace_one(_MARK, {"loading": True}, upsert=True)

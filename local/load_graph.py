@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple, TextIO, TypeVar
 
 from chalicelib import schema
-from chalicelib.database import ensure_indexes
 from chalicelib.identity import Principal
+from chalicelib.migration import migrate
 from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
 from chalicelib.social import circles, graph, users
@@ -96,7 +96,7 @@ def main() -> None:
         runtime = Runtime.from_environment({**os.environ, **local_secrets(os.environ)})
     except InvalidSettings as error:
         sys.exit(str(error))
-    ensure_indexes(runtime.database, schema.COLLECTIONS)
+    migrate(runtime.database, schema.COLLECTIONS)
     ties: Iterable[Tie] = read_circles(folder)
     if given.friends:
         ties = itertools.chain(ties, read_friends(folder))

@@ -22,11 +22,12 @@ from pymongo import MongoClient
 from pymongo.errors import ConfigurationError, PyMongoError
 
 from chalicelib import __version__, schema
-from chalicelib.database import Document, ensure_indexes
+from chalicelib.database import Document
 from chalicelib.logs import log
+from chalicelib.migration import migrate
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
-from deploy.template import declared_queues, visibility_timeout_seconds
+from deploy.declared import declared_queues, visibility_timeout_seconds
 from local import demo
 from local.failures import StartupFailure
 from local.gateway import Gateway, wsgi_application
@@ -55,6 +56,8 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         **os.environ,
         **local_secrets(os.environ),
         "PLAZA_QUEUE_PREFIX": os.environ.get("PLAZA_QUEUE_PREFIX") or QUEUE_PREFIX,
+        # One process serves what many containers would.
+        "PLAZA_MAX_POOL_SIZE": os.environ.get("PLAZA_MAX_POOL_SIZE") or str(2 * HTTP_THREADS),
     }
     own_database = not environment.get("PLAZA_MONGODB_URI")
     if own_database:
@@ -65,7 +68,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     stack.callback(runtime.database.client.close)
     app = _app(runtime)
     create_queues(sqs, app, visibility_timeout_seconds)
-    ensure_indexes(runtime.database, schema.COLLECTIONS)
+    migrate(runtime.database, schema.COLLECTIONS)
     # Before the schedules: what they write would make a new database look used.
     if not (options.fresh or options.empty):
         demo.load_once(runtime, may_start_over=own_database)

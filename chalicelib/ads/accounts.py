@@ -6,7 +6,7 @@ is on its way add up to nothing: the bank's is below zero by what was paid in th
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from pydantic import StringConstraints
 from pymongo import ASCENDING, IndexModel
@@ -14,6 +14,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 from chalicelib.errors import UnknownAccount
+from chalicelib.validators import AtMost
 
 # Where money enters and leaves; it alone may be overdrawn.
 BANK = "bank"
@@ -24,11 +25,29 @@ AccountId = Annotated[
     str, StringConstraints(pattern=f"^({BANK}|{NETWORK}|advertiser:{_OWNER}|site:{_OWNER})$")
 ]
 
-ACCOUNTS = Collection(
-    "ad.account", indexes=(IndexModel([("pending.transfer_id", ASCENDING)], sparse=True),)
-)
 # Transfers under way in one account; the next one waits.
 MAX_PENDING = 100
+
+
+class Mark(TypedDict):
+    """What stands in an account for a transfer under way."""
+
+    transfer_id: str
+    attempt: int
+
+
+class Account(TypedDict):
+    """An account as it is stored."""
+
+    _id: str
+    balance_micros: int
+    pending: Annotated[list[Mark], AtMost(MAX_PENDING)]
+    opened_at: datetime
+
+
+ACCOUNTS = Collection(
+    "ad.account", Account, indexes=(IndexModel([("pending.transfer_id", ASCENDING)], sparse=True),)
+)
 
 
 def of_advertiser(advertiser: str) -> str:
@@ -128,6 +147,6 @@ def _take_pending(
     )
 
 
-def _entry(transfer: Document) -> Document:
+def _entry(transfer: Document) -> Mark:
     """Return a transfer's mark in its accounts; a new attempt bears another one."""
     return {"transfer_id": transfer["_id"], "attempt": transfer["attempt"]}

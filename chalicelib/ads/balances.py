@@ -7,6 +7,7 @@ changes at once the later one starts again from what the first has left.
 """
 
 from datetime import datetime
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
@@ -14,12 +15,65 @@ from pymongo.database import Database
 
 from chalicelib.ads import ledger
 from chalicelib.ads.ledger import Movement
+from chalicelib.ads.models import MAX_AD_UNITS, MAX_CAPS, MAX_TARGETS
 from chalicelib.ads.pacing import budget_day, releasable_micros
 from chalicelib.database import Collection, Document
 from chalicelib.errors import BudgetCommitted
+from chalicelib.validators import AtMost
+
+
+class Flight(TypedDict):
+    """When a campaign may be served."""
+
+    start: datetime
+    end: datetime
+
+
+class Pricing(TypedDict):
+    """What the advertiser pays, and for what."""
+
+    type: Literal["cpm", "cpc"]
+    bid_micros: int
+
+
+class Budget(TypedDict):
+    """What a campaign may spend."""
+
+    total_micros: int
+    daily_micros: int | None
+    pacing: Literal["even", "asap"]
+
+
+class Balance(TypedDict):
+    """Where a campaign's money is; `day_start` is the day that it was last released for."""
+
+    released_micros: int
+    available_micros: int
+    leased_micros: int
+    spent_micros: int
+    committed_before_micros: int
+    day_start: datetime
+
+
+class StoredCampaign(TypedDict):
+    """A campaign as it is stored; one that was never activated has no balance."""
+
+    _id: str
+    status: Literal["draft", "active", "paused", "ended", "exhausted"]
+    flight: Flight
+    time_zone: str
+    pricing: Pricing
+    budget: Budget
+    caps: Annotated[list[Document], AtMost(MAX_CAPS)]
+    targets: Annotated[list[Document], AtMost(MAX_TARGETS)]
+    ad_units: Annotated[list[Document], AtMost(MAX_AD_UNITS)]
+    balance: NotRequired[Balance]
+
 
 CAMPAIGNS = Collection(
-    "ad.campaign", indexes=(IndexModel([("status", ASCENDING), ("flight.end", ASCENDING)]),)
+    "ad.campaign",
+    StoredCampaign,
+    indexes=(IndexModel([("status", ASCENDING), ("flight.end", ASCENDING)]),),
 )
 
 

@@ -8,7 +8,7 @@ up. Source: "MongoDB Applied Design Patterns", ch. 4, pre-aggregated reports, hi
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.client_session import ClientSession
@@ -31,9 +31,41 @@ COUNTS = (
 )
 
 
+class Counts(TypedDict, total=False):
+    """What is counted, as far as there was any."""
+
+    impressions: int
+    clicks: int
+    conversions: int
+    unbilled: int
+    bots: int
+    spend_micros: int
+    revenue_micros: int
+    value_micros: int
+
+
+class Report(Counts):
+    """A report's document; hours hold their `minutes`, days their `hours`, each with counts.
+
+    What is rolled up of others has neither shard nor time of change.
+    """
+
+    _id: str
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+    period: datetime
+    shard: NotRequired[int]
+    updated_at: NotRequired[datetime]
+    minutes: NotRequired[dict[str, Counts]]
+    hours: NotRequired[dict[str, Counts]]
+
+
 def _collection(period: str) -> Collection:
     return Collection(
         f"ad.report.{period}",
+        Report,
         indexes=(
             IndexModel([("campaign_id", ASCENDING), ("period", ASCENDING)]),
             IndexModel([("site_id", ASCENDING), ("period", ASCENDING)]),

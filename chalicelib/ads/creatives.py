@@ -1,7 +1,7 @@
 """Creatives: their four kinds, and the large ones' own collection."""
 
 import hashlib
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypedDict
 from urllib.parse import urlsplit
 
 import bson
@@ -14,9 +14,17 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document
 from chalicelib.http import Input
 
+
+class LargeCreative(TypedDict):
+    """A creative that is too large for a zone's row."""
+
+    _id: str
+    creative: Document
+
+
 # A creative's id is made of what it holds, so a document here never changes: it is read for
 # the chosen ad alone and may be kept in memory without a second look.
-CREATIVES = Collection("ad.creative")
+CREATIVES = Collection("ad.creative", LargeCreative)
 
 MAX_INLINE_BYTES = 1_024
 MAX_HTML_BYTES = 16 * 1_024

@@ -8,7 +8,9 @@ whole (`$merge`). The zones follow at the next run of the schedule.
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypedDict
 
+from bson import ObjectId
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -16,8 +18,22 @@ from pymongo.database import Database
 from chalicelib.ads.pricing import DEFAULT_PRIOR, NO_COUNTS, Counts, Prior, ecpm_micros
 from chalicelib.database import Collection, Document
 
+
+class AdCount(TypedDict):
+    """What an ad unit met in a zone."""
+
+    _id: ObjectId
+    site_id: str
+    zone_id: str
+    campaign_id: str
+    ad_unit_id: str
+    impressions: int
+    clicks: int
+
+
 COUNTS = Collection(
     "ad.count",
+    AdCount,
     indexes=(
         IndexModel(
             [(name, ASCENDING) for name in ("site_id", "zone_id", "campaign_id", "ad_unit_id")],

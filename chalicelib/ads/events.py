@@ -9,10 +9,10 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypedDict
 
 from pydantic import TypeAdapter
-from pymongo import ASCENDING, HASHED, IndexModel
+from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
@@ -24,10 +24,32 @@ from chalicelib.queues import Message
 
 KEPT_SECONDS = 90 * 24 * 3_600
 
+
+class StoredEvent(TypedDict):
+    """An event as it is stored, with what became of its price."""
+
+    _id: str
+    type: Literal["impression", "click", "conversion"]
+    decision: str
+    slot: int
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+    price_micros: int
+    lease_id: str | None
+    ts: datetime
+    is_bot: bool
+    order: str | None
+    value_micros: int
+    billed: bool
+    revenue_micros: int
+
+
 EVENTS = Collection(
     "ad.event",
+    StoredEvent,
     indexes=(
-        IndexModel([("_id", HASHED)]),
         IndexModel([("campaign_id", ASCENDING), ("ts", ASCENDING)]),
         IndexModel([("site_id", ASCENDING), ("ts", ASCENDING)]),
         IndexModel([("ts", ASCENDING)], expireAfterSeconds=KEPT_SECONDS),

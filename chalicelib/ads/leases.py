@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import pymongo
 from pymongo import ASCENDING, IndexModel
@@ -25,8 +25,24 @@ from chalicelib.errors import Unavailable
 from chalicelib.ids import new_id
 from chalicelib.logs import log
 
+
+class Lease(TypedDict):
+    """A lease as it is stored; `amount = remaining + spent`."""
+
+    _id: str
+    campaign_id: str
+    state: Literal["open", "closed"]
+    amount_micros: int
+    remaining_micros: int
+    spent_micros: int
+    day_start: datetime
+    expires_at: datetime
+    ended_at: NotRequired[datetime]
+
+
 LEASES = Collection(
     "ad.lease",
+    Lease,
     indexes=(
         IndexModel([("campaign_id", ASCENDING), ("state", ASCENDING)]),
         IndexModel([("state", ASCENDING), ("expires_at", ASCENDING)]),

@@ -7,18 +7,38 @@ balances. In every entry `released = available + leased + spent`, as in the bala
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
+from bson import ObjectId
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 
+
+class Entry(TypedDict):
+    """A movement as it is entered, with the change of each balance that it touches."""
+
+    _id: ObjectId
+    campaign_id: str
+    ts: datetime
+    kind: str
+    amount_micros: int
+    released_micros: NotRequired[int]
+    available_micros: NotRequired[int]
+    leased_micros: NotRequired[int]
+    spent_micros: NotRequired[int]
+    lease_id: NotRequired[str]
+    events: NotRequired[int]
+
+
 LEDGER = Collection(
     "ad.ledger",
+    Entry,
     indexes=(IndexModel([("campaign_id", ASCENDING), ("ts", ASCENDING)]),),
-    shard_key={"campaign_id": 1},
+    # With the time, or the entries of one busy campaign could never be split.
+    shard_key={"campaign_id": 1, "ts": 1},
 )
 BALANCES = ("released_micros", "available_micros", "leased_micros", "spent_micros")
 # What each kind of movement does with one micro.

@@ -8,7 +8,7 @@ Applied Design Patterns", ch. 4, hierarchical aggregation.
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
 from pymongo.database import Database
 
@@ -16,8 +16,16 @@ from chalicelib.ads import estimates
 from chalicelib.ads.counts import COUNTS, DAYS, KEYS, MONTHS, WEEKS, YEARS
 from chalicelib.database import Collection, Document
 
+
+class Progress(TypedDict):
+    """Until when a schedule has seen everything."""
+
+    _id: str
+    until: datetime
+
+
 # How far each of the schedules that look at what is new has come.
-PROGRESS = Collection("ad.progress")
+PROGRESS = Collection("ad.progress", Progress)
 # Looked at again in each run: longer than any batch, and any run of this, can take.
 OVERLAP = timedelta(minutes=10)
 # What click rates are estimated from.

@@ -7,6 +7,7 @@ transfer that is named for what was paid before it.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import TypedDict
 
 from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.database import Database
@@ -24,7 +25,21 @@ from chalicelib.errors import (
 )
 from chalicelib.logs import log
 
-SETTLEMENTS = Collection("ad.settlement", indexes=(IndexModel([("is_open", ASCENDING)]),))
+
+class Settlement(TypedDict):
+    """What is owed for a day of a campaign on a site, and what of it was paid."""
+
+    _id: str
+    payer: str
+    payee: str
+    owed_micros: int
+    paid_micros: int
+    is_open: bool
+
+
+SETTLEMENTS = Collection(
+    "ad.settlement", Settlement, indexes=(IndexModel([("is_open", ASCENDING)]),)
+)
 # Days looked at again: events may wait in their queue for as long as four.
 LOOK_BACK = timedelta(days=7)
 # Without funds, or beside another run, which may have read an earlier sum: the next run pays.

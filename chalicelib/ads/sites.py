@@ -1,12 +1,21 @@
 """Sites: what share of the money that is earned on one belongs to its publisher."""
 
 from collections.abc import Collection as Names
+from typing import TypedDict
 
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 
-SITES = Collection("ad.site")
+
+class Site(TypedDict):
+    """A site as it is stored."""
+
+    _id: str
+    revenue_share_bp: int
+
+
+SITES = Collection("ad.site", Site)
 # Shares are whole basis points: hundredths of a percent.
 WHOLE_BP = 10_000
 DEFAULT_SHARE_BP = 7_000

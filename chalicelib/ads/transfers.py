@@ -13,6 +13,7 @@ its marks back; where it dies before that, `clean_up` finds the marks in the acc
 
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from typing import Literal, TypedDict
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.database import Database
@@ -27,8 +28,22 @@ from chalicelib.errors import (
     Unavailable,
 )
 
+
+class Transfer(TypedDict):
+    """A transfer as it is stored: its movement, and the state of the attempt at it."""
+
+    _id: str
+    source: str
+    target: str
+    amount_micros: int
+    attempt: int
+    state: Literal["new", "committed", "retired", "rollback", "rolled_back"]
+    started_at: datetime
+
+
 TRANSFERS = Collection(
     "ad.transfer",
+    Transfer,
     indexes=(IndexModel([("state", ASCENDING), ("started_at", ASCENDING)]),),
 )
 # Longer than a function may run, so that what is abandoned has rarely anyone at work on it.

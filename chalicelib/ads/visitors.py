@@ -8,7 +8,7 @@ from collections.abc import Collection as Names
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from bson.raw_bson import RawBSONDocument
 from pymongo import ASCENDING, IndexModel
@@ -27,8 +27,21 @@ TTL_SECONDS = 90 * DAY_SECONDS
 # The list of a profile for each kind of event.
 LISTS = {"impression": "impressions", "click": "clicks", "conversion": "conversions"}
 
+
+class StoredProfile(TypedDict):
+    """A profile as it is stored: `advertisers` maps each to its lists (`Profile.histories`)."""
+
+    _id: str
+    revision: str
+    advertisers: dict[str, Document]
+    advertiser_count: int
+    last_seen: datetime
+    trim_at: NotRequired[datetime]
+
+
 PROFILES = Collection(
     "ad.user",
+    StoredProfile,
     indexes=(
         IndexModel([("last_seen", ASCENDING)], expireAfterSeconds=TTL_SECONDS),
         IndexModel([("trim_at", ASCENDING)]),

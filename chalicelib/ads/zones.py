@@ -4,8 +4,9 @@ The ads are derived from the campaigns and written in the transaction that chang
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from bson import ObjectId
 from pymongo import ASCENDING, IndexModel, ReturnDocument, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -16,17 +17,49 @@ from chalicelib.ads.models import Zone
 from chalicelib.ads.pricing import DEFAULT_PRIOR, Prior
 from chalicelib.database import Collection, Document
 from chalicelib.errors import UnknownZone, ZoneFull
+from chalicelib.validators import AtMost
+
+# At 3.2 kB for the largest row they stay below MongoDB's 16 MiB a document.
+MAX_ADS = 5_000
+
+
+class Size(TypedDict):
+    """A zone's place on the page, in CSS pixels."""
+
+    width: int
+    height: int
+
+
+class FittedPrior(TypedDict):
+    """The distribution of the click-through rates in a zone (`pricing.Prior`)."""
+
+    alpha: float
+    beta: float
+
+
+class StoredZone(TypedDict):
+    """A zone as it is stored, with the rows that `rows` makes."""
+
+    _id: ObjectId
+    site_id: str
+    zone_id: str
+    size: Size
+    floor_ecpm_micros: int
+    count_on: Literal["beacon", "decision"]
+    version: int
+    ads: Annotated[list[Document], AtMost(MAX_ADS)]
+    ctr_prior: NotRequired[FittedPrior]
+
 
 ZONES = Collection(
     "ad.zone",
+    StoredZone,
     indexes=(
         IndexModel([("site_id", ASCENDING), ("zone_id", ASCENDING)], unique=True),
         IndexModel([("ads.campaign_id", ASCENDING)]),
     ),
     shard_key={"site_id": 1, "zone_id": 1},
 )
-# At 3.2 kB for the largest row they stay below MongoDB's 16 MiB a document.
-MAX_ADS = 5_000
 MAX_ZONES_NAMED = 20
 # The ids settle the order of equal eCPMs, so that one inventory has one form.
 _ORDER = {"ecpm_micros": -1, "campaign_id": 1, "ad_unit_id": 1}

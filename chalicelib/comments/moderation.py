@@ -1,12 +1,13 @@
 """The queue of comments that wait for a moderator, one small document for each."""
 
-from typing import Any
+from datetime import datetime
+from typing import Any, TypedDict
 
 from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
-from chalicelib.comments.store import Comment
+from chalicelib.comments.store import Author, Comment
 from chalicelib.cursors import decode_cursor, encode_cursor
 from chalicelib.database import Collection, Document
 from chalicelib.http import PageQuery
@@ -17,8 +18,22 @@ EXCERPT_CHARACTERS = 280
 _SCOPE = "moderation:pending"
 _ORDER = [("posted", ASCENDING), ("_id", ASCENDING)]
 
+
+class Pending(TypedDict):
+    """A comment that waits for a moderator."""
+
+    _id: str
+    site: str
+    node_id: str
+    id: str
+    posted: datetime
+    author: Author
+    excerpt: str
+
+
 PENDING = Collection(
     "comments.pending",
+    Pending,
     indexes=(
         IndexModel(_ORDER),
         IndexModel([("site", ASCENDING), *_ORDER]),

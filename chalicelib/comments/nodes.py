@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pymongo import IndexModel, ReturnDocument
 from pymongo.collection import Collection as MongoCollection
@@ -10,13 +10,62 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.models import NodeSettings
-from chalicelib.comments.store import StoreName
+from chalicelib.comments.store import MAX_EMBEDDED_COMMENTS, StoreName
 from chalicelib.database import Collection, Document
 from chalicelib.errors import CannotThread, NodeHasComments, UnknownNode
 from chalicelib.identity import DEFAULT_SITE
+from chalicelib.validators import AtMost
+
+
+class Counts(TypedDict):
+    """How many comments of a node are in these states."""
+
+    visible: int
+    pending: int
+
+
+class Move(TypedDict):
+    """The mark of a move that is under way, to the generation that it makes."""
+
+    owner: str
+    expires_at: datetime
+    generation: int
+
+
+class Embedded(TypedDict, total=False):
+    """What the embedded store keeps in a node: flat `comments`, or threaded `replies`."""
+
+    count: int
+    comments: Annotated[list[Document], AtMost(MAX_EMBEDDED_COMMENTS)]
+    replies: Annotated[list[Document], AtMost(MAX_EMBEDDED_COMMENTS)]
+
+
+class Node(TypedDict):
+    """A node as it is stored; `written` waits for the counts to be compared."""
+
+    _id: str
+    site: str
+    title: str
+    url: str
+    store: StoreName
+    threaded: bool
+    max_depth: int
+    locked: bool
+    moderation: Literal["after", "before"]
+    last_seq: int
+    last_posted: datetime | None
+    generation: int
+    last_generation: int
+    moving: Move | None
+    wanted_store: StoreName | None
+    written: datetime | None
+    counts: Counts
+    metadata: NotRequired[Embedded]
+
 
 NODES = Collection(
     "comments.node",
+    Node,
     indexes=(
         # Small: only nodes that wait for a move, or for their counts to be compared.
         IndexModel("wanted_store", partialFilterExpression={"wanted_store": {"$type": "string"}}),

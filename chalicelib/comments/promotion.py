@@ -7,15 +7,21 @@ generation served, and the mark to expire.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
-from typing import ClassVar
+from datetime import datetime, timedelta
+from typing import ClassVar, TypedDict
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 
 from chalicelib.comments import nodes
-from chalicelib.comments.store import Comment, Full, Moved, StoreName, counts_change
+from chalicelib.comments.store import (
+    MAX_EMBEDDED_COMMENTS,
+    Comment,
+    Full,
+    Moved,
+    StoreName,
+    counts_change,
+)
 from chalicelib.comments.stores import store_of
-from chalicelib.comments.stores.embedded import MAX_COMMENTS
 from chalicelib.database import Collection, Document
 from chalicelib.errors import StoreTooSmall, Unavailable
 from chalicelib.ids import new_id
@@ -29,9 +35,21 @@ MAX_COMMENTS_INLINE = 1_000
 _GRACE = timedelta(minutes=15)
 _SWEPT_AT_ONCE = 100
 
+
+class Generation(TypedDict):
+    """A generation of a node's comments, in its store."""
+
+    _id: str
+    node_id: str
+    generation: int
+    store: StoreName
+    due: datetime
+
+
 # Generations that are no longer read, or never came to be: what `sweep` has to remove.
 GENERATIONS = Collection(
     "comments.generation",
+    Generation,
     indexes=(IndexModel([("due", ASCENDING)]),),
 )
 
@@ -51,7 +69,10 @@ def request_move(runtime: Runtime, node: Document, store: StoreName) -> Document
     be lost. Raises CannotThread, StoreTooSmall, and Unavailable while another move runs.
     """
     nodes.check_threads({**node, "store": store})
-    if store == "embedded" and sum(store_of(runtime, node).count(node).values()) > MAX_COMMENTS:
+    if (
+        store == "embedded"
+        and sum(store_of(runtime, node).count(node).values()) > MAX_EMBEDDED_COMMENTS
+    ):
         raise StoreTooSmall
     if node["last_seq"] <= MAX_COMMENTS_INLINE:
         return move(runtime, node["_id"], store)

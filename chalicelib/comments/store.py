@@ -10,6 +10,8 @@ from chalicelib.database import Document
 
 StoreName = Literal["documents", "embedded", "buckets"]
 Order = Literal["oldest", "newest"]
+# What a node's own document holds at most, beside its bound in bytes.
+MAX_EMBEDDED_COMMENTS = 1_000
 # `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,
 # and is shown to nobody. The API knows the other four.
 State = Literal["visible", "pending", "hidden", "deleted", "removed"]

@@ -149,9 +149,8 @@ def test_a_visitor_with_full_lists_of_200_advertisers_is_served_right(
     activate(runtime, SPRING, SUMMER)
     full = {"impressions": [event(START, "other", "other")] * 100}
     histories = {f"x{number}": full for number in range(198)} | {"mercedes": full, "y": full}
-    runtime.database[PROFILES.name].insert_one(
-        {"_id": "ann", "revision": "r", "advertiser_count": 200, "advertisers": histories}
-    )
+    profile = {"_id": "ann", "revision": "r", "last_seen": START, "advertiser_count": 200}
+    runtime.database[PROFILES.name].insert_one({**profile, "advertisers": histories})
 
     # One advertiser's list may have lost the impression, the other's was never begun.
     assert shown(client, "visitor=ann&count=20") == []

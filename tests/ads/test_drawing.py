@@ -97,7 +97,7 @@ def test_a_decision_does_not_wait_for_a_campaign_that_another_holds(
     activate(runtime, SUMMER)
     database = runtime.database
     with database.client.start_session() as session, session.start_transaction():
-        held = {"$set": {"held": True}}
+        held = {"$set": {"caps": []}}
         database[CAMPAIGNS.name].update_one({"_id": SUMMER}, held, session=session)
 
         assert page.ad()["campaign_id"] == SPRING

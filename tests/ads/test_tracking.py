@@ -16,7 +16,7 @@ from chalicelib.ads import budgets, counts, events, visitors
 from chalicelib.ads.events import AdEvent
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
-from deploy.template import declared_queues, visibility_timeout_seconds
+from deploy.declared import declared_queues, visibility_timeout_seconds
 from tests.ads.happening import BROWSER, CLICKS, PRICE, SPRING, Page, stored, totals
 from tests.ads.inventory import LANDING_URL, activate, add_zones, cpm, placed, put_campaign
 from tests.conftest import Clock, Workers
@@ -370,4 +370,4 @@ def test_a_batch_that_fails_is_delivered_again_whole(
 def test_events_are_kept_for_ninety_days(runtime: Runtime) -> None:
     indexes = runtime.database[events.EVENTS.name].index_information()
 
-    assert indexes["ts_1"]["expireAfterSeconds"] == timedelta(days=90).total_seconds()
+    assert indexes["plaza_ts_1"]["expireAfterSeconds"] == timedelta(days=90).total_seconds()

@@ -276,7 +276,8 @@ def test_money_moved_by_processes_that_die_at_every_step_is_all_there_in_the_end
     runtime: Runtime, mongodb_uri: str
 ) -> None:
     names = transfer_work.ACCOUNTS
-    rows = [{"_id": name, "balance_micros": 1_000, "pending": []} for name in names]
+    fresh = {"balance_micros": 1_000, "pending": [], "opened_at": runtime.now()}
+    rows = [{"_id": name, **fresh} for name in names]
     runtime.database[accounts.ACCOUNTS.name].insert_many(rows)
 
     died = run_swarm(

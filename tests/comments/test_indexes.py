@@ -17,9 +17,10 @@ from chalicelib.comments import moderation, nodes, promotion
 from chalicelib.comments.order import position
 from chalicelib.comments.store import Order, Page, Viewer
 from chalicelib.comments.stores import store_of
-from chalicelib.database import Document, ensure_indexes, open_database
+from chalicelib.database import Document, open_database
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
+from chalicelib.migration import migrate
 from chalicelib.runtime import Runtime
 from tests.comments.discussion import LAYOUTS, Layout
 
@@ -39,7 +40,7 @@ def site(mongo_client: Any) -> Iterator[Database[Document]]:
     """A database with 20,000 comments, shared by this module's tests."""
     database = open_database(mongo_client, "plaza-test-indexes")
     mongo_client.drop_database(database.name)
-    ensure_indexes(database, schema.COLLECTIONS)
+    migrate(database, schema.COLLECTIONS)
     yield database
     mongo_client.drop_database(database.name)
 

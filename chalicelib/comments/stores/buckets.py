@@ -7,9 +7,10 @@ comment's number names its page, so writers never have to agree on one.
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import bson
+from bson import ObjectId
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
@@ -17,14 +18,30 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.store import GONE, Added, Changed, Comment, Page, State, after_change
 from chalicelib.database import Collection, Document
+from chalicelib.validators import AtMost
 
 PAGE_COMMENTS = 100
 # What no longer fits goes to a continuation, a further part of the same page.
 MAX_PAGE_BYTES = 4 * 1024 * 1024
 
+
+class PartOfPage(TypedDict):
+    """A page of comments, or a continuation of one that was full in bytes."""
+
+    _id: ObjectId
+    node_id: str
+    generation: int
+    page: int
+    part: int
+    count: int
+    bytes: int
+    comments: Annotated[list[Comment], AtMost(PAGE_COMMENTS)]
+
+
 # The generation stands behind the page, so that the shard key is a prefix of the unique index.
 PAGES = Collection(
     "comments.page",
+    PartOfPage,
     indexes=(
         IndexModel(
             [

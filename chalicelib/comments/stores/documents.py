@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from bson import ObjectId
 from pymongo import ASCENDING, DESCENDING, IndexModel, ReturnDocument, UpdateOne
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
@@ -33,11 +34,22 @@ _BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
 
 _ORDERS = (_BY_SEQ, _BY_THREAD, _BY_NEWEST_ROOT)
 
+
+class StoredComment(Comment):
+    """A comment in its node's generation; `root_seq` is the number of its thread's root."""
+
+    _id: ObjectId
+    node_id: str
+    generation: int
+    root_seq: int
+
+
 # The state stands before the order in each index, or a page of a node where most comments
 # wait for a moderator would read them all. For the same reason authors find their own waiting
 # comments by indexes of their own, which hold nothing else.
 COMMENTS = Collection(
     "comments.comment",
+    StoredComment,
     indexes=(
         IndexModel([*_NODE, ("id", ASCENDING)], unique=True),
         *(IndexModel([*_NODE, ("state", ASCENDING), *order]) for order in _ORDERS),

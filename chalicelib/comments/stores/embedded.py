@@ -16,6 +16,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.models import DEEPEST
 from chalicelib.comments.order import position, thread_range
 from chalicelib.comments.store import (
+    MAX_EMBEDDED_COMMENTS,
     Added,
     Changed,
     Comment,
@@ -29,7 +30,6 @@ from chalicelib.comments.store import (
 )
 from chalicelib.database import Document
 
-MAX_COMMENTS = 1_000
 # What a push adds beside the comment itself: keys of arrays, counters that grow.
 _SLACK_BYTES = 256
 _ATTEMPTS = 20
@@ -139,7 +139,7 @@ class EmbeddedStore:
         comments: list[Comment] = []
         for batch in batches:
             comments += batch
-            if len(comments) > MAX_COMMENTS:
+            if len(comments) > MAX_EMBEDDED_COMMENTS:
                 raise Full
         metadata = _laid_out(comments, _array(node))
         rest = nodes.find(self._nodes.database, node["_id"])
@@ -183,7 +183,7 @@ class EmbeddedStore:
             return {}
         number = {"$add": [{"$ifNull": ["$metadata.count", 0]}, comments]}
         fits = {"$lte": [{"$bsonSize": "$$ROOT"}, self._max_bytes - size]}
-        return {"$expr": {"$and": [{"$lte": [number, MAX_COMMENTS]}, fits]}}
+        return {"$expr": {"$and": [{"$lte": [number, MAX_EMBEDDED_COMMENTS]}, fits]}}
 
     def _check(self, node: Document, room: Document | None = None) -> None:
         """Raise Moved for a node that is not as it was read, or Full for one without room."""

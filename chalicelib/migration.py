@@ -1,0 +1,183 @@
+"""Bringing the database to what the code declares: collections, validators, indexes, shard keys.
+
+Two versions run side by side while one is deployed, so a migration has two halves (M. Fowler,
+"Parallel Change"): *expanding* allows and builds what this version needs and takes nothing from
+the one before; *contracting*, once the other no longer runs, takes away what this one does not
+declare. Both may run again at any time, twice at once, and while there is traffic.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pymongo
+from pymongo import IndexModel
+from pymongo.database import Database
+from pymongo.errors import OperationFailure
+
+from chalicelib import sharding
+from chalicelib.database import Collection, Document
+from chalicelib.validators import Schema, schema_of
+
+# By its name an index is known as Plaza's: no other is ever dropped.
+INDEX_PREFIX = "plaza_"
+# Below a Lambda function's longest time, which is 15 minutes.
+BUILD_TIMEOUT_SECONDS = 840
+# The server's largest: 68 years. A TTL cannot be taken from an index without dropping it.
+NEVER_SECONDS = 2**31 - 1
+_NAMESPACE_EXISTS = 48
+_INDEX_NOT_FOUND = 27
+# What makes two indexes on the same keys two indexes to the server.
+_TELLING = ("unique", "sparse", "partialFilterExpression")
+# `moderate`: a document that an older version left as it was can still be changed.
+_STRICTNESS = {"validationLevel": "moderate", "validationAction": "error"}
+_TRIES = 10
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a migration did, and what it left for the contracting one, a line each."""
+
+    done: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def migrate(
+    database: Database[Document], collections: Iterable[Collection], *, contract: bool = False
+) -> Report:
+    """Make the database hold what the collections declare; say what was done.
+
+    Without `contract`, what only another version declares stays. Raises ShardedOtherwise where
+    a collection is sharded by another key than its own.
+    """
+    report = Report()
+    is_sharded = sharding.is_sharded(database)
+    with pymongo.timeout(BUILD_TIMEOUT_SECONDS):
+        existing = set(database.list_collection_names())
+        for collection in collections:
+            if collection.name not in existing and _create(database, collection):
+                report.done.append(f"{collection.name}: created")
+            _validate(database, collection, report, contract=contract)
+            supporting = sharding.supporting_index(collection) if is_sharded else None
+            declared = [*collection.indexes, *([supporting] if supporting else [])]
+            _index(database, collection.name, declared, report, contract=contract)
+            if is_sharded and sharding.shard(database, collection):
+                report.done.append(f"{collection.name}: sharded by {dict(collection.shard_key)}")
+    return report
+
+
+def _create(database: Database[Document], collection: Collection) -> bool:
+    """Create a collection; False where another process was quicker.
+
+    One without an index too, since a transaction would otherwise have to create it, and two
+    at once would then conflict.
+    """
+    try:
+        database.create_collection(collection.name, check_exists=False)
+    except OperationFailure as error:
+        if error.code != _NAMESPACE_EXISTS:
+            raise
+        return False
+    return True
+
+
+def _validate(
+    database: Database[Document], collection: Collection, report: Report, *, contract: bool
+) -> None:
+    """Have the server accept this version's documents, and those of the version before.
+
+    Another migration may write at the same time, so what is in force is looked at again.
+    """
+    if collection.shape is None:
+        return
+    own = schema_of(collection.shape)
+    for _ in range(_TRIES):
+        accepted, options = _accepted(database, collection.name)
+        others = [schema for schema in accepted if schema != own][:1]
+        wanted = [own] if contract else [own, *others]
+        if accepted == wanted and options == _STRICTNESS:
+            break
+        change = {"collMod": collection.name, "validator": _any_of(wanted), **_STRICTNESS}
+        database.command(change)
+        report.done.append(f"{collection.name}: validator set")
+    if others and not contract:
+        report.left.append(f"{collection.name}: an older validator is accepted as well")
+
+
+def _accepted(database: Database[Document], name: str) -> tuple[list[Schema], Mapping[str, str]]:
+    """Return the schemas that a collection accepts, the newest first, and how strictly."""
+    (found,) = database.list_collections(filter={"name": name})
+    options = found["options"]
+    validator = options.get("validator", {})
+    schemas = [each["$jsonSchema"] for each in validator.get("$or", [validator]) if each]
+    return schemas, {each: options[each] for each in _STRICTNESS if each in options}
+
+
+def _any_of(schemas: list[Schema]) -> Document:
+    validators = [{"$jsonSchema": schema} for schema in schemas]
+    return validators[0] if len(validators) == 1 else {"$or": validators}
+
+
+def _index(
+    database: Database[Document],
+    name: str,
+    declared: Iterable[IndexModel],
+    report: Report,
+    *,
+    contract: bool,
+) -> None:
+    """Build what is missing, then change what can be changed, then drop what is not declared."""
+    rows = database[name]
+    standing = {_identity(each): each for each in rows.list_indexes()}
+    wanted = {_identity(each.document): each.document for each in declared}
+    for identity, index in wanted.items():
+        if identity not in standing:
+            built = _named(index)
+            rows.create_indexes([built])
+            report.done.append(f"{name}: index {built.document['name']} built")
+        elif _ttl(standing[identity]) != _ttl(index):
+            change = {"name": standing[identity]["name"], "expireAfterSeconds": _ttl(index)}
+            database.command("collMod", name, index=change)
+            report.done.append(f"{name}: index {change['name']} expires after {_ttl(index)} s")
+    surplus = [standing[identity]["name"] for identity in standing.keys() - wanted.keys()]
+    for index_name in sorted(surplus):
+        if not index_name.startswith(INDEX_PREFIX):
+            continue
+        if contract:
+            _drop(database, name, index_name)
+            report.done.append(f"{name}: index {index_name} dropped")
+        else:
+            report.left.append(f"{name}: index {index_name} is not declared")
+
+
+def _identity(index: Mapping[str, Any]) -> tuple[Any, ...]:
+    options = tuple(repr(index.get(option) or None) for option in _TELLING)
+    return (*index["key"].items(), *options)
+
+
+def _ttl(index: Mapping[str, Any]) -> int:
+    return int(index.get("expireAfterSeconds", NEVER_SECONDS))
+
+
+def _named(index: Mapping[str, Any]) -> IndexModel:
+    """Return the index under a name that says whose it is, which keys and which options it has."""
+    keys = [f"{key}_{kind}" for key, kind in index["key"].items()]
+    options = [option for option in _TELLING if index.get(option)]
+    filtered = [_digest(index[option]) for option in options if index[option] is not True]
+    name = INDEX_PREFIX + "_".join([*keys, *options, *filtered])
+    rest = {each: value for each, value in index.items() if each not in ("key", "name")}
+    return IndexModel(list(index["key"].items()), name=name, **rest)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:8]
+
+
+def _drop(database: Database[Document], name: str, index: str) -> None:
+    """Drop an index unless another process was quicker."""
+    try:
+        database[name].drop_index(index)
+    except OperationFailure as error:
+        if error.code != _INDEX_NOT_FOUND:
+            raise

@@ -1,0 +1,45 @@
+"""Shard keys: how collections are spread over a sharded cluster, where there is one."""
+
+from pymongo import IndexModel
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document
+
+
+class ShardedOtherwise(Exception):
+    """A collection is sharded by another key; only `reshardCollection`, by hand, changes that."""
+
+
+def is_sharded(database: Database[Document]) -> bool:
+    """Tell whether the server is the router of a sharded cluster."""
+    return bool(database.client.admin.command("hello").get("msg") == "isdbgrid")
+
+
+def supporting_index(collection: Collection) -> IndexModel | None:
+    """Return the index that sharding needs beside those declared, if it needs one.
+
+    The server asks for an index that begins with the shard key and holds every document.
+    """
+    key = list(collection.shard_key.items())
+    if key == [("_id", 1)] or any(_begins_with(key, index) for index in collection.indexes):
+        return None
+    return IndexModel(key)
+
+
+def _begins_with(key: list[tuple[str, int | str]], index: IndexModel) -> bool:
+    document = index.document
+    is_whole = not document.get("sparse") and "partialFilterExpression" not in document
+    return is_whole and list(document["key"].items())[: len(key)] == key
+
+
+def shard(database: Database[Document], collection: Collection) -> bool:
+    """Shard a collection by its key; False where it is. Raises ShardedOtherwise."""
+    client, namespace = database.client, f"{database.name}.{collection.name}"
+    known = client.get_database("config")["collections"].find_one({"_id": namespace}, {"key": 1})
+    if known is None:
+        key = dict(collection.shard_key)
+        client.admin.command("shardCollection", namespace, key=key)
+        return True
+    if list(known["key"].items()) != list(collection.shard_key.items()):
+        raise ShardedOtherwise(f"{namespace} is sharded by {known['key']}")
+    return False

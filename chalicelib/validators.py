@@ -1,0 +1,107 @@
+"""Validators: what the server checks of a stored document, made from the document's shape.
+
+A shape is a TypedDict beside its collection. Checking an element costs the server 0.6 µs, at
+every write of the document: an array that may be longer than `LOOKED_INTO` is checked for its
+type and its length alone, and a map for being one.
+"""
+
+import types
+from dataclasses import dataclass
+from datetime import datetime
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from bson import ObjectId
+
+Schema = dict[str, Any]
+
+LOOKED_INTO = 50
+_NUMBERS = ["double", "int", "long"]
+_BSON_TYPES: dict[Any, list[str]] = {
+    str: ["string"],
+    bool: ["bool"],
+    # A pipeline may compute a whole number as either.
+    int: ["int", "long"],
+    float: _NUMBERS,
+    datetime: ["date"],
+    ObjectId: ["objectId"],
+    types.NoneType: ["null"],
+    Any: [],
+}
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """The bound of an array: `Annotated[list[str], AtMost(200)]`."""
+
+    items: int
+
+
+def schema_of(shape: Any) -> Schema:
+    """Return the `$jsonSchema` of a shape.
+
+    A TypedDict allows its own fields alone; `Any` and `dict[str, Any]` allow everything. Raises
+    TypeError for an array without a bound, and for a type that BSON has no word for.
+    """
+    if is_typeddict(shape):
+        return _object(shape)
+    if get_origin(shape):
+        return _generic(get_origin(shape), get_args(shape))
+    if shape not in _BSON_TYPES:
+        raise TypeError(f"BSON has no type for {shape}")
+    names = _BSON_TYPES[shape]
+    return {"bsonType": names} if names else {}
+
+
+def _generic(origin: Any, arguments: tuple[Any, ...]) -> Schema:
+    if origin in (Required, NotRequired):
+        return schema_of(arguments[0])
+    if origin is Annotated:
+        return _annotated(arguments[0], arguments[1:])
+    if origin in (Union, types.UnionType):
+        return _union([schema_of(each) for each in arguments])
+    if origin is Literal:
+        return {"enum": sorted(arguments)}
+    if origin is dict:
+        return {"bsonType": ["object"]}
+    raise TypeError(f"a {origin} needs a bound: Annotated[list[str], AtMost(200)]")
+
+
+def _object(shape: Any) -> Schema:
+    fields = get_type_hints(shape, include_extras=True)
+    required = sorted(shape.__required_keys__)
+    return {
+        "bsonType": ["object"],
+        # The server refuses an empty list.
+        **({"required": required} if required else {}),
+        "properties": {name: schema_of(type_) for name, type_ in fields.items()},
+        "additionalProperties": False,
+    }
+
+
+def _annotated(shape: Any, notes: tuple[Any, ...]) -> Schema:
+    bound = next((note for note in notes if isinstance(note, AtMost)), None)
+    if bound is None:
+        return schema_of(shape)
+    (element,) = get_args(shape)
+    array: Schema = {"bsonType": ["array"], "maxItems": bound.items}
+    if bound.items <= LOOKED_INTO:
+        array["items"] = schema_of(element)
+    return array
+
+
+def _union(schemas: list[Schema]) -> Schema:
+    """Return one list of types where nothing else is said of them."""
+    if all(schema.keys() == {"bsonType"} for schema in schemas):
+        return {"bsonType": sorted({name for schema in schemas for name in schema["bsonType"]})}
+    return {"anyOf": schemas}
