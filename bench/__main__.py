@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import tables
+from bench import page, tables
 from bench.case import Case
 from bench.figures import Figure, Run, bars, load, save
 from bench.machine import commit, machine
@@ -33,8 +33,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     given = _options(arguments)
     run = load(_path(given.read)) if given.read else _measured(given.part or PARTS, given.quick)
+    # As they are asked for: the last of them needs a library that a measurement does not.
     if given.json:
         save(run, _path(given.json))
+    if given.markdown:
+        page.write(run, _path(given.markdown))
+    if given.html:
+        from bench import charts
+
+        charts.write(run, _path(given.html))
     print(tables.report(run))
     if any(not bar.is_met for bar in bars(run)):
         sys.exit(0 if run.is_quick or given.read else 1)
@@ -45,6 +52,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("part", nargs="*", help=f"which parts: {', '.join(PARTS)}; default: all")
     parser.add_argument("--quick", action="store_true", help="smaller sizes and shorter rounds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with charts")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="put the tables into the regions of a page"
+    )
     parser.add_argument("--read", type=Path, metavar="FILE", help="show an earlier run's figures")
     given = parser.parse_args(arguments)
     unknown = set(given.part).difference(PARTS)

@@ -9,14 +9,11 @@ FIGURE_COLUMNS = (
     "store",
     "size",
     "door",
-    "p50 ms",
-    "p99 ms",
-    "floor p50",
-    "floor p99",
-    "ratio",
-    "in rounds",
+    "p50 / p99 ms",
+    "floor's ms",
+    "ratio (in rounds)",
     "a second",
-    "floor a second",
+    "floor's a second",
     "samples",
 )
 
@@ -34,9 +31,10 @@ def growth_table(growth: Iterable[Growth]) -> str:
         costs = "; ".join(f"{one.size:,}: {_number(one.p50_ms)}" for one in each.figures)
         floor = f"{each.floor_factor:.2f}" if each.floor_factor else ""
         labels = (first.operation, first.store, first.door, first.unit)
-        rows.append((*labels, costs, f"{each.factor:.2f}", _range(each.factors), floor))
+        factor = f"{each.factor:.2f} ({_range(each.factors)})"
+        rows.append((*labels, costs, factor, floor))
     columns = ("operation", "store", "door", "unit", "p50 ms by size")
-    return table((*columns, "growth", "in rounds", "floor's growth"), rows)
+    return table((*columns, "growth (in rounds)", "floor's"), rows)
 
 
 def bars_table(found: Iterable[Bar]) -> str:
@@ -45,13 +43,12 @@ def bars_table(found: Iterable[Bar]) -> str:
         (
             bar.name,
             f"≤ {bar.at_most:.2f}",
-            f"{bar.median:.2f}",
-            _range(bar.found),
+            f"{bar.median:.2f} ({_range(bar.found)})",
             "met" if bar.is_met else "**missed**",
         )
         for bar in found
     ]
-    return table(("bar", "promised", "found", "in rounds", ""), rows)
+    return table(("bar", "promised", "found (in rounds)", ""), rows)
 
 
 def run_table(run: Run) -> str:
@@ -65,13 +62,17 @@ def report(run: Run) -> str:
     """Return the whole run: the machine, each part's figures and growth, then the bars."""
     sections = [run_table(run)]
     for part in dict.fromkeys(figure.part for figure in run.figures):
-        mine = [figure for figure in run.figures if figure.part == part]
-        sections += [f"## {part}", figures_table(mine)]
-        if growth := growths(mine):
-            sections += [growth_table(growth)]
+        sections += [f"## {part}", part_tables(run, part)]
     if found := bars(run):
         sections += ["## bars", bars_table(found)]
     return "\n\n".join(sections)
+
+
+def part_tables(run: Run, part: str) -> str:
+    """Return what was measured of one part, and how it grew."""
+    mine = [figure for figure in run.figures if figure.part == part]
+    growth = growths(mine)
+    return "\n\n".join([figures_table(mine), *([growth_table(growth)] if growth else [])])
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -85,23 +86,23 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _figure_row(figure: Figure) -> tuple[str, ...]:
-    size = f"{figure.size:,} {figure.unit}" if figure.unit else ""
-    spread = _range(figure.ratios)
+    floor = figure.floor_p50_ms, figure.floor_p99_ms
     return (
         figure.operation,
         figure.store,
-        size,
+        f"{figure.size:,} {figure.unit}" if figure.unit else "",
         figure.door,
-        _number(figure.p50_ms),
-        _number(figure.p99_ms),
-        _number(figure.floor_p50_ms),
-        _number(figure.floor_p99_ms),
-        f"{figure.ratio:.2f}" if figure.ratio else "",
-        spread,
+        _pair(figure.p50_ms, figure.p99_ms),
+        _pair(*floor) if figure.floor_p50_ms else "",
+        f"{figure.ratio:.2f} ({_range(figure.ratios)})" if figure.ratio else "",
         f"{figure.per_second:,.0f}",
         f"{figure.floor_per_second:,.0f}" if figure.floor_per_second else "",
         str(figure.samples),
     )
+
+
+def _pair(p50_ms: float | None, p99_ms: float | None) -> str:
+    return f"{_number(p50_ms)} / {_number(p99_ms)}"
 
 
 def _range(values: Sequence[float]) -> str:
