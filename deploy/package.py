@@ -9,7 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from deploy.template import CONFIG, ROOT, merge_template, stage_environment
+from deploy.declared import CONFIG, ROOT, stage_environment
+from deploy.template import merge_template
 
 
 def main() -> None:

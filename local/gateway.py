@@ -12,7 +12,7 @@ from chalice.config import Config
 from chalice.local import LocalGateway, LocalGatewayException
 
 from chalicelib.http import CORS
-from deploy.template import GATEWAY_RESPONSES, problem_body
+from deploy.api import GATEWAY_RESPONSES, problem_body
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication

@@ -13,7 +13,7 @@ from chalice.local import LambdaContext
 
 from chalicelib.logs import log
 from chalicelib.queues import DEAD_LETTER_SUFFIX, MAX_RECEIVES
-from deploy.template import declared_queues
+from deploy.declared import declared_queues
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

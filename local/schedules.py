@@ -1,6 +1,5 @@
 """EventBridge's schedules: each handler at its rate, and once when the stack starts."""
 
-import re
 import threading
 import time
 import uuid
@@ -13,10 +12,9 @@ from chalice.app import Chalice, ScheduledEventConfig, ScheduleExpression
 from chalice.local import LambdaContext
 
 from chalicelib.logs import log
+from deploy.declared import rate_seconds
 from local.failures import StartupFailure
 from local.queues import FUNCTION_MEMORY_MB
-
-_SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,10 @@ def declared_schedules(app: Chalice) -> list[Schedule]:
 
 
 def _rate_seconds(expression: str | ScheduleExpression) -> int:
-    text = expression if isinstance(expression, str) else expression.to_string()
-    rate = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", text)
-    if rate is None:
-        raise StartupFailure(f"the schedule {text!r} is not a rate, which is all that runs here")
-    return int(rate[1]) * _SECONDS[rate[2]]
+    try:
+        return rate_seconds(expression)
+    except ValueError as error:
+        raise StartupFailure(f"{error}, which is all that runs here") from None
 
 
 def run_schedules(app: Chalice, stop: threading.Event) -> None:

@@ -23,10 +23,11 @@ from chalicelib.database import Document, ensure_indexes, open_database
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
-from deploy.template import declared_queues
+from deploy.declared import declared_queues
 from local.mongod import running_mongod
 from local.queues import Poller, create_queues
 from tests.http_client import Client
+from tests.sending import refuse_undeclared
 
 JWT_SECRET = "a secret of the tests, long enough for HS256"
 # Long, so that a message that failed does not come back within the same `drain`.
@@ -84,9 +85,13 @@ def settings(mongodb_uri: str) -> Settings:
 
 @pytest.fixture(scope="session")
 def sqs() -> Iterator[Any]:
-    """SQS by moto, in this process."""
+    """SQS by moto, in this process, with the functions' policies in force."""
     with mock_aws():
-        yield boto3.client("sqs", region_name="eu-central-1")
+        client = boto3.client("sqs", region_name="eu-central-1")
+        client.meta.events.register(
+            "before-parameter-build.sqs.SendMessageBatch", refuse_undeclared
+        )
+        yield client
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from chalice.app import Chalice
 from pydantic import TypeAdapter
 
 from chalicelib.queues import DEAD_LETTER_SUFFIX, MAX_RECEIVES, Message, Queues, consume
-from deploy.template import declared_queues
+from deploy.declared import declared_queues
 from local.queues import Poller, create_queues
 
 Handler = Callable[["Greeting"], None]

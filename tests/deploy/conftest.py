@@ -1,21 +1,33 @@
 """The real package, made once."""
 
+import json
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from deploy.template import ROOT
+from deploy.declared import ROOT
+
+
+def make_package(stage: str, out: Path) -> None:
+    command = [sys.executable, "-m", "deploy.package", stage, str(out)]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 @pytest.fixture(scope="session")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of deployment.zip, sam.json and the zip's content."""
     out = tmp_path_factory.mktemp("package")
-    command = [sys.executable, "-m", "deploy.package", "prod", str(out)]
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    make_package("prod", out)
     with zipfile.ZipFile(out / "deployment.zip") as archive:
         archive.extractall(out / "content")
     return out
+
+
+@pytest.fixture(scope="session")
+def template(package: Path) -> Any:
+    """The template of prod, as Chalice wrote and merged it."""
+    return json.loads((package / "sam.json").read_text())

@@ -18,7 +18,7 @@ from chalicelib.comments.promotion import MoveNode
 from chalicelib.database import Document, open_database
 from chalicelib.queues import Message
 from chalicelib.social.messages import Deliver, Spread, Trim
-from deploy.template import declared_queues
+from deploy.declared import declared_queues
 from local.schedules import scheduled_event
 from tests.deploy.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
 

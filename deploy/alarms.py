@@ -1,0 +1,136 @@
+"""The alarms; docs/operations.md says what each of them means and asks for."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from chalice.utils import to_cfn_resource_name
+
+from chalicelib.metrics import AD_EVENTS, FAN_OUTS_FAILED
+from deploy.api import API_NAME
+from deploy.declared import Command, Function, Schedule, Worker
+from deploy.intrinsics import attribute, filled, reference, when
+from deploy.queues import dead_letters_id, queue_id
+
+_PERIOD_SECONDS = 300
+_HOUR_SECONDS = 3_600
+_RUNS_MISSED = 3
+_NEAR_TIMEOUT_SHARE = 0.8
+_FAILING_SHARE = 0.01
+_UNPAID_SHARE = 0.01
+
+
+def alarms(functions: list[Function], namespace: str) -> dict[str, Any]:
+    """Return every alarm; `namespace` is that of the metrics which Plaza counts itself.
+
+    A command has none: who calls it sees what it answers.
+    """
+    found = dict(_api_alarms())
+    for function in functions:
+        if isinstance(function, Worker):
+            found |= dict(_queue_alarms(function))
+        if isinstance(function, Schedule):
+            found |= dict(_schedule_alarms(function))
+        if not isinstance(function, Command):
+            found |= dict(_function_alarms(function))
+    return found | dict(_own_alarms(namespace))
+
+
+def _api_alarms() -> Iterator[tuple[str, Any]]:
+    # Of the gateway, so of all that callers saw, whoever was at fault.
+    failures = _metric("AWS/ApiGateway", "5XXError", "Average", ApiName=API_NAME)
+    latency = _metric("AWS/ApiGateway", "Latency", "p99", ApiName=API_NAME)
+    yield _alarm("api", "failing", failures, Threshold=_FAILING_SHARE, EvaluationPeriods=2)
+    slow = reference("ApiSlowMilliseconds")
+    yield _alarm("api", "slow", latency, Threshold=slow, EvaluationPeriods=3)
+
+
+def _queue_alarms(worker: Worker) -> Iterator[tuple[str, Any]]:
+    dead, queue = (
+        attribute(name, "QueueName") for name in (dead_letters_id(worker), queue_id(worker))
+    )
+    visible = _metric("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", QueueName=dead)
+    age = _metric("AWS/SQS", "ApproximateAgeOfOldestMessage", "Maximum", QueueName=queue)
+    yield _alarm(worker.title, "dead-letters", visible, Threshold=0)
+    oldest = reference("OldestMessageSeconds")
+    yield _alarm(worker.title, "oldest-message", age, Threshold=oldest)
+
+
+def _schedule_alarms(schedule: Schedule) -> Iterator[tuple[str, Any]]:
+    name = reference(schedule.resource)
+    yield _alarm(
+        schedule.title,
+        "missed",
+        _metric("AWS/Lambda", "Invocations", "Sum", FunctionName=name),
+        Period=schedule.every_seconds,
+        EvaluationPeriods=_RUNS_MISSED,
+        ComparisonOperator="LessThanThreshold",
+        Threshold=1,
+        TreatMissingData="breaching",
+    )
+
+
+def _function_alarms(function: Function) -> Iterator[tuple[str, Any]]:
+    # A schedule fails no more often than it runs.
+    every_seconds = function.every_seconds if isinstance(function, Schedule) else 0
+    period = max(_PERIOD_SECONDS, every_seconds)
+    name = reference(function.resource)
+    for metric in ("Errors", "Throttles"):
+        count = _metric("AWS/Lambda", metric, "Sum", FunctionName=name)
+        yield _alarm(function.title, metric.lower(), count, Threshold=0, Period=period)
+    duration = _metric("AWS/Lambda", "Duration", "p99", FunctionName=name)
+    near_ms = _NEAR_TIMEOUT_SHARE * function.timeout_seconds * 1000
+    yield _alarm(function.title, "near-timeout", duration, Threshold=near_ms, Period=period)
+
+
+def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
+    (failed,) = FAN_OUTS_FAILED.units
+    yield _alarm("fan-outs", "given-up", _metric(namespace, failed, "Sum"), Threshold=0)
+    total, unpaid = AD_EVENTS.units
+    share = {"Id": "share", "Expression": "unpaid / total", "Label": "Share of unpaid ad events"}
+    parts = [_part("total", namespace, total), _part("unpaid", namespace, unpaid)]
+    yield _alarm("ad-events", "unpaid", {"Metrics": [share, *parts]}, Threshold=_UNPAID_SHARE)
+
+
+def _metric(namespace: str, name: str, statistic: str, **dimensions: Any) -> dict[str, Any]:
+    kind = "ExtendedStatistic" if statistic.startswith("p") else "Statistic"
+    return {
+        "Namespace": namespace,
+        "MetricName": name,
+        kind: statistic,
+        "Period": _PERIOD_SECONDS,
+        "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions.items()],
+    }
+
+
+def _part(name: str, namespace: str, metric: str) -> dict[str, Any]:
+    """Return an hour's sum of a metric, to calculate with."""
+    return {
+        "Id": name,
+        "ReturnData": False,
+        "MetricStat": {
+            "Metric": {"Namespace": namespace, "MetricName": metric},
+            "Period": _HOUR_SECONDS,
+            "Stat": "Sum",
+        },
+    }
+
+
+def _alarm(
+    subject: str, kind: str, metric: dict[str, Any], **properties: Any
+) -> tuple[str, dict[str, Any]]:
+    """Return an alarm by its logical id; `kind` is its heading in docs/operations.md."""
+    actions = when("HasAlarmTopic", [reference("AlarmTopicArn")])
+    return f"Alarm{to_cfn_resource_name(f'{subject}-{kind}')}", {
+        "Type": "AWS::CloudWatch::Alarm",
+        "Properties": {
+            "AlarmName": filled(f"${{AWS::StackName}}-{subject}-{kind}"),
+            "AlarmDescription": f"docs/operations.md#{kind}",
+            "AlarmActions": actions,
+            "OKActions": actions,
+            "EvaluationPeriods": 1,
+            "ComparisonOperator": "GreaterThanThreshold",
+            "TreatMissingData": "notBreaching",
+            **metric,
+            **properties,
+        },
+    }

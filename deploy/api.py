@@ -1,0 +1,104 @@
+"""What Chalice leaves out of the API: its own answers, throttling, keys, tracing, the web ACL."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from chalice.app import Chalice
+
+from chalicelib.http import CORS
+from deploy.intrinsics import filled, reference, when
+
+GATEWAY_RESPONSES: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "gateway_responses.json").read_text()
+)
+# Every deployment's API bears the stack's name, by which CloudWatch tells them apart.
+API_NAME = filled("${AWS::StackName}")
+_STAGE = reference("RestAPI.Stage")
+
+
+def problem_body(response: dict[str, Any]) -> dict[str, Any]:
+    """Return the problem+json of one of API Gateway's own answers."""
+    return {
+        "type": f"urn:plaza:problem:{response['code']}",
+        "title": response["title"],
+        "status": response["statusCode"],
+        "code": response["code"],
+    }
+
+
+def api_resources(app: Chalice) -> dict[str, Any]:
+    """Return the API's additions, its usage plan, and its link to a web ACL."""
+    return {
+        "RestAPI": {
+            "Properties": {
+                "Name": API_NAME,
+                "DefinitionBody": _definition(app),
+                "TracingEnabled": True,
+                "MethodSettings": [
+                    {
+                        "HttpMethod": "*",
+                        "ResourcePath": "/*",
+                        "MetricsEnabled": True,
+                        "ThrottlingRateLimit": reference("ApiRateLimit"),
+                        "ThrottlingBurstLimit": reference("ApiBurstLimit"),
+                    }
+                ],
+            }
+        },
+        "UsagePlan": {
+            "Type": "AWS::ApiGateway::UsagePlan",
+            "Condition": "RequiresApiKey",
+            "Properties": {
+                "Description": filled("Who calls ${AWS::StackName}"),
+                "ApiStages": [{"ApiId": reference("RestAPI"), "Stage": _STAGE}],
+                "Throttle": {
+                    "RateLimit": reference("ApiRateLimit"),
+                    "BurstLimit": reference("ApiBurstLimit"),
+                },
+                "Quota": {"Limit": reference("ApiDailyQuota"), "Period": "DAY"},
+            },
+        },
+        "WebAclAssociation": {
+            "Type": "AWS::WAFv2::WebACLAssociation",
+            "Condition": "HasWebAcl",
+            "Properties": {
+                "WebACLArn": reference("WebAclArn"),
+                "ResourceArn": filled(
+                    "arn:${AWS::Partition}:apigateway:${AWS::Region}::"
+                    "/restapis/${RestAPI}/stages/${RestAPI.Stage}"
+                ),
+            },
+        },
+    }
+
+
+def _definition(app: Chalice) -> dict[str, Any]:
+    """Return what is merged into the API's Swagger document."""
+    needs_key = {"security": when("RequiresApiKey", [{"api_key": []}])}
+    return {
+        "info": {"title": API_NAME},
+        "securityDefinitions": {"api_key": {"type": "apiKey", "name": "x-api-key", "in": "header"}},
+        # Not OPTIONS: a browser's preflight bears no headers of the page's choice.
+        "paths": {
+            path: {method.lower(): needs_key for method in methods}
+            for path, methods in app.routes.items()
+        },
+        "x-amazon-apigateway-gateway-responses": _own_answers(),
+    }
+
+
+def _own_answers() -> dict[str, Any]:
+    """Return API Gateway's own answers, as problem+json that any page may read."""
+    cors = {
+        f"gatewayresponse.header.{name}": f"'{value}'"
+        for name, value in CORS.get_access_control_headers().items()
+    }
+    return {
+        kind: {
+            "statusCode": response["statusCode"],
+            "responseParameters": cors,
+            "responseTemplates": {"application/problem+json": json.dumps(problem_body(response))},
+        }
+        for kind, response in GATEWAY_RESPONSES.items()
+    }

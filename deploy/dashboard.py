@@ -1,0 +1,110 @@
+"""One CloudWatch page of a deployment: what callers see, what workers do, what waits."""
+
+import json
+from typing import Any
+
+from chalicelib.metrics import AD_EVENTS, DELIVERIES, FAN_OUTS_FAILED, REQUEST
+from deploy.declared import Function, Worker
+from deploy.intrinsics import filled
+from deploy.queues import dead_letters_id, queue_id
+
+# CloudWatch's grid is 24 wide.
+_WIDTH = 12
+_HEIGHT = 6
+Series = list[Any]
+
+
+def dashboard(functions: list[Function], alarm_ids: list[str], namespace: str) -> dict[str, Any]:
+    """Return the dashboard of these functions and alarms."""
+    charts = [
+        _chart("Requests", "Sum", _api("Count"), _api("4XXError"), _api("5XXError")),
+        _chart("Latency, p99 (ms)", "p99", _api("Latency"), _api("IntegrationLatency")),
+        _chart(
+            "Requests by outcome",
+            "SampleCount",
+            *([namespace, *REQUEST.units, "status_class", f"{digit}xx"] for digit in range(2, 6)),
+        ),
+        _chart(
+            "Feeds and ads",
+            "Sum",
+            *(
+                [namespace, name]
+                for metrics in (DELIVERIES, FAN_OUTS_FAILED, AD_EVENTS)
+                for name in metrics.units
+            ),
+        ),
+        _chart("Concurrent executions", "Maximum", *_lambda(functions, "ConcurrentExecutions")),
+        _chart("Duration, p99 (ms)", "p99", *_lambda(functions, "Duration")),
+        _chart("Errors", "Sum", *_lambda(functions, "Errors")),
+        _chart("Throttles", "Sum", *_lambda(functions, "Throttles")),
+        *_queue_charts([each for each in functions if isinstance(each, Worker)]),
+    ]
+    body = {"widgets": [_alarm_list(alarm_ids), *_placed(charts)]}
+    return {
+        "Type": "AWS::CloudWatch::Dashboard",
+        "Properties": {
+            "DashboardName": filled("${AWS::StackName}"),
+            "DashboardBody": filled(json.dumps(body)),
+        },
+    }
+
+
+def _queue_charts(workers: list[Worker]) -> list[dict[str, Any]]:
+    queues = [queue_id(worker) for worker in workers]
+    dead = [dead_letters_id(worker) for worker in workers]
+    visible, age = "ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"
+    return [
+        _chart("Messages waiting", "Maximum", *_sqs(queues, visible)),
+        _chart("Age of the oldest message (s)", "Maximum", *_sqs(queues, age)),
+        _chart("Messages sent", "Sum", *_sqs(queues, "NumberOfMessagesSent")),
+        _chart("Dead letters", "Maximum", *_sqs(dead, visible)),
+    ]
+
+
+def _api(metric: str) -> Series:
+    return ["AWS/ApiGateway", metric, "ApiName", "${AWS::StackName}"]
+
+
+def _lambda(functions: list[Function], metric: str) -> list[Series]:
+    return [
+        ["AWS/Lambda", metric, "FunctionName", f"${{{each.resource}}}", {"label": each.title}]
+        for each in functions
+    ]
+
+
+def _sqs(queues: list[str], metric: str) -> list[Series]:
+    return [["AWS/SQS", metric, "QueueName", f"${{{queue}.QueueName}}"] for queue in queues]
+
+
+def _chart(title: str, statistic: str, *series: Series) -> dict[str, Any]:
+    return {
+        "type": "metric",
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "properties": {
+            "title": title,
+            "stat": statistic,
+            "period": 60,
+            "region": "${AWS::Region}",
+            "metrics": list(series),
+        },
+    }
+
+
+def _alarm_list(alarm_ids: list[str]) -> dict[str, Any]:
+    return {
+        "type": "alarm",
+        "x": 0,
+        "y": 0,
+        "width": 2 * _WIDTH,
+        "height": _HEIGHT,
+        "properties": {"title": "Alarms", "alarms": [f"${{{each}.Arn}}" for each in alarm_ids]},
+    }
+
+
+def _placed(charts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Lay the charts in two columns below the alarms."""
+    return [
+        {**chart, "x": (number % 2) * _WIDTH, "y": _HEIGHT * (1 + number // 2)}
+        for number, chart in enumerate(charts)
+    ]

@@ -1,0 +1,112 @@
+"""What the app and a stage's configuration declare: the names that the template is made from."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chalice.app import Chalice, ScheduledEventConfig, ScheduleExpression, SQSEventConfig
+from chalice.utils import to_cfn_resource_name
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFIG: dict[str, Any] = json.loads((ROOT / ".chalice" / "config.json").read_text())
+# AWS's advice for a queue that a function reads: six times the function's own time-out.
+_VISIBILITY_FACTOR = 6
+# Chalice's name for the function behind the API.
+_API = "api_handler"
+_UNIT_SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
+
+
+@dataclass(frozen=True)
+class Function:
+    """A Lambda function, by the name of its handler."""
+
+    name: str
+    timeout_seconds: int
+
+    @property
+    def resource(self) -> str:
+        """Return the function's logical id, as Chalice makes it."""
+        return to_cfn_resource_name(self.name)
+
+    @property
+    def role(self) -> str:
+        """Return the logical id of the function's own role, as Chalice makes it."""
+        return f"{to_cfn_resource_name(self.name)}Role"
+
+    @property
+    def title(self) -> str:
+        """Return the function's name as alarms spell it."""
+        return self.name.replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Api(Function):
+    """The function behind the API."""
+
+    resource = "APIHandler"
+    title = "api"
+
+
+@dataclass(frozen=True)
+class Worker(Function):
+    """A function that a queue calls."""
+
+    source: SQSEventConfig
+
+
+@dataclass(frozen=True)
+class Schedule(Function):
+    """A function that the clock calls."""
+
+    every_seconds: int
+
+
+@dataclass(frozen=True)
+class Command(Function):
+    """A function that a person or a deployment calls by name."""
+
+
+def declared_functions(app: Chalice, stage: str) -> list[Function]:
+    """Return every function of the app, as a stage deploys it."""
+    functions: list[Function] = [Api(_API, timeout_seconds(_API, stage))]
+    for source in app.event_sources:
+        timeout = timeout_seconds(source.name, stage)
+        if isinstance(source, SQSEventConfig):
+            functions.append(Worker(source.name, timeout, source))
+        elif isinstance(source, ScheduledEventConfig):
+            every_seconds = rate_seconds(source.schedule_expression)
+            functions.append(Schedule(source.name, timeout, every_seconds))
+    commands = [each.name for each in app.pure_lambda_functions]
+    return [*functions, *(Command(name, timeout_seconds(name, stage)) for name in commands)]
+
+
+def declared_queues(app: Chalice) -> list[SQSEventConfig]:
+    """Return the event source mappings that the app declares."""
+    return [source for source in app.event_sources if isinstance(source, SQSEventConfig)]
+
+
+def stage_environment(stage: str) -> dict[str, str]:
+    """Return a stage's environment variables; raises KeyError for a stage that is not there."""
+    return dict(CONFIG["stages"][stage]["environment_variables"])
+
+
+def timeout_seconds(function: str, stage: str) -> int:
+    """Return how long a function may run."""
+    own = CONFIG["stages"][stage]["lambda_functions"].get(function, {})
+    return int(own.get("lambda_timeout", CONFIG["lambda_timeout"]))
+
+
+def visibility_timeout_seconds(source: SQSEventConfig, stage: str = "dev") -> int:
+    """Return how long a message stays with a worker before SQS gives it to another."""
+    return _VISIBILITY_FACTOR * timeout_seconds(source.name, stage)
+
+
+def rate_seconds(expression: str | ScheduleExpression) -> int:
+    """Return the seconds between two runs; raises ValueError for anything but a rate."""
+    text = expression if isinstance(expression, str) else expression.to_string()
+    rate = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", text)
+    if rate is None:
+        raise ValueError(f"the schedule {text!r} is not a rate")
+    return int(rate[1]) * _UNIT_SECONDS[rate[2]]

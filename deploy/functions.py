@@ -1,0 +1,67 @@
+"""What Chalice leaves out of a function: its log, its network, and how much of it may run."""
+
+from typing import Any
+
+from deploy.declared import Api, Function, Schedule, Worker
+from deploy.intrinsics import NO_VALUE, reference, when
+from deploy.queues import concurrency_parameter, mapping_properties, queue_id
+
+# Lambda keeps an event for no less than a minute.
+_LEAST_EVENT_AGE_SECONDS = 60
+
+
+def log_group_id(function: Function) -> str:
+    """Return the logical id of a function's log group."""
+    return f"{function.resource}Log"
+
+
+def log_group(function: Function) -> dict[str, Any]:
+    """Return a function's log group, which stays when the stack goes, until its lines expire."""
+    return {
+        log_group_id(function): {
+            "Type": "AWS::Logs::LogGroup",
+            "DeletionPolicy": "RetainExceptOnCreate",
+            "UpdateReplacePolicy": "Retain",
+            "Properties": {"RetentionInDays": reference("LogRetentionDays")},
+        }
+    }
+
+
+def function_additions(function: Function) -> dict[str, Any]:
+    """Return what is merged into a function's resource."""
+    properties: dict[str, Any] = {
+        "LoggingConfig": {"LogGroup": reference(log_group_id(function))},
+        "KmsKeyArn": when("HasKey", reference("KmsKeyArn")),
+        "VpcConfig": when(
+            "InVpc",
+            {
+                "SubnetIds": reference("SubnetIds"),
+                "SecurityGroupIds": reference("SecurityGroupIds"),
+            },
+        ),
+        "ReservedConcurrentExecutions": _reserved(function),
+    }
+    if isinstance(function, Schedule):
+        # The next run is the retry.
+        properties["EventInvokeConfig"] = {
+            "MaximumRetryAttempts": 0,
+            "MaximumEventAgeInSeconds": max(_LEAST_EVENT_AGE_SECONDS, function.every_seconds),
+        }
+    if not isinstance(function, Worker):
+        return {"Properties": properties}
+    event = {"Properties": mapping_properties(function)}
+    properties["Events"] = {f"{function.resource}SqsEventSource": event}
+    # The mapping names its queue by a constructed ARN, which orders nothing.
+    return {"DependsOn": [queue_id(function)], "Properties": properties}
+
+
+def _reserved(function: Function) -> Any:
+    match function:
+        case Api():
+            return when("Reserves", reference("ApiConcurrency"))
+        case Worker():
+            return when("Reserves", reference(concurrency_parameter(function)))
+        case Schedule():
+            # Its runs need not overlap.
+            return when("Reserves", 1)
+    return NO_VALUE

@@ -1,0 +1,25 @@
+"""CloudFormation's intrinsic functions, as the template needs them."""
+
+from typing import Any
+
+NO_VALUE = {"Ref": "AWS::NoValue"}
+
+
+def reference(name: str) -> dict[str, Any]:
+    """Return a parameter's value, or a resource's own name."""
+    return {"Ref": name}
+
+
+def attribute(resource: str, name: str = "Arn") -> dict[str, Any]:
+    """Return a resource's attribute."""
+    return {"Fn::GetAtt": [resource, name]}
+
+
+def filled(text: str) -> dict[str, Any]:
+    """Return a text with its `${Name}` filled in."""
+    return {"Fn::Sub": text}
+
+
+def when(condition: str, value: Any, otherwise: Any = NO_VALUE) -> dict[str, Any]:
+    """Return a value under a condition, and without it the other one, or no property at all."""
+    return {"Fn::If": [condition, value, otherwise]}

@@ -1,0 +1,128 @@
+"""What a deployment may choose: the template's parameters, and the conditions that they make."""
+
+from typing import Any
+
+from chalicelib.settings import PREFIX
+from deploy.declared import Worker
+from deploy.intrinsics import filled, reference
+from deploy.queues import concurrency_parameter
+
+# The members of the deployment's secret, and the variables that they become.
+SECRETS = {
+    "PLAZA_MONGODB_URI": "mongodb_uri",
+    "PLAZA_JWT_SECRET": "jwt_secret",
+    "PLAZA_SIGNING_KEYS": "signing_keys",
+}
+# CloudFormation's dynamic reference, of Secrets Manager's user guide; it is resolved when a
+# resource that bears it is made or changed.
+_RESOLVED = (
+    "{{{{resolve:secretsmanager:${{SecretName}}:SecretString:{member}::${{SecretVersion}}}}}}"
+)
+
+# The settings that differ from one deployment to the next, without being secret.
+SETTINGS = {
+    "database": "The database's name; empty for plaza",
+    "public_url": "Where pages reach the API, stage included, so that ads bear whole addresses",
+    "allowed_origins": "Origins whose pages may read answers, by commas; empty for every one",
+    "jwks_url": "Where the keys of RS256 and ES256 tokens are published",
+    "jwt_issuer": "What a token's iss must say; empty for anything",
+    "jwt_audience": "What a token's aud must say; empty for anything",
+    "image_sites": "Sites whose comments may show images, by commas",
+}
+
+# CloudWatch takes no other numbers of days.
+_RETENTION_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 3653]
+
+
+def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
+    """Return the template's parameters; each has a default that deploys."""
+    return {
+        "SecretName": _text(
+            f"A secret in Secrets Manager, of {', '.join(SECRETS.values())}", f"plaza/{stage}"
+        ),
+        "SecretVersion": _text(
+            "The secret's version id; a new one makes a deployment take the new values. "
+            "Empty for the current version at the first deployment"
+        ),
+        **{_parameter(field): _text(description) for field, description in SETTINGS.items()},
+        "SubnetIds": _list("Subnets to run in, to reach a peered database; empty for no VPC"),
+        "SecurityGroupIds": _list("Security groups of the functions; only with SubnetIds"),
+        "KmsKeyArn": _text(
+            "A KMS key for the queues and the functions' variables; empty for AWS's own keys"
+        ),
+        "WebAclArn": _text("A regional web ACL of AWS WAF for the API; empty for none"),
+        "RequireApiKey": _choice(
+            "Whether a call needs an API key of the usage plan, as behind a CDN of your own"
+        ),
+        "ApiRateLimit": _number("Requests a second that the API takes", 1_000, least=1),
+        "ApiBurstLimit": _number("Requests at once that the API takes", 2_000, least=1),
+        "ApiDailyQuota": _number("Requests a day that an API key may make", 10_000_000, least=1),
+        "ReserveConcurrency": _choice(
+            "Whether functions keep their concurrency from each other; the account's limit must "
+            "leave 100 beside what all of them reserve"
+        ),
+        "ApiConcurrency": _number("What the API reserves, with ReserveConcurrency", 200, least=1),
+        # SQS takes no less than 2 and no more than 1,000.
+        **{
+            concurrency_parameter(worker): _number(
+                f"How many {worker.title} workers run at once", 10, least=2, most=1_000
+            )
+            for worker in workers
+        },
+        "AlarmTopicArn": _text("An SNS topic that hears of alarms; empty for the dashboard alone"),
+        "ApiSlowMilliseconds": _number("The API's p99 that rings an alarm", 1_000, least=1),
+        "OldestMessageSeconds": _number("The age of a message that rings one", 900, least=60),
+        "LogRetentionDays": {
+            **_number("How long logs are kept", 30),
+            "AllowedValues": _RETENTION_DAYS,
+        },
+    }
+
+
+CONDITIONS: dict[str, Any] = {
+    "InVpc": {"Fn::Not": [{"Fn::Equals": [{"Fn::Join": ["", reference("SubnetIds")]}, ""]}]},
+    "HasKey": {"Fn::Not": [{"Fn::Equals": [reference("KmsKeyArn"), ""]}]},
+    "HasWebAcl": {"Fn::Not": [{"Fn::Equals": [reference("WebAclArn"), ""]}]},
+    "HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]},
+    "Reserves": {"Fn::Equals": [reference("ReserveConcurrency"), "true"]},
+    "RequiresApiKey": {"Fn::Equals": [reference("RequireApiKey"), "true"]},
+}
+
+
+def variables() -> dict[str, Any]:
+    """Return the environment variables that all functions take from the parameters."""
+    return {
+        **{
+            variable: filled(_RESOLVED.format(member=member))
+            for variable, member in SECRETS.items()
+        },
+        **{PREFIX + field.upper(): reference(_parameter(field)) for field in SETTINGS},
+    }
+
+
+def _parameter(field: str) -> str:
+    return "".join(part.capitalize() for part in field.split("_"))
+
+
+def _text(description: str, default: str = "") -> dict[str, Any]:
+    return {"Type": "String", "Default": default, "Description": description}
+
+
+def _list(description: str) -> dict[str, Any]:
+    return {"Type": "CommaDelimitedList", "Default": "", "Description": description}
+
+
+def _choice(description: str) -> dict[str, Any]:
+    return {**_text(description, "false"), "AllowedValues": ["true", "false"]}
+
+
+def _number(
+    description: str, default: int, least: int | None = None, most: int | None = None
+) -> dict[str, Any]:
+    bounds = {"MinValue": least, "MaxValue": most}
+    return {
+        "Type": "Number",
+        "Default": default,
+        "Description": description,
+        **{name: value for name, value in bounds.items() if value is not None},
+    }

@@ -1,0 +1,72 @@
+"""What each function may do in AWS: its own log, its own queue, and the queues that it sends to.
+
+The secrets need no permission: CloudFormation reads them when it deploys (docs/decisions/0005).
+"""
+
+from typing import Any
+
+from chalicelib.ads.events import AdEvent
+from chalicelib.comments.promotion import MoveNode
+from chalicelib.queues import Message, Queues
+from chalicelib.social.messages import BackFill, Deliver, Rank, Spread
+from deploy.declared import Function, Worker
+from deploy.functions import log_group_id
+from deploy.intrinsics import attribute, filled, reference, when
+from deploy.queues import queue_id
+
+# One message of each queue that a function sends to; who is not named sends nothing. AWS
+# refuses every other, and so does the SQS of the tests (tests/sending.py).
+SENDS: dict[str, tuple[type[Message], ...]] = {
+    "api_handler": (Deliver, Spread, BackFill, Rank, MoveNode, AdEvent),
+    "fan_out": (Deliver,),
+    "activity_feed": (Rank,),
+    "social_errands": (Spread,),
+    "sweep": (Deliver, Spread, BackFill, Rank),
+    "tend_comments": (MoveNode,),
+}
+
+_INTERFACES = filled(
+    "arn:${AWS::Partition}:iam::aws:policy/service-role/AWSLambdaENIManagementAccess"
+)
+
+
+def role_properties(function: Function, workers: list[Worker], prefix: str) -> dict[str, Any]:
+    """Return the policies of a function's role; `prefix` is that of the queues' names."""
+    own = _policy("Work", _statements(function, receivers(function, workers, prefix)))
+    key = _policy("Key", [_allow(["kms:Decrypt", "kms:GenerateDataKey"], reference("KmsKeyArn"))])
+    return {
+        "Policies": when("HasKey", [own, key], otherwise=[own]),
+        "ManagedPolicyArns": when("InVpc", [_INTERFACES]),
+    }
+
+
+def receivers(function: Function, workers: list[Worker], prefix: str) -> list[Worker]:
+    """Return the workers whose queues a function sends to."""
+    name_of = Queues(prefix).name_of
+    queues = {name_of(message.queue) for message in SENDS.get(function.name, ())}
+    return [each for each in workers if each.source.queue in queues]
+
+
+def _statements(function: Function, sends_to: list[Worker]) -> list[dict[str, Any]]:
+    log = attribute(log_group_id(function))
+    statements = [
+        _allow(["logs:CreateLogStream", "logs:PutLogEvents"], log),
+        # X-Ray knows no resources.
+        _allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*"),
+    ]
+    if isinstance(function, Worker):
+        receive = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"]
+        statements.append(_allow(receive, attribute(queue_id(function))))
+    if sends_to:
+        queues = [attribute(queue_id(worker)) for worker in sends_to]
+        statements.append(_allow(["sqs:GetQueueUrl", "sqs:SendMessage"], queues))
+    return statements
+
+
+def _allow(actions: list[str], resource: Any) -> dict[str, Any]:
+    return {"Effect": "Allow", "Action": actions, "Resource": resource}
+
+
+def _policy(name: str, statements: list[dict[str, Any]]) -> dict[str, Any]:
+    document = {"Version": "2012-10-17", "Statement": statements}
+    return {"PolicyName": name, "PolicyDocument": document}

@@ -1,0 +1,281 @@
+"""The template that deploys the package: what is in it, and that its names are the app's."""
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import app as declared_app
+from chalicelib.queues import MAX_RECEIVES
+from chalicelib.settings import Settings
+from deploy.api import GATEWAY_RESPONSES, problem_body
+from deploy.declared import CONFIG, Api, Command, Schedule, Worker, declared_functions
+from deploy.parameters import SETTINGS
+from deploy.permissions import SENDS
+from tests.deploy.conftest import make_package
+from tests.deploy.sam import translated
+from tests.http_client import Client
+
+FUNCTIONS = declared_functions(declared_app, "prod")
+WORKERS = [each for each in FUNCTIONS if isinstance(each, Worker)]
+SCHEDULES = [each for each in FUNCTIONS if isinstance(each, Schedule)]
+PREFIX = CONFIG["stages"]["prod"]["environment_variables"]["PLAZA_QUEUE_PREFIX"]
+# What CloudFormation takes from S3, before and after it has translated the template.
+MAX_TEMPLATE_BYTES = 1_000_000
+MAX_RESOURCES = 500
+MAX_PARAMETERS = 200
+
+
+def properties(template: Any, resource: str) -> Any:
+    return template["Resources"][resource]["Properties"]
+
+
+def lint(template: Path) -> "subprocess.CompletedProcess[str]":
+    linter = Path(sys.executable).with_name("cfn-lint")
+    return subprocess.run([linter, template], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("stage", CONFIG["stages"])
+def test_each_stage_passes_cfn_lint(stage: str, package: Path, tmp_path: Path) -> None:
+    folder = package
+    if stage != "prod":
+        folder = tmp_path
+        make_package(stage, folder)
+
+    result = lint(folder / "sam.json")
+
+    assert result.returncode == 0, result.stdout
+
+
+def test_cloudformation_takes_what_it_makes_of_the_template(
+    template: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    plain = translated(copy.deepcopy(template))
+    (tmp_path / "cloudformation.json").write_text(json.dumps(plain))
+
+    result = lint(tmp_path / "cloudformation.json")
+
+    assert result.returncode == 0, result.stdout
+    assert len(json.dumps(template)) < MAX_TEMPLATE_BYTES
+    assert len(json.dumps(plain)) < MAX_TEMPLATE_BYTES
+    assert len(plain["Resources"]) < MAX_RESOURCES
+    assert len(plain["Parameters"]) < MAX_PARAMETERS
+
+
+def test_the_linter_finds_a_fault(template: Any, tmp_path: Path) -> None:
+    queue = copy.deepcopy(template["Resources"]["FanOutQueue"])
+    queue["Properties"] = {"RedrivePolicy": {"deadLetterTargetArn": attribute_of("Nobody")}}
+    (tmp_path / "queue.json").write_text(json.dumps({"Resources": {"Queue": queue}}))
+
+    assert "Nobody" in lint(tmp_path / "queue.json").stdout
+
+
+def attribute_of(resource: str) -> dict[str, list[str]]:
+    return {"Fn::GetAtt": [resource, "Arn"]}
+
+
+def test_the_functions_are_those_of_the_app(template: Any) -> None:
+    import app as module
+
+    deployed = {
+        name: resource["Properties"]["Handler"]
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::Serverless::Function"
+    }
+
+    assert deployed == {
+        each.resource: "app.app" if isinstance(each, Api) else f"app.{each.name}"
+        for each in FUNCTIONS
+    }
+    for handler in deployed.values():
+        assert callable(getattr(module, handler.removeprefix("app.")))
+
+
+def test_the_names_that_are_written_down_are_those_of_the_app() -> None:
+    names = {each.name for each in FUNCTIONS}
+    queues = {str(each.source.queue) for each in WORKERS}
+
+    for stage in CONFIG["stages"].values():
+        assert stage["lambda_functions"].keys() <= names
+    assert SENDS.keys() <= names
+    own_prefix = declared_app_prefix()
+    for messages in SENDS.values():
+        for message in messages:
+            assert own_prefix + message.queue in queues
+    assert SETTINGS.keys() <= Settings.model_fields.keys()
+
+
+def declared_app_prefix() -> str:
+    """Return the prefix of the queues of the app that this process has imported."""
+    return str(Settings.from_environment({}).queue_prefix)
+
+
+@pytest.mark.parametrize("worker", WORKERS, ids=lambda each: each.name)
+def test_each_queue_has_dead_letters_and_time_enough(template: Any, worker: Worker) -> None:
+    queue = properties(template, f"{worker.resource}Queue")
+    dead = properties(template, f"{worker.resource}DeadLetters")
+
+    assert queue["QueueName"].startswith(PREFIX)
+    assert queue["VisibilityTimeout"] == 6 * properties(template, worker.resource)["Timeout"]
+    assert queue["RedrivePolicy"] == {
+        "maxReceiveCount": MAX_RECEIVES,
+        "deadLetterTargetArn": attribute_of(f"{worker.resource}DeadLetters"),
+    }
+    assert dead["QueueName"] == f"{queue['QueueName']}-dead"
+    for name in ("Queue", "DeadLetters"):
+        resource = template["Resources"][f"{worker.resource}{name}"]
+        assert resource["UpdateReplacePolicy"] == "Retain"
+        assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
+
+
+@pytest.mark.parametrize("worker", WORKERS, ids=lambda each: each.name)
+def test_each_queue_is_encrypted_with_our_key_or_else_with_sqs_own(
+    template: Any, worker: Worker
+) -> None:
+    for name in ("Queue", "DeadLetters"):
+        queue = properties(template, f"{worker.resource}{name}")
+        nothing = {"Ref": "AWS::NoValue"}
+        assert queue["KmsMasterKeyId"] == {"Fn::If": ["HasKey", {"Ref": "KmsKeyArn"}, nothing]}
+        assert queue["SqsManagedSseEnabled"] == {"Fn::If": ["HasKey", nothing, True]}
+
+
+@pytest.mark.parametrize("worker", WORKERS, ids=lambda each: each.name)
+def test_each_mapping_reports_failures_by_message_and_is_bounded(
+    template: Any, worker: Worker
+) -> None:
+    """A handler that names its failures under a mapping without this loses messages."""
+    function = template["Resources"][worker.resource]
+    (mapping,) = (each["Properties"] for each in function["Properties"]["Events"].values())
+    queue = properties(template, f"{worker.resource}Queue")["QueueName"]
+    concurrency = f"{worker.resource}Concurrency"
+
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert mapping["BatchSize"] == worker.source.batch_size
+    assert mapping["Queue"]["Fn::Sub"].endswith(f":{queue}")
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": {"Ref": concurrency}}
+    assert 2 <= template["Parameters"][concurrency]["Default"] <= 1_000
+    assert function["DependsOn"] == [f"{worker.resource}Queue"]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda each: each.name)
+def test_each_schedule_is_in_the_template_and_does_not_pile_up(
+    template: Any, schedule: Schedule
+) -> None:
+    function = properties(template, schedule.resource)
+    (event,) = function["Events"].values()
+
+    assert event["Properties"]["Schedule"].startswith("rate(")
+    assert function["EventInvokeConfig"] == {
+        "MaximumRetryAttempts": 0,
+        "MaximumEventAgeInSeconds": schedule.every_seconds,
+    }
+
+
+@pytest.mark.parametrize("name", [each.resource for each in FUNCTIONS])
+def test_each_function_is_traced_and_logs_where_lines_expire(template: Any, name: str) -> None:
+    function = properties(template, name)
+    log_group = function["LoggingConfig"]["LogGroup"]["Ref"]
+
+    assert function["Tracing"] == "Active"
+    assert properties(template, log_group)["RetentionInDays"] == {"Ref": "LogRetentionDays"}
+
+
+@pytest.mark.parametrize("name", [each.resource for each in FUNCTIONS])
+def test_each_function_joins_a_vpc_only_where_subnets_are_named(template: Any, name: str) -> None:
+    condition, network, otherwise = properties(template, name)["VpcConfig"]["Fn::If"]
+
+    assert condition == "InVpc"
+    assert network == {
+        "SubnetIds": {"Ref": "SubnetIds"},
+        "SecurityGroupIds": {"Ref": "SecurityGroupIds"},
+    }
+    assert otherwise == {"Ref": "AWS::NoValue"}
+
+
+def test_what_is_reserved_is_what_the_parameters_say(template: Any) -> None:
+    reserved = {
+        each.name: properties(template, each.resource)["ReservedConcurrentExecutions"]
+        for each in FUNCTIONS
+    }
+
+    assert template["Parameters"]["ReserveConcurrency"]["Default"] == "false"
+    for function in FUNCTIONS:
+        if isinstance(function, Command):
+            assert reserved[function.name] == {"Ref": "AWS::NoValue"}
+        else:
+            assert reserved[function.name]["Fn::If"][0] == "Reserves"
+
+
+def test_each_parameter_is_described_and_has_a_default(template: Any) -> None:
+    for name, parameter in template["Parameters"].items():
+        assert parameter["Description"], name
+        assert "Default" in parameter, name
+
+
+def test_no_secret_is_in_the_template(template: Any) -> None:
+    variables = template["Globals"]["Function"]["Environment"]["Variables"]
+
+    for name in ("PLAZA_MONGODB_URI", "PLAZA_JWT_SECRET", "PLAZA_SIGNING_KEYS"):
+        assert variables[name]["Fn::Sub"].startswith("{{resolve:secretsmanager:${SecretName}:")
+        assert variables[name]["Fn::Sub"].endswith("::${SecretVersion}}}")
+
+
+def test_the_api_is_throttled_traced_and_counted_by_the_stacks_name(template: Any) -> None:
+    api = properties(template, "RestAPI")
+    (settings,) = api["MethodSettings"]
+
+    assert (settings["HttpMethod"], settings["ResourcePath"]) == ("*", "/*")
+    assert settings["ThrottlingRateLimit"] == {"Ref": "ApiRateLimit"}
+    assert settings["ThrottlingBurstLimit"] == {"Ref": "ApiBurstLimit"}
+    assert settings["MetricsEnabled"] is True
+    assert api["TracingEnabled"] is True
+    assert api["Name"] == api["DefinitionBody"]["info"]["title"] == {"Fn::Sub": "${AWS::StackName}"}
+
+
+def test_every_route_but_a_preflight_needs_a_key_where_the_parameter_says_so(
+    template: Any,
+) -> None:
+    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
+
+    assert paths.keys() == declared_app.routes.keys()
+    for path, methods in declared_app.routes.items():
+        for method in methods:
+            condition, security, _ = paths[path][method.lower()]["security"]["Fn::If"]
+            assert (condition, security) == ("RequiresApiKey", [{"api_key": []}])
+        assert "security" not in paths[path]["options"]
+    assert template["Resources"]["UsagePlan"]["Condition"] == "RequiresApiKey"
+
+
+def test_the_gateways_own_answers_are_those_of_the_local_server(
+    template: Any, client: Client
+) -> None:
+    body = properties(template, "RestAPI")["DefinitionBody"]
+    responses = body["x-amazon-apigateway-gateway-responses"]
+    assert responses.keys() == GATEWAY_RESPONSES.keys()
+
+    deployed = responses["MISSING_AUTHENTICATION_TOKEN"]
+    local = client.get("/no-such-path")
+
+    assert deployed["statusCode"] == local.status
+    assert json.loads(deployed["responseTemplates"]["application/problem+json"]) == local.json
+    for header, value in deployed["responseParameters"].items():
+        assert f"'{local.headers[header.removeprefix('gatewayresponse.header.')]}'" == value
+
+
+@pytest.mark.parametrize("kind", GATEWAY_RESPONSES)
+def test_a_gateway_answer_is_the_same_problem_as_the_apps(kind: str) -> None:
+    from chalicelib import errors
+
+    answer = problem_body(GATEWAY_RESPONSES[kind])
+    ours = {
+        each.code: each
+        for each in vars(errors).values()
+        if isinstance(each, type) and issubclass(each, errors.Problem)
+    }
+    if answer["code"] in ours:
+        assert ours[answer["code"]]().body() == answer
