@@ -32,7 +32,7 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
     """
     now = runtime.now()
     advertiser = conversion.advertiser
-    profile = visitors.read(runtime.database, conversion.visitor, [advertiser])
+    profile = visitors.read(visitors.undecoded(runtime.database), conversion.visitor, [advertiser])
     credited = _credited(profile.histories.get(advertiser, {}), now)
     if credited is None:
         return False

@@ -74,9 +74,9 @@ def decide(runtime: Runtime, warm: Warm, asked: Asked) -> Decision:
     zone = warm.zone(asked.site_id, asked.zone_id, now)
     decision = Decision(new_id(now, runtime.random), now, asked, zone)
     if not zone.counts_decisions:
-        return _decide(runtime, warm, decision, profile_reader(runtime, decision))
+        return _decide(runtime, warm, decision, profile_reader(warm, decision))
     if asked.visitor is None:
-        decision = _decide(runtime, warm, decision, profile_reader(runtime, decision))
+        decision = _decide(runtime, warm, decision, profile_reader(warm, decision))
     else:
         decision = _decide_and_record(runtime, warm, decision, asked.visitor)
     served = [_impression(decision, placement) for placement in decision.placements]
@@ -84,10 +84,10 @@ def decide(runtime: Runtime, warm: Warm, asked: Asked) -> Decision:
     return decision
 
 
-def profile_reader(runtime: Runtime, decision: Decision) -> ProfileReader:
+def profile_reader(warm: Warm, decision: Decision) -> ProfileReader:
     """Return a reader of the profile of the decision's visitor, who may be nobody."""
     zone = decision.zone
-    return ProfileReader(runtime.database, decision.asked.visitor, zone.advertisers)
+    return ProfileReader(warm.profiles, decision.asked.visitor, zone.advertisers)
 
 
 def _decide(runtime: Runtime, warm: Warm, decision: Decision, read: ProfileReader) -> Decision:
@@ -136,7 +136,7 @@ def _decide_and_record(runtime: Runtime, warm: Warm, decision: Decision, visitor
     be over its cap.
     """
     for _ in range(MAX_ROUNDS):
-        read = profile_reader(runtime, decision)
+        read = profile_reader(warm, decision)
         decided = _decide(runtime, warm, decision, read)
         # Read even where no cap asked for it: the write is bound to what was read.
         profile = read({placement.ad.advertiser for placement in decided.placements})

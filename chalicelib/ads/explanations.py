@@ -57,7 +57,7 @@ def explain(runtime: Runtime, asked: Asked, replay: Replay) -> Document:
 def _profile(runtime: Runtime, asked: Asked, zone: CompiledZone) -> Profile:
     if asked.visitor is None:
         return Profile()
-    return visitors.read(runtime.database, asked.visitor, zone.advertisers)
+    return visitors.read(visitors.undecoded(runtime.database), asked.visitor, zone.advertisers)
 
 
 def as_of(profile: Profile, at: datetime, decision: str) -> Profile:

@@ -12,6 +12,7 @@ from typing import Any, NotRequired, TypedDict
 
 from bson.raw_bson import RawBSONDocument
 from pymongo import ASCENDING, IndexModel
+from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
@@ -72,18 +73,21 @@ class Profile:
         return self.advertiser_count >= MAX_ADVERTISERS
 
 
-def read(database: Database[Document], visitor: str, advertisers: Names[str]) -> Profile:
-    """Return a visitor's profile as far as these advertisers go.
+def undecoded(database: Database[Document]) -> MongoCollection[Document]:
+    """Return the profiles, whose histories stay BSON until they are looked at.
 
-    The histories stay BSON until they are looked at, since few of them will be: decoding all
-    would take longer than the read.
+    Few of them will be, and decoding all would take longer than the read. To be kept: making
+    it anew is a twentieth of a decision.
     """
-    raw = database.get_collection(
-        PROFILES.name,
-        codec_options=database.codec_options.with_options(document_class=RawBSONDocument),
-    )
+    options = database.codec_options.with_options(document_class=RawBSONDocument)
+    return database.get_collection(PROFILES.name, codec_options=options)
+
+
+def read(profiles: MongoCollection[Document], visitor: str, advertisers: Names[str]) -> Profile:
+    """Return a visitor's profile, of those `undecoded`, as far as these advertisers go."""
     wanted = {f"advertisers.{advertiser}": 1 for advertiser in advertisers}
-    found = raw.find_one({"_id": visitor}, {"revision": 1, "advertiser_count": 1, **wanted})
+    fields = {"revision": 1, "advertiser_count": 1, **wanted}
+    found = profiles.find_one({"_id": visitor}, fields)
     if found is None:
         return Profile()
     return Profile(found["revision"], found.get("advertisers", {}), found["advertiser_count"])
@@ -94,13 +98,14 @@ class ProfileReader:
 
     In a zone of few advertisers the first read is for all of them, and the only one. What is
     read later is joined to the first read, whose revision stays: a write that is bound to it
-    fails if another came between.
+    fails if another came between. Nothing is read again once every advertiser of the profile
+    is known: whoever else is asked for has no history.
     """
 
     def __init__(
-        self, database: Database[Document], visitor: str | None, advertisers: Names[str]
+        self, profiles: MongoCollection[Document], visitor: str | None, advertisers: Names[str]
     ) -> None:
-        self._database = database
+        self._profiles = profiles
         self._visitor = visitor
         self._all = advertisers if len(advertisers) <= FEW_ADVERTISERS else ()
         self._known: set[str] = set()
@@ -110,12 +115,18 @@ class ProfileReader:
         """Return the profile with the histories of these advertisers, as far as there are any."""
         if self._visitor is None or not advertisers:
             return self._profile or Profile()
-        if not self._known.issuperset(advertisers):
+        if not (self._known.issuperset(advertisers) or self._is_whole):
             wanted = self._known.union(advertisers, self._all) - self._known
-            found = read(self._database, self._visitor, wanted)
+            found = read(self._profiles, self._visitor, wanted)
             self._known |= wanted
             self._profile = self._joined(found)
         return self._profile or Profile()
+
+    @property
+    def _is_whole(self) -> bool:
+        """Tell whether the histories that were read are all that the profile has."""
+        profile = self._profile
+        return profile is not None and len(profile.histories) >= profile.advertiser_count
 
     def _joined(self, found: Profile) -> Profile:
         first = self._profile

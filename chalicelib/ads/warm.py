@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from chalicelib.ads import creatives, zones
+from chalicelib.ads import creatives, visitors, zones
 from chalicelib.ads.compiled import CompiledZone
 from chalicelib.ads.drawing import HeldLeases
 from chalicelib.database import Document
@@ -34,7 +34,7 @@ class _Held:
 
 
 class Warm:
-    """The zones, creatives and `leases` of one app; two apps in one process share nothing.
+    """The zones, creatives, `leases` and `profiles` of one app; two apps share nothing.
 
     A zone is served for `PLAZA_ZONE_TTL_MS` after it was asked for. Then its version alone is
     read, and the zone itself only where that has changed. The zones asked for longest ago
@@ -43,6 +43,7 @@ class Warm:
 
     def __init__(self, runtime: Runtime) -> None:
         self.leases = HeldLeases(runtime)
+        self.profiles = visitors.undecoded(runtime.database)
         self._database = runtime.database
         self._lifetime = timedelta(milliseconds=runtime.settings.zone_ttl_ms)
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()

@@ -79,10 +79,10 @@ def test_a_full_profile_takes_no_further_advertiser_but_goes_on_with_its_own(
 
 def test_a_decision_that_read_the_profile_before_has_to_read_it_again(runtime: Runtime) -> None:
     add(runtime, 1)
-    read = visitors.read(runtime.database, "ann", ["mercedes"])
+    read = visitors.read(visitors.undecoded(runtime.database), "ann", ["mercedes"])
     add(runtime, 2)
 
     served = [("mercedes", entry(runtime, 3))]
     assert not visitors.record(runtime.database, "ann", read, served, "decision-3")
-    read = visitors.read(runtime.database, "ann", ["mercedes"])
+    read = visitors.read(visitors.undecoded(runtime.database), "ann", ["mercedes"])
     assert visitors.record(runtime.database, "ann", read, served, "decision-3")

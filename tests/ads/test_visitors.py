@@ -6,7 +6,14 @@ import pytest
 from pymongo.database import Database
 
 from chalicelib.ads import visitors
-from chalicelib.ads.visitors import KEPT, MAX_ADVERTISERS, MAX_EVENTS, PROFILES, ProfileReader
+from chalicelib.ads.visitors import (
+    KEPT,
+    MAX_ADVERTISERS,
+    MAX_EVENTS,
+    PROFILES,
+    ProfileReader,
+    undecoded,
+)
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.ads.choosing import MILLISECOND, event
@@ -30,7 +37,7 @@ def add(
 ) -> bool:
     """Record impressions on the profile as it is now."""
     names = {advertiser for advertiser, _ in impressions}
-    profile = visitors.read(database, visitor, names)
+    profile = visitors.read(undecoded(database), visitor, names)
     return visitors.record(database, visitor, profile, impressions, str(random.random()))
 
 
@@ -45,7 +52,7 @@ def times(database: Database[Document], advertiser: str = "x") -> list[datetime]
 
 
 def test_an_unknown_visitor_has_an_empty_profile(database: Database[Document]) -> None:
-    profile = visitors.read(database, "nobody", {"x"})
+    profile = visitors.read(undecoded(database), "nobody", {"x"})
 
     assert (profile.revision, dict(profile.histories), profile.is_full) == (None, {}, False)
 
@@ -67,7 +74,7 @@ def test_any_advertiser_s_name_is_only_a_name(
 ) -> None:
     assert add(database, (advertiser, entry()))
 
-    histories = visitors.read(database, "ann", {advertiser}).histories
+    histories = visitors.read(undecoded(database), "ann", {advertiser}).histories
     assert [each["ts"] for each in histories[advertiser]["impressions"]] == [START]
 
 
@@ -94,7 +101,7 @@ def test_a_profile_takes_200_advertisers_and_leaves_out_another(
 ) -> None:
     everyone = [(f"x{number}", entry()) for number in range(MAX_ADVERTISERS)]
     assert add(database, *everyone)
-    assert visitors.read(database, "ann", {"x0"}).is_full
+    assert visitors.read(undecoded(database), "ann", {"x0"}).is_full
 
     assert add(database, ("new", entry()), ("x0", entry(START + DAY)))
 
@@ -107,7 +114,7 @@ def test_a_profile_takes_200_advertisers_and_leaves_out_another(
 def test_a_read_is_of_the_advertisers_named(database: Database[Document]) -> None:
     add(database, ("x", entry()), ("y", entry()))
 
-    assert set(visitors.read(database, "ann", {"x", "z"}).histories) == {"x"}
+    assert set(visitors.read(undecoded(database), "ann", {"x", "z"}).histories) == {"x"}
 
 
 def test_a_reader_joins_what_it_reads_later_to_the_first_revision(
@@ -115,7 +122,7 @@ def test_a_reader_joins_what_it_reads_later_to_the_first_revision(
 ) -> None:
     add(database, ("x", entry()), ("y", entry()))
     many = [f"x{number}" for number in range(visitors.FEW_ADVERTISERS + 1)]
-    reader = ProfileReader(database, "ann", many)
+    reader = ProfileReader(undecoded(database), "ann", many)
     first = reader({"x"})
     add(database, ("y", entry()))
 
@@ -128,9 +135,9 @@ def test_a_reader_joins_what_it_reads_later_to_the_first_revision(
 
 
 def test_a_profile_that_another_has_changed_is_not_written(database: Database[Document]) -> None:
-    unknown = visitors.read(database, "ann", {"x"})
+    unknown = visitors.read(undecoded(database), "ann", {"x"})
     add(database, ("x", entry()))
-    known = visitors.read(database, "ann", {"x"})
+    known = visitors.read(undecoded(database), "ann", {"x"})
     add(database, ("y", entry()))
 
     for outdated in (unknown, known):
@@ -141,7 +148,7 @@ def test_a_profile_that_another_has_changed_is_not_written(database: Database[Do
 
 def test_a_profile_erased_and_made_again_is_another(database: Database[Document]) -> None:
     add(database, ("x", entry()))
-    outdated = visitors.read(database, "ann", {"x"})
+    outdated = visitors.read(undecoded(database), "ann", {"x"})
     visitors.erase(database, "ann")
     add(database, ("x", entry()))
 
@@ -150,7 +157,7 @@ def test_a_profile_erased_and_made_again_is_another(database: Database[Document]
 
 def test_of_many_writers_that_read_the_same_one_writes(database: Database[Document]) -> None:
     for _ in range(10):
-        profile = visitors.read(database, "ann", {"x"})
+        profile = visitors.read(undecoded(database), "ann", {"x"})
 
         def write(number: int, profile: visitors.Profile = profile) -> bool:
             return visitors.record(database, "ann", profile, [("x", entry())], f"r{number}")

@@ -22,6 +22,7 @@ from chalicelib.database import Document, open_database
 from chalicelib.errors import UnknownZone
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from tests.ads.choosing import event
 from tests.ads.inventory import (
     activate,
     ad_unit,
@@ -32,7 +33,7 @@ from tests.ads.inventory import (
     publisher,
     put_campaign,
 )
-from tests.conftest import Clock
+from tests.conftest import START, Clock
 from tests.http_client import Client
 
 SPRING = "mercedes:spring"
@@ -366,3 +367,20 @@ def test_profiles_of_many_advertisers_are_read_for_the_likely_ones(
     assert len(decide(runtime, memory, asked).placements) == 1
 
     assert listener.take() == ["find ad.user"]
+
+
+@pytest.mark.parametrize(("met", "finds"), [(0, 1), (1, 1), (2, 2)])
+def test_a_profile_is_read_again_only_where_it_knows_other_advertisers(
+    reads: tuple[Reads, Runtime], met: int, finds: int
+) -> None:
+    listener, runtime = reads
+    many = [f"advertiser-{number}" for number in range(visitors.FEW_ADVERTISERS + 1)]
+    impressions = [(each, {**event(START), "slot": 0}) for each in many[:met]]
+    visitors.record(runtime.database, "ann", visitors.Profile(), impressions, "r")
+    listener.take()
+    reader = visitors.ProfileReader(visitors.undecoded(runtime.database), "ann", many)
+
+    reader(many[:1])
+
+    assert set(reader(many[1:2]).histories) == set(many[:met])
+    assert listener.take() == ["find ad.user"] * finds
