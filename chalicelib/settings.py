@@ -60,7 +60,12 @@ class Settings(BaseModel):
     # Origins whose pages may read an answer; empty means every origin, without credentials.
     allowed_origins: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()
     queue_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,40}$")] = "plaza-dev-"
+    # The metrics stand on log lines of the level INFO.
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    metrics_namespace: Annotated[str, Field(pattern=r"^[A-Za-z0-9._/#-]{1,255}$")] = "Plaza"
+
+    # A container serves one call at a time; the second connection is for a helper thread.
+    max_pool_size: Annotated[int, Field(ge=1, le=1_000)] = 2
 
     # How long a worker may go without a word before another takes its fan-out over.
     lease_ms: Annotated[int, Field(ge=100, le=900_000)] = 60_000
@@ -70,6 +75,12 @@ class Settings(BaseModel):
     news: Literal["references", "copies", "pull"] = "references"
     # A post to more readers than these is not brought to them: they find it where it is.
     pull_audience: Annotated[int, Field(ge=0, le=1_000_000)] = 10_000
+
+    # How far each tie between a reader and an event sets an action back in the activity feed.
+    penalty_close_seconds: Annotated[int, Field(ge=0, le=31_536_000)] = 60
+    penalty_team_seconds: Annotated[int, Field(ge=0, le=31_536_000)] = 600
+    penalty_department_seconds: Annotated[int, Field(ge=0, le=31_536_000)] = 3_600
+    penalty_no_tie_seconds: Annotated[int, Field(ge=0, le=31_536_000)] = 86_400
 
     # Whether the first comment on an unknown page makes its node, as embed widgets expect.
     open_nodes: bool = False

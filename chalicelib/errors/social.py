@@ -73,3 +73,43 @@ class NotFailed(Problem):
     status = 409
     code = "not_failed"
     title = "This fan-out has not failed"
+
+
+class UnknownAction(Problem):
+    """No action has this id, or the caller may not see it."""
+
+    status = 404
+    code = "unknown_action"
+    title = "There is no such action"
+
+
+class NoOrgUnit(Problem):
+    """The actor has no team, or department, that an action of this scope would be for."""
+
+    status = 409
+    code = "no_org_unit"
+    title = "You belong to no team or department of this scope"
+
+
+class OwnManager(Problem):
+    """Nobody is their own manager."""
+
+    status = 422
+    code = "own_manager"
+    title = "A person cannot be their own manager"
+
+
+class CannotMuteSelf(Problem):
+    """Users cannot mute themselves."""
+
+    status = 422
+    code = "cannot_mute_self"
+    title = "You cannot mute yourself"
+
+
+class TooManyMuted(Problem):
+    """The user has muted as many as a document holds."""
+
+    status = 409
+    code = "too_many_muted"
+    title = "You have muted 1,000 people already"

@@ -73,10 +73,65 @@ class Erase(Message):
     user_id: str
 
 
-Errand = BackFill | Rename | Rebuild | Trim | Erase
+class Refill(Message):
+    """Make a reader's activity feed what their place and their mutes bring today."""
+
+    queue: ClassVar[str] = "social-errands"
+    type: Literal["refill"] = "refill"
+    user_id: str
+
+
+class RenameRef(Message):
+    """Bring the name of a ref to every action that is about it."""
+
+    queue: ClassVar[str] = "social-errands"
+    type: Literal["rename-ref"] = "rename-ref"
+    ref_id: str
+
+
+class DeliverAction(Message):
+    """Go on with the fan-out of an action, wherever it stands."""
+
+    queue: ClassVar[str] = "activity"
+    type: Literal["deliver"] = "deliver"
+    action_id: str
+
+
+class DeliverActionChunk(Message):
+    """Bring an action to one chunk of its readers, which the action's document describes."""
+
+    queue: ClassVar[str] = "activity"
+    type: Literal["chunk"] = "chunk"
+    action_id: str
+    number: int
+
+
+class Rank(Message):
+    """Rank an action anew, after something happened to it, for its readers behind an id."""
+
+    queue: ClassVar[str] = "activity"
+    type: Literal["rank"] = "rank"
+    action_id: str
+    event_id: str
+    after: str = ""
+
+
+class Cascade(Message):
+    """Have all that hangs on an action follow it, when it was hidden, shown or deleted."""
+
+    queue: ClassVar[str] = "social-errands"
+    type: Literal["cascade"] = "cascade"
+    action_id: str
+
+
+Errand = BackFill | Rename | Rebuild | Trim | Erase | Refill | RenameRef | Rank | Cascade
+ActivityMessage = DeliverAction | DeliverActionChunk | Rank
 
 FAN_OUT: TypeAdapter[Deliver | DeliverChunk] = TypeAdapter(
     Annotated[Deliver | DeliverChunk, Field(discriminator="type")]
 )
 SPREAD: TypeAdapter[Spread] = TypeAdapter(Spread)
 ERRAND: TypeAdapter[Errand] = TypeAdapter(Annotated[Errand, Field(discriminator="type")])
+ACTIVITY: TypeAdapter[ActivityMessage] = TypeAdapter(
+    Annotated[ActivityMessage, Field(discriminator="type")]
+)

@@ -24,10 +24,18 @@ Show = Callable[[list[Document]], list[Document | None]]
 def page(
     runtime: Runtime, query: PageQuery, scope: str, fetch: Fetch, show: Show
 ) -> dict[str, Any]:
-    """Return `{posts, next}` of a view.
+    """Return `{posts, next}` of a view, as `checked` has it."""
+    posts, following = checked(runtime, query, scope, fetch, show)
+    return {"posts": [post_answer(post) for post in posts], "next": following}
+
+
+def checked(
+    runtime: Runtime, query: PageQuery, scope: str, fetch: Fetch, show: Show
+) -> tuple[list[Document], str | None]:
+    """Return the documents of a page and the cursor of the next one.
 
     `fetch(after, count)` gives the entries that follow a position, fewer than `count` at the
-    view's end alone; `show(posts)` gives each as the reader sees it here, or None.
+    view's end alone; `show(documents)` gives each as the reader sees it here, or None.
     """
     keys = runtime.settings.signing_keys
     after = _decode(decode_cursor(query.cursor, scope, keys)) if query.cursor else None
@@ -42,10 +50,8 @@ def page(
     if len(shown) >= count:
         shown, more = shown[: query.limit], True
         after = shown[-1][0]
-    return {
-        "posts": [post_answer(post) for _position, post in shown],
-        "next": encode_cursor(_encode(after), scope, keys) if more and after else None,
-    }
+    following = encode_cursor(_encode(after), scope, keys) if more and after else None
+    return [post for _position, post in shown], following
 
 
 def _shown(entries: list[Entry], show: Show) -> list[tuple[Position, Document]]:

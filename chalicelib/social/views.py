@@ -86,6 +86,12 @@ def older_than(position: Position | None, ts: str, post_id: str) -> Document:
     return {ts: {"$lte": position.ts}, "$or": [earlier, same]}
 
 
+def newer_than(position: Position, ts: str, post_id: str) -> Document:
+    """Return the filter for what comes after a position, oldest first."""
+    later, same = {ts: {"$gt": position.ts}}, {post_id: {"$gt": position.post_id}}
+    return {ts: {"$gte": position.ts}, "$or": [later, same]}
+
+
 def merge(count: int, *lists: list[Entry]) -> list[Entry]:
     """Return the newest of several lists of entries, a post that is in two of them once."""
     entries: dict[Position, Entry] = {}

@@ -1,0 +1,1 @@
+"""The activity feed: what people did, ranked for each reader by what concerns the reader."""

@@ -1,0 +1,158 @@
+"""People as the activity feed knows them: their place in the organisation, whom they muted.
+
+`feed.person` has what is true today; `feed.org` has every place that somebody had, since a
+tie is that of the time of an event (docs/decisions/0050).
+"""
+
+from collections.abc import Collection as Some
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypedDict
+
+from bson import ObjectId
+from pymongo import ASCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.errors import OwnManager
+from chalicelib.runtime import Runtime
+from chalicelib.social import errands
+from chalicelib.social.activity.models import MAX_ASSIGNED, OrgSettings
+from chalicelib.social.activity.relevancy import Org, Person
+from chalicelib.social.messages import Refill
+from chalicelib.validators import AtMost
+
+MAX_MUTED = 1_000
+
+
+class Place(TypedDict):
+    """A place in the organisation that somebody has from `since`, and before `until`."""
+
+    _id: ObjectId
+    user_id: str
+    since: datetime
+    until: datetime
+    team: str | None
+    department: str | None
+    manager: str | None
+    assigned: Annotated[list[str], AtMost(MAX_ASSIGNED)]
+
+
+class StoredPerson(TypedDict):
+    """Somebody today; `version` counts the changes of what the feed is made by."""
+
+    _id: str
+    team: str | None
+    department: str | None
+    manager: str | None
+    assigned: Annotated[list[str], AtMost(MAX_ASSIGNED)]
+    muted: Annotated[list[str], AtMost(MAX_MUTED)]
+    seen: datetime | None
+    version: int
+
+
+PEOPLE = Collection(
+    "feed.person",
+    StoredPerson,
+    indexes=(
+        IndexModel([("team", ASCENDING), ("_id", ASCENDING)]),
+        IndexModel([("department", ASCENDING), ("_id", ASCENDING)]),
+        # The last two find somebody who is to be erased.
+        IndexModel([("manager", ASCENDING)]),
+        IndexModel([("muted", ASCENDING)]),
+    ),
+    shard_key={"_id": "hashed"},
+)
+PLACES = Collection(
+    "feed.org",
+    Place,
+    indexes=(
+        IndexModel([("user_id", ASCENDING), ("until", ASCENDING)]),
+        IndexModel([("manager", ASCENDING)]),
+    ),
+    shard_key={"user_id": 1},
+)
+# The end of the place that somebody has today.
+OPEN = datetime(9999, 1, 1, tzinfo=UTC)
+
+NOWHERE: Document = {"team": None, "department": None, "manager": None, "assigned": []}
+NEW_PERSON: Document = {**NOWHERE, "muted": [], "seen": None, "version": 0}
+
+
+def collection(database: Database[Document]) -> MongoCollection[Document]:
+    """Return the collection of people as they are today."""
+    return database[PEOPLE.name]
+
+
+def put(runtime: Runtime, user_id: str, settings: OrgSettings) -> Document:
+    """Give somebody a place in the organisation, in place of the one they had; return it.
+
+    They need not be a user yet. The feed follows in the background. Raises OwnManager.
+    """
+    if settings.manager == user_id:
+        raise OwnManager
+    place = settings.model_dump()
+    refill = Refill(user_id=user_id)
+
+    def work(session: ClientSession) -> bool:
+        before = find(runtime.database, user_id, session)
+        moved = any(before[name] != value for name, value in place.items())
+        if moved:
+            change(runtime.database, user_id, {"$set": place}, session)
+            _begin(runtime, user_id, place, session)
+            errands.note(runtime, refill, session)
+        return moved
+
+    if in_transaction(runtime.database, work):
+        runtime.queues.send(refill)
+    return place
+
+
+def _begin(runtime: Runtime, user_id: str, place: Document, session: ClientSession) -> None:
+    """Note a place from now on; two of one millisecond leave the earlier one empty."""
+    now, places = runtime.now(), runtime.database[PLACES.name]
+    open_place = {"user_id": user_id, "until": OPEN}
+    places.update_one(open_place, {"$set": {"until": now}}, session=session)
+    places.insert_one({**open_place, "since": now, **place}, session=session)
+
+
+def change(
+    database: Database[Document], user_id: str, change: Document, session: ClientSession
+) -> None:
+    """Change what somebody's feed is made by, making the person where there is none."""
+    defaults = {name: value for name, value in NEW_PERSON.items() if name != "version"}
+    given = {name for fields in change.values() for name in fields}
+    missing = {name: value for name, value in defaults.items() if name not in given}
+    collection(database).update_one(
+        {"_id": user_id},
+        {**change, "$inc": {"version": 1}, "$setOnInsert": missing},
+        upsert=True,
+        session=session,
+    )
+
+
+def find(
+    database: Database[Document], user_id: str, session: ClientSession | None = None
+) -> Document:
+    """Return somebody as they are today; of whom nothing is known, an empty person."""
+    person = collection(database).find_one({"_id": user_id}, session=session)
+    return person or {"_id": user_id, **NEW_PERSON}
+
+
+def today(database: Database[Document], user_id: str) -> Org:
+    """Return somebody's place of today."""
+    return Org.of(find(database, user_id))
+
+
+def histories(
+    database: Database[Document], user_ids: Some[str], at: datetime | None = None
+) -> dict[str, Person]:
+    """Return each of the people with the places they had; with `at`, with the one of that time."""
+    where: Document = {"user_id": {"$in": list(user_ids)}}
+    if at is not None:
+        where |= {"until": {"$gt": at}, "since": {"$lte": at}}
+    found: dict[str, list[Any]] = {user_id: [] for user_id in user_ids}
+    for place in database[PLACES.name].find(where, {"_id": 0}):
+        found[place["user_id"]].append(place)
+    return {user_id: Person(user_id, places) for user_id, places in found.items()}

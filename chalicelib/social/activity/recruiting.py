@@ -1,0 +1,56 @@
+"""The sample application: what happens in recruiting, as the source of the feed has it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from chalicelib.identity import UserId
+from chalicelib.social.activity.descriptors import Descriptor, Name, RefId, register
+from chalicelib.texts import Paragraphs
+
+Text = Annotated[Paragraphs, Field(max_length=2_000)]
+
+
+class _Application(Descriptor):
+    """Somebody's application for a position."""
+
+    position_id: RefId
+    position_name: Name
+    applicant_id: RefId
+    applicant_name: Name
+
+
+@register
+class ApplicationRating(_Application):
+    """An applicant was rated, with a score of 0 to 5."""
+
+    type: Literal["application_rating"]
+    rater_id: UserId
+    rater_name: Name
+    rating_score: Annotated[float, Field(ge=0, le=5)]
+    rating_text: Text | None = None
+
+
+@register
+class NewApplicant(_Application):
+    """Somebody applied."""
+
+    type: Literal["new_applicant"]
+
+
+@register
+class ApplicantHired(_Application):
+    """An applicant was hired."""
+
+    type: Literal["applicant_hired"]
+    hired_by_id: UserId
+    hired_by_name: Name
+
+
+@register
+class RatingRequested(_Application):
+    """Somebody was asked to rate an applicant."""
+
+    type: Literal["rating_requested"]
+    requester_id: UserId
+    requester_name: Name
