@@ -10,7 +10,7 @@ from typing import Any
 from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 from pydantic import TypeAdapter
 
-from chalicelib import health, http, logs, schema
+from chalicelib import health, http, invocations, logs, migration, schema
 from chalicelib.ads import (
     account_routes,
     campaigns,
@@ -26,7 +26,6 @@ from chalicelib.ads import upkeep as ad_upkeep
 from chalicelib.comments import promotion, upkeep
 from chalicelib.comments import routes as comments
 from chalicelib.comments.promotion import MoveNode
-from chalicelib.database import ensure_indexes
 from chalicelib.queues import consume, consume_together
 from chalicelib.runtime import Runtime
 from chalicelib.social import background, messages, spreading, view_routes
@@ -51,6 +50,7 @@ def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
     app = kind(app_name="plaza", configure_logs=False)
     # Before the blueprints: a route takes its CORS configuration when it is registered.
     app.api.cors = http.CORS
+    invocations.install(app)
     http.install(app, runtime)
     for routes in ROUTES:
         app.register_blueprint(routes(runtime))
@@ -153,9 +153,10 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
     """Declare the functions that a person or a deployment invokes by name."""
 
     @app.lambda_function()
-    def init_db(_event: object, _context: object) -> dict[str, int]:
-        ensure_indexes(runtime.database, schema.COLLECTIONS)
-        return {"collections": len(schema.COLLECTIONS)}
+    def init_db(event: dict[str, Any], _context: object) -> dict[str, list[str]]:
+        contract = event.get("contract", False)
+        report = migration.migrate(runtime.database, schema.COLLECTIONS, contract=contract)
+        return {"done": report.done, "left": report.left}
 
     @app.lambda_function()
     def reconcile_ads(event: dict[str, str], _context: object) -> dict[str, Any]:
@@ -179,5 +180,5 @@ def __getattr__(name: str) -> Any:
 
 
 _runtime = Runtime.from_environment(os.environ)
-logs.configure(_runtime.settings.log_level)
+logs.configure(_runtime.settings.log_level, _runtime.settings.metrics_namespace)
 app = create_app(_runtime)

@@ -1,4 +1,10 @@
-"""Opaque keyset cursors: a signed position in one listing."""
+"""Opaque keyset cursors: a signed position in one listing.
+
+A cursor is base64url of a tag, a version and the position as JSON. People scroll while one
+release replaces another, so a release reads the cursors of the last one
+(docs/decisions/0066): a position that changes its shape raises VERSION, and its listing goes on
+reading the old shape too.
+"""
 
 import base64
 import binascii
@@ -10,8 +16,9 @@ from typing import Any
 import orjson
 from pydantic import SecretStr
 
-from chalicelib.errors import InvalidCursor, Misconfigured
+from chalicelib.errors import InvalidCursor, Misconfigured, Unavailable
 
+VERSION = 1
 _TAG_BYTES = 9
 
 
@@ -23,7 +30,7 @@ def encode_cursor(position: Sequence[Any], scope: str, keys: Sequence[SecretStr]
     """
     if not keys:
         raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
-    payload = orjson.dumps(list(position))
+    payload = bytes([VERSION]) + orjson.dumps(list(position))
     tag = _tag(payload, scope, keys[0])
     return base64.urlsafe_b64encode(tag + payload).rstrip(b"=").decode("ascii")
 
@@ -31,7 +38,8 @@ def encode_cursor(position: Sequence[Any], scope: str, keys: Sequence[SecretStr]
 def decode_cursor(cursor: str, scope: str, keys: Sequence[SecretStr]) -> list[Any]:
     """Return the position that `encode_cursor` was given.
 
-    Raises InvalidCursor when the cursor was altered, cut, or made for another scope.
+    Raises InvalidCursor when the cursor was altered, cut, or made for another scope, and
+    Unavailable for one of a newer release, which another container can read.
     """
     try:
         # The canonical form is compared, since base64 ignores the last character's spare bits.
@@ -43,7 +51,9 @@ def decode_cursor(cursor: str, scope: str, keys: Sequence[SecretStr]) -> list[An
     authentic = any(hmac.compare_digest(tag, _tag(payload, scope, key)) for key in keys)
     if not authentic or canonical != cursor:
         raise InvalidCursor
-    position = orjson.loads(payload)
+    if payload[0] > VERSION:
+        raise Unavailable("A newer release of Plaza gave this cursor out; try again")
+    position = orjson.loads(payload[1:])
     assert isinstance(position, list)  # noqa: S101 - we signed it, so we wrote it
     return position
 

@@ -3,6 +3,7 @@
 from http import HTTPStatus
 from typing import Any
 
+import pymongo
 from chalice.app import Blueprint, Response
 from pymongo.errors import PyMongoError
 
@@ -10,6 +11,9 @@ from chalicelib import __version__
 from chalicelib.http import Request, reply, router
 from chalicelib.logs import log
 from chalicelib.runtime import Runtime
+
+# Whoever asks wants to know whether it answers now, not after an election.
+TIMEOUT_SECONDS = 3
 
 
 def routes(runtime: Runtime) -> Blueprint:
@@ -37,7 +41,8 @@ def replica_set_state(runtime: Runtime) -> str | None:
     A sharded cluster's router counts as a primary: it takes writes.
     """
     try:
-        hello: dict[str, Any] = runtime.database.client.admin.command("hello")
+        with pymongo.timeout(TIMEOUT_SECONDS):
+            hello: dict[str, Any] = runtime.database.client.admin.command("hello")
     except PyMongoError:
         log.warning("health check: the database does not answer", exc_info=True)
         return None

@@ -12,8 +12,10 @@ import orjson
 from chalice.app import Blueprint, Chalice, CORSConfig, Response
 from chalice.app import Request as ChaliceRequest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pymongo.errors import PyMongoError
 
-from chalicelib import errors
+from chalicelib import errors, logs, metrics
+from chalicelib.database import is_outage
 from chalicelib.errors import FieldError, Problem
 from chalicelib.identity import Principal, Role, identify
 from chalicelib.logs import log
@@ -21,8 +23,15 @@ from chalicelib.runtime import Runtime
 
 BODY_LIMIT_BYTES = 1_000_000
 MAX_ERRORS = 20
+# What a caller quotes to have a request looked up: its correlation id in the logs.
+REQUEST_ID_HEADER = "X-Request-Id"
 # Preflights are answered by API Gateway with these; `install` narrows the origin of answers.
-CORS = CORSConfig(allow_origin="*", allow_headers=["Authorization", "Idempotency-Key"], max_age=600)
+CORS = CORSConfig(
+    allow_origin="*",
+    allow_headers=["Authorization", "Idempotency-Key"],
+    expose_headers=[REQUEST_ID_HEADER],
+    max_age=600,
+)
 
 View = Callable[..., Response]
 Model = TypeVar("Model", bound=BaseModel)
@@ -129,7 +138,12 @@ def _with_request(view: View, blueprint: Blueprint, runtime: Runtime) -> View:
         arguments = {
             name: _path_argument(parameters[name], name, value) for name, value in path.items()
         }
-        return view(Request(runtime, blueprint.current_request), **arguments)
+        try:
+            return view(Request(runtime, blueprint.current_request), **arguments)
+        except PyMongoError as error:
+            if is_outage(error):
+                raise errors.Unavailable from error
+            raise
 
     return handler
 
@@ -192,6 +206,8 @@ def install(app: Chalice, runtime: Runtime) -> None:
         response = _answer(event, get_response)
         for name, value in _cors_headers(event, runtime).items():
             response.headers[name] = value
+        if request_id := logs.correlation_id():
+            response.headers[REQUEST_ID_HEADER] = request_id
         _log_request(event, response, started)
         return response
 
@@ -240,16 +256,12 @@ def _cors_headers(event: ChaliceRequest, runtime: Runtime) -> dict[str, str]:
 
 
 def _log_request(event: ChaliceRequest, response: Response, started: float) -> None:
-    context = event.context
-    log.info(
-        "request",
-        extra={
-            "fields": {
-                "method": event.method,
-                "route": context.get("resourcePath"),
-                "status": int(response.status_code),
-                "duration_ms": round((time.perf_counter() - started) * 1000, 1),
-                "request_id": getattr(event.lambda_context, "aws_request_id", None),
-            }
-        },
-    )
+    status = int(response.status_code)
+    fields = {
+        "method": event.method,
+        "route": event.context.get("resourcePath"),
+        "status": status,
+        "status_class": f"{status // 100}xx",
+        "request_ms": round((time.perf_counter() - started) * 1000, 1),
+    }
+    log.info("request", extra={"fields": fields, "metrics": metrics.REQUEST})

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
+from chalicelib import logs, metrics
 from chalicelib.logs import log
 
 if TYPE_CHECKING:
@@ -18,18 +20,30 @@ _MESSAGES_PER_CALL = 10
 # After this many receives SQS moves a message to the queue's dead-letter queue.
 MAX_RECEIVES = 5
 DEAD_LETTER_SUFFIX = "-dead"
+_CORRELATION = "correlation_id"
+_NEWER = "newer_version"
 
 
 class Message(BaseModel):
     """A message: its class names the queue, its fields are ids and small numbers.
 
-    Unknown fields are ignored, so that a worker of one release reads the next one's messages.
+    While one release replaces another, workers of both read the queue. A field that is added
+    has a default, and a worker of the last release passes over it: the version stays. A change
+    that such a worker could not live with raises the class's `version`, and it leaves the
+    message to a newer worker (docs/decisions/0066).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     queue: ClassVar[str]
     version: int = 1
+
+    @field_validator("version")
+    @classmethod
+    def _readable(cls, version: int) -> int:
+        if version > cls.model_fields["version"].default:
+            raise PydanticCustomError(_NEWER, "written by a newer release")
+        return version
 
 
 AnyMessage = TypeVar("AnyMessage", bound=Message)
@@ -74,7 +88,11 @@ class Queues:
         answer = self._sqs().send_message_batch(
             QueueUrl=self._url(queue),
             Entries=[
-                {"Id": str(number), "MessageBody": message.model_dump_json()}
+                {
+                    "Id": str(number),
+                    "MessageBody": message.model_dump_json(),
+                    "MessageAttributes": _attributes(),
+                }
                 for number, message in enumerate(batch)
             ],
         )
@@ -132,11 +150,11 @@ def consume(
     records = event["Records"]
     failed = []
     for record in records:
-        try:
-            handle(messages.validate_json(record["body"]))
-        except Exception:  # noqa: BLE001 - one bad message may not fail its batch
-            log.exception("message failed", extra={"fields": {"message_id": record["messageId"]}})
-            failed.append({"itemIdentifier": record["messageId"]})
+        with logs.bound(correlation_id=_correlation_id(record)):
+            try:
+                handle(messages.validate_json(record["body"]))
+            except Exception as error:  # noqa: BLE001 - one bad message may not fail its batch
+                failed.append(_failure(record, error))
     _log_batch(records, failed, started)
     return {"batchItemFailures": failed}
 
@@ -156,9 +174,9 @@ def consume_together(
     for record in records:
         try:
             parsed[record["messageId"]] = messages.validate_json(record["body"])
-        except ValidationError:
-            log.exception("message failed", extra={"fields": {"message_id": record["messageId"]}})
-            failed.append({"itemIdentifier": record["messageId"]})
+        except ValidationError as error:
+            with logs.bound(correlation_id=_correlation_id(record)):
+                failed.append(_failure(record, error))
     try:
         if parsed:
             handle(list(parsed.values()))
@@ -169,16 +187,35 @@ def consume_together(
     return {"batchItemFailures": failed}
 
 
+def _failure(record: dict[str, Any], error: Exception) -> dict[str, str]:
+    """Log why a record failed; return how a batch's answer names it."""
+    fields = {"message_id": record["messageId"]}
+    if isinstance(error, ValidationError) and error.errors()[0]["type"] == _NEWER:
+        log.warning("message left to a newer release", extra={"fields": fields})
+    else:
+        log.error("message failed", exc_info=error, extra={"fields": fields})
+    return {"itemIdentifier": record["messageId"]}
+
+
+def _attributes() -> dict[str, Any]:
+    """Return what goes beside a message's body: the id of the request that it is sent for."""
+    correlation_id = logs.correlation_id()
+    if correlation_id is None:
+        return {}
+    return {_CORRELATION: {"DataType": "String", "StringValue": correlation_id}}
+
+
+def _correlation_id(record: dict[str, Any]) -> str | None:
+    attribute: dict[str, str] = record.get("messageAttributes", {}).get(_CORRELATION, {})
+    return attribute.get("stringValue")
+
+
 def _log_batch(records: list[dict[str, Any]], failed: list[Any], started: float) -> None:
-    log.log(
-        logging.WARNING if failed else logging.INFO,
-        "batch",
-        extra={
-            "fields": {
-                "queue": str(records[0].get("eventSourceARN", "")).rpartition(":")[2],
-                "messages": len(records),
-                "failed": len(failed),
-                "duration_ms": round((time.perf_counter() - started) * 1000, 1),
-            }
-        },
-    )
+    fields = {
+        "queue": str(records[0].get("eventSourceARN", "")).rpartition(":")[2],
+        "messages": len(records),
+        "failed_messages": len(failed),
+        "batch_ms": round((time.perf_counter() - started) * 1000, 1),
+    }
+    level = logging.WARNING if failed else logging.INFO
+    log.log(level, "batch", extra={"fields": fields, "metrics": metrics.BATCH})

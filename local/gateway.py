@@ -13,6 +13,7 @@ from chalice.local import LocalGateway, LocalGatewayException
 
 from chalicelib.http import CORS
 from deploy.api import GATEWAY_RESPONSES, problem_body
+from deploy.declared import CONFIG
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication
@@ -34,7 +35,8 @@ class Gateway:
     """API Gateway in front of one app."""
 
     def __init__(self, app: Chalice) -> None:
-        self._gateway = LocalGateway(app, Config())
+        config = Config(user_provided_params={"lambda_timeout": CONFIG["lambda_timeout"]})
+        self._gateway = LocalGateway(app, config)
 
     def handle(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes = b""

@@ -13,13 +13,15 @@ from chalice.local import LambdaContext
 
 from chalicelib.logs import log
 from chalicelib.queues import DEAD_LETTER_SUFFIX, MAX_RECEIVES
-from deploy.declared import declared_queues
+from deploy.declared import declared_queues, timeout_seconds
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 FUNCTION_MEMORY_MB = 256
 _MOST_PER_RECEIVE = 10
+# The stage whose time-outs hold here too.
+_STAGE = "dev"
 
 
 def create_queues(
@@ -115,7 +117,10 @@ class Poller:
             "receiptHandle": message["ReceiptHandle"],
             "body": message["Body"],
             "attributes": message.get("Attributes", {}),
-            "messageAttributes": message.get("MessageAttributes", {}),
+            "messageAttributes": {
+                name: {"stringValue": value["StringValue"], "dataType": value["DataType"]}
+                for name, value in message.get("MessageAttributes", {}).items()
+            },
             "md5OfBody": message["MD5OfBody"],
             "eventSource": "aws:sqs",
             "eventSourceARN": self._arn,
@@ -127,12 +132,18 @@ class Poller:
         everything = {record["messageId"] for record in event["Records"]}
         handler = self.app.handler_map[self.source.name]
         try:
-            answer = handler(event, LambdaContext(self.source.name, FUNCTION_MEMORY_MB))
+            answer = handler(event, lambda_context(self.source.name))
         except Exception:  # noqa: BLE001 - Lambda counts any exception as a failed batch
             log.exception("worker failed", extra={"fields": {"queue": self.source.queue}})
             return everything
         failed = {item["itemIdentifier"] for item in (answer or {}).get("batchItemFailures", [])}
         return failed if failed.issubset(everything) else everything
+
+
+def lambda_context(name: str) -> LambdaContext:
+    """Return what Lambda tells a function of its invocation, with the time-out that it has."""
+    milliseconds = timeout_seconds(name, _STAGE) * 1000
+    return LambdaContext(name, FUNCTION_MEMORY_MB, max_runtime_ms=milliseconds)
 
 
 def _wait(window_ends: float) -> int:

@@ -9,12 +9,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chalice.app import Chalice, ScheduledEventConfig, ScheduleExpression
-from chalice.local import LambdaContext
 
 from chalicelib.logs import log
 from deploy.declared import rate_seconds
 from local.failures import StartupFailure
-from local.queues import FUNCTION_MEMORY_MB
+from local.queues import lambda_context
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def run_schedule(app: Chalice, name: str) -> None:
     """Call one schedule's handler as EventBridge would; a failure is logged."""
     handler: Callable[[dict[str, Any], object], object] = app.handler_map[name]
     try:
-        handler(scheduled_event(name), LambdaContext(name, FUNCTION_MEMORY_MB))
+        handler(scheduled_event(name), lambda_context(name))
     except Exception:  # noqa: BLE001 - the next run may succeed
         log.exception("schedule failed", extra={"fields": {"schedule": name}})
 

@@ -4,6 +4,7 @@ import dataclasses
 import io
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -11,13 +12,16 @@ import pytest
 from chalice.app import Blueprint, Chalice, Response
 from chalice.local import LocalChalice
 from pydantic import Field, StringConstraints
+from pymongo import _csot
+from pymongo.errors import AutoReconnect, PyMongoError, ServerSelectionTimeoutError
 
 from app import create_app
-from chalicelib import http
+from chalicelib import http, invocations
 from chalicelib.errors import Misconfigured, Unavailable
 from chalicelib.http import Input, PageQuery, Request, reply, router
 from chalicelib.logs import JsonFormatter, log
 from chalicelib.runtime import Runtime
+from deploy.declared import CONFIG
 from tests.http_client import Client, Reply
 
 ThingId = Annotated[str, StringConstraints(pattern=r"^[a-z/]{1,8}$")]
@@ -60,12 +64,17 @@ def things(runtime: Runtime) -> Blueprint:
     return blueprint
 
 
-def app_with_things(runtime: Runtime) -> Chalice:
+def app_with(runtime: Runtime, routes: Callable[[Runtime], Blueprint]) -> Chalice:
     app = LocalChalice(app_name="plaza", configure_logs=False)
     app.api.cors = http.CORS
+    invocations.install(app)
     http.install(app, runtime)
-    app.register_blueprint(things(runtime))
+    app.register_blueprint(routes(runtime))
     return app
+
+
+def app_with_things(runtime: Runtime) -> Chalice:
+    return app_with(runtime, things)
 
 
 @pytest.fixture
@@ -255,8 +264,72 @@ def test_a_request_is_one_line_of_json(api: Client, log_lines: Any) -> None:
 
     (line,) = log_lines()
     assert (line["method"], line["route"], line["status"]) == ("PUT", "/things/{thing}", 200)
-    assert line["duration_ms"] >= 0
-    assert line["request_id"]
+    assert line["request_ms"] >= 0
+
+
+def test_a_requests_line_is_its_metric_too(api: Client, log_lines: Any) -> None:
+    """By the specification of CloudWatch's embedded metric format."""
+    api.put("/things/abc", name="ball")
+
+    (line,) = log_lines()
+    (directive,) = line["_aws"]["CloudWatchMetrics"]
+    assert directive["Namespace"] == "Plaza"
+    assert directive["Metrics"] == [{"Name": "request_ms", "Unit": "Milliseconds"}]
+    assert directive["Dimensions"] == [["method", "route"], ["status_class"], []]
+    assert line["status_class"] == "2xx"
+    assert abs(line["_aws"]["Timestamp"] - time.time() * 1000) < 60_000
+
+
+def test_an_answer_says_what_to_look_for_in_the_log(api: Client, log_lines: Any) -> None:
+    answers = [api.put("/things/abc", name="ball"), api.get("/crash"), api.get("/things?limit=0")]
+
+    for answer in answers:
+        request_id = answer.headers["X-Request-Id"]
+        assert request_id in {line["correlation_id"] for line in log_lines()}
+        assert answer.headers["Access-Control-Expose-Headers"] == "X-Request-Id"
+    assert len({answer.headers["X-Request-Id"] for answer in answers}) == 3
+
+
+def test_a_clients_own_request_id_is_not_taken_over(api: Client) -> None:
+    answer = api.request("GET", "/things", headers={"X-Request-Id": "mine"})
+
+    assert answer.headers["X-Request-Id"] != "mine"
+
+
+@pytest.mark.parametrize("error", [AutoReconnect("no primary"), ServerSelectionTimeoutError()])
+def test_an_outage_of_the_database_is_a_503(
+    runtime: Runtime, token: Callable[..., str], error: PyMongoError
+) -> None:
+    def cut_off(runtime: Runtime) -> Blueprint:
+        blueprint = Blueprint(__name__)
+
+        @router(blueprint, runtime)("GET", "/cut-off")
+        def get(_request: Request) -> Response:
+            raise error
+
+        return blueprint
+
+    reply = Client(app_with(runtime, cut_off), token).get("/cut-off")
+
+    assert (reply.status, reply.code) == (503, "unavailable")
+    assert reply.headers["Retry-After"]
+
+
+def test_the_database_has_less_time_than_the_function(
+    runtime: Runtime, token: Callable[..., str]
+) -> None:
+    def patient(runtime: Runtime) -> Blueprint:
+        blueprint = Blueprint(__name__)
+
+        @router(blueprint, runtime)("GET", "/patient")
+        def get(_request: Request) -> Response:
+            return reply({"seconds": _csot.remaining()})
+
+        return blueprint
+
+    seconds = Client(app_with(runtime, patient), token).get("/patient").json["seconds"]
+
+    assert 27 < seconds <= CONFIG["lambda_timeout"] - invocations.MARGIN_SECONDS
 
 
 def test_the_log_has_no_token_and_no_text(api: Client, log_lines: Any) -> None:

@@ -1,0 +1,48 @@
+"""What of a log line CloudWatch counts: the fields that are metrics, and what they are told by.
+
+A line in CloudWatch's embedded metric format is a log line with a member `_aws`, from which
+CloudWatch makes metrics as it takes the log in. So the one line of a request or batch is its
+metrics too, and no call is made for them (docs/decisions/0067).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Unit = Literal["Count", "Milliseconds"]
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Fields of a line that are metrics, and the fields that tell one series from another.
+
+    `units` gives each metric's unit. `dimensions` are sets of fields: each set makes series of
+    its own, and the empty one a series over everything. CloudWatch charges by the series, so a
+    dimension has tens of values and never an id.
+    """
+
+    units: Mapping[str, Unit]
+    dimensions: tuple[tuple[str, ...], ...] = ((),)
+
+    def directive(self, namespace: str) -> dict[str, Any]:
+        """Return the MetricDirective object of the embedded metric format's specification."""
+        return {
+            "Namespace": namespace,
+            "Dimensions": self.dimensions,
+            "Metrics": [{"Name": name, "Unit": unit} for name, unit in self.units.items()],
+        }
+
+
+REQUEST = Metrics(
+    {"request_ms": "Milliseconds"}, dimensions=(("method", "route"), ("status_class",), ())
+)
+BATCH = Metrics(
+    {"batch_ms": "Milliseconds", "messages": "Count", "failed_messages": "Count"},
+    dimensions=(("queue",),),
+)
+SCHEDULE = Metrics({"schedule_ms": "Milliseconds"}, dimensions=(("function",),))
+FAN_OUTS_FAILED = Metrics({"fan_outs_failed": "Count"})
+DELIVERIES = Metrics({"deliveries": "Count"})
+AD_EVENTS = Metrics({"ad_events": "Count", "unpaid_ad_events": "Count"})
+
+ALL = (REQUEST, BATCH, SCHEDULE, FAN_OUTS_FAILED, DELIVERIES, AD_EVENTS)
