@@ -32,6 +32,8 @@ from chalicelib.social import background, messages, spreading, view_routes
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social import routes as social
 from chalicelib.social import upkeep as social_upkeep
+from chalicelib.social.activity import feed_routes, work
+from chalicelib.social.activity import routes as activity
 
 ROUTES = (
     health.routes,
@@ -42,6 +44,8 @@ ROUTES = (
     comments.routes,
     social.routes,
     view_routes.routes,
+    activity.routes,
+    feed_routes.routes,
 )
 
 
@@ -72,6 +76,15 @@ def declare_workers(app: Chalice, runtime: Runtime) -> None:
 
         return consume(event.to_dict(), TypeAdapter(MoveNode), handle)
 
+    @app.on_sqs_message(
+        queue=queue(events.AdEvent.queue), batch_size=500, maximum_batching_window_in_seconds=1
+    )
+    def count_ad_events(event: SQSEvent) -> dict[str, Any]:
+        def handle(batch: list[events.AdEvent]) -> None:
+            events.count(runtime.database, batch, runtime.now(), runtime.random)
+
+        return consume_together(event.to_dict(), events.AD_EVENT, handle)
+
 
 def declare_social_workers(app: Chalice, runtime: Runtime) -> None:
     """Declare the workers of the social feed's queues."""
@@ -91,21 +104,19 @@ def declare_social_workers(app: Chalice, runtime: Runtime) -> None:
 
         return consume(event.to_dict(), messages.SPREAD, handle)
 
+    @app.on_sqs_message(queue=queue(messages.Rank.queue), batch_size=10)
+    def activity_feed(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: messages.ActivityMessage) -> None:
+            work.handle(runtime, message)
+
+        return consume(event.to_dict(), messages.ACTIVITY, handle)
+
     @app.on_sqs_message(queue=queue(messages.BackFill.queue), batch_size=1)
     def social_errands(event: SQSEvent) -> dict[str, Any]:
         def handle(message: messages.Errand) -> None:
             background.handle(runtime, message)
 
         return consume(event.to_dict(), messages.ERRAND, handle)
-
-    @app.on_sqs_message(
-        queue=queue(events.AdEvent.queue), batch_size=500, maximum_batching_window_in_seconds=1
-    )
-    def count_ad_events(event: SQSEvent) -> dict[str, Any]:
-        def handle(batch: list[events.AdEvent]) -> None:
-            events.count(runtime.database, batch, runtime.now(), runtime.random)
-
-        return consume_together(event.to_dict(), events.AD_EVENT, handle)
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
@@ -117,7 +128,7 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 
     @app.schedule(Rate(1, Rate.HOURS))
     def tend_social(_event: CloudWatchEvent) -> dict[str, int]:
-        return social_upkeep.tend(runtime.database)
+        return social_upkeep.tend(runtime.database, runtime.now())
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def tend_ads(_event: CloudWatchEvent) -> dict[str, int]:

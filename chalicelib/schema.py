@@ -21,6 +21,8 @@ from chalicelib.comments.stores import buckets, documents
 from chalicelib.database import Collection
 from chalicelib.social import audiences, errands, news, news_items, posts, users, walls
 from chalicelib.social import comments as social_comments
+from chalicelib.social.activity import actions, items, naming, people
+from chalicelib.social.activity import events as action_events
 from chalicelib.social.graph_stores import edges
 
 COLLECTIONS: tuple[Collection, ...] = (
@@ -56,4 +58,10 @@ COLLECTIONS: tuple[Collection, ...] = (
     edges.EDGES,
     audiences.AUDIENCES,
     errands.ERRANDS,
+    actions.ACTIONS,
+    action_events.EVENTS,
+    items.ITEMS,
+    people.PEOPLE,
+    people.PLACES,
+    naming.REFS,
 )

@@ -2,7 +2,19 @@
 
 from chalicelib.runtime import Runtime
 from chalicelib.social import erasure, errands, renaming, repair
-from chalicelib.social.messages import BackFill, Erase, Errand, Rebuild, Rename, Trim
+from chalicelib.social.activity import cascades, naming, ranking, refill
+from chalicelib.social.messages import (
+    BackFill,
+    Cascade,
+    Erase,
+    Errand,
+    Rank,
+    Rebuild,
+    Refill,
+    Rename,
+    RenameRef,
+    Trim,
+)
 
 
 def handle(runtime: Runtime, errand: Errand) -> None:
@@ -22,3 +34,11 @@ def _do(runtime: Runtime, errand: Errand) -> None:
             repair.trim(runtime, errand.user_id)
         case Erase():
             erasure.erase(runtime, errand.user_id)
+        case Refill():
+            refill.refill(runtime, errand.user_id)
+        case RenameRef():
+            naming.rename_ref(runtime, errand.ref_id)
+        case Rank():
+            ranking.rank(runtime, errand.action_id, errand.event_id, errand.after)
+        case Cascade():
+            cascades.cascade(runtime, errand.action_id)

@@ -13,13 +13,20 @@ from chalicelib.queues import Message, Queues
 from chalicelib.runtime import Runtime
 from chalicelib.social import background, spreading
 from chalicelib.social import fan_out as fan_outs
+from chalicelib.social.activity import work
 from chalicelib.social.messages import (
     BackFill,
+    Cascade,
     Deliver,
+    DeliverAction,
+    DeliverActionChunk,
     DeliverChunk,
     Erase,
+    Rank,
     Rebuild,
+    Refill,
     Rename,
+    RenameRef,
     Spread,
     Trim,
 )
@@ -118,7 +125,11 @@ def work_on(runtime: Runtime, message: Message) -> None:
             fan_outs.handle(runtime, message)
         case Spread():
             spreading.spread(runtime, message.post_id)
+        case DeliverAction() | DeliverActionChunk() | Rank():
+            work.handle(runtime, message)
         case BackFill() | Rename() | Rebuild() | Trim() | Erase():
+            background.handle(runtime, message)
+        case Refill() | RenameRef() | Cascade():
             background.handle(runtime, message)
         case _:
             raise AssertionError(message)
@@ -132,6 +143,12 @@ class Town:
     workers: Workers
     runtime: Runtime
     clock: Clock
+
+    @property
+    def courier(self) -> Courier:
+        """The queues of a town whose messages wait until a test takes them."""
+        assert isinstance(self.runtime.queues, Courier)
+        return self.runtime.queues
 
     def publish(self) -> str:
         """Publish a post of Ann's."""

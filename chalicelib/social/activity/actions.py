@@ -1,0 +1,191 @@
+"""Actions: what happened, as the activity feed keeps it, and the record that feeds refer to.
+
+An action is kept apart from the data of the application that it is about, so that no code of
+the feed has to understand those (Entexis' newsfeed).
+"""
+
+from datetime import datetime
+from typing import Annotated, Literal, TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.errors import Forbidden, NoOrgUnit, UnknownAction
+from chalicelib.identity import Principal
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+from chalicelib.social import errands, leases, users
+from chalicelib.social.activity import descriptors, people
+from chalicelib.social.activity.descriptors import MAX_TAGS
+from chalicelib.social.activity.models import MAX_AUDIENCE, MAX_REFS, NewAction
+from chalicelib.social.activity.scope import may_see
+from chalicelib.social.leases import FanOut
+from chalicelib.social.messages import Cascade, DeliverAction
+from chalicelib.social.users import By
+from chalicelib.validators import AtMost
+
+# Its actor, its refs, and no descriptor names more than forty.
+MAX_MENTIONS = 1 + MAX_REFS + 40
+NEWEST_FIRST = [("conducted", DESCENDING), ("_id", DESCENDING)]
+
+
+class StoredRef(TypedDict):
+    """Something that an action is about."""
+
+    id: str
+    type: str
+    name: str
+
+
+class StoredAction(TypedDict):
+    """An action, or the tombstone of one.
+
+    `team` and `department` are the actor's of that time. `hidden_version` counts how often it
+    was hidden or shown, `event_count` what has happened to it, erased or not.
+    """
+
+    _id: str
+    actor: By
+    conducted: datetime
+    scope: Literal["team", "department", "restricted"]
+    audience: Annotated[list[str], AtMost(MAX_AUDIENCE)]
+    team: str | None
+    department: str | None
+    refs: Annotated[list[StoredRef], AtMost(MAX_REFS)]
+    descriptor: Document
+    tags: Annotated[list[str], AtMost(MAX_TAGS)]
+    mentions: Annotated[list[str], AtMost(MAX_MENTIONS)]
+    hidden: bool
+    hidden_version: int
+    deleted: bool
+    comment_count: int
+    reaction_count: int
+    event_count: int
+    fan_out: FanOut
+
+
+ACTIONS = Collection(
+    "feed.action",
+    StoredAction,
+    indexes=(
+        *leases.INDEXES,
+        IndexModel([("refs.id", ASCENDING), *NEWEST_FIRST]),
+        IndexModel([("tags", ASCENDING), *NEWEST_FIRST]),
+        IndexModel([("actor.id", ASCENDING), *NEWEST_FIRST]),
+        IndexModel([("audience", ASCENDING), *NEWEST_FIRST]),
+        *(
+            IndexModel([(unit, ASCENDING), *NEWEST_FIRST], partialFilterExpression={"scope": unit})
+            for unit in ("team", "department")
+        ),
+        IndexModel([("descriptor.rater_id", ASCENDING)], sparse=True),
+        IndexModel([("mentions", ASCENDING), ("_id", ASCENDING)]),
+    ),
+    shard_key={"_id": "hashed"},
+)
+
+# What a deleted action keeps nothing of.
+_EMPTIED: Document = {"descriptor": {}, "refs": [], "tags": [], "mentions": [], "audience": []}
+
+
+def collection(database: Database[Document]) -> MongoCollection[Document]:
+    """Return the actions' collection."""
+    return database[ACTIONS.name]
+
+
+def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> Document:
+    """Store an action with its fan-out pending, in one write; then ask for the fan-out.
+
+    It goes to the team or department that the caller is in now. Raises NoOrgUnit where there
+    is none.
+    """
+    actor = users.ensure(runtime, caller)
+    org = people.today(runtime.database, caller.id)
+    unit = {"team": org.team, "department": org.department}
+    if new.scope in unit and unit[new.scope] is None:
+        raise NoOrgUnit
+    descriptor = new.descriptor.model_dump(exclude_none=True)
+    now = runtime.now()
+    action: Document = {
+        "_id": new_id(now, runtime.random),
+        "actor": actor,
+        "conducted": now,
+        "scope": new.scope,
+        "audience": new.audience,
+        **unit,
+        "refs": [ref.model_dump() for ref in new.refs],
+        "descriptor": descriptor,
+        "tags": descriptor["tags"],
+        "mentions": descriptors.mentions(caller.id, [ref.id for ref in new.refs], descriptor),
+        "hidden": False,
+        "hidden_version": 0,
+        "deleted": False,
+        "comment_count": 0,
+        "reaction_count": 0,
+        "event_count": 0,
+        "fan_out": leases.new(runtime),
+    }
+    collection(runtime.database).insert_one(action)
+    runtime.queues.send(DeliverAction(action_id=action["_id"]))
+    return action
+
+
+def find_visible(database: Database[Document], action_id: str, reader: Principal) -> Document:
+    """Return an action; raises UnknownAction for those who may not see it."""
+    action = collection(database).find_one({"_id": action_id, "deleted": False})
+    if action is None:
+        raise UnknownAction
+    if not may_see(action, reader.id, people.today(database, reader.id)):
+        raise UnknownAction
+    return action
+
+
+def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -> None:
+    """Take an action of the caller's out of every feed, or bring it back where it was.
+
+    Moderators may hide any. Doing so twice changes nothing. Raises UnknownAction and Forbidden.
+    """
+    _check_power(runtime.database, action_id, caller)
+    change = {"$set": {"hidden": hidden}, "$inc": {"hidden_version": 1}}
+    _change(runtime, {"_id": action_id, "deleted": False, "hidden": not hidden}, change)
+
+
+def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
+    """Delete an action of the caller's, or as a moderator; its items go in the background.
+
+    What stays is a tombstone without content, by which a delivery that comes late sees that
+    there is nothing to deliver. Raises UnknownAction and Forbidden.
+    """
+    _check_power(runtime.database, action_id, caller)
+    bury(runtime, action_id)
+
+
+def bury(runtime: Runtime, action_id: str) -> None:
+    """Make an action a tombstone, and have what hangs on it removed."""
+    gone = {**_EMPTIED, "deleted": True, **leases.ended()}
+    _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
+
+
+def _check_power(database: Database[Document], action_id: str, caller: Principal) -> None:
+    if caller.has("moderator"):
+        if not collection(database).find_one({"_id": action_id, "deleted": False}, {"_id": 1}):
+            raise UnknownAction
+    elif find_visible(database, action_id, caller)["actor"]["id"] != caller.id:
+        raise Forbidden("Only its actor can hide or delete an action")
+
+
+def _change(runtime: Runtime, there: Document, change: Document) -> None:
+    """Change an action if it is as stated, and have its items follow."""
+    cascade = Cascade(action_id=there["_id"])
+
+    def work(session: ClientSession) -> bool:
+        rows = collection(runtime.database)
+        changed = rows.update_one(there, change, session=session).matched_count == 1
+        if changed:
+            errands.note(runtime, cascade, session)
+        return changed
+
+    if in_transaction(runtime.database, work):
+        runtime.queues.send(cascade)

@@ -1,0 +1,26 @@
+"""To whose feeds an action goes: its actor, and those whom its scope brings today."""
+
+from pymongo import ASCENDING
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.social.activity import people
+from chalicelib.social.graph_store import IdRange
+
+
+def of(database: Database[Document], action: Document, ids: IdRange) -> list[str]:
+    """Return the ids of an action's subscribers in order, those who muted its actor left in."""
+    unit = action["scope"]
+    if unit == "restricted":
+        return ids.cut({action["actor"]["id"], *action["audience"]})
+    where = {unit: action[unit], "_id": ids.bounds}
+    rows = people.collection(database).find(where, {"_id": 1}).sort("_id", ASCENDING)
+    members = [row["_id"] for row in rows.limit(ids.limit or 0)]
+    return ids.cut({action["actor"]["id"], *members})
+
+
+def unmuted(database: Database[Document], actor_id: str, reader_ids: list[str]) -> list[str]:
+    """Return those of the readers who have not muted an actor."""
+    where = {"_id": {"$in": reader_ids}, "muted": actor_id}
+    muting = {row["_id"] for row in people.collection(database).find(where, {"_id": 1})}
+    return [reader_id for reader_id in reader_ids if reader_id not in muting]

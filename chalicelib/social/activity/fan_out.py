@@ -1,0 +1,61 @@
+"""Bringing an action to the feeds of those whom it is for, by the same leases as posts."""
+
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from chalicelib.social import delivery
+from chalicelib.social.activity import audience, cascades, items
+from chalicelib.social.activity.actions import ACTIONS
+from chalicelib.social.delivery import Kind
+from chalicelib.social.graph_store import IdRange
+from chalicelib.social.messages import DeliverAction, DeliverActionChunk
+
+
+def _audience(runtime: Runtime, action: Document, ids: IdRange) -> list[str]:
+    return audience.of(runtime.database, action, ids)
+
+
+def _bring(runtime: Runtime, action: Document, reader_ids: list[str], _is_first: bool) -> None:  # noqa: FBT001
+    """Give readers the action, but not those who have muted its actor."""
+    actor_id = action["actor"]["id"]
+    items.bring(runtime, [action], audience.unmuted(runtime.database, actor_id, reader_ids))
+
+
+def _unchanged(_action: Document) -> Document:
+    # `items.bring` has looked itself for what has happened meanwhile.
+    return {"deleted": False}
+
+
+def _mend(runtime: Runtime, action: Document) -> None:
+    cascades.cascade(runtime, action["_id"])
+
+
+def _message(action_id: str) -> DeliverAction:
+    return DeliverAction(action_id=action_id)
+
+
+def _chunk_message(action_id: str, number: int) -> DeliverActionChunk:
+    return DeliverActionChunk(action_id=action_id, number=number)
+
+
+OF_ACTIONS = Kind(
+    collection=ACTIONS.name,
+    fields={
+        **items.ACTION_FIELDS,
+        "scope": 1,
+        "team": 1,
+        "department": 1,
+        "audience": 1,
+        "fan_out": 1,
+    },
+    audience=_audience,
+    bring=_bring,
+    unchanged=_unchanged,
+    mend=_mend,
+    message=_message,
+    chunk_message=_chunk_message,
+)
+
+
+def sweep(runtime: Runtime) -> None:
+    """Send again for actions whose fan-out was forgotten."""
+    delivery.sweep(runtime, OF_ACTIONS)

@@ -1,0 +1,159 @@
+"""Reading a feed: two queries a page, whatever its size.
+
+The first reads the places of the feed in their order, with the reader as of today; the second
+reads the actions that stand there. docs/decisions/0053 says what a page is under changes.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from pymongo.database import Database
+
+from chalicelib.cursors import decode_cursor, encode_cursor
+from chalicelib.database import Document
+from chalicelib.http import PageQuery
+from chalicelib.runtime import Runtime
+from chalicelib.social.activity import actions, items, people
+from chalicelib.social.activity.models import action_answer, fields_for
+from chalicelib.social.activity.relevancy import Org
+from chalicelib.social.activity.scope import may_see
+from chalicelib.social.views import Position, older_than
+
+# Read beyond a page, to stand in for what is not the reader's any more and still to be taken out.
+SPARE = 5
+# What has risen is counted so far.
+MAX_NEWER = 1_000
+MAX_UNREAD = 100
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+# What of the reader decides on what the feed shows.
+_READER = {"_id": 0, "team": 1, "department": 1, "muted": 1}
+
+
+class _Place(NamedTuple):
+    """Where a page begins: after a position, in the feed of the time of its first page."""
+
+    snapshot: datetime
+    after: Position | None
+
+
+class _Found(NamedTuple):
+    """What the first query finds: places, the reader, and how many have risen."""
+
+    positions: list[Position]
+    reader: Document
+    newer: int
+
+
+def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
+    """Return `{actions, next, newer}`: a page of a feed by relevancy, the nearest first.
+
+    `newer` counts, up to 1,000, what came or rose since the first page: it is not on the
+    later ones. A page may be short before the end; `next` alone tells whether there is more.
+    """
+    scope, keys = f"feed:{reader_id}", runtime.settings.signing_keys
+    place = _Place(runtime.now(), None)
+    if query.cursor:
+        place = _decode(decode_cursor(query.cursor, scope, keys))
+    count = query.limit + SPARE
+    found = _find(runtime.database, reader_id, place, count)
+    bodies = _bodies(runtime.database, reader_id, found)
+    shown = [each for each in found.positions if each.post_id in bodies]
+    last = _end(found.positions, shown, query.limit, is_full=len(found.positions) == count)
+    return {
+        "actions": [action_answer(bodies[each.post_id], each.ts) for each in shown[: query.limit]],
+        "next": encode_cursor(_encode(place, last), scope, keys) if last else None,
+        "newer": found.newer,
+    }
+
+
+def _end(
+    examined: list[Position], shown: list[Position], limit: int, *, is_full: bool
+) -> Position | None:
+    """Return where the next page goes on; None at the end."""
+    if len(shown) > limit:
+        return shown[limit - 1]
+    return examined[-1] if is_full else None
+
+
+def _find(database: Database[Document], reader_id: str, place: _Place, count: int) -> _Found:
+    """Read places of a feed and its reader, and count what has risen, in one query."""
+    mine: Document = {"user_id": reader_id, "hidden": False}
+    there = mine | older_than(place.after, "relevancy", "action_id")
+    reader: list[Document] = [{"$match": {"_id": reader_id}}, {"$project": _READER}]
+    stages: list[Document] = [
+        {"$match": there | {"risen": {"$lte": place.snapshot}} if place.after else there},
+        {"$sort": {"relevancy": -1, "action_id": -1}},
+        {"$limit": count},
+        {"$project": {"_id": 0, "relevancy": 1, "action_id": 1}},
+        {"$unionWith": {"coll": people.PEOPLE.name, "pipeline": reader}},
+    ]
+    if place.after:
+        stages.append({"$unionWith": {"coll": items.ITEMS.name, "pipeline": _newer(mine, place)}})
+    rows = list(items.collection(database).aggregate(stages, hint=dict(items.FEED_ORDER)))
+    return _Found(
+        [Position(row["relevancy"], row["action_id"]) for row in rows if "action_id" in row],
+        next((row for row in rows if "muted" in row), people.NEW_PERSON),
+        sum(row.get("newer", 0) for row in rows),
+    )
+
+
+def _newer(mine: Document, place: _Place) -> list[Document]:
+    return [
+        {"$match": mine | {"risen": {"$gt": place.snapshot}}},
+        # The order is what makes the server take the index by `risen`, of two that would do.
+        {"$sort": {"risen": -1}},
+        {"$limit": MAX_NEWER},
+        {"$count": "newer"},
+    ]
+
+
+def _bodies(database: Database[Document], reader_id: str, found: _Found) -> dict[str, Document]:
+    """Return the actions of some places that are the reader's today, by id."""
+    ids = [position.post_id for position in found.positions]
+    rows = actions.collection(database).find({"_id": {"$in": ids}}, fields_for(reader_id))
+    today = Org(found.reader["team"], found.reader["department"])
+    return {
+        action["_id"]: action
+        for action in rows
+        if not action["hidden"]
+        and action["actor"]["id"] not in found.reader["muted"]
+        and may_see(action, reader_id, today)
+    }
+
+
+def unread(runtime: Runtime, reader_id: str) -> int:
+    """Count what came or rose in a feed since its reader last looked, up to `MAX_UNREAD`."""
+    person = people.collection(runtime.database).find_one({"_id": reader_id}, {"seen": 1})
+    risen: Document = {"risen": {"$gt": person["seen"]}} if person and person["seen"] else {}
+    others = {"risen_by": {"$ne": reader_id}}
+    return items.collection(runtime.database).count_documents(
+        {"user_id": reader_id, "hidden": False, **risen, **others},
+        limit=MAX_UNREAD,
+        hint=items.BY_RISE,
+    )
+
+
+def see(runtime: Runtime, reader_id: str) -> None:
+    """Note that a reader has looked at the feed by now."""
+    unknown = {name: value for name, value in people.NEW_PERSON.items() if name != "seen"}
+    people.collection(runtime.database).update_one(
+        {"_id": reader_id},
+        {"$max": {"seen": runtime.now()}, "$setOnInsert": unknown},
+        upsert=True,
+    )
+
+
+def _encode(place: _Place, last: Position) -> list[Any]:
+    return [_milliseconds(place.snapshot), _milliseconds(last.ts), last.post_id]
+
+
+def _decode(position: list[Any]) -> _Place:
+    snapshot, relevancy, action_id = position
+    after = Position(_EPOCH + relevancy * _MILLISECOND, action_id)
+    return _Place(_EPOCH + snapshot * _MILLISECOND, after)
+
+
+def _milliseconds(time: datetime) -> int:
+    return (time - _EPOCH) // _MILLISECOND

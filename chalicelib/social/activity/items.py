@@ -1,0 +1,198 @@
+"""Items: what stands in whose feed, and how near to its top.
+
+An item refers to an action and never copies it. Its relevancy only ever rises, so that a
+message which comes late or twice changes nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document, insert_missing
+from chalicelib.runtime import Runtime
+from chalicelib.social.activity import actions, scoring
+from chalicelib.social.activity.scoring import Standing, Standings
+from chalicelib.social.graph_store import IdRange
+
+# Covers a page of a feed.
+FEED_ORDER = [
+    ("user_id", ASCENDING),
+    ("hidden", ASCENDING),
+    ("relevancy", DESCENDING),
+    ("action_id", DESCENDING),
+    ("risen", ASCENDING),
+]
+# Leads to what came or rose since a time, and by whom.
+BY_RISE = [
+    ("user_id", ASCENDING),
+    ("hidden", ASCENDING),
+    ("risen", ASCENDING),
+    ("risen_by", ASCENDING),
+]
+
+
+class Item(TypedDict):
+    """An action's place in a reader's feed.
+
+    `risen` is when it came or last rose, by what `risen_by` did. `hidden_version` and
+    `refilled` are the versions of the action and of the reader that the item follows.
+    """
+
+    _id: str
+    user_id: str
+    action_id: str
+    relevancy: datetime
+    risen: datetime
+    risen_by: str
+    hidden: bool
+    hidden_version: int
+    refilled: int
+
+
+ITEMS = Collection(
+    "feed.item",
+    Item,
+    indexes=(
+        IndexModel(FEED_ORDER),
+        IndexModel(BY_RISE),
+        IndexModel([("action_id", ASCENDING), ("user_id", ASCENDING)]),
+    ),
+    shard_key={"user_id": 1},
+)
+# What of an action its items are made of.
+ACTION_FIELDS = {
+    **scoring.FIELDS,
+    "hidden": 1,
+    "hidden_version": 1,
+    "deleted": 1,
+    "event_count": 1,
+}
+
+
+def collection(database: Database[Document]) -> MongoCollection[Document]:
+    """Return the items' collection."""
+    return database[ITEMS.name]
+
+
+def item_id(user_id: str, action_id: str) -> str:
+    """Return the id of an item, by which a second delivery is a duplicate."""
+    return f"{user_id}:{action_id}"
+
+
+def subscribers(database: Database[Document], action_id: str, ids: IdRange) -> list[str]:
+    """Return the ids of those who have an action in their feed, in order."""
+    where = {"action_id": action_id, "user_id": ids.bounds}
+    rows = collection(database).find(where, {"_id": 0, "user_id": 1}).sort("user_id", ASCENDING)
+    return [row["user_id"] for row in rows.limit(ids.limit or 0)]
+
+
+def bring(
+    runtime: Runtime, brought: Sequence[Document], reader_ids: Sequence[str], refilled: int = 0
+) -> None:
+    """Give each reader an item for each action; one that is there keeps its place.
+
+    The actions, read with `ACTION_FIELDS`, are looked at once more after the writing: what
+    was hidden, deleted or commented on in between may have been carried to the other items
+    before these were there. `refilled` is the version of the reader that asks for the items.
+    """
+    standings = scoring.of_actions(runtime, brought, reader_ids)
+    by_id = {action["_id"]: action for action in brought}
+    if refilled:
+        _note_refill(runtime.database, list(by_id), reader_ids, refilled)
+    insert_missing(
+        collection(runtime.database),
+        [
+            _item(by_id[action_id], reader_id, standing, runtime.now(), refilled)
+            for (reader_id, action_id), standing in standings.items()
+        ],
+    )
+    rows = actions.collection(runtime.database).find({"_id": {"$in": list(by_id)}}, ACTION_FIELDS)
+    now = {row["_id"]: row for row in rows if not row["deleted"]}
+    for action in brought:
+        _mend(runtime, action, now.get(action["_id"]), reader_ids)
+
+
+def _note_refill(
+    database: Database[Document],
+    action_ids: Sequence[str],
+    reader_ids: Sequence[str],
+    refilled: int,
+) -> None:
+    collection(database).update_many(
+        {
+            "_id": {
+                "$in": [item_id(reader, action) for reader in reader_ids for action in action_ids]
+            },
+            "user_id": {"$in": list(reader_ids)},
+            "refilled": {"$lt": refilled},
+        },
+        {"$set": {"refilled": refilled}},
+    )
+
+
+def _item(
+    action: Document, reader_id: str, standing: Standing, now: datetime, refilled: int
+) -> Document:
+    return {
+        "_id": item_id(reader_id, action["_id"]),
+        "user_id": reader_id,
+        "action_id": action["_id"],
+        "relevancy": standing.relevancy,
+        "risen": now,
+        "risen_by": standing.by,
+        "hidden": action["hidden"],
+        "hidden_version": action["hidden_version"],
+        "refilled": refilled,
+    }
+
+
+def _mend(
+    runtime: Runtime, before: Document, after: Document | None, reader_ids: Sequence[str]
+) -> None:
+    if after is None:
+        remove(runtime.database, before["_id"], reader_ids)
+        return
+    if after["hidden_version"] != before["hidden_version"]:
+        show_or_hide(runtime.database, after)
+    if after["event_count"] != before["event_count"]:
+        lift(runtime, scoring.of_actions(runtime, [after], reader_ids))
+
+
+def lift(runtime: Runtime, standings: Standings) -> None:
+    """Raise items to where they stand by now; none is ever lowered."""
+    alike: dict[tuple[str, Standing], list[str]] = defaultdict(list)
+    for (reader_id, action_id), standing in standings.items():
+        alike[action_id, standing].append(reader_id)
+    for (action_id, standing), reader_ids in alike.items():
+        risen = {"risen": runtime.now(), "risen_by": standing.by}
+        collection(runtime.database).update_many(
+            {
+                "action_id": action_id,
+                "user_id": {"$in": reader_ids},
+                "relevancy": {"$lt": standing.relevancy},
+            },
+            {"$set": {"relevancy": standing.relevancy, **risen}},
+        )
+
+
+def show_or_hide(database: Database[Document], action: Document) -> None:
+    """Have every item of an action hidden or not, as the action is.
+
+    An item that has seen a later change of the action stays as it is.
+    """
+    state = {name: action[name] for name in ("hidden", "hidden_version")}
+    older = {"hidden_version": {"$lt": action["hidden_version"]}}
+    collection(database).update_many({"action_id": action["_id"], **older}, {"$set": state})
+
+
+def remove(
+    database: Database[Document], action_id: str, reader_ids: Sequence[str] | None = None
+) -> None:
+    """Take an action out of these feeds, or of all."""
+    whose = {} if reader_ids is None else {"user_id": {"$in": list(reader_ids)}}
+    collection(database).delete_many({"action_id": action_id, **whose})

@@ -1,0 +1,70 @@
+"""The names of what actions mention, brought to every action when they change.
+
+What an action is about belongs to the application, which says here what it is called now; the
+names of users come from the users themselves.
+"""
+
+from typing import TypedDict
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.runtime import Runtime
+from chalicelib.social import errands
+from chalicelib.social.activity import actions, descriptors, events
+from chalicelib.social.messages import RenameRef
+
+
+class NamedRef(TypedDict):
+    """The latest name of a ref that was ever renamed."""
+
+    _id: str
+    name: str
+
+
+REFS = Collection("feed.ref", NamedRef, shard_key={"_id": "hashed"})
+
+
+def put_ref(runtime: Runtime, ref_id: str, name: str) -> None:
+    """Give a ref another name; the actions that mention it follow in the background."""
+    rename_ref_ = RenameRef(ref_id=ref_id)
+
+    def work(session: ClientSession) -> None:
+        runtime.database[REFS.name].update_one(
+            {"_id": ref_id}, {"$set": {"name": name}}, upsert=True, session=session
+        )
+        errands.note(runtime, rename_ref_, session)
+
+    in_transaction(runtime.database, work)
+    runtime.queues.send(rename_ref_)
+
+
+def rename_ref(runtime: Runtime, ref_id: str) -> None:
+    """Make every copy of a ref's name the one that it has now."""
+    ref = runtime.database[REFS.name].find_one({"_id": ref_id})
+    if ref is not None:
+        _on_actions(runtime.database, ref_id, ref["name"])
+
+
+def rename_user(database: Database[Document], user_id: str, name: str) -> None:
+    """Make every copy of a user's name in the activity feed this one."""
+    own = {"mentions": user_id, "actor.id": user_id, "actor.name": {"$ne": name}}
+    actions.collection(database).update_many(own, {"$set": {"actor.name": name}})
+    theirs = {"by.id": user_id, "by.name": {"$ne": name}}
+    events.collection(database).update_many(theirs, {"$set": {"by.name": name}})
+    _on_actions(database, user_id, name)
+
+
+def _on_actions(database: Database[Document], id_: str, name: str) -> None:
+    rows = actions.collection(database)
+    other = {"id": id_, "name": {"$ne": name}}
+    rows.update_many(
+        {"mentions": id_, "refs": {"$elemMatch": other}},
+        {"$set": {"refs.$[each].name": name}},
+        array_filters=[{"each.id": id_}],
+    )
+    for id_field, name_field in descriptors.named_fields().items():
+        path = f"descriptor.{name_field}"
+        is_old = {f"descriptor.{id_field}": id_, path: {"$exists": True, "$ne": name}}
+        rows.update_many({"mentions": id_, **is_old}, {"$set": {path: name}})

@@ -1,0 +1,45 @@
+"""Slices: the actions about one ref, or with one tag, newest first and by no relevancy."""
+
+from typing import Any
+
+from pymongo import DESCENDING
+
+from chalicelib.database import Document
+from chalicelib.http import PageQuery
+from chalicelib.runtime import Runtime
+from chalicelib.social import timelines
+from chalicelib.social.activity import actions, people
+from chalicelib.social.activity.models import action_answer, fields_for
+from chalicelib.social.activity.scope import may_see
+from chalicelib.social.views import Entry, Position, older_than
+
+
+def of_ref(runtime: Runtime, reader_id: str, ref_id: str, query: PageQuery) -> dict[str, Any]:
+    """Return `{actions, next}` of what was done that is about a ref."""
+    return _slice(runtime, reader_id, {"refs.id": ref_id}, f"ref:{ref_id}:{reader_id}", query)
+
+
+def of_tag(runtime: Runtime, reader_id: str, tag: str, query: PageQuery) -> dict[str, Any]:
+    """Return `{actions, next}` of what was done with a tag."""
+    return _slice(runtime, reader_id, {"tags": tag}, f"tag:{reader_id}:{tag}", query)
+
+
+def _slice(
+    runtime: Runtime, reader_id: str, about: Document, scope: str, query: PageQuery
+) -> dict[str, Any]:
+    today = people.today(runtime.database, reader_id)
+
+    def fetch(after: Position | None, count: int) -> list[Entry]:
+        where = about | older_than(after, "conducted", "_id")
+        order = [("conducted", DESCENDING), ("_id", DESCENDING)]
+        rows = actions.collection(runtime.database).find(where, fields_for(reader_id))
+        return [
+            Entry(Position(action["conducted"], action["_id"]), action)
+            for action in rows.sort(order).limit(count)
+        ]
+
+    def show(found: list[Document]) -> list[Document | None]:
+        return [action if may_see(action, reader_id, today) else None for action in found]
+
+    found, following = timelines.checked(runtime, query, scope, fetch, show)
+    return {"actions": [action_answer(action) for action in found], "next": following}
