@@ -1,7 +1,8 @@
 """The outbox of what is owed in the background: noted with its cause, forgotten when done."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
@@ -9,9 +10,20 @@ from pymongo.client_session import ClientSession
 from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social.messages import ERRAND, Errand, Rename
+from chalicelib.social.messages import ERRAND, Errand, Rename, RenameRef
 
-ERRANDS = Collection("social.errand", indexes=(IndexModel([("due", ASCENDING)]),))
+
+class Noted(TypedDict):
+    """An errand as it is noted; each time gives it another `version`."""
+
+    _id: str
+    errand: Document
+    version: str
+    noted: datetime
+    due: datetime
+
+
+ERRANDS = Collection("social.errand", Noted, indexes=(IndexModel([("due", ASCENDING)]),))
 _SWEPT_AT_ONCE = 1_000
 # Whoever had read a name before it changed has ended by then: no Lambda function runs for longer
 # than 15 minutes. The rest is for the transaction that wrote the note, and for clocks.
@@ -51,7 +63,7 @@ def run(runtime: Runtime, errand: Errand, work: Callable[[Runtime, Errand], None
     work(runtime, errand)
     same = {"_id": noted["_id"], "version": noted["version"]}
     again = noted["noted"] + OUTLIVES_ALL
-    if isinstance(errand, Rename) and begun < again:
+    if isinstance(errand, Rename | RenameRef) and begun < again:
         rows.update_one(same, {"$set": {"due": again}})
     else:
         rows.delete_one(same)

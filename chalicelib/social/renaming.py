@@ -12,6 +12,7 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social import comments, graph, posts, users
+from chalicelib.social.activity import naming
 from chalicelib.social.graph_store import Person
 from chalicelib.social.messages import Spread
 
@@ -37,6 +38,7 @@ def rename(runtime: Runtime, user_id: str) -> None:
     )
     older = runtime.database[comments.OLDER_COMMENTS.name]
     older.update_many(other, {"$set": {"by.name": person.name}})
+    naming.rename_user(runtime.database, user_id, person.name)
 
 
 def _in_graph(database: Database[Document], person: Person) -> None:

@@ -91,7 +91,14 @@ def _find(database: Database[Document], reader_id: str, place: _Place, count: in
     ]
     if place.after:
         stages.append({"$unionWith": {"coll": items.ITEMS.name, "pipeline": _newer(mine, place)}})
-    rows = list(items.collection(database).aggregate(stages, hint=dict(items.FEED_ORDER)))
+    rows = list(
+        items.collection(database).aggregate(
+            stages,
+            hint=dict(items.FEED_ORDER),
+            # Room for all in the first batch, since another one would be another query.
+            batchSize=count + len(stages),
+        )
+    )
     return _Found(
         [Position(row["relevancy"], row["action_id"]) for row in rows if "action_id" in row],
         next((row for row in rows if "muted" in row), people.NEW_PERSON),
@@ -113,6 +120,8 @@ def _bodies(database: Database[Document], reader_id: str, found: _Found) -> dict
     """Return the actions of some places that are the reader's today, by id."""
     ids = [position.post_id for position in found.positions]
     rows = actions.collection(database).find({"_id": {"$in": ids}}, fields_for(reader_id))
+    # Larger than what there is, or the server waits to be asked for more.
+    rows.batch_size(len(ids) + 1)
     today = Org(found.reader["team"], found.reader["department"])
     return {
         action["_id"]: action
