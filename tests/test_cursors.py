@@ -3,8 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from chalicelib import cursors
 from chalicelib.cursors import decode_cursor, encode_cursor
-from chalicelib.errors import InvalidCursor, Misconfigured
+from chalicelib.errors import InvalidCursor, Misconfigured, Unavailable
 
 KEYS = (SecretStr("current"), SecretStr("previous"))
 POSITION = [1_772_366_400_000, "AbCd"]
@@ -43,6 +44,18 @@ def test_a_cursor_outlives_the_rotation_of_its_key() -> None:
     assert decode_cursor(cursor, "wall:ann", KEYS) == POSITION
     with pytest.raises(InvalidCursor):
         decode_cursor(cursor, "wall:ann", KEYS[:1])
+
+
+def test_a_cursor_of_a_newer_release_is_for_a_newer_container(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While one release replaces another, the next try may meet a container that reads it."""
+    with monkeypatch.context() as newer:
+        newer.setattr(cursors, "VERSION", cursors.VERSION + 1)
+        cursor = encode_cursor(POSITION, "wall:ann", KEYS)
+
+    with pytest.raises(Unavailable):
+        decode_cursor(cursor, "wall:ann", KEYS)
 
 
 def test_without_a_key_no_cursor_is_made() -> None:
