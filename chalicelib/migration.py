@@ -9,8 +9,9 @@ declare. Both may run again at any time, twice at once, and while there is traff
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
+import bson
 import pymongo
 from pymongo import IndexModel
 from pymongo.database import Database
@@ -18,7 +19,7 @@ from pymongo.errors import OperationFailure
 
 from chalicelib import sharding
 from chalicelib.database import Collection, Document
-from chalicelib.validators import Schema, schema_of
+from chalicelib.validators import AtMost, Schema, schema_of
 
 # By its name an index is known as Plaza's: no other is ever dropped.
 INDEX_PREFIX = "plaza_"
@@ -33,6 +34,18 @@ _TELLING = ("unique", "sparse", "partialFilterExpression")
 # `moderate`: a document that an older version left as it was can still be changed.
 _STRICTNESS = {"validationLevel": "moderate", "validationAction": "error"}
 _TRIES = 10
+# This one, and the one before.
+_VERSIONS = 2
+
+
+class Validator(TypedDict):
+    """The schemas that a collection accepts, the newest first."""
+
+    _id: str
+    accepted: Annotated[list[Document], AtMost(_VERSIONS)]
+
+
+VALIDATORS = Collection("plaza.validator", Validator)
 
 
 @dataclass(frozen=True)
@@ -55,7 +68,7 @@ def migrate(
     is_sharded = sharding.is_sharded(database)
     with pymongo.timeout(BUILD_TIMEOUT_SECONDS):
         existing = set(database.list_collection_names())
-        for collection in collections:
+        for collection in (VALIDATORS, *collections):
             if collection.name not in existing and _create(database, collection):
                 report.done.append(f"{collection.name}: created")
             _validate(database, collection, report, contract=contract)
@@ -87,31 +100,44 @@ def _validate(
 ) -> None:
     """Have the server accept this version's documents, and those of the version before.
 
-    Another migration may write at the same time, so what is in force is looked at again.
+    Another migration may set the validator at the same time, so what both have agreed on is
+    looked at again after it was set.
     """
-    if collection.shape is None:
-        return
-    own = schema_of(collection.shape)
+    accepted = _agree(database, collection, contract=contract)
     for _ in range(_TRIES):
-        accepted, options = _accepted(database, collection.name)
-        others = [schema for schema in accepted if schema != own][:1]
-        wanted = [own] if contract else [own, *others]
-        if accepted == wanted and options == _STRICTNESS:
+        wanted = {"validator": _any_of(accepted), **_STRICTNESS}
+        (found,) = database.list_collections(filter={"name": collection.name})
+        if found["options"] == wanted:
             break
-        change = {"collMod": collection.name, "validator": _any_of(wanted), **_STRICTNESS}
-        database.command(change)
+        database.command({"collMod": collection.name, **wanted})
         report.done.append(f"{collection.name}: validator set")
-    if others and not contract:
+        accepted = _agreed(database, collection.name)
+    if len(accepted) > 1:
         report.left.append(f"{collection.name}: an older validator is accepted as well")
 
 
-def _accepted(database: Database[Document], name: str) -> tuple[list[Schema], Mapping[str, str]]:
-    """Return the schemas that a collection accepts, the newest first, and how strictly."""
-    (found,) = database.list_collections(filter={"name": name})
-    options = found["options"]
-    validator = options.get("validator", {})
-    schemas = [each["$jsonSchema"] for each in validator.get("$or", [validator]) if each]
-    return schemas, {each: options[each] for each in _STRICTNESS if each in options}
+def _agree(database: Database[Document], collection: Collection, *, contract: bool) -> list[Schema]:
+    """Write this version's schema down before those that are accepted, and return them all.
+
+    The server has no way to change a validator only if it is as it was read; for a document
+    it has.
+    """
+    own = {"$literal": schema_of(collection.shape)}
+    others = {
+        "$filter": {"input": {"$ifNull": ["$accepted", []]}, "cond": {"$ne": ["$$this", own]}}
+    }
+    accepted = [own] if contract else {"$slice": [{"$concatArrays": [[own], others]}, _VERSIONS]}
+    database[VALIDATORS.name].update_one(
+        {"_id": collection.name}, [{"$set": {"accepted": accepted}}], upsert=True
+    )
+    return _agreed(database, collection.name)
+
+
+def _agreed(database: Database[Document], name: str) -> list[Schema]:
+    found = database[VALIDATORS.name].find_one({"_id": name})
+    assert found is not None  # noqa: S101 - it is written before it is read, and never deleted
+    accepted: list[Schema] = found["accepted"]
+    return accepted
 
 
 def _any_of(schemas: list[Schema]) -> Document:
@@ -152,8 +178,13 @@ def _index(
 
 
 def _identity(index: Mapping[str, Any]) -> tuple[Any, ...]:
-    options = tuple(repr(index.get(option) or None) for option in _TELLING)
+    options = tuple(_encoded(index.get(option) or None) for option in _TELLING)
     return (*index["key"].items(), *options)
+
+
+def _encoded(value: Any) -> bytes:
+    # The server gives documents back in a class of their own, but the bytes are the same.
+    return bson.encode({"": value})
 
 
 def _ttl(index: Mapping[str, Any]) -> int:
@@ -171,7 +202,7 @@ def _named(index: Mapping[str, Any]) -> IndexModel:
 
 
 def _digest(value: Any) -> str:
-    return hashlib.sha256(repr(value).encode()).hexdigest()[:8]
+    return hashlib.sha256(_encoded(value)).hexdigest()[:8]
 
 
 def _drop(database: Database[Document], name: str, index: str) -> None:

@@ -90,7 +90,7 @@ def acquire(
         impressions = min(balance["available_micros"] // price, terms.impressions)
         if not impressions:
             return None
-        lease = {
+        lease: Lease = {
             "_id": lease_id,
             "campaign_id": campaign_id,
             "state": "open",
@@ -100,11 +100,11 @@ def acquire(
             "day_start": balance["day_start"],
             "expires_at": min(now + terms.duration, budget_day(campaign, now).end),
         }
-        database[LEASES.name].insert_one(lease, session=session)
+        database[LEASES.name].insert_one({**lease}, session=session)
         details = {"lease_id": lease_id}
         taken = Movement(campaign_id, "lease", impressions * price, now, details)
         balances.move(database, session, taken)
-        return lease
+        return {**lease}
 
     return in_transaction(database, work)
 

@@ -158,7 +158,7 @@ def _start(
     stored = database[TRANSFERS.name].find_one({"_id": transfer_id})
     wanted = asdict(movement)
     if stored is None:
-        fresh = {"_id": transfer_id, **wanted, "attempt": 1, "state": "new", "started_at": now}
+        fresh: Document = {**_first_attempt(transfer_id, movement, now)}
         try:
             database[TRANSFERS.name].insert_one(fresh)
         except DuplicateKeyError:
@@ -177,6 +177,18 @@ def _start(
         case _:
             _give_up(database, stored)
             return _next_attempt(database, stored, now)
+
+
+def _first_attempt(transfer_id: str, movement: Movement, now: datetime) -> Transfer:
+    return {
+        "_id": transfer_id,
+        "source": movement.source,
+        "target": movement.target,
+        "amount_micros": movement.amount_micros,
+        "attempt": 1,
+        "state": "new",
+        "started_at": now,
+    }
 
 
 def _next_attempt(database: Database[Document], stored: Document, now: datetime) -> Document:

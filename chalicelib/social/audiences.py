@@ -1,6 +1,8 @@
 """Whom a post goes to: today's followers or members, or those of the moment it was posted."""
 
 from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
@@ -11,17 +13,32 @@ from chalicelib.social import graph, users
 from chalicelib.social.graph_store import IdRange
 from chalicelib.social.models import ALL_CIRCLES, AT_POST, PUBLIC
 from chalicelib.social.visibility import Reader
+from chalicelib.validators import AtMost
+
+MEMBERS_PER_DOCUMENT = 1_000
+
+
+class Audience(TypedDict):
+    """Some of those whom a post went to, in order, from the first to the last."""
+
+    _id: str
+    post_id: str
+    ts: datetime
+    first: str
+    last: str
+    members: Annotated[list[str], AtMost(MEMBERS_PER_DOCUMENT)]
+
 
 # The audience of a post `at_post`, a thousand sorted ids a document.
 AUDIENCES = Collection(
     "social.audience",
+    Audience,
     indexes=(
         IndexModel([("post_id", ASCENDING), ("first", ASCENDING)]),
         IndexModel([("members", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]),
     ),
     shard_key={"post_id": 1},
 )
-MEMBERS_PER_DOCUMENT = 1_000
 
 
 def of(database: Database[Document], post: Document, ids: IdRange) -> list[str]:

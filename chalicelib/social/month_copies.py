@@ -8,7 +8,9 @@ arrive in the wrong order the newer one stays.
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated, TypedDict
 
+from bson import ObjectId
 from pymongo import ASCENDING, DESCENDING, IndexModel, UpdateOne
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
@@ -17,6 +19,7 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError, WriteError
 from chalicelib.database import Collection, Document
 from chalicelib.social.models import COMMENTS_SHOWN
 from chalicelib.social.views import Entry, Position, older_than
+from chalicelib.validators import AtMost
 
 POSTS_PER_DOCUMENT = 100
 COPIED = ("circles", "audience", "type", "ts")
@@ -25,11 +28,23 @@ _CHANGING = ("by", "wall", "detail", "edited", "comment_count")
 _TOO_LARGE = (17_419, 10_334)
 
 
+class Month(TypedDict):
+    """Some of a user's posts of a month; `appended` counts those that ever stood here."""
+
+    _id: ObjectId
+    user_id: str
+    month: str
+    seq: int
+    appended: int
+    posts: Annotated[list[Document], AtMost(POSTS_PER_DOCUMENT)]
+
+
 def month_collection(name: str) -> Collection:
     """Return a collection of month documents with its indexes."""
     by_month = [("user_id", ASCENDING), ("month", ASCENDING), ("seq", ASCENDING)]
     return Collection(
         name,
+        Month,
         indexes=(
             IndexModel(by_month, unique=True),
             IndexModel([("posts.id", ASCENDING)]),

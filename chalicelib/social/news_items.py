@@ -1,6 +1,8 @@
 """News as references: an item per reader and post; the post is read, and checked, at reading."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.collection import Collection as MongoCollection
@@ -12,8 +14,22 @@ from chalicelib.social.models import PUBLIC
 from chalicelib.social.views import Entry, Position, older_than
 
 _BY_TIME = [("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]
+
+
+class NewsItem(TypedDict):
+    """A post's place in the news of a reader; `sent` says that it may have been sent there."""
+
+    _id: str
+    user_id: str
+    post_id: str
+    author_id: str
+    ts: datetime
+    sent: bool
+
+
 NEWS_ITEMS = Collection(
     "social.news_item",
+    NewsItem,
     indexes=(
         IndexModel(_BY_TIME),
         IndexModel([("post_id", ASCENDING)]),

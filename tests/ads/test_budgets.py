@@ -181,7 +181,7 @@ def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_other
     clock.advance(hours=1)
     database = runtime.database
     with database.client.start_session() as session, session.start_transaction():
-        held = {"$set": {"caps": []}}
+        held: Document = {"$set": {"caps": []}}
         database[campaigns.CAMPAIGNS.name].update_one({"_id": SPRING}, held, session=session)
 
         assert leases.end_expired(database, GRACE, clock()) == 0

@@ -7,6 +7,7 @@ import pytest
 from chalicelib.ads import budgets
 from chalicelib.ads.balances import CAMPAIGNS
 from chalicelib.ads.drawing import HeldLeases
+from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.ads.happening import PRICE, SPRING, Page
 from tests.ads.inventory import activate, add_zones, cpm, put_campaign
@@ -97,7 +98,7 @@ def test_a_decision_does_not_wait_for_a_campaign_that_another_holds(
     activate(runtime, SUMMER)
     database = runtime.database
     with database.client.start_session() as session, session.start_transaction():
-        held = {"$set": {"caps": []}}
+        held: Document = {"$set": {"caps": []}}
         database[CAMPAIGNS.name].update_one({"_id": SUMMER}, held, session=session)
 
         assert page.ad()["campaign_id"] == SPRING

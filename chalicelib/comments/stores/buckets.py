@@ -109,11 +109,14 @@ class BucketStore:
         self, node: Document, comment_id: str, fields: Mapping[str, Any], where: Mapping[str, Any]
     ) -> Changed | None:
         """Set fields of a comment that is not deleted."""
+        stored = self.get(node, comment_id)
+        if stored is None:
+            return None
         state = "removed" if fields.get("state") == "deleted" else None
         values = {**fields, **({"state": state} if state else {})}
         element = {"$and": [{"id": comment_id}, {"state": {"$nin": list(GONE)}}, dict(where)]}
         row = self._pages.find_one_and_update(
-            {**_of(node), "comments": {"$elemMatch": element}},
+            {**_of(node), "page": page_of(stored["seq"]), "comments": {"$elemMatch": element}},
             {
                 "$set": {f"comments.$.{name}": value for name, value in values.items()},
                 # More than the text grows by, which is on the safe side of the bound.

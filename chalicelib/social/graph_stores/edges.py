@@ -5,7 +5,8 @@ The mapping collection of MongoDB Applied Design Patterns, ch. 9; it has no boun
 
 from collections import defaultdict
 from collections.abc import Collection as Ids
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
@@ -14,6 +15,25 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 from chalicelib.social.graph_store import IdRange, Pair, Person, Relations
+from chalicelib.social.models import MAX_CIRCLES
+from chalicelib.validators import AtMost
+
+
+class Ends(TypedDict):
+    """The two users of an edge: whose circles, and who is in them. Ids, or names."""
+
+    owner: str
+    member: str
+
+
+class Edge(TypedDict):
+    """A member's place in the circles of an owner."""
+
+    _id: Ends
+    circles: Annotated[list[str], AtMost(MAX_CIRCLES)]
+    names: Ends
+    since: datetime
+
 
 # Named in queries, as the planner may else walk the edges of everyone in the range.
 _BY_OWNER = [("_id.owner", ASCENDING), ("_id.member", ASCENDING)]
@@ -21,6 +41,7 @@ _BY_CIRCLE = [("_id.owner", ASCENDING), ("circles", ASCENDING), ("_id.member", A
 _BY_MEMBER = [("_id.member", ASCENDING), ("_id.owner", ASCENDING)]
 EDGES = Collection(
     "social.edge",
+    Edge,
     indexes=(
         IndexModel(_BY_OWNER),
         IndexModel(_BY_CIRCLE),
@@ -120,7 +141,9 @@ class EdgeGraph:
         wanted += [edge_id(me, other)["_id"] for other in others]
         circled_by: dict[str, frozenset[str]] = defaultdict(frozenset)
         following = set()
-        for edge in self._edges.find({"_id": {"$in": wanted}}, {"circles": 1}):
+        # The ids alone would do, but for the shards: those are known by the owner.
+        where = {"_id": {"$in": wanted}, "_id.owner": {"$in": [me, *others]}}
+        for edge in self._edges.find(where, {"circles": 1}).hint([("_id", ASCENDING)]):
             if edge["_id"]["owner"] == me:
                 following.add(edge["_id"]["member"])
             else:

@@ -1,0 +1,53 @@
+"""What every collection of Plaza declares."""
+
+import pytest
+
+from chalicelib.database import Collection
+from chalicelib.schema import COLLECTIONS
+from chalicelib.sharding import supporting_index
+from chalicelib.validators import schema_of
+
+every_collection = pytest.mark.parametrize("collection", COLLECTIONS, ids=lambda each: each.name)
+
+
+@every_collection
+def test_a_collection_has_the_shape_of_its_documents(collection: Collection) -> None:
+    schema = schema_of(collection.shape)
+
+    assert "_id" in schema["required"]
+    assert schema["additionalProperties"] is False
+
+
+@every_collection
+def test_a_shard_key_is_of_fields_that_every_document_has(collection: Collection) -> None:
+    for path in collection.shard_key:
+        schema = schema_of(collection.shape)
+        for name in path.split("."):
+            assert name in schema["required"]
+            schema = schema["properties"][name]
+        assert "array" not in schema["bsonType"]
+
+
+@every_collection
+def test_a_unique_index_begins_with_the_shard_key(collection: Collection) -> None:
+    """Or two shards could each hold one of two that are to be one."""
+    for index in collection.indexes:
+        if index.document.get("unique"):
+            keys = list(index.document["key"].items())
+            assert keys[: len(collection.shard_key)] == list(collection.shard_key.items())
+
+
+def test_an_index_that_begins_with_the_shard_key_supports_it() -> None:
+    named = {each.name: each for each in COLLECTIONS}
+
+    assert supporting_index(named["ad.zone"]) is None
+    assert supporting_index(named["comments.node"]) is None
+
+
+def test_a_hashed_shard_key_needs_an_index_of_its_own() -> None:
+    named = {each.name: each for each in COLLECTIONS}
+
+    index = supporting_index(named["social.post"])
+
+    assert index is not None
+    assert index.document["key"] == {"_id": "hashed"}
