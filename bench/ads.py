@@ -7,9 +7,7 @@ own profile, by the driver alone.
 import random
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
-from app import create_app
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
 from bench.inventory import KEYWORDS, SITE, add_visitor, add_zone, campaign_body, put_campaign
@@ -74,8 +72,9 @@ def _decision(runtime: Runtime, name: str, size: int) -> Case:
 
 def _events(runtime: Runtime, size: int, query: dict[str, str]) -> Work:
     """Return a decision through the app; the event is made once, as the floor's filter is."""
-    app, event = create_app(runtime), _event(AppCalls(runtime), size, query)
-    return lambda: app(event, None)
+    calls = AppCalls(runtime)
+    event = _event(calls, size, query)
+    return lambda: calls.send(event)
 
 
 def _event(calls: AppCalls, size: int, query: dict[str, str]) -> Document:
@@ -93,16 +92,16 @@ def _find_profile(runtime: Runtime, visitor: str) -> Work:
 def _cold(runtime: Runtime, size: int) -> Case:
     """Give the first decision of a container, whose memory is empty."""
     event = _event(AppCalls(runtime), size, DECISIONS["profile, keywords"])
-    fresh: list[Any] = []
+    fresh: list[AppCalls] = []
     key = {"site_id": SITE, "zone_id": f"zone-{size}"}
     return Case(
         "first decision of a container",
-        lambda: fresh.pop()(event, None),
+        lambda: fresh.pop().send(event),
         lambda: runtime.database[ZONES.name].find_one(key),
         floor_is="find_one of the zone",
         size=size,
         unit="ads",
-        prepare=lambda: fresh.append(create_app(runtime)),
+        prepare=lambda: fresh.append(AppCalls(runtime)),
         samples_at_most=FEW_SAMPLES,
     )
 

@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from app import create_app
 from bench.calls import AppCalls
 from bench.case import Case, Work
 from bench.inventory import SITE, add_visitor, add_zone
@@ -63,7 +62,7 @@ class Beacons:
     def __init__(self, runtime: Runtime, campaign: Document, met: int | None = None) -> None:
         self._runtime, self._campaign, self._met = runtime, campaign, met
         self._visitor = f"met-{met}" if met else None
-        self._app, self._calls = create_app(runtime), AppCalls(runtime)
+        self._calls = AppCalls(runtime)
         self._numbers = itertools.count()
         self._event: Document = {}
         if met:
@@ -75,7 +74,7 @@ class Beacons:
         floor = self._push if self._met else None
         return Case(
             "beacon" if self._met else "beacon without a visitor",
-            lambda: self._app(self._event, None),
+            lambda: self._calls.send(self._event),
             floor,
             floor_is="$push to the same list of a profile",
             size=self._met or 1,

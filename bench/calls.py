@@ -14,7 +14,23 @@ from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from local.tokens import mint
 
+# As .chalice/config.json has it.
+FUNCTION_TIMEOUT_MS = 30_000
+_REQUEST_ID = "5fd1b6f2-7a3c-4c1e-9d4b-0f9c3a6e2b10"
 _FAILED = 400
+
+
+class Context:
+    """What Lambda hands to a function beside the event, at the beginning of its time."""
+
+    aws_request_id = _REQUEST_ID
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return the function's whole time."""
+        return FUNCTION_TIMEOUT_MS
+
+
+_CONTEXT = Context()
 
 
 class Caller(Protocol):
@@ -51,10 +67,15 @@ class AppCalls:
         body: Mapping[str, Any] | None = None,
     ) -> str:
         """Make a call through `app(event, context)`."""
-        answer = self._app(self.event(method, resource, path, query, body), None)
+        answer = self.send(self.event(method, resource, path, query, body))
         if answer["statusCode"] >= _FAILED:
             raise CallFailed(answer["body"])
         return str(answer["body"])
+
+    def send(self, event: Document) -> Document:
+        """Hand an event to the app as Lambda does, with what is left of the invocation's time."""
+        answer: Document = self._app(event, _CONTEXT)
+        return answer
 
     def event(
         self,
@@ -71,6 +92,7 @@ class AppCalls:
                 "httpMethod": method,
                 "resourcePath": resource,
                 "path": resource,
+                "requestId": _REQUEST_ID,
                 "identity": {"sourceIp": "127.0.0.1"},
             },
             "headers": headers,

@@ -5,9 +5,8 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import orjson
 from pydantic import SecretStr
@@ -19,9 +18,11 @@ _TAG_BYTES = hashlib.sha256().digest_size
 MAX_CHARACTERS = 1_024
 
 
-@dataclass(frozen=True)
-class Offer:
-    """One ad of a decision: what an event of it costs, out of which lease, until when."""
+class Offer(NamedTuple):
+    """One ad of a decision: what an event of it costs, out of which lease, until when.
+
+    A token holds the fields in this order.
+    """
 
     decision: str
     slot: int
@@ -42,21 +43,8 @@ def sign(offer: Offer, purpose: Purpose, keys: Sequence[SecretStr]) -> str:
     """
     if not keys:
         raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
-    expiry = int(offer.expires_at.timestamp())
-    payload = orjson.dumps(
-        [
-            offer.decision,
-            offer.slot,
-            offer.campaign_id,
-            offer.ad_unit_id,
-            offer.site_id,
-            offer.zone_id,
-            offer.visitor,
-            offer.price_micros,
-            offer.lease_id,
-            expiry,
-        ]
-    )
+    *fields, expires_at = offer
+    payload = orjson.dumps([*fields, int(expires_at.timestamp())])
     return _encoded(_tag(payload, purpose, keys[0]) + payload)
 
 

@@ -1,6 +1,5 @@
 """What a page and a click tell: events of signed offers, on their way to be counted."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,13 +17,14 @@ TOKEN_LIFETIME = timedelta(hours=24)
 
 def impression_offer(offer: Offer, pricing: Document) -> Offer:
     """Return the offer with the price of an impression, which a CPM ad pays."""
-    return replace(offer, price_micros=price_micros(pricing) if pricing["type"] == "cpm" else 0)
+    price = price_micros(pricing) if pricing["type"] == "cpm" else 0
+    return offer._replace(price_micros=price)
 
 
 def click_offer(offer: Offer, pricing: Document) -> Offer:
     """Return the offer with the price of a click, which a CPC ad pays, and out of no lease."""
     price = price_micros(pricing) if pricing["type"] == "cpc" else 0
-    return replace(offer, price_micros=price, lease_id=None)
+    return offer._replace(price_micros=price, lease_id=None)
 
 
 def urls(runtime: Runtime, offer: Offer, pricing: Document) -> Document:

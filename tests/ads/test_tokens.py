@@ -1,7 +1,6 @@
 """A token says what was decided, and nothing that anyone has changed."""
 
 import base64
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -34,8 +33,7 @@ def test_a_token_gives_back_the_offer() -> None:
 
 def test_a_token_fits_into_a_url_also_with_the_longest_names() -> None:
     part = "x" * 64
-    longest = replace(
-        OFFER,
+    longest = OFFER._replace(
         campaign_id=f"{part}:{part}",
         ad_unit_id=part,
         site_id=part,
