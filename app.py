@@ -52,12 +52,11 @@ ROUTES = (
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
     """Return an app over this runtime; two apps in one process share nothing."""
     app = kind(app_name="plaza", configure_logs=False)
-    # Before the blueprints: a route takes its CORS configuration when it is registered.
-    app.api.cors = http.CORS
     invocations.install(app)
     http.install(app, runtime)
     for routes in ROUTES:
         app.register_blueprint(routes(runtime))
+    http.answer_preflights(app)
     declare_workers(app, runtime)
     declare_social_workers(app, runtime)
     declare_schedules(app, runtime)

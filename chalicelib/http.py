@@ -25,12 +25,13 @@ BODY_LIMIT_BYTES = 1_000_000
 MAX_ERRORS = 20
 # What a caller quotes to have a request looked up: its correlation id in the logs.
 REQUEST_ID_HEADER = "X-Request-Id"
-# Preflights are answered by API Gateway with these; `install` narrows the origin of answers.
+# What API Gateway says by itself; `install` narrows the origin of the app's answers.
 CORS = CORSConfig(
     allow_origin="*",
     allow_headers=["Authorization", "Idempotency-Key"],
     expose_headers=[REQUEST_ID_HEADER],
-    max_age=600,
+    # Two hours: Chrome keeps no preflight for longer.
+    max_age=7_200,
 )
 
 View = Callable[..., Response]
@@ -210,6 +211,26 @@ def install(app: Chalice, runtime: Runtime) -> None:
             response.headers[REQUEST_ID_HEADER] = request_id
         _log_request(event, response, started)
         return response
+
+
+def answer_preflights(app: Chalice) -> None:
+    """Give each path of the app an answer to OPTIONS, in which `install` names the origin.
+
+    API Gateway's own preflights know one origin, and a browser sends credentials to none but
+    the origin that is named: docs/decisions/0049.
+    """
+    for path, methods in list(app.routes.items()):
+        allowed = ", ".join(sorted([*methods, "OPTIONS"]))
+        app.route(path, methods=["OPTIONS"])(_preflight(allowed))
+
+
+def _preflight(allowed: str) -> Callable[..., Response]:
+    def preflight(**_path: str) -> Response:
+        response = no_content()
+        response.headers["Access-Control-Allow-Methods"] = allowed
+        return response
+
+    return preflight
 
 
 def _answer(event: ChaliceRequest, get_response: Callable[[Any], Response]) -> Response:

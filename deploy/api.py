@@ -81,7 +81,7 @@ def _definition(app: Chalice) -> dict[str, Any]:
         "securityDefinitions": {"api_key": {"type": "apiKey", "name": "x-api-key", "in": "header"}},
         # Not OPTIONS: a browser's preflight bears no headers of the page's choice.
         "paths": {
-            path: {method.lower(): needs_key for method in methods}
+            path: {method.lower(): needs_key for method in methods if method != "OPTIONS"}
             for path, methods in app.routes.items()
         },
         "x-amazon-apigateway-gateway-responses": _own_answers(),

@@ -66,10 +66,10 @@ def things(runtime: Runtime) -> Blueprint:
 
 def app_with(runtime: Runtime, routes: Callable[[Runtime], Blueprint]) -> Chalice:
     app = LocalChalice(app_name="plaza", configure_logs=False)
-    app.api.cors = http.CORS
     invocations.install(app)
     http.install(app, runtime)
     app.register_blueprint(routes(runtime))
+    http.answer_preflights(app)
     return app
 
 
@@ -225,27 +225,56 @@ def test_every_answer_may_be_read_by_any_page(api: Client) -> None:
         assert api.get(path).headers["Access-Control-Allow-Origin"] == "*"
 
 
-def test_with_a_list_of_origins_the_callers_own_is_named(runtime: Runtime) -> None:
-    origins = ("https://a.example", "https://b.example")
-    settings = runtime.settings.model_copy(update={"allowed_origins": origins})
+ORIGINS = ("https://a.example", "https://b.example")
+
+
+@pytest.fixture
+def listed(runtime: Runtime) -> Client:
+    """A caller of an API whose answers the pages of two origins may read."""
+    settings = runtime.settings.model_copy(update={"allowed_origins": ORIGINS})
     app = app_with_things(dataclasses.replace(runtime, settings=settings))
-    api = Client(app, lambda *_: "")
-
-    listed = api.request("GET", "/things", headers={"Origin": "https://b.example"})
-    stranger = api.request("GET", "/things", headers={"Origin": "https://evil.example"})
-
-    assert listed.headers["Access-Control-Allow-Origin"] == "https://b.example"
-    assert listed.headers["Access-Control-Allow-Credentials"] == "true"
-    assert stranger.headers["Access-Control-Allow-Origin"] == "https://a.example"
-    assert listed.headers["Vary"] == "Origin"
+    return Client(app, lambda *_: "")
 
 
-def test_a_preflight_allows_the_token_header(api: Client) -> None:
-    reply = api.request("OPTIONS", "/things")
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_with_a_list_of_origins_the_callers_own_is_named(listed: Client, method: str) -> None:
+    answer = listed.request(method, "/things", headers={"Origin": "https://b.example"})
 
-    assert reply.status == 200
-    assert "Authorization" in reply.headers["Access-Control-Allow-Headers"]
-    assert "GET" in reply.headers["Access-Control-Allow-Methods"]
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://b.example"
+    assert answer.headers["Access-Control-Allow-Credentials"] == "true"
+    assert answer.headers["Vary"] == "Origin"
+
+
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "https://b.example.evil"])
+def test_an_origin_that_is_not_listed_is_never_named(
+    listed: Client, method: str, origin: str
+) -> None:
+    answer = listed.request(method, "/things", headers={"Origin": origin})
+
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://a.example"
+
+
+def test_a_preflight_allows_the_token_header_and_the_paths_methods(api: Client) -> None:
+    answer = api.request("OPTIONS", "/things/abc", headers={"Origin": "https://a.example"})
+
+    assert (answer.status, answer.body) == (204, b"")
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+    assert "Authorization" in answer.headers["Access-Control-Allow-Headers"]
+    assert answer.headers["Access-Control-Allow-Methods"] == "OPTIONS, PUT"
+    assert answer.headers["Access-Control-Max-Age"] == "7200"
+
+
+def test_a_preflight_needs_no_token_and_looks_nothing_up(client: Client) -> None:
+    headers = {
+        "Origin": "https://a.example",
+        "Access-Control-Request-Method": "PUT",
+        "Access-Control-Request-Headers": "authorization,content-type",
+    }
+    for path in ("/users/me", "/nodes/none/comments", "/posts/none"):
+        assert client.request("OPTIONS", path, headers=headers).status == 204
+    assert client.request("OPTIONS", "/nothing", headers=headers).status == 404
 
 
 @pytest.fixture

@@ -244,11 +244,22 @@ def test_every_route_but_a_preflight_needs_a_key_where_the_parameter_says_so(
 
     assert paths.keys() == declared_app.routes.keys()
     for path, methods in declared_app.routes.items():
-        for method in methods:
+        for method in methods.keys() - {"OPTIONS"}:
             condition, security, _ = paths[path][method.lower()]["security"]["Fn::If"]
             assert (condition, security) == ("RequiresApiKey", [{"api_key": []}])
         assert "security" not in paths[path]["options"]
     assert template["Resources"]["UsagePlan"]["Condition"] == "RequiresApiKey"
+
+
+def test_every_preflight_is_answered_by_the_app(template: Any) -> None:
+    """API Gateway's own would name `*`, to which no browser sends credentials."""
+    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
+
+    for path, methods in paths.items():
+        preflight = methods["options"]["x-amazon-apigateway-integration"]
+        assert preflight["type"] == "aws_proxy", path
+        others = [methods[each]["x-amazon-apigateway-integration"] for each in methods]
+        assert all(each["uri"] == preflight["uri"] for each in others)
 
 
 def test_the_gateways_own_answers_are_those_of_the_local_server(
