@@ -8,6 +8,7 @@ from chalicelib.identity import Principal
 from chalicelib.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.social import circles, errands, graph, posts, spreading, users
+from chalicelib.social.activity import erasure as activity
 from chalicelib.social.audiences import AUDIENCES
 from chalicelib.social.comments import OLDER_COMMENTS
 from chalicelib.social.graph_store import IdRange
@@ -33,6 +34,7 @@ def erase(runtime: Runtime, user_id: str) -> None:
         view.erase(user_id)
     kept = runtime.database[AUDIENCES.name]
     kept.update_many({"members": user_id}, {"$pull": {"members": user_id}})
+    activity.erase(runtime, user_id)
     users.collection(runtime.database).delete_one({"_id": user_id})
     fields = {"remaining": remaining(runtime, user_id)}
     log.info("user erased", extra={"fields": fields})
@@ -52,6 +54,7 @@ def remaining(runtime: Runtime, user_id: str) -> int:
         (posts.collection(database), {"comments.by.id": user_id}),
         (database[OLDER_COMMENTS.name], {"by.id": user_id}),
         (database[AUDIENCES.name], {"members": user_id}),
+        *activity.traces(database, user_id),
     ]
     return sum(rows.count_documents(where) for rows, where in counted) + sum(
         view.count(user_id) for view in spreading.kept_views(database)

@@ -149,7 +149,8 @@ def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -
     """
     _check_power(runtime.database, action_id, caller)
     change = {"$set": {"hidden": hidden}, "$inc": {"hidden_version": 1}}
-    _change(runtime, {"_id": action_id, "deleted": False, "hidden": not hidden}, change)
+    if _change(runtime, {"_id": action_id, "deleted": False, "hidden": not hidden}, change):
+        runtime.queues.send(Cascade(action_id=action_id))
 
 
 def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
@@ -159,13 +160,14 @@ def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
     there is nothing to deliver. Raises UnknownAction and Forbidden.
     """
     _check_power(runtime.database, action_id, caller)
-    bury(runtime, action_id)
+    if bury(runtime, action_id):
+        runtime.queues.send(Cascade(action_id=action_id))
 
 
-def bury(runtime: Runtime, action_id: str) -> None:
-    """Make an action a tombstone, and have what hangs on it removed."""
+def bury(runtime: Runtime, action_id: str) -> bool:
+    """Make an action a tombstone; tell whether it was not one before."""
     gone = {**_EMPTIED, "deleted": True, **leases.ended()}
-    _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
+    return _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
 
 
 def _check_power(database: Database[Document], action_id: str, caller: Principal) -> None:
@@ -176,8 +178,8 @@ def _check_power(database: Database[Document], action_id: str, caller: Principal
         raise Forbidden("Only its actor can hide or delete an action")
 
 
-def _change(runtime: Runtime, there: Document, change: Document) -> None:
-    """Change an action if it is as stated, and have its items follow."""
+def _change(runtime: Runtime, there: Document, change: Document) -> bool:
+    """Change an action if it is as stated, and note that its items are to follow."""
     cascade = Cascade(action_id=there["_id"])
 
     def work(session: ClientSession) -> bool:
@@ -187,5 +189,4 @@ def _change(runtime: Runtime, there: Document, change: Document) -> None:
             errands.note(runtime, cascade, session)
         return changed
 
-    if in_transaction(runtime.database, work):
-        runtime.queues.send(cascade)
+    return in_transaction(runtime.database, work)

@@ -136,7 +136,7 @@ def unread(runtime: Runtime, reader_id: str) -> int:
     """Count what came or rose in a feed since its reader last looked, up to `MAX_UNREAD`."""
     person = people.collection(runtime.database).find_one({"_id": reader_id}, {"seen": 1})
     risen: Document = {"risen": {"$gt": person["seen"]}} if person and person["seen"] else {}
-    others = {"risen_by": {"$ne": reader_id}}
+    others = {"own": False}
     return items.collection(runtime.database).count_documents(
         {"user_id": reader_id, "hidden": False, **risen, **others},
         limit=MAX_UNREAD,

@@ -27,20 +27,21 @@ FEED_ORDER = [
     ("action_id", DESCENDING),
     ("risen", ASCENDING),
 ]
-# Leads to what came or rose since a time, and by whom.
+# Leads to what came or rose since a time, and whether by the reader.
 BY_RISE = [
     ("user_id", ASCENDING),
     ("hidden", ASCENDING),
     ("risen", ASCENDING),
-    ("risen_by", ASCENDING),
+    ("own", ASCENDING),
 ]
 
 
 class Item(TypedDict):
     """An action's place in a reader's feed.
 
-    `risen` is when it came or last rose, by what `risen_by` did. `hidden_version` and
-    `refilled` are the versions of the action and of the reader that the item follows.
+    `risen` is when it came or last rose, and `own` whether by the reader's own doing: nobody
+    else is named here. `hidden_version` and `refilled` are the versions of the action and of
+    the reader that the item follows.
     """
 
     _id: str
@@ -48,7 +49,7 @@ class Item(TypedDict):
     action_id: str
     relevancy: datetime
     risen: datetime
-    risen_by: str
+    own: bool
     hidden: bool
     hidden_version: int
     refilled: int
@@ -144,7 +145,7 @@ def _item(
         "action_id": action["_id"],
         "relevancy": standing.relevancy,
         "risen": now,
-        "risen_by": standing.by,
+        "own": standing.own,
         "hidden": action["hidden"],
         "hidden_version": action["hidden_version"],
         "refilled": refilled,
@@ -169,7 +170,7 @@ def lift(runtime: Runtime, standings: Standings) -> None:
     for (reader_id, action_id), standing in standings.items():
         alike[action_id, standing].append(reader_id)
     for (action_id, standing), reader_ids in alike.items():
-        risen = {"risen": runtime.now(), "risen_by": standing.by}
+        risen = {"risen": runtime.now(), "own": standing.own}
         collection(runtime.database).update_many(
             {
                 "action_id": action_id,

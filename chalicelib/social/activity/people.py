@@ -58,8 +58,9 @@ PEOPLE = Collection(
     indexes=(
         IndexModel([("team", ASCENDING), ("_id", ASCENDING)]),
         IndexModel([("department", ASCENDING), ("_id", ASCENDING)]),
-        # The last two find somebody who is to be erased.
+        # The others find somebody who is to be erased.
         IndexModel([("manager", ASCENDING)]),
+        IndexModel([("assigned", ASCENDING)]),
         IndexModel([("muted", ASCENDING)]),
     ),
     shard_key={"_id": "hashed"},
@@ -70,6 +71,7 @@ PLACES = Collection(
     indexes=(
         IndexModel([("user_id", ASCENDING), ("until", ASCENDING)]),
         IndexModel([("manager", ASCENDING)]),
+        IndexModel([("assigned", ASCENDING)]),
     ),
     shard_key={"user_id": 1},
 )

@@ -15,10 +15,10 @@ FIELDS = {"actor.id": 1, "conducted": 1, "refs.id": 1}
 
 
 class Standing(NamedTuple):
-    """How near an action is to a reader, and by whom it came there."""
+    """How near an action is to a reader, and whether by the reader's own doing."""
 
     relevancy: datetime
-    by: str
+    own: bool
 
 
 # By reader and action.
@@ -61,7 +61,7 @@ def _standings(
     for reader_id in reader_ids:
         reader = histories[reader_id]
         scores = ((score(reader, e, histories[e.by], refs, penalties), e.by) for e in happened)
-        counting = [Standing(time, by) for time, by in scores if time]
+        counting = [Standing(time, by == reader_id) for time, by in scores if time]
         if counting:
             standings[reader_id, action["_id"]] = max(counting)
     return standings

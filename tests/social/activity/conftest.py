@@ -1,11 +1,15 @@
 """An office with its people."""
 
-import pytest
+from collections.abc import Callable
 
+import pytest
+from pymongo.collection import Collection
+
+from chalicelib.database import Document, insert_missing
 from chalicelib.runtime import Runtime
 from tests.conftest import Clock, Workers
 from tests.http_client import Client
-from tests.social.activity.office import Office
+from tests.social.activity.office import Interrupt, Office
 
 
 @pytest.fixture
@@ -17,3 +21,22 @@ def office(client: Client, workers: Workers, runtime: Runtime, clock: Clock) -> 
     office.place("dan", team="web", department="product")
     workers.drain()
     return office
+
+
+@pytest.fixture(params=["before", "after"])
+def interrupted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Interrupt:
+    """Takes what is to happen once, right before the next items are written, or right after."""
+    writes = "chalicelib.social.activity.items.insert_missing"
+
+    def once(interrupt: Callable[[], None]) -> None:
+        def write(rows: Collection[Document], documents: list[Document]) -> None:
+            monkeypatch.setattr(writes, insert_missing)
+            if request.param == "before":
+                interrupt()
+            insert_missing(rows, documents)
+            if request.param == "after":
+                interrupt()
+
+        monkeypatch.setattr(writes, write)
+
+    return once

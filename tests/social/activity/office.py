@@ -1,7 +1,7 @@
 """An office whose people rate applicants, and look into their feeds."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,6 +26,9 @@ APPLIED = {
     "position_name": "Senior Software Engineer",
     "tags": ["skilled"],
 }
+
+# Takes what is to happen in the midst of something.
+Interrupt = Callable[[Callable[[], None]], None]
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def item(reader: str, action_id: str, relevancy: datetime) -> Document:
         "action_id": action_id,
         "relevancy": relevancy,
         "risen": relevancy,
-        "risen_by": ANN["id"],
+        "own": False,
         "hidden": False,
         "hidden_version": 0,
         "refilled": 0,

@@ -1,17 +1,14 @@
 """Actions find their way into feeds, once each, whatever happens on the way."""
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pymongo.collection import Collection
 
-from chalicelib.database import Document, insert_missing
 from chalicelib.social import delivery
 from chalicelib.social.activity import items, work
 from chalicelib.social.messages import DeliverAction
-from tests.social.activity.office import Office
+from tests.social.activity.office import Interrupt, Office
 
 TEAM = ["ann", "bob"]
 DEPARTMENT = [*TEAM, "cy"]
@@ -70,6 +67,7 @@ def test_audiences_of_any_size_are_cut_without_loss(office: Office, size: int) -
 
 def test_who_has_muted_the_actor_gets_nothing(office: Office) -> None:
     office.mute("bob", "ann")
+    office.workers.drain()
 
     action = office.act("ann")
     office.workers.drain()
@@ -101,28 +99,6 @@ def test_what_is_forgotten_is_found_by_the_sweep(office: Office) -> None:
 
     office.sweep_expired()
     assert office.readers(action) == TEAM
-
-
-Interrupt = Callable[[Callable[[], None]], None]
-
-
-@pytest.fixture(params=["before", "after"])
-def interrupted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Interrupt:
-    """Takes what is to happen once, right before the next items are written, or right after."""
-    writes = "chalicelib.social.activity.items.insert_missing"
-
-    def once(interrupt: Callable[[], None]) -> None:
-        def write(rows: Collection[Document], documents: list[Document]) -> None:
-            monkeypatch.setattr(writes, insert_missing)
-            if request.param == "before":
-                interrupt()
-            insert_missing(rows, documents)
-            if request.param == "after":
-                interrupt()
-
-        monkeypatch.setattr(writes, write)
-
-    return once
 
 
 def test_hiding_during_a_fan_out_hides_all_items(office: Office, interrupted: Interrupt) -> None:

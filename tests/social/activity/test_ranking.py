@@ -244,6 +244,32 @@ def test_many_who_comment_at_once_are_all_counted(office: Office) -> None:
     assert events.count_documents({"action_id": action}) == 10
 
 
+@pytest.mark.parametrize("happens", ["comment", "reaction"])
+def test_what_is_said_to_an_action_that_has_just_been_deleted_is_refused(
+    office: Office, monkeypatch: pytest.MonkeyPatch, happens: str
+) -> None:
+    action = office.act("ann")
+    find_visible = actions.find_visible
+
+    def find_before_it_is_deleted(*args: Any) -> Document:
+        found = find_visible(*args)
+        monkeypatch.setattr(actions, "find_visible", find_visible)
+        office.delete("ann", action)
+        office.deliver_errands()
+        return found
+
+    monkeypatch.setattr(actions, "find_visible", find_before_it_is_deleted)
+    bob = office.client.as_("bob")
+    reply = (
+        bob.post(f"/actions/{action}/comments", text="Still there?")
+        if happens == "comment"
+        else bob.put(f"/actions/{action}/reaction", kind="like")
+    )
+
+    assert reply.code == "unknown_action"
+    assert office.runtime.database["feed.event"].count_documents({}) == 0
+
+
 def test_what_is_said_while_the_action_is_deleted_leaves_nothing(office: Office) -> None:
     action = office.act("ann")
     office.workers.drain()

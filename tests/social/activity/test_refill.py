@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.database import Document
 from chalicelib.social.activity import people, refill
-from tests.social.activity.office import Office
+from tests.social.activity.office import Interrupt, Office
 
 
 def feeds(office: Office) -> dict[str, list[str]]:
@@ -167,3 +167,54 @@ def test_a_late_refill_takes_nothing_that_a_later_one_has_found_due(
 
     assert seen == ["web", "web"]
     assert office.readers(action) == ["ann", "bob"]
+
+
+def join(office: Office) -> None:
+    """Have Dan join the team, and his feed follow."""
+    office.place("dan", team="hiring", department="people")
+    refill.refill(office.runtime, "dan")
+
+
+def test_hiding_during_a_refill_hides_what_it_brings(
+    office: Office, interrupted: Interrupt
+) -> None:
+    action = office.act("ann")
+
+    def hide() -> None:
+        office.hide("ann", action)
+        office.deliver_errands()
+
+    interrupted(hide)
+    join(office)
+
+    assert {item["hidden"] for item in office.items()} == {True}
+
+
+def test_deleting_during_a_refill_leaves_nothing(office: Office, interrupted: Interrupt) -> None:
+    action = office.act("ann")
+
+    def delete() -> None:
+        office.delete("ann", action)
+        office.deliver_errands()
+
+    interrupted(delete)
+    join(office)
+
+    assert office.items() == []
+
+
+def test_a_comment_during_a_refill_counts_for_what_it_brings(
+    office: Office, interrupted: Interrupt
+) -> None:
+    action = office.act("ann")
+    office.place("dan", team="hiring", department="people")
+    office.clock.advance(hours=3)
+
+    def comment() -> None:
+        office.comment("bob", action)
+        office.deliver_errands()
+
+    interrupted(comment)
+    refill.refill(office.runtime, "dan")
+
+    assert office.relevancy("dan", action) == office.clock() - timedelta(minutes=10)

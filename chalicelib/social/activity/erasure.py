@@ -1,0 +1,85 @@
+"""Erasing a user from the activity feed: what they did, where they stood, and their name."""
+
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.runtime import Runtime
+from chalicelib.social.activity import actions, cascades, descriptors, events, items, naming, people
+
+# What stands in the actions of others for somebody who was erased.
+_NOBODY_ID, _NOBODY_NAME = "erased", "Somebody"
+
+
+def erase(runtime: Runtime, user_id: str) -> None:
+    """Erase a user; every step may be repeated. Where others' items stand is left as it is."""
+    database = runtime.database
+    _forget_place(database, user_id)
+    for action in actions.collection(database).find({"actor.id": user_id}, {"_id": 1}):
+        actions.bury(runtime, action["_id"])
+        cascades.cascade(runtime, action["_id"])
+        # A delivery that was under way looks whether the action is still there.
+        actions.collection(database).delete_one({"_id": action["_id"]})
+    for event in events.collection(database).find({"by.id": user_id}):
+        _forget_event(database, event)
+    _forget_mentions(database, user_id)
+    items.collection(database).delete_many({"user_id": user_id})
+
+
+def traces(
+    database: Database[Document], user_id: str
+) -> list[tuple[MongoCollection[Document], Document]]:
+    """Return where documents may be that are a user's or name the user."""
+    persons, places = people.collection(database), database[people.PLACES.name]
+    told = actions.collection(database)
+    return [
+        (told, {"actor.id": user_id}),
+        (told, {"mentions": user_id}),
+        (told, {"audience": user_id}),
+        (events.collection(database), {"by.id": user_id}),
+        (items.collection(database), {"user_id": user_id}),
+        (persons, {"_id": user_id}),
+        (places, {"user_id": user_id}),
+        (persons, {"muted": user_id}),
+        *((rows, {"manager": user_id}) for rows in (persons, places)),
+        *((rows, {"assigned": user_id}) for rows in (persons, places)),
+        (database[naming.REFS.name], {"_id": user_id}),
+    ]
+
+
+def _forget_place(database: Database[Document], user_id: str) -> None:
+    persons, places = people.collection(database), database[people.PLACES.name]
+    persons.delete_one({"_id": user_id})
+    places.delete_many({"user_id": user_id})
+    persons.update_many({"muted": user_id}, {"$pull": {"muted": user_id}})
+    for rows in (persons, places):
+        rows.update_many({"manager": user_id}, {"$set": {"manager": None}})
+        rows.update_many({"assigned": user_id}, {"$pull": {"assigned": user_id}})
+    database[naming.REFS.name].delete_one({"_id": user_id})
+
+
+def _forget_event(database: Database[Document], event: Document) -> None:
+    """Delete what happened to an action and count one less, both or neither."""
+    key = {name: event[name] for name in ("_id", "action_id")}
+    one_less = {"$inc": {f"{event['type']}_count": -1}}
+
+    def work(session: ClientSession) -> None:
+        if events.collection(database).delete_one(key, session=session).deleted_count:
+            of = {"_id": event["action_id"]}
+            actions.collection(database).update_one(of, one_less, session=session)
+
+    in_transaction(database, work)
+
+
+def _forget_mentions(database: Database[Document], user_id: str) -> None:
+    """Take a user out of what others did, where the text alone may still say the name."""
+    rows = actions.collection(database)
+    rows.update_many({"audience": user_id}, {"$pull": {"audience": user_id}})
+    mentioned = {"mentions": user_id}
+    for id_field, name_field in descriptors.named_fields().items():
+        nobody = {f"descriptor.{id_field}": _NOBODY_ID, f"descriptor.{name_field}": _NOBODY_NAME}
+        rows.update_many({**mentioned, f"descriptor.{id_field}": user_id}, {"$set": nobody})
+    # The mention last: it is what this is found by again, should it be cut short.
+    gone: Document = {"refs": {"id": user_id}, "mentions": user_id}
+    rows.update_many(mentioned, {"$pull": gone})

@@ -1,0 +1,89 @@
+"""An erased user is in nobody's feed, and nowhere else in it."""
+
+import pytest
+
+from chalicelib.social import erasure
+from tests.social.activity.office import APPLIED, MARY, Interrupt, Office
+
+RATING = {
+    **APPLIED,
+    "type": "application_rating",
+    "rater_id": "bob",
+    "rater_name": "Bob",
+    "rating_score": 4.5,
+}
+
+
+def everything(office: Office) -> str:
+    """Return all that is stored, as text, but not what is owed and who else is there."""
+    database = office.runtime.database
+    names = [name for name in database.list_collection_names() if name.startswith("feed.")]
+    return str({name: list(database[name].find()) for name in names})
+
+
+def test_nothing_is_left_of_an_erased_user(office: Office) -> None:
+    mine = office.act("bob", "department")
+    others = office.act("ann", "department", descriptor=RATING)
+    sent = office.act(
+        "ann", "restricted", audience=["bob", "dan"], refs=[MARY, {**MARY, "id": "bob"}]
+    )
+    for action in (mine, others, sent):
+        office.comment("bob", action)
+        office.react("bob", action)
+        office.comment("ann", action)
+    office.place("cy", manager="bob", assigned=["bob", "mary"])
+    office.place("cy", team="payroll", department="people")
+    office.mute("dan", "bob")
+    office.workers.drain()
+    assert "'bob'" in everything(office)
+
+    asked = office.client.as_("bob").delete("/users/me")
+    office.workers.drain()
+
+    assert asked.json["remaining"] > 10
+    assert erasure.remaining(office.runtime, "bob") == 0
+    assert "bob" not in everything(office).lower()
+    left = office.stored(others)
+    assert (left["descriptor"]["rater_id"], left["descriptor"]["rater_name"]) == (
+        "erased",
+        "Somebody",
+    )
+    assert (left["comment_count"], left["reaction_count"]) == (1, 0)
+    assert [ref["id"] for ref in office.stored(sent)["refs"]] == ["mary"]
+    assert office.readers(others) == ["ann", "cy"]
+
+
+def test_what_an_erased_user_brought_up_stays_where_it_is(office: Office) -> None:
+    action = office.act("ann")
+    office.clock.advance(hours=1)
+    office.comment("bob", action)
+    office.workers.drain()
+    before = office.relevancy("ann", action)
+
+    office.client.as_("bob").delete("/users/me")
+    office.workers.drain()
+
+    assert office.relevancy("ann", action) == before
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_erasure_that_is_done_again_counts_nothing_twice(office: Office, times: int) -> None:
+    action = office.act("ann")
+    office.comment("bob", action)
+    office.comment("ann", action)
+
+    for _ in range(times):
+        erasure.erase(office.runtime, "bob")
+
+    assert office.stored(action)["comment_count"] == 1
+
+
+def test_an_action_that_was_on_its_way_does_not_come_back(
+    office: Office, interrupted: Interrupt
+) -> None:
+    office.act("bob")
+
+    interrupted(lambda: erasure.erase(office.runtime, "bob"))
+    office.workers.drain()
+
+    assert office.items() == []
