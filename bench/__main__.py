@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench import page, tables
 from bench.case import Case
-from bench.figures import Figure, Run, bars, load, save
+from bench.figures import Figure, Run, bars, disagreements, load, save
 from bench.machine import commit, machine
 from bench.progress import Progress
 from bench.rounds import FULL, QUICK, measure
@@ -22,6 +22,9 @@ from bench.stage import Stage, fresh_stage
 # Each part is a module of this package whose `groups(stage)` yields lists of cases: those of
 # a list share the data that were made before it was yielded, and are measured in turns.
 PARTS = ("comments", "ads", "ads_counting", "social")
+
+# Ratios of two runs on one machine are to agree within this share.
+TOLERANCE = 0.15
 
 Groups = Callable[[Stage], Generator[list[Case], None, None]]
 
@@ -43,6 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         charts.write(run, _path(given.html))
     print(tables.report(run))
+    if given.compare:
+        found = disagreements(run, load(_path(given.compare)), TOLERANCE)
+        heading = f"## ratios that differ by more than {TOLERANCE:.0%}: {len(found)}"
+        print(f"\n{heading}\n\n{tables.disagreement_table(found)}")
     if any(not bar.is_met for bar in bars(run)):
         sys.exit(0 if run.is_quick or given.read else 1)
 
@@ -57,6 +64,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--markdown", type=Path, metavar="FILE", help="put the tables into the regions of a page"
     )
     parser.add_argument("--read", type=Path, metavar="FILE", help="show an earlier run's figures")
+    parser.add_argument(
+        "--compare", type=Path, metavar="FILE", help="list the ratios that differ from a run's"
+    )
     given = parser.parse_args(arguments)
     unknown = set(given.part).difference(PARTS)
     if unknown:
@@ -99,7 +109,7 @@ def _measured_part(part: str, stage: Stage) -> list[Figure]:
     with contextlib.closing(groups(stage)) as each:
         for number, cases in enumerate(each, 1):
             progress.starts(number, cases)
-            figures += measure(part, cases, effort, progress.reaches)
+            figures += measure(part, cases, effort, progress.reaches, stage.count_trips)
     progress.ends()
     return figures
 

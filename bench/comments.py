@@ -83,10 +83,11 @@ def _calls(stage: Stage, store: StoreName, size: int, *, threaded: bool) -> Iter
         yield case(f"page of 50, {order}", *works, ratio_at_most=bar)
     yield case("thread", read.one(root, "/thread"), raw.thread(root))
     yield case("permalink", read.one(middle), raw.get(middle))
+    parent = middle if threaded else None
     yield case(
         "post",
-        posted.post(middle if threaded else None),
-        RAW[store](posted).post(),
+        posted.post(parent),
+        RAW[store](posted).post(parent),
         floor_is="the same reads and writes",
         samples_at_most=POSTS_TO_EMBEDDED if store == "embedded" else POSTS,
     )
@@ -105,7 +106,7 @@ def _doors(stage: Stage, url: str) -> Iterator[Case]:
             works = _functions(bench)
         raw, case = RawDocuments(bench), partial(Case, door=door, connections=connections)
         yield case("page of 50, by door", works[0], raw.page("oldest"))
-        yield case("post, by door", works[1], raw.post(), floor_is="the same reads and writes")
+        yield case("post, by door", works[1], raw.post(None), floor_is="the same reads and writes")
 
 
 def _functions(bench: Bench) -> tuple[Work, Work]:

@@ -22,7 +22,8 @@ class Round:
 class Figure:
     """One case, measured: medians and 99th percentiles over all rounds, in milliseconds.
 
-    The rates are items a second. `rounds` holds what each round found, for the spread.
+    The rates are items a second. `round_trips` counts the commands that one call sends to
+    MongoDB. `rounds` holds what each round found, for the spread.
     """
 
     part: str
@@ -39,6 +40,8 @@ class Figure:
     floor_p99_ms: float | None
     per_second: float
     floor_per_second: float | None
+    round_trips: int
+    floor_round_trips: int | None
     rounds: list[Round]
     ratio_at_most: float | None
     growth_at_most: float | None

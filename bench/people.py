@@ -24,10 +24,10 @@ def seed_followers(runtime: Runtime, size: int, store: StoreName = "edges") -> l
         {"_id": AUTHOR},
         {"$set": {"counts.followers": size, "graph_store": store, "followers": followers}},
     )
-    both = {"owner": "Reader", "member": "Author"}
+    same = {"names": {"owner": "Reader", "member": "Author"}, "since": runtime.now()}
     people.insert_many([{**pattern, "_id": name} for name in names], ordered=False)
     if store == "edges":
-        edges = [{**edge_id(name, AUTHOR), "circles": [_CIRCLE], "names": both} for name in names]
+        edges = [{**edge_id(name, AUTHOR), "circles": [_CIRCLE], **same} for name in names]
         runtime.database[EDGES.name].insert_many(edges, ordered=False)
     return names
 

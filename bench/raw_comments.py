@@ -7,9 +7,9 @@ from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from bench.calls import Caller
 from bench.case import Work
-from bench.discussions import made_up
+from bench.discussions import POSTED, made_up
 from chalicelib.comments import nodes
-from chalicelib.comments.order import thread_range
+from chalicelib.comments.order import root_seq, thread_range
 from chalicelib.comments.store import Comment, Order
 from chalicelib.comments.stores.buckets import PAGE_COMMENTS, PAGES
 from chalicelib.comments.stores.documents import COMMENTS
@@ -63,6 +63,30 @@ class Bench:
         return lambda: self.calls("POST", "/nodes/{node}/comments", self.path, None, body)
 
 
+class RawNode:
+    """A node that posts of the driver go to, the same as the one that Plaza's go to."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._nodes = nodes.collection(bench.runtime.database)
+        self.key = {"_id": f"raw-{bench.node['_id']}"}
+        self.rows = {"node_id": self.key["_id"], "generation": 0}
+        whole = self._nodes.find_one({"_id": bench.node["_id"]})
+        self._nodes.insert_one({**(whole or {}), **self.key})
+
+    def row(self, comment_id: str) -> Document:
+        """Return what a comment is found by."""
+        return {**self.rows, "id": comment_id}
+
+    def number(self) -> None:
+        """Number a comment."""
+        update = {"$inc": {"last_seq": 1}, "$set": {"last_posted": POSTED, "written": POSTED}}
+        self._nodes.find_one_and_update(self.key, update, projection=nodes.WITHOUT_COMMENTS)
+
+    def count(self) -> None:
+        """Count a comment."""
+        self._nodes.update_one(self.key, {"$inc": {"counts.visible": 1}})
+
+
 class RawDocuments:
     """What the calls ask of `documents`, by the driver alone."""
 
@@ -96,23 +120,22 @@ class RawDocuments:
 
         return read
 
-    def post(self) -> Work:
-        """Return the writes of a post."""
+    def post(self, parent: Comment | None) -> Work:
+        """Return the reads and writes of a post, or of a reply."""
+        node = RawNode(self._bench)
         ((comment,),) = made_up(1, threaded=False)
-        parent = {**self._bench.rows, "id": comment["id"]}
-        row = {"node_id": f"raw-{self._bench.node['_id']}", "generation": 0}
         rest = {name: value for name, value in comment.items() if name != "id"}
+        rest["root_seq"] = root_seq(comment["full_slug"])
+        above = {**self._bench.rows, "id": parent["id"]} if parent else None
 
         def write() -> None:
-            _number(self._bench)
-            if self._bench.node["threaded"]:
-                self._rows.find_one(parent)
-            stored = UpdateOne({**row, "id": next(self._new)}, {"$setOnInsert": rest}, upsert=True)
-            if self._bench.node["threaded"]:
-                self._rows.bulk_write([stored, UpdateOne(parent, {"$inc": {"reply_count": 1}})])
-            else:
-                self._rows.bulk_write([stored])
-            _count(self._bench)
+            node.number()
+            writes = [UpdateOne(node.row(next(self._new)), {"$setOnInsert": rest}, upsert=True)]
+            if above:
+                self._rows.find_one(above)
+                writes.append(UpdateOne(above, {"$inc": {"reply_count": 1}}))
+            self._rows.bulk_write(writes)
+            node.count()
 
         return write
 
@@ -154,20 +177,19 @@ class RawEmbedded:
             return self._read({"one": {"$filter": {"input": "$metadata.comments", "cond": same}}})
         return self._read({"metadata": 1})
 
-    def post(self) -> Work:
-        """Return the writes of a post."""
+    def post(self, _parent: Comment | None) -> Work:
+        """Return the reads and writes of a post: a threaded one looks for its place first."""
+        node = RawNode(self._bench)
         ((comment,),) = made_up(1, threaded=False)
-        copy: Document = {**(self._nodes.find_one(self._where) or {})}
-        copy["_id"] = f"raw-{self._bench.node['_id']}"
-        self._nodes.insert_one(copy)
         array = "metadata.replies" if self._bench.node["threaded"] else "metadata.comments"
+        added = {"$push": {array: comment}, "$inc": {"metadata.count": 1}}
 
         def write() -> None:
-            _number(self._bench)
+            node.number()
             if self._bench.node["threaded"]:
-                self._nodes.find_one(self._where, {"metadata": 1})
-                self._nodes.find_one(self._where, {"metadata.replies.id": 1})
-            self._nodes.update_one({"_id": copy["_id"]}, {"$push": {array: comment}})
+                self._nodes.find_one(node.key, {"metadata": 1})
+                self._nodes.find_one(node.key, {"metadata.replies.id": 1})
+            self._nodes.update_one(node.key, added)
 
         return write
 
@@ -211,19 +233,19 @@ class RawBuckets:
 
         return read
 
-    def post(self) -> Work:
-        """Return the writes of a post."""
+    def post(self, _parent: Comment | None) -> Work:
+        """Return the reads and writes of a post."""
+        node = RawNode(self._bench)
         ((comment,),) = made_up(1, threaded=False)
         numbers = itertools.count()
+        added = {"$push": {"comments": comment}, "$inc": {"count": 1, "bytes": 500}}
 
         def write() -> None:
-            _number(self._bench)
-            page = next(numbers) // PAGE_COMMENTS
-            where = {"node_id": f"raw-{self._bench.node['_id']}", "generation": 0, "page": page}
+            node.number()
             self._pages.find_one({**self._bench.rows, "comments.id": comment["id"]})
-            change = {"$push": {"comments": comment}, "$inc": {"count": 1}}
-            self._pages.update_one(where, change, upsert=True)
-            _count(self._bench)
+            place = {"page": next(numbers) // PAGE_COMMENTS, "part": 0}
+            self._pages.update_one({**node.rows, **place}, added, upsert=True)
+            node.count()
 
         return write
 
@@ -234,15 +256,3 @@ RAW: dict[str, type[Raw]] = {
     "embedded": RawEmbedded,
     "buckets": RawBuckets,
 }
-
-
-def _number(bench: Bench) -> None:
-    nodes.collection(bench.runtime.database).find_one_and_update(
-        {"_id": bench.node["_id"]}, {"$inc": {"raw_seq": 1}}, projection=nodes.WITHOUT_COMMENTS
-    )
-
-
-def _count(bench: Bench) -> None:
-    nodes.collection(bench.runtime.database).update_one(
-        {"_id": bench.node["_id"]}, {"$inc": {"raw_count": 1}}
-    )

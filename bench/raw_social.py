@@ -1,4 +1,4 @@
-"""The writes of a fan-out and the reads of a page, by the driver with nothing around them."""
+"""The reads of a page, by the driver with nothing around them."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,26 +8,13 @@ from bench.case import Work
 from bench.people import READER
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.social.delivery import CHUNK_READERS
 from chalicelib.social.month_copies import month_of
 from chalicelib.social.news import NEWS
-from chalicelib.social.news_items import NEWS_ITEMS, items_of
+from chalicelib.social.news_items import NEWS_ITEMS
 from chalicelib.social.posts import BODY, collection
 from chalicelib.social.users import collection as users
 
 _NEWEST = [("ts", DESCENDING), ("post_id", DESCENDING)]
-
-
-def raw_items(runtime: Runtime, post: Document, readers: list[str]) -> list[Work]:
-    """Return the raw inserts of a post's items under another id, a chunk each."""
-    other = {**post, "_id": f"{post['_id']}-raw"}
-    rows = runtime.database[NEWS_ITEMS.name]
-
-    def insert(items: list[Document]) -> Work:
-        return lambda: rows.insert_many(items, ordered=False)
-
-    starts = range(0, len(readers), CHUNK_READERS)
-    return [insert(items_of(other, readers[s : s + CHUNK_READERS])) for s in starts]
 
 
 def _read_person(runtime: Runtime) -> list[str]:

@@ -15,6 +15,8 @@ WARM_UP_SECONDS = 1.0
 SAMPLES_AT_LEAST = 3
 
 Report = Callable[[int], None]
+# Counts the commands that reach MongoDB while a work is done.
+CountTrips = Callable[[Work], int]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class _Timed:
     floors_seconds: float = 0.0
 
 
-def measure(part: str, cases: Sequence[Case], effort: Effort, report: Report) -> list[Figure]:
+def measure(
+    part: str, cases: Sequence[Case], effort: Effort, report: Report, count_trips: CountTrips
+) -> list[Figure]:
     """Return a figure for each case: every round goes through all of them, after a warm-up."""
     samples = [_warm_up(case, effort) for case in cases]
     timed: list[list[_Timed]] = [[] for _ in cases]
@@ -47,7 +51,9 @@ def measure(part: str, cases: Sequence[Case], effort: Effort, report: Report) ->
         report(number + 1)
         for case, count, rounds in zip(cases, samples, timed, strict=True):
             rounds.append(_round(case, count))
-    return [_figure(part, case, rounds) for case, rounds in zip(cases, timed, strict=True)]
+    return [
+        _figure(part, case, rounds, count_trips) for case, rounds in zip(cases, timed, strict=True)
+    ]
 
 
 def _warm_up(case: Case, effort: Effort) -> int:
@@ -113,7 +119,16 @@ def _at_once(
     return [one for thread in times for one in thread], seconds
 
 
-def _figure(part: str, case: Case, timed: list[_Timed]) -> Figure:
+def _trips(prepare: Work, work: Work, count_trips: CountTrips) -> int:
+    """Return the fewest of three: a heartbeat of the driver may fall into any one of them."""
+    found = []
+    for _ in range(3):
+        prepare()
+        found.append(count_trips(work))
+    return min(found)
+
+
+def _figure(part: str, case: Case, timed: list[_Timed], count_trips: CountTrips) -> Figure:
     calls = [one for each in timed for one in each.calls]
     floors = [one for each in timed for one in each.floors]
     return Figure(
@@ -134,6 +149,10 @@ def _figure(part: str, case: Case, timed: list[_Timed]) -> Figure:
             _rate(case, [(len(each.floors), each.floors_seconds) for each in timed])
             if floors
             else None
+        ),
+        round_trips=_trips(case.prepare, case.work, count_trips),
+        floor_round_trips=(
+            _trips(case.prepare_floor, case.floor, count_trips) if case.floor else None
         ),
         rounds=[
             Round(

@@ -14,20 +14,21 @@ from typing import Any, get_args
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
 from bench.people import AUTHOR, READER, seed_followed, seed_followers, seed_post
-from bench.raw_social import RAW_PAGES, raw_items
+from bench.raw_social import RAW_PAGES
 from bench.stage import Stage
+from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.queues import Message, Queues
 from chalicelib.runtime import Runtime
-from chalicelib.social import fan_out, graph, news, promotion, spreading
-from chalicelib.social.delivery import CHUNK_READERS
+from chalicelib.social import fan_out, graph, news, news_items, promotion, spreading
 from chalicelib.social.graph_store import StoreName
+from chalicelib.social.models import COMMENTS_SHOWN
 from chalicelib.social.posts import collection
 from chalicelib.social.views import NewsDesign
 
 PAGE = 25
 POSTS_EACH = 5
-FAN_OUT_RATE_AT_LEAST = 0.7
+FAN_OUT_RATE_AT_LEAST, FAN_OUT_BARRED_FROM = 0.7, 1_000
 PUSHED: tuple[NewsDesign, ...] = ("references", "copies")
 
 
@@ -52,7 +53,7 @@ def _fan_outs(stage: Stage) -> Iterator[Case]:
     for size, design in itertools.product(stage.sizes(100, 1_000, 10_000), PUSHED):
         here = _with_news(stage, f"fan-out-{design}-{size}", design)
         fan = FanOut(here, seed_followers(here, size))
-        is_barred = design == "references" and size >= CHUNK_READERS
+        is_barred = design == "references" and size >= FAN_OUT_BARRED_FROM
         yield Case(
             "fan-out",
             fan.deliver,
@@ -76,7 +77,7 @@ class FanOut:
         self._waiting = WaitingQueues(runtime.settings.queue_prefix)
         self._runtime = dataclasses.replace(runtime, queues=self._waiting)
         self._readers = readers
-        self._inserts: list[Work] = []
+        self._items: list[Document] = []
 
     def publish(self) -> None:
         """Publish a post, whose first message then waits."""
@@ -91,12 +92,12 @@ class FanOut:
         """Make the items of a post that nobody delivers."""
         post = seed_post(self._runtime)
         self._waiting.take()
-        self._inserts = raw_items(self._runtime, post, self._readers)
+        self._items = news_items.items_of({**post, "_id": f"{post['_id']}-raw"}, self._readers)
 
     def insert(self) -> None:
         """Insert the items by the driver."""
-        for insert in self._inserts:
-            insert()
+        rows = self._runtime.database[news_items.NEWS_ITEMS.name]
+        rows.insert_many(self._items, ordered=False)
 
 
 class WaitingQueues(Queues):
@@ -156,8 +157,9 @@ def _spreads(stage: Stage) -> Iterator[Case]:
 def _commented(runtime: Runtime, post_id: str) -> Work:
     def comment() -> None:
         added = {"id": "c", "by": {"id": AUTHOR, "name": "A"}, "ts": runtime.now(), "text": "So"}
+        newest = {"$each": [added], "$slice": -COMMENTS_SHOWN}
         collection(runtime.database).update_one(
-            {"_id": post_id}, {"$push": {"comments": added}, "$inc": {"spread.version": 1}}
+            {"_id": post_id}, {"$push": {"comments": newest}, "$inc": {"spread.version": 1}}
         )
 
     return comment

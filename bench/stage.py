@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
@@ -60,6 +60,16 @@ class Stage:
         runtime = dataclasses.replace(self.runtime, database=database, settings=settings)
         _make_ready(runtime)
         return dataclasses.replace(self, runtime=runtime)
+
+    def count_trips(self, work: Callable[[], object]) -> int:
+        """Return how many requests MongoDB received while the work was done."""
+        before = self._requests()
+        work()
+        return self._requests() - before - 1
+
+    def _requests(self) -> int:
+        status = self.runtime.database.client.admin.command("serverStatus")
+        return int(status["network"]["numRequests"])
 
     @contextlib.contextmanager
     def server(self, **settings: str) -> Iterator[str]:

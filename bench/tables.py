@@ -14,6 +14,7 @@ FIGURE_COLUMNS = (
     "ratio (in rounds)",
     "a second",
     "floor's a second",
+    "trips",
     "samples",
 )
 
@@ -58,6 +59,16 @@ def run_table(run: Run) -> str:
     return table(("", ""), list({**facts, **run.machine}.items()))
 
 
+def disagreement_table(found: Iterable[tuple[Figure, Figure]]) -> str:
+    """Return a row for each figure whose ratio differs between two runs, as (now, then)."""
+    rows = [
+        (f"{now.part}: {now.name}", *(f"{one.ratio:.2f} ({_range(one.ratios)})" for one in pair))
+        for pair in found
+        for now in pair[:1]
+    ]
+    return table(("figure", "ratio (in rounds)", "in the other run"), rows)
+
+
 def report(run: Run) -> str:
     """Return the whole run: the machine, each part's figures and growth, then the bars."""
     sections = [run_table(run)]
@@ -97,8 +108,15 @@ def _figure_row(figure: Figure) -> tuple[str, ...]:
         f"{figure.ratio:.2f} ({_range(figure.ratios)})" if figure.ratio else "",
         f"{figure.per_second:,.0f}",
         f"{figure.floor_per_second:,.0f}" if figure.floor_per_second else "",
+        _trips(figure),
         str(figure.samples),
     )
+
+
+def _trips(figure: Figure) -> str:
+    """Return the round trips to MongoDB, and the floor's."""
+    floor = "" if figure.floor_round_trips is None else f" / {figure.floor_round_trips}"
+    return f"{figure.round_trips}{floor}"
 
 
 def _pair(p50_ms: float | None, p99_ms: float | None) -> str:
