@@ -20,6 +20,8 @@ from chalicelib.ads import budgets, counts, leases, sites
 from chalicelib.ads.counts import Counted, Place
 from chalicelib.ads.leases import LeaseKey
 from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.logs import log
+from chalicelib.metrics import AD_EVENTS
 from chalicelib.queues import Message
 
 KEPT_SECONDS = 90 * 24 * 3_600
@@ -122,13 +124,11 @@ def count(
         return outcome
 
     outcome = in_transaction(database, work)
-    unpaid = {
-        event.campaign_id
-        for event, is_billed in outcome.values()
-        if event.is_priced and event.type == "click" and not is_billed
-    }
-    for campaign_id in sorted(unpaid):
+    unpaid = [event for event, is_billed in outcome.values() if event.is_priced and not is_billed]
+    for campaign_id in sorted({event.campaign_id for event in unpaid if event.type == "click"}):
         budgets.refresh(database, campaign_id, now)
+    fields = {"ad_events": len(outcome), "unpaid_ad_events": len(unpaid)}
+    log.info("ad events counted", extra={"fields": fields, "metrics": AD_EVENTS})
     return len(outcome)
 
 

@@ -1,0 +1,60 @@
+"""Plaza as a container runs it, over a replica set of three."""
+
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from chalicelib import schema
+from chalicelib.database import connect
+from chalicelib.migration import migrate
+from chalicelib.queues import Queues
+from chalicelib.runtime import Runtime, utc_now
+from chalicelib.settings import Settings
+from tests.resilience.replica_set import ReplicaSet, running_replica_set
+
+
+@pytest.fixture(scope="session")
+def replica_set() -> Iterator[ReplicaSet]:
+    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
+    folder = Path(tempfile.mkdtemp(prefix="plaza-set-", dir=memory if memory.is_dir() else None))
+    try:
+        with running_replica_set(folder) as members:
+            yield members
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def settings(settings: Settings, replica_set: ReplicaSet) -> Settings:
+    """The tests' settings, over the set, with a pool for the callers of one process."""
+    changes = {
+        "mongodb_uri": SecretStr(replica_set.uri),
+        "max_pool_size": 32,
+        "lease_ms": 500,
+    }
+    return settings.model_copy(update=changes)
+
+
+@pytest.fixture
+def clock() -> Callable[[], datetime]:
+    """The real one: elections and leases take their time."""
+    return utc_now
+
+
+@pytest.fixture
+def runtime(settings: Settings, sqs: Any) -> Iterator[Runtime]:
+    """A runtime over empty collections, by the connection that a container makes."""
+    database = connect(settings)
+    with database.client:
+        migrate(database, schema.COLLECTIONS)
+        for collection in schema.COLLECTIONS:
+            database[collection.name].delete_many({})
+        queues = Queues(settings.queue_prefix, client=sqs)
+        yield Runtime(database, queues, utc_now, random.SystemRandom(), settings)

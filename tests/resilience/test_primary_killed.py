@@ -1,0 +1,190 @@
+"""The primary dies by SIGKILL under load: what was acknowledged stays, and happens once.
+
+PLAZA_TEST_CALLS sets how many calls each caller makes before and after.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from chalice.app import Chalice
+
+from chalicelib.ads import budgets, events, reconciling
+from chalicelib.comments.nodes import NODES
+from chalicelib.comments.stores import store_of
+from chalicelib.runtime import Runtime
+from chalicelib.social import upkeep
+from deploy.declared import declared_queues
+from local.queues import Poller, create_queues
+from tests.ads.happening import BROWSER, PRICE, SPRING
+from tests.ads.inventory import activate, add_zones, put_campaign
+from tests.http_client import Client, Reply
+from tests.local.stack import wait_until
+from tests.resilience.load import Load, assert_bounded_by, kill_during
+from tests.resilience.replica_set import ReplicaSet
+from tests.social.people import follow, news, settle, try_post
+
+FOLLOWERS = [f"reader-{number}" for number in range(5)]
+# Longer than a batch takes, even here, or its messages would run out of their five receives.
+VISIBILITY_TIMEOUT_SECONDS = 5
+
+
+@contextmanager
+def at_work(app: Chalice, sqs: Any, worker: str) -> Iterator[None]:
+    """Have the poller of a worker's queue at work; what failed comes back in five seconds."""
+    create_queues(sqs, app, lambda _: VISIBILITY_TIMEOUT_SECONDS)
+    pollers = [Poller(app, sqs, source) for source in declared_queues(app) if source.name == worker]
+    stop = threading.Event()
+    threads = [threading.Thread(target=poller.run, args=(stop,)) for poller in pollers]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        for url in sqs.list_queues().get("QueueUrls", []):
+            sqs.delete_queue(QueueUrl=url)
+
+
+def test_every_comment_that_was_acknowledged_stays_and_stays_single(
+    client: Client, runtime: Runtime, replica_set: ReplicaSet
+) -> None:
+    publisher = client.as_("paula", roles=["admin"])
+    url = "https://blog.example/harbour"
+    assert publisher.put("/nodes/harbour", title="The harbour", url=url).status == 201
+
+    def comment(name: str) -> Reply:
+        return client.as_("ann").post("/nodes/harbour/comments", text=name)
+
+    load = Load(comment)
+    outage = kill_during(load, replica_set)
+
+    node = runtime.database[NODES.name].find_one({"_id": "harbour"})
+    assert node is not None
+    exported = [each for batch in store_of(runtime, node).export(node) for each in batch]
+    stored = Counter(each["text"] for each in exported)
+    assert set(load.acknowledged()) <= stored.keys()
+    assert set(stored.values()) == {1}
+    assert_bounded_by(outage, load)
+
+
+@pytest.fixture
+def campaign(runtime: Runtime) -> Runtime:
+    """A campaign whose flight is on, with money for far more than is shown."""
+    now = runtime.now()
+    add_zones(runtime, "blog/banner")
+    flight = {"start": now - timedelta(days=1), "end": now + timedelta(days=30)}
+    budget = {"total_micros": 1_000_000 * PRICE}
+    put_campaign(
+        runtime,
+        SPRING,
+        flight={name: f"{day:%Y-%m-%dT%H:%M:%SZ}" for name, day in flight.items()},
+        budget=budget,
+    )
+    activate(runtime, SPRING)
+    return runtime
+
+
+def test_every_beacon_that_was_acknowledged_is_counted_and_paid_once(
+    client: Client, campaign: Runtime, app: Chalice, sqs: Any, replica_set: ReplicaSet
+) -> None:
+    seen: dict[str, str] = {}
+
+    def look(name: str) -> Reply:
+        """Ask for the page's ad and send its beacon, twice as a browser may."""
+        headers = {"User-Agent": BROWSER}
+        offer = client.request("GET", "/ads/blog/banner", headers=headers)
+        if offer.status != 200 or not offer.json["ads"]:
+            return offer
+        seen[name] = offer.json["decision"]
+        beacon = offer.json["ads"][0]["impression_url"]
+        client.request("POST", beacon, headers=headers)
+        return client.request("POST", beacon, headers=headers)
+
+    load = Load(look)
+    with at_work(app, sqs, "count_ad_events"):
+        outage = kill_during(load, replica_set)
+        acknowledged = {seen[name] for name in load.acknowledged() if name in seen}
+        rows = campaign.database[events.EVENTS.name]
+
+        def all_counted() -> bool:
+            return rows.count_documents({"decision": {"$in": sorted(acknowledged)}}) >= len(
+                acknowledged
+            )
+
+        wait_until(all_counted, "all that was seen is counted")
+
+    assert len(acknowledged) > len(load.calls) // 2
+    stored = list(rows.find())
+    assert set(Counter(row["decision"] for row in stored).values()) == {1}
+    assert {row["decision"] for row in stored} <= set(seen.values())
+    assert not any(budgets.audit(campaign.database, SPRING).values())
+    day = campaign.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    span = (day - timedelta(days=1), day + timedelta(days=2))
+    assert reconciling.reconcile(campaign.database, SPRING, *span) == []
+    assert all(row["billed"] for row in stored)
+    assert_bounded_by(outage, load)
+
+
+def test_every_post_that_was_acknowledged_reaches_each_follower_once(
+    client: Client, runtime: Runtime, app: Chalice, sqs: Any, replica_set: ReplicaSet
+) -> None:
+    settle(client, "author")
+    for reader in FOLLOWERS:
+        follow(client, reader, "author")
+    published: dict[str, str] = {}
+
+    def post(name: str) -> Reply:
+        reply = try_post(client, "author", detail={"text": name})
+        if reply.status == 201:
+            published[name] = reply.json["id"]
+        return reply
+
+    load = Load(post)
+    with at_work(app, sqs, "fan_out"):
+        outage = kill_during(load, replica_set)
+        posts = runtime.database["social.post"]
+
+        def all_delivered() -> bool:
+            return posts.count_documents({"fan_out.state": {"$ne": "done"}}) == 0
+
+        # What a message was lost for is found by the sweep, once its lease has run out.
+        wait_until(lambda: all_delivered() or is_idle(sqs), "the queue is empty")
+        upkeep.sweep(runtime)
+
+        wait_until(all_delivered, "every fan-out has ended")
+
+    acknowledged = {published[name] for name in load.acknowledged()}
+    stored = {row["_id"] for row in posts.find({}, {"_id": 1})}
+    assert acknowledged <= stored
+    for reader in FOLLOWERS:
+        shown = read_all(client, reader)
+        assert sorted(shown) == sorted(stored), reader
+    assert_bounded_by(outage, load)
+
+
+def is_idle(sqs: Any) -> bool:
+    """Tell whether no message waits in any queue, nor is with a worker."""
+    counts = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
+    found = [
+        sqs.get_queue_attributes(QueueUrl=url, AttributeNames=list(counts))["Attributes"]
+        for url in sqs.list_queues()["QueueUrls"]
+    ]
+    return not any(int(each[name]) for each in found for name in counts)
+
+
+def read_all(client: Client, reader: str) -> list[str]:
+    """Return the posts in somebody's news, page after page."""
+    target, found = "/users/me/news?limit=200", news(client, reader)
+    following = client.as_(reader).get(target).json["next"]
+    while following:
+        page = client.as_(reader).get(f"{target}&cursor={following}").json
+        found += [post["id"] for post in page["posts"]]
+        following = page["next"]
+    return found
