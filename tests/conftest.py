@@ -15,11 +15,12 @@ from chalice.app import Chalice
 from chalice.local import LocalChalice
 from moto import mock_aws
 from pydantic import SecretStr
-from pymongo import MongoClient
+from pymongo import MongoClient, monitoring
 
 from app import create_app
 from chalicelib import schema
-from chalicelib.database import Document, ensure_indexes, open_database
+from chalicelib.database import Document, open_database
+from chalicelib.migration import migrate
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
@@ -27,12 +28,50 @@ from deploy.declared import declared_queues
 from local.mongod import running_mongod
 from local.queues import Poller, create_queues
 from tests.http_client import Client
+from tests.listener import ShardListener
 from tests.sending import refuse_undeclared
+from tests.shard_exceptions import SHARD_EXCEPTIONS
 
 JWT_SECRET = "a secret of the tests, long enough for HS256"
 # Long, so that a message that failed does not come back within the same `drain`.
 VISIBILITY_TIMEOUT_SECONDS = 600
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+_UNUSED = pytest.StashKey[list[str]]()
+LISTENER = ShardListener({each.name: each for each in schema.COLLECTIONS}, SHARD_EXCEPTIONS)
+
+
+def pytest_configure() -> None:
+    """Hear every client of this process."""
+    monitoring.register(LISTENER)
+
+
+@pytest.fixture(autouse=True)
+def _operations_are_targeted() -> Iterator[None]:
+    """Fail the test whose operation no router could target."""
+    LISTENER.take()
+    yield
+    found = LISTENER.take()
+    with Path("/tmp/d1/found.txt").open("a") as log_:  # noqa: S108
+        log_.writelines(each + chr(10) for each in found)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Fail a whole run in which an exception of the shard keys was of no use."""
+    options = session.config.option
+    chosen = options.keyword or options.markexpr or options.deselect
+    chosen = chosen or getattr(options, "lf", False)
+    is_whole = session.config.args_source is pytest.Config.ArgsSource.TESTPATHS and not chosen
+    unused = sorted(SHARD_EXCEPTIONS.keys() - LISTENER.used)
+    if is_whole and exitstatus == pytest.ExitCode.OK and unused:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        session.config.stash[_UNUSED] = unused
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    for name in config.stash.get(_UNUSED, []):
+        terminalreporter.write_line(f"unused in tests/shard_exceptions.py: {name}", red=True)
 
 
 class Clock:
@@ -63,7 +102,7 @@ def mongodb_uri() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def mongo_client(mongodb_uri: str) -> Iterator[MongoClient[Document]]:
     with MongoClient[Document](mongodb_uri) as client:
-        ensure_indexes(open_database(client, "plaza-test"), schema.COLLECTIONS)
+        migrate(open_database(client, "plaza-test"), schema.COLLECTIONS)
         yield client
 
 
