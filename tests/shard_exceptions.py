@@ -63,7 +63,10 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "audiences `at_post` by member, for what was sent and is pulled": (
         "social.pull._kept: find social.audience",
     ),
-    "the list of failed fan-outs, for staff": ("social.progress.failed_of: find social.post",),
+    "the list of failed fan-outs, for staff": (
+        "social.progress.failed_of: find feed.action",
+        "social.progress.failed_of: find social.post",
+    ),
     "every copy of one thing, in the background: each reader's lies with the reader": (
         "social.activity.items.remove: delete feed.item",
         "social.activity.items.show_or_hide: update feed.item",
@@ -75,6 +78,11 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.news_items.NewsItems.remove: delete social.news_item",
     ),
     "a rename or an erasure, in the background: one person's, wherever they are named": (
+        "social.activity.erasure._forget_mentions: update feed.action",
+        "social.activity.erasure._forget_place: update feed.org",
+        "social.activity.erasure._forget_place: update feed.person",
+        "social.activity.erasure.erase: find feed.action",
+        "social.activity.erasure.erase: find feed.event",
         "social.activity.naming._on_actions: update feed.action",
         "social.activity.naming.rename_user: update feed.action",
         "social.activity.naming.rename_user: update feed.event",
@@ -83,6 +91,10 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.erasure._erase_posts: find social.post",
         "social.erasure._leave_graph: update social.user",
         "social.erasure.erase: update social.audience",
+        "social.erasure.remaining: aggregate feed.action",
+        "social.erasure.remaining: aggregate feed.event",
+        "social.erasure.remaining: aggregate feed.org",
+        "social.erasure.remaining: aggregate feed.person",
         "social.erasure.remaining: aggregate social.audience",
         "social.erasure.remaining: aggregate social.edge",
         "social.erasure.remaining: aggregate social.post",
