@@ -10,11 +10,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import CannotBlockSelf, TooManyBlocked, UnknownUser
 from chalicelib.runtime import Runtime
 from chalicelib.social import graph
-from chalicelib.social.users import collection
-
-MAX_BLOCKED = 10_000
-# A bound for the document alone: beyond it a user is as good as alone on the site.
-MAX_BLOCKED_BY = 100_000
+from chalicelib.social.users import MAX_BLOCKED, MAX_BLOCKED_BY, collection
 
 
 def block(runtime: Runtime, owner_id: str, other_id: str) -> None:

@@ -1,7 +1,7 @@
 """Comments on a post: stored on the post, then spread to the copies of it."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
@@ -15,19 +15,38 @@ from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.social import graph, posts, users
 from chalicelib.social.messages import Spread
-from chalicelib.social.models import comment_answer
+from chalicelib.social.models import HELD_ON_POST, comment_answer
+from chalicelib.social.users import By
+from chalicelib.social.views import Position, newer_than
 from chalicelib.social.visibility import sees
+
+
+class PostComment(TypedDict):
+    """A comment as it stands on its post."""
+
+    id: str
+    by: By
+    ts: datetime
+    text: str
+
+
+class OlderComment(PostComment):
+    """A comment that has left its post."""
+
+    _id: str
+    post_id: str
+
 
 # Older comments than these, which stand on the post itself.
 OLDER_COMMENTS = Collection(
     "social.post_comment",
+    OlderComment,
     indexes=(
         IndexModel([("post_id", ASCENDING), ("ts", ASCENDING), ("id", ASCENDING)]),
         IndexModel([("by.id", ASCENDING)]),
     ),
     shard_key={"post_id": 1},
 )
-HELD_ON_POST = 200
 _MOVED_AT_ONCE = 20
 _TRIES = 50
 BY_TIME = {"ts": 1, "id": 1}
@@ -129,11 +148,7 @@ def _older(
 ) -> list[Document]:
     where: Document = {"post_id": post_id}
     if after:
-        ts, comment_id = after
-        where |= {
-            "ts": {"$gte": ts},
-            "$or": [{"ts": {"$gt": ts}}, {"id": {"$gt": comment_id}}],
-        }
+        where |= newer_than(Position(*after), "ts", "id")
     order = list(BY_TIME.items())
     return list(database[OLDER_COMMENTS.name].find(where).sort(order).limit(limit))
 

@@ -8,7 +8,7 @@ thing at a time, and who was slower than the lease changes nothing any more.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.collection import Collection as MongoCollection
@@ -17,10 +17,33 @@ from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.logs import log
 from chalicelib.runtime import Runtime
+from chalicelib.validators import AtMost
 
 MAX_ATTEMPTS = 5
 _UNFINISHED = ("pending", "delivering")
 _DONE = {"fan_out.state": "done", "fan_out.reason": None, "fan_out.cursor": ""}
+
+# Ten million readers, a thousand a chunk.
+MAX_CHUNKS = 10_000
+
+
+class FanOut(TypedDict):
+    """How far a document has been brought to its readers.
+
+    `chunks` are ranges of readers' ids, `{after, until, size}` and, while one is worked on,
+    `owner` and `expires_at`; `chunks_done` are the numbers of those that are done.
+    """
+
+    state: Literal["pending", "delivering", "done", "failed"]
+    owner: str | None
+    expires_at: datetime
+    attempts: int
+    cursor: str
+    planned: bool
+    chunks: Annotated[list[Document], AtMost(MAX_CHUNKS)]
+    chunks_done: Annotated[list[int], AtMost(MAX_CHUNKS)]
+    reason: str | None
+
 
 # What a collection with fan-outs is indexed by, for the sweep and for the list of failures.
 INDEXES = (
@@ -51,12 +74,8 @@ class Lease:
         return cls(runtime, runtime.database[collection], document_id, owner)
 
 
-def new(runtime: Runtime) -> Document:
-    """Return the `fan_out` of a new document; its first message is waited for as a lease is.
-
-    `chunks` are ranges of readers' ids, `{after, until, size}` and, while one is worked on,
-    `owner` and `expires_at`; `chunks_done` are the numbers of those that are done.
-    """
+def new(runtime: Runtime) -> FanOut:
+    """Return the `fan_out` of a new document; its first message is waited for as a lease is."""
     return {
         "state": "pending",
         "owner": None,

@@ -24,6 +24,8 @@ ALL_CIRCLES = "*circles*"
 AT_VIEW, AT_POST = "at_view", "at_post"
 # So many of the last comments are shown with a post.
 COMMENTS_SHOWN = 3
+# And so many stand on it; older ones have a collection of their own.
+HELD_ON_POST = 200
 
 # With three comments a copy then has at most 60 KB, and a wall's document of 100 copies 6 MB.
 MAX_POST_CHARACTERS = 5_000

@@ -1,6 +1,8 @@
 """Posts: the system of record, from which every view is made."""
 
 from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.collection import Collection as MongoCollection
@@ -12,12 +14,58 @@ from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.social import audiences, blocks, circles, leases, users
+from chalicelib.social.leases import FanOut
 from chalicelib.social.messages import Deliver, Spread
-from chalicelib.social.models import ALL_CIRCLES, AT_POST, COMMENTS_SHOWN, PUBLIC, NewPost, PostEdit
+from chalicelib.social.models import (
+    ALL_CIRCLES,
+    AT_POST,
+    COMMENTS_SHOWN,
+    HELD_ON_POST,
+    MAX_CIRCLES,
+    PUBLIC,
+    NewPost,
+    PostEdit,
+)
+from chalicelib.social.users import By
 from chalicelib.social.visibility import may_see, without_hidden
+from chalicelib.validators import AtMost
+
+
+class PostFanOut(FanOut):
+    """A post's fan-out; one that is to `pull` is read where it is."""
+
+    pull: bool
+
+
+class SpreadState(TypedDict):
+    """The version of what is shown of a post; `due` while its copies may be behind."""
+
+    version: int
+    due: NotRequired[datetime]
+
+
+class Post(TypedDict):
+    """A post as it is stored; a tombstone, being `deleted`, has no detail and no comments."""
+
+    _id: str
+    by: By
+    wall: str
+    circles: Annotated[list[str], AtMost(MAX_CIRCLES)]
+    type: str
+    detail: Document
+    ts: datetime
+    edited: datetime | None
+    audience: Literal["at_view", "at_post"]
+    deleted: bool
+    comments: Annotated[list[Document], AtMost(HELD_ON_POST)]
+    comment_count: int
+    spread: SpreadState
+    fan_out: PostFanOut
+
 
 POSTS = Collection(
     "social.post",
+    Post,
     indexes=(
         IndexModel([("by.id", ASCENDING), ("ts", ASCENDING), ("_id", ASCENDING)]),
         IndexModel([("wall", ASCENDING), ("ts", ASCENDING), ("_id", ASCENDING)]),
@@ -50,7 +98,8 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> Document:
     author = users.ensure(runtime, caller)
     if not circles.has_all(database, caller.id, set(new.circles) - {PUBLIC, ALL_CIRCLES}):
         raise UnknownCircle
-    post = _new_post(runtime, author, new, _wall_for(database, caller.id, new.wall))
+    wall = _wall_for(database, caller.id, new.wall)
+    post: Document = {**_new_post(runtime, author, new, wall)}
     if new.audience == AT_POST:
         audiences.keep(database, post)
     collection(database).insert_one(post)
@@ -66,7 +115,7 @@ def _wall_for(database: Database[Document], author_id: str, wanted: str | None) 
     return author_id if blocks.among(database, wanted, {author_id}) else wanted
 
 
-def _new_post(runtime: Runtime, author: Document, new: NewPost, wall: str) -> Document:
+def _new_post(runtime: Runtime, author: By, new: NewPost, wall: str) -> Post:
     now = runtime.now()
     return {
         "_id": new_id(now, runtime.random),

@@ -1,7 +1,7 @@
 """Users: the documents that hold a person's name, profile and place in the social graph."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, TypedDict
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.client_session import ClientSession
@@ -14,11 +14,60 @@ from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.social import errands
 from chalicelib.social.messages import Rename
+from chalicelib.social.graph_store import StoreName
 from chalicelib.social.models import UserSettings
+from chalicelib.validators import AtMost
 
 BY_LAST_SEEN = [("_id", ASCENDING), ("last_seen", ASCENDING)]
+MAX_BLOCKED = 10_000
+# A bound for the document alone: beyond it a user is as good as alone on the site.
+MAX_BLOCKED_BY = 100_000
+
+
+class By(TypedDict):
+    """A user as what they wrote names them."""
+
+    id: str
+    name: str
+
+
+class Counts(TypedDict):
+    """How many a user has of each."""
+
+    followers: int
+    following: int
+    circles: int
+    memberships: int
+
+
+class User(TypedDict):
+    """A user as it is stored.
+
+    `circles` {circle id: {name, members {user id: {name}}}} and `followers` {user id: {name,
+    circles}} are the graph's two directions (MongoDB Applied Design Patterns, ch. 9), as long
+    as `graph_store` is `embedded`. `pulled` says that some posts of the user are read where
+    they are, `away` that fan-outs leave the user out, `stale` that the user's news have to be
+    made anew, and `trimmed` that the oldest of them are not kept.
+    """
+
+    _id: str
+    name: str
+    profile: Document
+    circles: dict[str, Document]
+    followers: dict[str, Document]
+    blocked: Annotated[list[str], AtMost(MAX_BLOCKED)]
+    blocked_by: Annotated[list[str], AtMost(MAX_BLOCKED_BY)]
+    graph_store: StoreName
+    counts: Counts
+    last_seen: datetime
+    pulled: bool
+    stale: bool
+    trimmed: bool
+
+
 USERS = Collection(
     "social.user",
+    User,
     indexes=(
         IndexModel(BY_LAST_SEEN),
         IndexModel(
@@ -76,7 +125,7 @@ def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> Document
     return user
 
 
-def ensure(runtime: Runtime, caller: Principal) -> dict[str, Any]:
+def ensure(runtime: Runtime, caller: Principal) -> By:
     """Return the caller as `{id, name}`; at the first write the user is made, as the token says."""
     users = collection(runtime.database)
     user = users.find_one({"_id": caller.id}, {"name": 1})
@@ -92,14 +141,7 @@ def ensure(runtime: Runtime, caller: Principal) -> dict[str, Any]:
 
 
 def _defaults(caller: Principal, now: datetime) -> Document:
-    """Return the fields of a new user.
-
-    `circles` {circle id: {name, members {user id: {name}}}} and `followers` {user id: {name,
-    circles}} are the graph's two directions (MongoDB Applied Design Patterns, ch. 9), as long
-    as `graph_store` is `embedded`. `pulled` says that some posts of the user are read where
-    they are, and `stale` that the user's news have to be made anew,
-    `trimmed` that the oldest of them are not kept.
-    """
+    """Return the fields of a new user."""
     return {
         "name": caller.name,
         "profile": {},
