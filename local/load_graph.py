@@ -1,4 +1,4 @@
-"""Load people's real circles from files: script/load-graph DIR.
+"""Load people's real circles from files, into the local server's database or another.
 
 The files are those of the ego networks of the Stanford Large Network Dataset Collection: in
 `<ego>.circles` each line has a circle's name and its members' numbers, divided by tabs; in
@@ -7,6 +7,7 @@ operations as the API's calls.
 """
 
 import argparse
+import dataclasses
 import itertools
 import os
 import sys
@@ -18,10 +19,14 @@ from typing import NamedTuple, TextIO, TypeVar
 from chalicelib import schema
 from chalicelib.identity import Principal
 from chalicelib.migration import migrate
+from chalicelib.queues import Message, Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
 from chalicelib.social import circles, graph, users
-from local.local_secrets import local_secrets
+from local.failures import StartupFailure
+from local.local_secrets import FOLDER, local_secrets
+from local.mongod import uri_of_running
+from local.stack import check_database
 
 Item = TypeVar("Item")
 
@@ -83,6 +88,27 @@ def _with_bar(label: str, items: list[Item], report: TextIO) -> Iterator[Item]:
         report.write("\n")
 
 
+class _Later(Queues):
+    """Sends nothing: what is owed is noted in the database, where the server's sweep finds it."""
+
+    def send(self, *_messages: Message) -> bool:
+        return False
+
+
+def _runtime() -> Runtime:
+    """Return a runtime over PLAZA_MONGODB_URI, or else over the database of the local server.
+
+    Raises InvalidSettings, and StartupFailure where there is no such database.
+    """
+    uri = os.environ.get("PLAZA_MONGODB_URI") or uri_of_running(FOLDER / "mongodb")
+    if not uri:
+        raise StartupFailure("script/server is not running, and PLAZA_MONGODB_URI is not set")
+    check_database(uri)
+    environment = {**os.environ, **local_secrets(os.environ), "PLAZA_MONGODB_URI": uri}
+    runtime = Runtime.from_environment(environment)
+    return dataclasses.replace(runtime, queues=_Later(runtime.settings.queue_prefix))
+
+
 def main() -> None:
     """Load a folder into the database of the settings and print counts."""
     parser = argparse.ArgumentParser(prog="script/load-graph", description=__doc__)
@@ -93,9 +119,9 @@ def main() -> None:
     if not any(folder.glob("*.circles")):
         sys.exit(f"{folder} has no .circles files")
     try:
-        runtime = Runtime.from_environment({**os.environ, **local_secrets(os.environ)})
-    except InvalidSettings as error:
-        sys.exit(str(error))
+        runtime = _runtime()
+    except (InvalidSettings, StartupFailure) as failure:
+        sys.exit(f"Nothing was loaded: {failure}")
     migrate(runtime.database, schema.COLLECTIONS)
     ties: Iterable[Tie] = read_circles(folder)
     if given.friends:

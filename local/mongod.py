@@ -152,19 +152,34 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
+def uri_of_running(data: Path) -> str | None:
+    """Return the URI of the server that runs over `data`, or None."""
+    pid = _server_over(data)
+    if pid is None:
+        return None
+    words = command_lines()[pid].split()
+    return uri_of(int(next(w for w in words if w.startswith("--port=")).removeprefix("--port=")))
+
+
 def stop_orphan(data: Path) -> None:
     """Stop a server that a killed start left running over `data`.
 
     The caller holds the lock on the data's folder, so no living Plaza owns that server.
     """
+    pid = _server_over(data)
+    if pid is None:
+        return
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
+    while _runs_over(pid, data) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _server_over(data: Path) -> int | None:
+    """Return the process that its lock file names, if it is one that runs over this folder."""
     lock = data / "mongod.lock"
     text = lock.read_text().strip() if lock.exists() else ""
-    if not text.isdigit() or not _runs_over(int(text), data):
-        return
-    os.kill(int(text), signal.SIGTERM)
-    deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
-    while _runs_over(int(text), data) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    return int(text) if text.isdigit() and _runs_over(int(text), data) else None
 
 
 def _runs_over(pid: int, data: Path) -> bool:
