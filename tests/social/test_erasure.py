@@ -120,7 +120,7 @@ def test_copies_count_the_comments_that_are_left(
     assert len(town.client.as_("cy").get(f"/posts/{post}/comments").json["comments"]) == 3
 
 
-@pytest.mark.parametrize("step", range(1, 5))
+@pytest.mark.parametrize("step", [1, 2])
 def test_an_erasure_that_was_cut_short_is_ended_by_the_sweep(
     town: Town, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

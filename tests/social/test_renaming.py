@@ -1,24 +1,19 @@
 """The last of a user's names is the one on every copy, whatever was under way when it changed."""
 
-import dataclasses
 import random
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from chalice.local import LocalChalice
-from pymongo import MongoClient
 
-from app import create_app
 from chalicelib import schema
-from chalicelib.database import Document, open_database
+from chalicelib.database import Document
 from chalicelib.settings import Settings
 from chalicelib.social import errands, promotion, renaming
-from tests.http_client import Client
 from tests.social.designs import Design
 from tests.social.meantime import Meantime
-from tests.social.people import Courier, Town, circle, comment, publish
+from tests.social.people import Town, circle, comment, publish
 
 CROWD = [f"reader-{number}" for number in range(4)]
 
@@ -28,25 +23,8 @@ def settings(settings: Settings, design: Design) -> Settings:
     return design.of(settings)
 
 
-@pytest.fixture
-def meantime() -> Meantime:
-    return Meantime()
-
-
-@pytest.fixture
-def watched(town: Town, mongodb_uri: str, meantime: Meantime) -> Iterator[Town]:
-    """The town, whose every command `meantime` sees; its messages wait in its courier."""
-    with MongoClient[Document](mongodb_uri, event_listeners=[meantime]) as mongo:
-        database = open_database(mongo, town.runtime.settings.database)
-        runtime = dataclasses.replace(town.runtime, database=database, queues=Courier())
-        client = Client(create_app(runtime, LocalChalice), town.client.token)
-        yield dataclasses.replace(town, client=client, runtime=runtime)
-
-
 def work(town: Town, seed: int = 7) -> None:
-    courier = town.runtime.queues
-    assert isinstance(courier, Courier)
-    courier.deliver(town.runtime, random.Random(seed), twice=True)
+    town.courier.deliver(town.runtime, random.Random(seed), twice=True)
 
 
 def let_all_end(town: Town) -> None:

@@ -21,11 +21,16 @@ class ModelPost:
     text: str
     comments: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def position(self) -> tuple[datetime, str]:
+        return self.ts, self.id
+
 
 @dataclass
 class Village:
-    """Who has whom in which circle, who blocks whom, and what was posted and not deleted."""
+    """Who is called what, circles and blocks whom, and what was posted and not deleted."""
 
+    names: dict[str, str] = field(default_factory=dict)
     circles: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     blocks: set[tuple[str, str]] = field(default_factory=set)
     posts: dict[str, ModelPost] = field(default_factory=dict)
@@ -63,28 +68,39 @@ class Village:
         public = post.circles == ["*public*"]
         return public or reader == post.wall or self.addressed(reader, post)
 
-    def news(self, reader: str) -> list[Any]:
-        return self._seen(reader, (p for p in self._all() if self.follows(reader, p.by)))
+    def wall_for(self, author: str, wanted: str | None) -> str:
+        """Return on whose wall a post stands that is written now."""
+        blocked = wanted is not None and (wanted, author) in self.blocks
+        return author if wanted is None or blocked else wanted
 
-    def incoming(self, reader: str) -> list[Any]:
+    def followers(self, user: str) -> list[tuple[str, str]]:
+        return [(name, self.names[name]) for name in sorted(self.names) if self.follows(name, user)]
+
+    def view(self, name: str, reader: str) -> list[ModelPost]:
+        """Return what a reader sees of `news`, `incoming`, or the wall of whoever is named."""
+        views = {"news": self._news, "incoming": self._incoming}
+        posts = views[name](reader) if name in views else self._wall(name, reader)
+        return [post for post in posts if self.may_see(reader, post)]
+
+    def _news(self, reader: str) -> Iterable[ModelPost]:
+        return (post for post in self._all() if self.follows(reader, post.by))
+
+    def _incoming(self, reader: str) -> Iterable[ModelPost]:
         sent = (p for p in self._all() if p.wall == reader or self.addressed(reader, p))
-        return self._seen(reader, (post for post in sent if post.by != reader))
+        return (post for post in sent if post.by != reader)
 
-    def wall(self, owner: str, reader: str) -> list[Any]:
+    def _wall(self, owner: str, reader: str) -> Iterable[ModelPost]:
         posts = (p for p in self._all() if owner in {p.by, p.wall})
         posts = (p for p in posts if (owner, p.by) not in self.blocks)
         if reader == owner:
-            posts = (p for p in posts if p.by == owner or self.follows(owner, p.by))
-        return self._seen(reader, posts)
+            return (p for p in posts if p.by == owner or self.follows(owner, p.by))
+        return posts
 
     def _all(self) -> list[ModelPost]:
-        return sorted(self.posts.values(), key=lambda post: (post.ts, post.id), reverse=True)
-
-    def _seen(self, reader: str, posts: Iterable[ModelPost]) -> list[Any]:
-        return [self.shown(reader, post) for post in posts if self.may_see(reader, post)]
+        return sorted(self.posts.values(), key=lambda post: post.position, reverse=True)
 
     def shown(self, reader: str, post: ModelPost) -> Any:
         """Return what a reader is shown of a post."""
         last = post.comments[-COMMENTS_SHOWN:]
-        comments = [text for by, text in last if not self.blocked(reader, by)]
-        return post.id, post.text, comments, len(post.comments)
+        comments = [(self.names[by], text) for by, text in last if not self.blocked(reader, by)]
+        return post.id, self.names[post.by], post.text, comments, len(post.comments)
