@@ -1,5 +1,7 @@
 """Bringing a post to its readers, and to the walls that it stands on."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social import audiences, delivery, leases, news, spreading, users, walls
@@ -10,17 +12,32 @@ from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.models import COMMENTS_SHOWN
 from chalicelib.social.posts import POSTS
 
+# The two halves of a chunk, and the walls.
+_AT_ONCE = 3
+
 
 def _audience(runtime: Runtime, post: Document, ids: IdRange) -> list[str]:
     return [] if post["fan_out"]["pull"] else audiences.of(runtime.database, post, ids)
 
 
 def _bring(runtime: Runtime, post: Document, user_ids: list[str], is_first: bool) -> None:  # noqa: FBT001
+    """Give readers the post, in halves at the same time, and meanwhile put it on its walls."""
+    half = (len(user_ids) + 1) // 2
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        parts = [
+            pool.submit(_give, runtime, post, some)
+            for some in (user_ids[:half], user_ids[half:])
+            if some
+        ]
+        if is_first:
+            parts.append(pool.submit(_put_on_walls, runtime, post))
+    for part in parts:
+        part.result()
+
+
+def _give(runtime: Runtime, post: Document, user_ids: list[str]) -> None:
     """Give readers the post, but not those who have not been seen for long."""
-    view = news.design(runtime)
-    view.add([post], news.present(runtime.database, user_ids, runtime.now()))
-    if is_first:
-        _put_on_walls(runtime, post)
+    news.design(runtime).add([post], news.present(runtime.database, user_ids))
 
 
 def _put_on_walls(runtime: Runtime, post: Document) -> None:
@@ -32,18 +49,20 @@ def _put_on_walls(runtime: Runtime, post: Document) -> None:
     walls.design(runtime).add([post], sorted({author, owner}))
 
 
-def _choose_to_pull(post: Document, lease: Lease) -> None:
+def _choose(post: Document, lease: Lease, user_ids: list[str]) -> list[str]:
     """Leave a post of too large an audience to its readers, who then find it where it is.
 
     What was begun is ended as it was begun, wherever the line is by then. The author is marked
     first: readers look for such posts with marked authors alone.
     """
-    runtime = lease.runtime
-    if not audiences.is_above(runtime.database, post, runtime.settings.pull_audience):
-        return
+    runtime, line = lease.runtime, lease.runtime.settings.pull_audience
+    most = min(line, delivery.CHUNK_READERS)
+    if len(user_ids) <= most or not audiences.is_above(runtime.database, post, line):
+        return user_ids
     people = users.collection(runtime.database)
     people.update_one({"_id": post["by"]["id"]}, {"$set": {"pulled": True}})
-    post["fan_out"]["pull"] = leases.note(lease, {"pull": True})
+    leases.note(lease, {"pull": True})
+    return []
 
 
 def _unchanged(post: Document) -> Document:
@@ -71,7 +90,7 @@ OF_POSTS = Kind(
     mend=_mend,
     message=_message,
     chunk_message=_chunk_message,
-    prepare=_choose_to_pull,
+    choose=_choose,
 )
 
 

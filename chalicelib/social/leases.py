@@ -5,7 +5,7 @@ readers, until it runs out. Whatever is recorded is recorded under it: no two wo
 thing at a time, and who was slower than the lease changes nothing any more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, TypedDict
@@ -148,17 +148,17 @@ def claim_chunk(lease: Lease, number: int, fields: Mapping[str, Any]) -> Documen
     )
 
 
-def record(lease: Lease, chunk: Document | None, *, planned: bool) -> bool:
-    """Write a chunk down and move the cursor; False if the lease is another worker's by now.
+def record(lease: Lease, chunks: Sequence[Document], *, planned: bool) -> bool:
+    """Write chunks down and move the cursor; False if the lease is another worker's by now.
 
     `planned` says that the audience ends here.
     """
     recorded = lease.documents.update_one(
         _held(lease),
         {
-            "$push": {"fan_out.chunks": {"$each": [chunk] if chunk else []}},
+            "$push": {"fan_out.chunks": {"$each": chunks}},
             "$set": {
-                **({"fan_out.cursor": chunk["until"]} if chunk else {}),
+                **({"fan_out.cursor": chunks[-1]["until"]} if chunks else {}),
                 "fan_out.planned": planned,
                 **_progress(lease.runtime),
             },

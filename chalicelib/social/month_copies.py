@@ -84,7 +84,8 @@ class MonthCopies:
                 self._append(lacking[refused["index"]], post)
 
     def _find(self, where: Document) -> list[Document]:
-        return list(self._documents.find(where, {"user_id": 1, "seq": 1}).sort("seq", ASCENDING))
+        fields = {"_id": 0, "user_id": 1, "seq": 1}
+        return list(self._documents.find(where, fields).sort("seq", ASCENDING))
 
     def _append(self, user_id: str, post: Document) -> None:
         """Copy a post to the month's last document of a user, or to the next one if it is full.

@@ -116,15 +116,23 @@ def _view_of(runtime: Runtime, reader_id: str) -> tuple[NewsView, Document]:
         stale |= absence >= AWAY - _SEEN_AT_MOST_EVERY
         errand: Errand = Rebuild(user_id=reader_id) if stale else Trim(user_id=reader_id)
         errands.note(runtime, errand)
-        people.update_one({"_id": reader_id}, {"$set": {"last_seen": now, "stale": stale}})
+        back = {"last_seen": now, "away": False, "stale": stale}
+        people.update_one({"_id": reader_id}, {"$set": back})
         runtime.queues.send(errand)
     return _beyond(runtime) if stale else design(runtime), reader
 
 
-def present(database: Database[Document], user_ids: list[str], now: datetime) -> list[str]:
-    """Return those of the users who were seen lately."""
-    # Those who are away are asked for, since they are few: an index answers alone.
-    where = {"_id": {"$in": user_ids}, "last_seen": {"$lte": now - AWAY}}
-    rows = users.collection(database).find(where, {"_id": 1}).hint(users.BY_LAST_SEEN)
+def mark_away(database: Database[Document], now: datetime) -> int:
+    """Have fan-outs leave out those who were not seen for long; return how many more they are."""
+    gone = {"away": False, "last_seen": {"$lte": now - AWAY}}
+    return users.collection(database).update_many(gone, {"$set": {"away": True}}).modified_count
+
+
+def present(database: Database[Document], user_ids: list[str]) -> list[str]:
+    """Return those of the users who are not away."""
+    # Those who are away are asked for, in an index of them alone: the fewer there are, the less
+    # it costs.
+    where = {"_id": {"$in": user_ids}, "away": True}
+    rows = users.collection(database).find(where, {"_id": 1}).hint(users.BY_AWAY)
     away = {user["_id"] for user in rows}
     return [user_id for user_id in user_ids if user_id not in away]

@@ -13,12 +13,12 @@ from chalicelib.errors import UnknownUser
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.social import errands
-from chalicelib.social.messages import Rename
 from chalicelib.social.graph_store import StoreName
+from chalicelib.social.messages import Rename
 from chalicelib.social.models import UserSettings
 from chalicelib.validators import AtMost
 
-BY_LAST_SEEN = [("_id", ASCENDING), ("last_seen", ASCENDING)]
+BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
 MAX_BLOCKED = 10_000
 # A bound for the document alone: beyond it a user is as good as alone on the site.
 MAX_BLOCKED_BY = 100_000
@@ -60,6 +60,7 @@ class User(TypedDict):
     graph_store: StoreName
     counts: Counts
     last_seen: datetime
+    away: bool
     pulled: bool
     stale: bool
     trimmed: bool
@@ -69,7 +70,8 @@ USERS = Collection(
     "social.user",
     User,
     indexes=(
-        IndexModel(BY_LAST_SEEN),
+        IndexModel(BY_AWAY, partialFilterExpression={"away": True}),
+        IndexModel([("last_seen", ASCENDING)], partialFilterExpression={"away": False}),
         IndexModel(
             [("pulled", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"pulled": True},
@@ -152,6 +154,7 @@ def _defaults(caller: Principal, now: datetime) -> Document:
         "graph_store": "embedded",
         "counts": {"followers": 0, "following": 0, "circles": 0, "memberships": 0},
         "last_seen": now,
+        "away": False,
         "pulled": False,
         "stale": False,
         "trimmed": False,

@@ -46,6 +46,7 @@ def design(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> D
 def chunks_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks so small that a few readers make several."""
     monkeypatch.setattr(delivery, "CHUNK_READERS", 2)
+    monkeypatch.setattr(delivery, "CHUNKS_AT_ONCE", 2)
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ from pymongo import MongoClient
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
-from chalicelib.social import fan_out
+from chalicelib.social import delivery, fan_out
 from tests.social.people import Courier
 
 
-def main(uri: str, database: str) -> None:
+def main(uri: str, database: str, chunk_readers: str) -> None:
     """Sweep and deliver, each message twice and in any order, until the process is killed."""
+    delivery.CHUNK_READERS = int(chunk_readers)
     courier = Courier()
     settings = Settings(mongodb_uri=SecretStr(uri), database=database, lease_ms=500)
     client: MongoClient[Document] = MongoClient(uri)

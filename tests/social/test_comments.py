@@ -220,8 +220,8 @@ def test_truncation_mends_a_copy_with_ten_comments_in_one_pass(town: Town) -> No
         array_filters=[{"long.id": {"$in": posts[:2]}}],
     )
 
-    assert upkeep.tend(town.runtime.database)["cut"] == 1
-    assert upkeep.tend(town.runtime.database)["cut"] == 0
+    assert upkeep.tend(town.runtime.database, town.clock())["cut"] == 1
+    assert upkeep.tend(town.runtime.database, town.clock())["cut"] == 0
 
     found = [shown(copy) for post in posts for copy in copies(town, post)]
     assert found == [["c7", "c8", "c9"], ["c7", "c8", "c9"], []]

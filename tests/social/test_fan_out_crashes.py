@@ -178,65 +178,65 @@ def test_chunks_may_be_done_before_the_audience_is_planned(town: Town, readers: 
     town.assert_delivered_once([post], readers)
 
 
-@pytest.mark.parametrize("message", [Deliver(post_id=""), DeliverChunk(post_id="", number=1)])
-def test_nothing_is_worked_on_by_two_at_a_time(
-    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch, message: Deliver | DeliverChunk
-) -> None:
-    runtime, courier = town.with_courier()
-    same = message.model_copy(update={"post_id": town.publish()})
-    add, at_work = NewsItems.add, []
-    if isinstance(same, Deliver):
-        monkeypatch.setattr(delivery, "CHUNK_READERS", len(readers))
-    else:
-        fan_outs.handle(runtime, Deliver(post_id=same.post_id))
-        courier.take()
-
-    def interrupted(*arguments: Any) -> None:
-        at_work.append(town.fan_out(same.post_id))
-        assert len(at_work) == 1, "the second one works too"
-        town.clock.advance(milliseconds=runtime.settings.lease_ms - 1)
-        fan_outs.handle(runtime, same)
-        add(*arguments)
-
-    monkeypatch.setattr(NewsItems, "add", interrupted)
-    fan_outs.handle(runtime, same)
-
-    monkeypatch.setattr(NewsItems, "add", add)
-    for number in (0, 1, 2):
-        fan_outs.handle(runtime, DeliverChunk(post_id=same.post_id, number=number))
-    town.assert_delivered_once([same.post_id], readers)
-
-
-@pytest.mark.parametrize("message", [Deliver(post_id=""), DeliverChunk(post_id="", number=1)])
-def test_a_worker_slower_than_its_lease_ends_nothing_of_the_next_ones(
-    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch, message: Deliver | DeliverChunk
-) -> None:
+@pytest.fixture(params=["the whole", "a chunk"])
+def message(
+    town: Town,
+    readers: list[str],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Any:
+    """A message for a post of Ann's, which may be worked on at once."""
     runtime, _courier = town.with_courier()
-    same = message.model_copy(update={"post_id": town.publish()})
-    add = NewsItems.add
-    if isinstance(same, Deliver):
+    post = town.publish()
+    if request.param == "the whole":
         monkeypatch.setattr(delivery, "CHUNK_READERS", len(readers))
-    else:
-        fan_outs.handle(runtime, Deliver(post_id=same.post_id))
+        return Deliver(post_id=post)
+    fan_outs.handle(runtime, Deliver(post_id=post))
+    return DeliverChunk(post_id=post, number=1)
 
-    def dying(*_: Any) -> None:
+
+def test_nothing_is_worked_on_by_two_at_a_time(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch, message: Any
+) -> None:
+    audience, at_work = audiences.of, []
+
+    def interrupted(*arguments: Any) -> list[str]:
+        at_work.append(message)
+        town.clock.advance(milliseconds=town.runtime.settings.lease_ms - 1)
+        fan_outs.handle(town.runtime, message)
+        return audience(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(audiences, "of", interrupted)
+        fan_outs.handle(town.runtime, message)
+
+    assert at_work == [message]
+    town.sweep_expired()
+    town.assert_delivered_once([message.post_id], readers)
+
+
+def test_a_worker_slower_than_its_lease_ends_nothing_that_is_another_ones(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch, message: Any
+) -> None:
+    audience = audiences.of
+
+    def dying(*_: Any) -> list[str]:
         raise Died
 
-    def overtaken(*arguments: Any) -> None:
-        add(*arguments)
-        monkeypatch.setattr(NewsItems, "add", dying)
+    def overtaken(*arguments: Any) -> list[str]:
+        patch.setattr(audiences, "of", dying)
         town.let_lease_run_out()
         with pytest.raises(Died):
-            fan_outs.handle(runtime, same)
+            fan_outs.handle(town.runtime, message)
+        return audience(*arguments)
 
-    monkeypatch.setattr(NewsItems, "add", overtaken)
-    fan_outs.handle(runtime, same)
+    with monkeypatch.context() as patch:
+        patch.setattr(audiences, "of", overtaken)
+        fan_outs.handle(town.runtime, message)
 
-    assert town.fan_out(same.post_id)["chunks_done"] == [], "the next one is still at it"
-    monkeypatch.setattr(NewsItems, "add", add)
+    assert town.fan_out(message.post_id)["chunks_done"] == []
     town.sweep_expired()
-    town.sweep_expired()
-    town.assert_delivered_once([same.post_id], readers)
+    town.assert_delivered_once([message.post_id], readers)
 
 
 def test_a_worker_that_lost_its_lease_stops_where_it_is(

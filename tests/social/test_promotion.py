@@ -90,8 +90,8 @@ def test_a_count_that_a_crash_left_behind_is_mended(client: Client, runtime: Run
     promotion.promote(runtime, "star")
     runtime.database["social.user"].update_one({"_id": "star"}, {"$inc": {"counts.followers": 5}})
 
-    assert upkeep.tend(runtime.database)["recounted"] == 1
-    assert upkeep.tend(runtime.database)["recounted"] == 0
+    assert upkeep.tend(runtime.database, runtime.now())["recounted"] == 1
+    assert upkeep.tend(runtime.database, runtime.now())["recounted"] == 0
     assert_directions_agree(runtime)
 
 
