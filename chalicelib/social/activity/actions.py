@@ -132,11 +132,17 @@ def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> Document:
     return action
 
 
-def find_visible(database: Database[Document], action_id: str, reader: Principal) -> Document:
-    """Return an action; raises UnknownAction for those who may not see it."""
+def find(database: Database[Document], action_id: str) -> Document:
+    """Return an action, whoever may see it; raises UnknownAction."""
     action = collection(database).find_one({"_id": action_id, "deleted": False})
     if action is None:
         raise UnknownAction
+    return action
+
+
+def find_visible(database: Database[Document], action_id: str, reader: Principal) -> Document:
+    """Return an action; raises UnknownAction for those who may not see it."""
+    action = find(database, action_id)
     if not may_see(action, reader.id, people.today(database, reader.id)):
         raise UnknownAction
     return action
@@ -156,8 +162,7 @@ def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -
 def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
     """Delete an action of the caller's, or as a moderator; its items go in the background.
 
-    What stays is a tombstone without content, by which a delivery that comes late sees that
-    there is nothing to deliver. Raises UnknownAction and Forbidden.
+    Raises UnknownAction and Forbidden.
     """
     _check_power(runtime.database, action_id, caller)
     if bury(runtime, action_id):
@@ -165,15 +170,19 @@ def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
 
 
 def bury(runtime: Runtime, action_id: str) -> bool:
-    """Make an action a tombstone; tell whether it was not one before."""
-    gone = {**_EMPTIED, "deleted": True, **leases.ended()}
+    """Make an action a tombstone; tell whether it was not one before.
+
+    What stays is without content. By it a delivery that comes late, or again, sees that there
+    is nothing to deliver.
+    """
+    # Its fan-out goes on to its end, which comes soon: who was at it may have died.
+    gone = {**_EMPTIED, "deleted": True}
     return _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
 
 
 def _check_power(database: Database[Document], action_id: str, caller: Principal) -> None:
     if caller.has("moderator"):
-        if not collection(database).find_one({"_id": action_id, "deleted": False}, {"_id": 1}):
-            raise UnknownAction
+        find(database, action_id)
     elif find_visible(database, action_id, caller)["actor"]["id"] != caller.id:
         raise Forbidden("Only its actor can hide or delete an action")
 

@@ -10,6 +10,11 @@ from chalicelib.social.activity import actions, cascades, descriptors, events, i
 
 # What stands in the actions of others for somebody who was erased.
 _NOBODY_ID, _NOBODY_NAME = "erased", "Somebody"
+_NOBODYS = {
+    "actor": {"id": _NOBODY_ID, "name": _NOBODY_NAME},
+    "team": None,
+    "department": None,
+}
 
 
 def erase(runtime: Runtime, user_id: str) -> None:
@@ -19,8 +24,8 @@ def erase(runtime: Runtime, user_id: str) -> None:
     for action in actions.collection(database).find({"actor.id": user_id}, {"_id": 1}):
         actions.bury(runtime, action["_id"])
         cascades.cascade(runtime, action["_id"])
-        # A delivery that was under way looks whether the action is still there.
-        actions.collection(database).delete_one({"_id": action["_id"]})
+        # The tombstone stays without a name, for a delivery that may be under way.
+        actions.collection(database).update_one({"_id": action["_id"]}, {"$set": _NOBODYS})
     for event in events.collection(database).find({"by.id": user_id}):
         _forget_event(database, event)
     _forget_mentions(database, user_id)

@@ -11,7 +11,8 @@ from chalicelib.social.messages import DeliverAction, DeliverActionChunk
 
 
 def _audience(runtime: Runtime, action: Document, ids: IdRange) -> list[str]:
-    return audience.of(runtime.database, action, ids)
+    # A deleted one is for nobody; what a worker who died has brought of it, `_mend` removes.
+    return [] if action["deleted"] else audience.of(runtime.database, action, ids)
 
 
 def _bring(runtime: Runtime, action: Document, reader_ids: list[str], _is_first: bool) -> None:  # noqa: FBT001
@@ -21,7 +22,7 @@ def _bring(runtime: Runtime, action: Document, reader_ids: list[str], _is_first:
 
 
 def _unchanged(_action: Document) -> Document:
-    # `items.bring` has looked itself for what has happened meanwhile.
+    # For all else `items.bring` has looked itself.
     return {"deleted": False}
 
 

@@ -136,9 +136,8 @@ def unread(runtime: Runtime, reader_id: str) -> int:
     """Count what came or rose in a feed since its reader last looked, up to `MAX_UNREAD`."""
     person = people.collection(runtime.database).find_one({"_id": reader_id}, {"seen": 1})
     risen: Document = {"risen": {"$gt": person["seen"]}} if person and person["seen"] else {}
-    others = {"own": False}
     return items.collection(runtime.database).count_documents(
-        {"user_id": reader_id, "hidden": False, **risen, **others},
+        {"user_id": reader_id, "hidden": False, "own": False, **risen},
         limit=MAX_UNREAD,
         hint=items.BY_RISE,
     )

@@ -95,11 +95,13 @@ def subscribers(database: Database[Document], action_id: str, ids: IdRange) -> l
 def bring(
     runtime: Runtime, brought: Sequence[Document], reader_ids: Sequence[str], refilled: int = 0
 ) -> None:
-    """Give each reader an item for each action; one that is there keeps its place.
+    """Give each reader an item for each action, read with `ACTION_FIELDS`.
 
-    The actions, read with `ACTION_FIELDS`, are looked at once more after the writing: what
-    was hidden, deleted or commented on in between may have been carried to the other items
-    before these were there. `refilled` is the version of the reader that asks for the items.
+    One that is there keeps its place, unless it is behind. The actions are looked at once more
+    after the writing: what was hidden, shown or commented on in between, or before somebody
+    else wrote these items and died, may have come to all others and not to these. Whoever
+    brings an action looks as well whether it has been deleted. `refilled` is the version of
+    the reader that asks for the items.
     """
     standings = scoring.of_actions(runtime, brought, reader_ids)
     by_id = {action["_id"]: action for action in brought}
@@ -112,10 +114,18 @@ def bring(
             for (reader_id, action_id), standing in standings.items()
         ],
     )
-    rows = actions.collection(runtime.database).find({"_id": {"$in": list(by_id)}}, ACTION_FIELDS)
-    now = {row["_id"]: row for row in rows if not row["deleted"]}
-    for action in brought:
-        _mend(runtime, action, now.get(action["_id"]), reader_ids)
+    _catch_up(runtime, list(by_id), reader_ids)
+
+
+def _catch_up(runtime: Runtime, action_ids: Sequence[str], reader_ids: Sequence[str]) -> None:
+    """Have readers' items follow what has happened to their actions by now."""
+    changed = {"$or": [{"hidden_version": {"$gt": 0}}, {"event_count": {"$gt": 0}}]}
+    where = {"_id": {"$in": list(action_ids)}, "deleted": False, **changed}
+    found = list(actions.collection(runtime.database).find(where, ACTION_FIELDS))
+    for action in found:
+        show_or_hide(runtime.database, action, reader_ids)
+    if found:
+        lift(runtime, scoring.of_actions(runtime, found, reader_ids))
 
 
 def _note_refill(
@@ -152,18 +162,6 @@ def _item(
     }
 
 
-def _mend(
-    runtime: Runtime, before: Document, after: Document | None, reader_ids: Sequence[str]
-) -> None:
-    if after is None:
-        remove(runtime.database, before["_id"], reader_ids)
-        return
-    if after["hidden_version"] != before["hidden_version"]:
-        show_or_hide(runtime.database, after)
-    if after["event_count"] != before["event_count"]:
-        lift(runtime, scoring.of_actions(runtime, [after], reader_ids))
-
-
 def lift(runtime: Runtime, standings: Standings) -> None:
     """Raise items to where they stand by now; none is ever lowered."""
     alike: dict[tuple[str, Standing], list[str]] = defaultdict(list)
@@ -181,19 +179,21 @@ def lift(runtime: Runtime, standings: Standings) -> None:
         )
 
 
-def show_or_hide(database: Database[Document], action: Document) -> None:
-    """Have every item of an action hidden or not, as the action is.
+def show_or_hide(
+    database: Database[Document], action: Document, reader_ids: Sequence[str] | None = None
+) -> None:
+    """Have the items of an action hidden or not, as the action is: these readers', or all.
 
     An item that has seen a later change of the action stays as it is.
     """
-    state = {name: action[name] for name in ("hidden", "hidden_version")}
-    older = {"hidden_version": {"$lt": action["hidden_version"]}}
-    collection(database).update_many({"action_id": action["_id"], **older}, {"$set": state})
-
-
-def remove(
-    database: Database[Document], action_id: str, reader_ids: Sequence[str] | None = None
-) -> None:
-    """Take an action out of these feeds, or of all."""
     whose = {} if reader_ids is None else {"user_id": {"$in": list(reader_ids)}}
-    collection(database).delete_many({"action_id": action_id, **whose})
+    older = {"hidden_version": {"$lt": action["hidden_version"]}}
+    state = {name: action[name] for name in ("hidden", "hidden_version")}
+    collection(database).update_many(
+        {"action_id": action["_id"], **whose, **older}, {"$set": state}
+    )
+
+
+def remove(database: Database[Document], action_id: str) -> None:
+    """Take an action out of every feed."""
+    collection(database).delete_many({"action_id": action_id})

@@ -6,7 +6,7 @@ from chalice.app import Blueprint, Response
 
 from chalicelib.http import PageQuery, Request, no_content, reply, router
 from chalicelib.runtime import Runtime
-from chalicelib.social.activity import actions, events
+from chalicelib.social.activity import actions, events, progress
 from chalicelib.social.activity.models import (
     ActionId,
     Hiding,
@@ -22,6 +22,7 @@ def routes(runtime: Runtime) -> Blueprint:
     blueprint = Blueprint(__name__)
     _add_actions(blueprint, runtime)
     _add_events(blueprint, runtime)
+    _add_fan_outs(blueprint, runtime)
     return blueprint
 
 
@@ -73,3 +74,22 @@ def _add_events(blueprint: Blueprint, runtime: Runtime) -> None:
         kind = request.body(NewReaction).kind
         events.react(request.runtime, action, caller, kind)
         return no_content()
+
+
+def _add_fan_outs(blueprint: Blueprint, runtime: Runtime) -> None:
+    route = router(blueprint, runtime)
+
+    @route("GET", "/actions/{action}/fan-out")
+    def get_action_fan_out(request: Request, action: ActionId) -> Response:
+        return reply(progress.of(request.runtime, action, request.principal()))
+
+    @route("POST", "/actions/{action}/fan-out")
+    def retry_action_fan_out(request: Request, action: ActionId) -> Response:
+        request.principal("moderator")
+        progress.retry(request.runtime, action)
+        return no_content()
+
+    @route("GET", "/fan-outs/failed-actions")
+    def list_failed_actions(request: Request) -> Response:
+        request.principal("moderator")
+        return reply(progress.failed(request.runtime, request.query(PageQuery)))

@@ -94,8 +94,9 @@ class Office:
             poller.sqs.purge_queue(QueueUrl=queue["QueueUrl"])
 
     def deliver_errands(self) -> None:
-        """Have everything done that is owed in the background."""
-        for noted in self.runtime.database["social.errand"].find():
+        """Have all done that is owed in the background, but refills, which may be under way."""
+        others = {"errand.type": {"$ne": "refill"}}
+        for noted in self.runtime.database["social.errand"].find(others):
             background.handle(self.runtime, ERRAND.validate_python(noted["errand"]))
 
     def sweep_expired(self) -> None:

@@ -1,11 +1,14 @@
 """Actions find their way into feeds, once each, whatever happens on the way."""
 
 import random
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from pymongo.collection import Collection
 
-from chalicelib.social import delivery
+from chalicelib.database import Document, NotInserted, insert_missing
+from chalicelib.social import delivery, leases
 from chalicelib.social.activity import items, work
 from chalicelib.social.messages import DeliverAction
 from tests.social.activity.office import Interrupt, Office
@@ -101,6 +104,45 @@ def test_what_is_forgotten_is_found_by_the_sweep(office: Office) -> None:
     assert office.readers(action) == TEAM
 
 
+def test_how_far_a_fan_out_has_come_is_told_to_its_actor_and_to_staff(office: Office) -> None:
+    action = office.act("ann")
+    office.workers.drain()
+    ann, bob = office.client.as_("ann"), office.client.as_("bob")
+    staff = office.client.as_("dan", roles=["moderator"])
+
+    come = {"state": "done", "delivered": 2, "total": 2}
+    assert ann.get(f"/actions/{action}/fan-out").json == come
+    assert staff.get(f"/actions/{action}/fan-out").json == {**come, "reason": None}
+    assert bob.get(f"/actions/{action}/fan-out").code == "forbidden"
+    assert office.client.as_("cy").get(f"/actions/{action}/fan-out").code == "unknown_action"
+    assert staff.post(f"/actions/{action}/fan-out").code == "not_failed"
+    assert staff.post("/actions/gone/fan-out").code == "unknown_action"
+    assert ann.post(f"/actions/{action}/fan-out").code == "forbidden"
+    assert ann.get("/fan-outs/failed-actions").code == "forbidden"
+
+
+def test_a_fan_out_that_is_given_up_is_listed_and_tried_again(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_args: object) -> None:
+        raise NotInserted("2 refused, code 121")
+
+    action = office.act("ann")
+    staff = office.client.as_("dan", roles=["moderator"])
+    with monkeypatch.context() as patch:
+        patch.setattr("chalicelib.social.activity.items.insert_missing", refuse)
+        for _ in range(leases.MAX_ATTEMPTS + 1):
+            office.sweep_expired()
+    (listed,) = staff.get("/fan-outs/failed-actions").json["fan_outs"]
+    assert (listed["action"], listed["reason"]) == (action, "NotInserted")
+
+    assert staff.post(f"/actions/{action}/fan-out").status == 204
+    office.workers.drain()
+
+    assert office.readers(action) == TEAM
+    assert staff.get("/fan-outs/failed-actions").json == {"fan_outs": [], "next": None}
+
+
 def test_hiding_during_a_fan_out_hides_all_items(office: Office, interrupted: Interrupt) -> None:
     action = office.act("ann")
 
@@ -162,6 +204,46 @@ def test_a_comment_during_a_fan_out_counts_for_all(office: Office, interrupted: 
     now = office.clock()
     assert office.relevancy("cy", action) == now
     assert office.relevancy("bob", action) == now.replace(hour=now.hour - 1)
+
+
+class Died(Exception):
+    """A worker's process is gone."""
+
+
+@pytest.mark.parametrize("brings", ["fan-out", "refill"])
+@pytest.mark.parametrize("change", ["hide", "delete", "comment"])
+def test_whoever_dies_after_writing_what_has_changed_is_followed_by_another(
+    office: Office, monkeypatch: pytest.MonkeyPatch, change: str, brings: str
+) -> None:
+    action = office.act("ann")
+    if brings == "refill":
+        office.workers.drain()
+        office.place("dan", team="hiring", department="people")
+    office.clock.advance(hours=2)
+    died: list[str] = []
+
+    def write_and_die(rows: Collection[Document], documents: list[Document]) -> None:
+        if died:
+            insert_missing(rows, documents)
+            return
+        died.append(change)
+        getattr(office, change)("ann", action)
+        office.deliver_errands()
+        insert_missing(rows, documents)
+        raise Died
+
+    monkeypatch.setattr("chalicelib.social.activity.items.insert_missing", write_and_die)
+    office.workers.drain()
+    happened = office.clock()
+    office.sweep_expired()
+
+    assert died
+    if change == "comment":
+        reader = {"fan-out": "bob", "refill": "dan"}[brings]
+        assert office.relevancy(reader, action) == happened - timedelta(minutes=10)
+    else:
+        assert office.readers(action) == []
+        assert change == "hide" or office.items() == []
 
 
 def test_hiding_and_deleting_reach_every_item(office: Office) -> None:

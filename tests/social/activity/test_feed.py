@@ -74,6 +74,7 @@ def test_what_is_not_the_readers_any_more_is_gone_at_once(office: Office) -> Non
     office.delete("ann", deleted)
     office.place("bob", team="payroll", department="people")
     assert actions(office.client, "bob") == [kept]
+    assert set(actions(office.client, "ann")) == {kept, of_team}
 
 
 def test_what_is_left_out_is_made_up_for_by_what_follows(office: Office) -> None:
