@@ -8,6 +8,7 @@ from chalicelib.social import news, posts, users
 from chalicelib.social.graph_store import StoreName
 from chalicelib.social.graph_stores.edges import EDGES, edge_id
 from chalicelib.social.models import new_post_model
+from chalicelib.social.news_items import NEWS_ITEMS
 
 AUTHOR, READER = "author", "reader"
 _CIRCLE = "read"
@@ -46,6 +47,18 @@ def seed_followed(runtime: Runtime, authors: int, posts_each: int) -> None:
     )
     for name in names * posts_each:
         news.design(runtime).add([seed_post(runtime, name)], [READER])
+
+
+def leave_to_readers(runtime: Runtime, authors: int) -> None:
+    """Make the first of the followed authors such whose posts the reader has to find."""
+    names = [f"a{number:03}" for number in range(authors)]
+    theirs = {"by.id": {"$in": names}}
+    stored = posts.collection(runtime.database)
+    ids = [post["_id"] for post in stored.find(theirs, {"_id": 1})]
+    stored.update_many(theirs, {"$set": {"fan_out.pull": True}})
+    runtime.database[NEWS_ITEMS.name].delete_many({"post_id": {"$in": ids}})
+    where = {"_id": {"$in": names}}
+    users.collection(runtime.database).update_many(where, {"$set": {"pulled": True}})
 
 
 def seed_post(runtime: Runtime, author: str = AUTHOR) -> Document:

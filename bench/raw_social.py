@@ -24,23 +24,25 @@ def _read_person(runtime: Runtime) -> list[str]:
     return [each for circle in (reader or {})["circles"].values() for each in circle["members"]]
 
 
-def _read_permissions(runtime: Runtime) -> None:
-    """Read what a reader is to the authors of a page, and which of the followed are pulled."""
+def _read_permissions(runtime: Runtime) -> list[str]:
+    """Read what a reader is to the authors of a page; return the followed above the line."""
     followed = _read_person(runtime)
     where = {"pulled": True, "_id": {"$in": followed}}
-    list(users(runtime.database).find(where, {"_id": 1}))
+    above = list(users(runtime.database).find(where, {"_id": 1}))
     page = followed[:25]
     fields = {f"followers.{author}.circles": 1 for author in page}
     users(runtime.database).find_one({"_id": READER}, {"circles": 1, "blocked": 1, **fields})
+    return [user["_id"] for user in above]
 
 
 def _references(runtime: Runtime, limit: int) -> Work:
     def work() -> object:
-        _read_permissions(runtime)
+        above = _read_permissions(runtime)
+        pulled = _posts_of(runtime, above, {"fan_out.pull": True}, limit) if above else []
         where = {"user_id": READER}
         items = runtime.database[NEWS_ITEMS.name].find(where).sort(_NEWEST).limit(limit + 1)
         ids = [item["post_id"] for item in items]
-        return list(collection(runtime.database).find({"_id": {"$in": ids}}, BODY))
+        return [*collection(runtime.database).find({"_id": {"$in": ids}}, BODY), *pulled]
 
     return work
 
@@ -64,11 +66,16 @@ def _pull(runtime: Runtime, limit: int) -> Work:
     def work() -> object:
         authors = _read_person(runtime)
         _read_person(runtime)
-        where = {"by.id": {"$in": authors}}
-        order = [("ts", DESCENDING), ("_id", DESCENDING)]
-        return list(collection(runtime.database).find(where, BODY).sort(order).limit(limit + 1))
+        return _posts_of(runtime, authors, {}, limit)
 
     return work
+
+
+def _posts_of(runtime: Runtime, authors: list[str], also: Document, limit: int) -> list[Document]:
+    """Read the newest posts of these authors."""
+    where = {"by.id": {"$in": authors}, "deleted": False, **also}
+    order = [("ts", DESCENDING), ("_id", DESCENDING)]
+    return list(collection(runtime.database).find(where, BODY).sort(order).limit(limit + 1))
 
 
 RAW_PAGES: Mapping[str, Callable[[Runtime, int], Work]] = {

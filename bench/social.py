@@ -13,7 +13,14 @@ from typing import Any, get_args
 
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
-from bench.people import AUTHOR, READER, seed_followed, seed_followers, seed_post
+from bench.people import (
+    AUTHOR,
+    READER,
+    leave_to_readers,
+    seed_followed,
+    seed_followers,
+    seed_post,
+)
 from bench.raw_social import RAW_PAGES
 from bench.stage import Stage
 from chalicelib.database import Document
@@ -27,7 +34,7 @@ from chalicelib.social.posts import collection
 from chalicelib.social.views import NewsDesign
 
 PAGE = 25
-POSTS_EACH = 5
+FOLLOWED, POSTS_EACH = 100, 5
 FAN_OUT_RATE_AT_LEAST, FAN_OUT_BARRED_FROM = 0.7, 1_000
 PUSHED: tuple[NewsDesign, ...] = ("references", "copies")
 
@@ -35,7 +42,7 @@ PUSHED: tuple[NewsDesign, ...] = ("references", "copies")
 def groups(stage: Stage) -> Iterator[list[Case]]:
     """Yield fan-outs, first pages, spreads, circlings, and a page through each door."""
     yield list(_fan_outs(stage))
-    yield list(_pages(stage))
+    yield [*_pages(stage), *_above_the_line(stage)]
     yield list(_spreads(stage))
     yield list(_circlings(stage))
     yield from _doors(stage)
@@ -133,6 +140,23 @@ def _pages(stage: Stage) -> Iterator[Case]:
         )
 
 
+def _above_the_line(stage: Stage) -> Iterator[Case]:
+    """Give the first page of references of a reader some of whose followed are not pushed."""
+    for size in stage.sizes(1, 10, 100):
+        here = _with_news(stage, f"above-{size}", "references")
+        seed_followed(here, authors=FOLLOWED, posts_each=POSTS_EACH)
+        leave_to_readers(here, size)
+        yield Case(
+            "first page of news, authors above the line",
+            _first_page(AppCalls(here, READER)),
+            RAW_PAGES["references"](here, PAGE),
+            store="references",
+            size=size,
+            unit="of 100 followed",
+            ratio_at_most=2.0,
+        )
+
+
 def _first_page(calls: Caller) -> Work:
     return lambda: calls("GET", "/users/me/news", {}, {"limit": str(PAGE)})
 
@@ -192,7 +216,7 @@ def _doors(stage: Stage) -> Iterator[list[Case]]:
     """Give the first page of references through each door."""
     here = stage.with_database("doors")
     runtime = here.runtime
-    seed_followed(runtime, authors=100, posts_each=POSTS_EACH)
+    seed_followed(runtime, authors=FOLLOWED, posts_each=POSTS_EACH)
     query = PageQuery(limit=PAGE)
     raw = RAW_PAGES["references"](runtime, PAGE)
     with here.server() as url:
