@@ -4,6 +4,7 @@ from typing import Any
 
 from deploy.declared import Api, Function, Schedule, Worker
 from deploy.intrinsics import NO_VALUE, reference, when
+from deploy.parameters import api_variables
 from deploy.queues import concurrency_parameter, mapping_properties, queue_id
 
 # Lambda keeps an event for no less than a minute.
@@ -41,6 +42,8 @@ def function_additions(function: Function) -> dict[str, Any]:
         ),
         "ReservedConcurrentExecutions": _reserved(function),
     }
+    if isinstance(function, Api):
+        properties["Environment"] = {"Variables": api_variables()}
     if isinstance(function, Schedule):
         # The next run is the retry.
         properties["EventInvokeConfig"] = {

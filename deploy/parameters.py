@@ -7,15 +7,13 @@ from deploy.declared import Worker
 from deploy.intrinsics import filled, reference
 from deploy.queues import concurrency_parameter
 
-# The members of the deployment's secret, and the variables that they become.
-SECRETS = {
-    "PLAZA_MONGODB_URI": "mongodb_uri",
-    "PLAZA_JWT_SECRET": "jwt_secret",
-    "PLAZA_SIGNING_KEYS": "signing_keys",
-}
+# The members of the deployment's secret, which become variables: of every function, and of the
+# API's alone. CloudFormation takes no more than 60 references in a template.
+SHARED_SECRETS = ("mongodb_uri",)
+API_SECRETS = ("jwt_secret", "signing_keys")
 # CloudFormation's dynamic reference, of Secrets Manager's user guide; it is resolved when a
 # resource that bears it is made or changed.
-_RESOLVED = (
+_REFERENCE = (
     "{{{{resolve:secretsmanager:${{SecretName}}:SecretString:{member}::${{SecretVersion}}}}}}"
 )
 
@@ -38,7 +36,8 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
     """Return the template's parameters; each has a default that deploys."""
     return {
         "SecretName": _text(
-            f"A secret in Secrets Manager, of {', '.join(SECRETS.values())}", f"plaza/{stage}"
+            f"A secret in Secrets Manager, of {', '.join(SHARED_SECRETS + API_SECRETS)}",
+            f"plaza/{stage}",
         ),
         "SecretVersion": _text(
             "The secret's version id; a new one makes a deployment take the new values. "
@@ -89,15 +88,23 @@ CONDITIONS: dict[str, Any] = {
 }
 
 
-def variables() -> dict[str, Any]:
-    """Return the environment variables that all functions take from the parameters."""
-    return {
-        **{
-            variable: filled(_RESOLVED.format(member=member))
-            for variable, member in SECRETS.items()
-        },
-        **{PREFIX + field.upper(): reference(_parameter(field)) for field in SETTINGS},
-    }
+def shared_variables() -> dict[str, Any]:
+    """Return the environment variables that every function takes from the parameters."""
+    settings = {_variable(field): reference(_parameter(field)) for field in SETTINGS}
+    return {**_resolved(SHARED_SECRETS), **settings}
+
+
+def api_variables() -> dict[str, Any]:
+    """Return the environment variables that the API's function has beside those."""
+    return _resolved(API_SECRETS)
+
+
+def _variable(field: str) -> str:
+    return PREFIX + field.upper()
+
+
+def _resolved(members: tuple[str, ...]) -> dict[str, Any]:
+    return {_variable(each): filled(_REFERENCE.format(member=each)) for each in members}
 
 
 def _parameter(field: str) -> str:

@@ -10,7 +10,7 @@ from deploy.dashboard import dashboard
 from deploy.declared import Command, Function, Worker, declared_functions, stage_environment
 from deploy.functions import function_additions, log_group
 from deploy.intrinsics import filled, reference
-from deploy.parameters import CONDITIONS, parameters, variables
+from deploy.parameters import CONDITIONS, parameters, shared_variables
 from deploy.permissions import role_properties
 from deploy.queues import dead_letters_id, queue_resources
 
@@ -35,7 +35,7 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
     return {
         "Parameters": parameters(stage, workers),
         "Conditions": CONDITIONS,
-        "Globals": {"Function": {"Environment": {"Variables": variables()}}},
+        "Globals": {"Function": {"Environment": {"Variables": shared_variables()}}},
         "Resources": {**resources, **watched, "Dashboard": page},
         "Outputs": _outputs(functions, workers),
     }
