@@ -17,7 +17,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.promotion import MoveNode
 from chalicelib.database import Document, open_database
 from chalicelib.queues import Message
-from chalicelib.social.messages import Deliver, Spread, Trim
+from chalicelib.social.messages import Deliver, Rank, Spread, Trim
 from deploy.declared import declared_queues
 from local.schedules import scheduled_event
 from tests.deploy.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
@@ -33,6 +33,7 @@ SECRET = "a secret of the tests long enough for HS256"
 GOOD_MESSAGES: dict[str, Message] = {
     "fan_out": Deliver(post_id="gone"),
     "comment_spread": Spread(post_id="gone"),
+    "activity_feed": Rank(action_id="gone", event_id="gone"),
     "social_errands": Trim(user_id="gone"),
     "move_nodes": MoveNode(node_id="settled"),
     "count_ad_events": AdEvent(
