@@ -88,7 +88,7 @@ def keep(database: Database[Document], post: Document) -> None:
     """Write down who a new post goes to, before the post itself is written."""
     ids = IdRange(limit=MEMBERS_PER_DOCUMENT)
     while members := _today(database, post, ids):
-        row = {
+        row: Audience = {
             "_id": f"{post['_id']}:{members[0]}",
             "post_id": post["_id"],
             "ts": post["ts"],
@@ -96,7 +96,7 @@ def keep(database: Database[Document], post: Document) -> None:
             "last": members[-1],
             "members": members,
         }
-        insert_missing(database[AUDIENCES.name], [row])
+        insert_missing(database[AUDIENCES.name], [{**row}])
         ids = ids._replace(after=members[-1])
 
 
