@@ -55,6 +55,7 @@ def load(runtime: Runtime) -> None:
     _load_people(api)
     for post in DATA["posts"]:
         _load_post(api, post)
+    _load_office(api)
 
 
 class RefusedCall(Exception):
@@ -161,3 +162,35 @@ def _load_post(api: _Api, post: Document) -> None:
     posted = api.call("POST", "/posts", body, sub=post["by"])
     for author, text in post["comments"]:
         api.call("POST", f"/posts/{posted['id']}/comments", {"text": text}, sub=author)
+
+
+def _load_office(api: _Api) -> None:
+    """Have the newspaper look for a photographer."""
+    for place in DATA["places"]:
+        settings = {name: value for name, value in place.items() if name != "id"}
+        api.call("PUT", f"/users/{place['id']}/org", settings, sub="editor", roles=["admin"])
+    for action in DATA["actions"]:
+        conducted = api.call("POST", "/actions", action_body(action), sub=action["by"])
+        for author, text in action["comments"]:
+            path = f"/actions/{conducted['id']}/comments"
+            api.call("POST", path, {"text": text}, sub=author)
+
+
+def action_body(action: Document) -> Document:
+    """Return the body of a demo action: what happened to an application for a position."""
+    applicant, position = action["applicant"], action["position"]
+    names = {**DATA["applicants"], **DATA["positions"]}
+    descriptor = {
+        "type": action["type"],
+        "applicant_id": applicant,
+        "applicant_name": names[applicant],
+        "position_id": position,
+        "position_name": names[position],
+        **action["detail"],
+    }
+    refs = [
+        {"id": applicant, "type": "applicant", "name": names[applicant]},
+        {"id": position, "type": "position", "name": names[position]},
+    ]
+    audience = {"audience": action["audience"]} if "audience" in action else {}
+    return {"scope": action["scope"], **audience, "descriptor": descriptor, "refs": refs}
