@@ -238,7 +238,7 @@ def following(database: Database[Document], user_id: str, own: Document | None =
         return []
     if own["graph_store"] == "embedded":
         return sorted({each for circle in own["circles"].values() for each in circle["members"]})
-    return [each.id for each in EdgeGraph(database).members(user_id, None, IdRange())]
+    return EdgeGraph(database).member_ids(user_id)
 
 
 def reader(

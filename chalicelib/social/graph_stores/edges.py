@@ -39,6 +39,8 @@ class Edge(TypedDict):
 _BY_OWNER = [("_id.owner", ASCENDING), ("_id.member", ASCENDING)]
 _BY_CIRCLE = [("_id.owner", ASCENDING), ("circles", ASCENDING), ("_id.member", ASCENDING)]
 _BY_MEMBER = [("_id.member", ASCENDING), ("_id.owner", ASCENDING)]
+# Two thousand are read at once, and a first batch of a hundred would cost a second call.
+_IDS_AT_ONCE = 10_000
 EDGES = Collection(
     "social.edge",
     Edge,
@@ -99,6 +101,16 @@ class EdgeGraph:
         ]
         found = next(self._edges.aggregate(stages, hint=dict(_BY_MEMBER)), None)
         return list(found["ids"]) if found else []
+
+    def member_ids(self, owner_id: str) -> list[str]:
+        """Return the ids of all whom a user has in circles, in order, from the index alone."""
+        stages: list[Document] = [
+            {"$match": {"_id.owner": owner_id}},
+            {"$sort": {"_id.member": 1}},
+            {"$project": {"_id": "$_id.member"}},
+        ]
+        found = self._edges.aggregate(stages, hint=dict(_BY_OWNER), batchSize=_IDS_AT_ONCE)
+        return [edge["_id"] for edge in found]
 
     def count_followers(self, user_id: str) -> int:
         """Count those who have a user in their circles."""
