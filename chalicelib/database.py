@@ -46,7 +46,7 @@ class Collection:
     """
 
     name: str
-    shape: Any = None
+    shape: Any
     indexes: tuple[IndexModel, ...] = ()
     shard_key: Mapping[str, int | str] = field(default_factory=lambda: {"_id": 1})
 
