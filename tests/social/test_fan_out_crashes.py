@@ -85,6 +85,8 @@ def test_a_crash_before_any_step_is_mended_by_the_sweep(town: Town, readers: lis
         town.sweep_expired()
 
     town.assert_delivered_once(posts, readers)
+    chunks = [town.fan_out(post)["chunks"] for post in posts]
+    assert {sum(chunk["size"] for chunk in each) for each in chunks} == {len(readers)}
 
 
 def test_workers_that_only_die_are_given_up(town: Town) -> None:
@@ -213,6 +215,25 @@ def test_nothing_is_worked_on_by_two_at_a_time(
     assert at_work == [message]
     town.sweep_expired()
     town.assert_delivered_once([message.post_id], readers)
+
+
+def test_a_chunk_that_is_done_is_not_worked_on_again(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime, courier = town.with_courier()
+    post = town.publish()
+    fan_outs.handle(runtime, Deliver(post_id=post))
+    chunk = courier.take()[1]
+    fan_outs.handle(runtime, chunk)
+    before = town.fan_out(post)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(audiences, "of", lambda *_: pytest.fail("it is worked on again"))
+        fan_outs.handle(runtime, chunk)
+
+    assert town.fan_out(post) == before
+    town.sweep_expired()
+    town.assert_delivered_once([post], readers)
 
 
 def test_a_worker_slower_than_its_lease_ends_nothing_that_is_another_ones(
