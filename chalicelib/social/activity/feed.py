@@ -17,7 +17,7 @@ from chalicelib.social.activity import actions, items, people
 from chalicelib.social.activity.models import action_answer, fields_for
 from chalicelib.social.activity.relevancy import Org
 from chalicelib.social.activity.scope import may_see
-from chalicelib.social.views import Position, older_than
+from chalicelib.social.views import Position
 
 # Read beyond a page, to stand in for what is not the reader's any more and still to be taken out.
 SPARE = 5
@@ -52,10 +52,10 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     `newer` counts, up to 1,000, what came or rose since the first page: it is not on the
     later ones. A page may be short before the end; `next` alone tells whether there is more.
     """
-    scope, keys = f"feed:{reader_id}", runtime.settings.signing_keys
+    keys = runtime.settings.signing_keys
     place = _Place(runtime.now(), None)
     if query.cursor:
-        place = _decode(decode_cursor(query.cursor, scope, keys))
+        place = _decode(decode_cursor(query.cursor, _scope(reader_id), keys))
     count = query.limit + SPARE
     found = _find(runtime.database, reader_id, place, count)
     bodies = _bodies(runtime.database, reader_id, found)
@@ -63,7 +63,7 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     last = _end(found.positions, shown, query.limit, is_full=len(found.positions) == count)
     return {
         "actions": [action_answer(bodies[each.post_id], each.ts) for each in shown[: query.limit]],
-        "next": encode_cursor(_encode(place, last), scope, keys) if last else None,
+        "next": cursor_of(runtime, reader_id, place.snapshot, last) if last else None,
         "newer": found.newer,
     }
 
@@ -80,10 +80,9 @@ def _end(
 def _find(database: Database[Document], reader_id: str, place: _Place, count: int) -> _Found:
     """Read places of a feed and its reader, and count what has risen, in one query."""
     mine: Document = {"user_id": reader_id, "hidden": False}
-    there = mine | older_than(place.after, "relevancy", "action_id")
     reader: list[Document] = [{"$match": {"_id": reader_id}}, {"$project": _READER}]
     stages: list[Document] = [
-        {"$match": there | {"risen": {"$lte": place.snapshot}} if place.after else there},
+        {"$match": _following(mine, place)},
         {"$sort": {"relevancy": -1, "action_id": -1}},
         {"$limit": count},
         {"$project": {"_id": 0, "relevancy": 1, "action_id": 1}},
@@ -104,6 +103,19 @@ def _find(database: Database[Document], reader_id: str, place: _Place, count: in
         next((row for row in rows if "muted" in row), people.NEW_PERSON),
         sum(row.get("newer", 0) for row in rows),
     )
+
+
+def _following(mine: Document, place: _Place) -> Document:
+    """Return the filter of what follows a position: two whole ranges of the index.
+
+    With the position as one condition among others, every item would be fetched to check it.
+    """
+    if place.after is None:
+        return mine
+    unrisen = mine | {"risen": {"$lte": place.snapshot}}
+    relevancy, action_id = place.after
+    same = {"relevancy": relevancy, "action_id": {"$lt": action_id}}
+    return {"$or": [unrisen | same, unrisen | {"relevancy": {"$lt": relevancy}}]}
 
 
 def _newer(mine: Document, place: _Place) -> list[Document]:
@@ -153,8 +165,14 @@ def see(runtime: Runtime, reader_id: str) -> None:
     )
 
 
-def _encode(place: _Place, last: Position) -> list[Any]:
-    return [_milliseconds(place.snapshot), _milliseconds(last.ts), last.post_id]
+def cursor_of(runtime: Runtime, reader_id: str, snapshot: datetime, last: Position) -> str:
+    """Return the cursor of what follows a position, in the feed of the time of a snapshot."""
+    position = [_milliseconds(snapshot), _milliseconds(last.ts), last.post_id]
+    return encode_cursor(position, _scope(reader_id), runtime.settings.signing_keys)
+
+
+def _scope(reader_id: str) -> str:
+    return f"feed:{reader_id}"
 
 
 def _decode(position: list[Any]) -> _Place:
