@@ -164,7 +164,7 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
 
     @app.lambda_function()
     def init_db(event: dict[str, Any], _context: object) -> dict[str, list[str]]:
-        contract = event.get("contract", False)
+        contract = event.get("contract") is True
         report = migration.migrate(runtime.database, schema.COLLECTIONS, contract=contract)
         return {"done": report.done, "left": report.left}
 

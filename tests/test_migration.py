@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import Any, NotRequired, TypedDict
 
 import pytest
+from chalice.app import Chalice
 from pymongo import ASCENDING, IndexModel, MongoClient, monitoring
 from pymongo.database import Database
 from pymongo.errors import WriteError
 
 from chalicelib.database import Collection, Document, open_database
 from chalicelib.migration import NEVER_SECONDS, migrate
+from chalicelib.runtime import Runtime
 from chalicelib.schema import COLLECTIONS
 
 VALIDATION_FAILED = 121
@@ -289,6 +291,17 @@ def test_a_ttl_is_changed_in_place(
     assert found["expireAfterSeconds"] == (after or NEVER_SECONDS)
     assert report.done == [f"thing: index {name} expires after {after or NEVER_SECONDS} s"]
     assert migrate(database, [expiring(after)], contract=True).done == []
+
+
+def test_the_command_answers_with_what_it_did(app: Chalice, runtime: Runtime) -> None:
+    init_db = app.handler_map["init_db"]
+    runtime.database.drop_collection("ad.site")
+
+    assert init_db({"contract": True}, None) == {
+        "done": ["ad.site: created", "ad.site: validator set"],
+        "left": [],
+    }
+    assert init_db({}, None) == {"done": [], "left": []}
 
 
 class Expiring(TypedDict):
