@@ -1,10 +1,10 @@
-"""The page that keeps the last full run: its tables are made by the bench, its words by people.
+"""Pages whose tables are made by the bench and whose words by people.
 
-A region of the page stands between `<!-- bench: NAME -->` and `<!-- /bench -->`. NAME is
-`run`, `bars` or the name of a part.
+A region of a page stands between `<!-- bench: NAME -->` and `<!-- /bench -->`.
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from bench import tables
@@ -14,30 +14,35 @@ _REGION = re.compile(r"(<!-- bench: (?P<name>[a-z_]+) -->\n).*?(<!-- /bench -->)
 
 
 class UnknownRegion(Exception):
-    """The page has a region for something that was not measured; the message names it."""
+    """The page has a region that nothing was made for; the message names it."""
 
 
-def write(run: Run, file: Path) -> None:
-    """Put a run's tables into the regions of a page; raises UnknownRegion."""
-    file.write_text(filled(file.read_text(encoding="utf-8"), run), encoding="utf-8")
+def write(file: Path, content: Callable[[str], str]) -> None:
+    """Fill a page's regions with what `content` gives for their names; raises UnknownRegion."""
+    file.write_text(filled(file.read_text(encoding="utf-8"), content), encoding="utf-8")
 
 
-def filled(text: str, run: Run) -> str:
-    """Return a page's text with the run's tables in its regions."""
+def filled(text: str, content: Callable[[str], str]) -> str:
+    """Return a page's text with its regions filled anew."""
 
     def region(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{_content(match['name'], run)}\n\n{match[3]}"
+        return f"{match[1]}\n{content(match['name'])}\n\n{match[3]}"
 
     return _REGION.sub(region, text)
 
 
-def _content(name: str, run: Run) -> str:
-    match name:
-        case "run":
-            return tables.run_table(run)
-        case "bars":
-            return tables.bars_table(bars(run))
-        case _ if any(figure.part == name for figure in run.figures):
-            return tables.part_tables(run, name)
-        case _:
-            raise UnknownRegion(name)
+def run_content(run: Run) -> Callable[[str], str]:
+    """Return what a run has for a region: `run`, `bars`, or the name of a part."""
+
+    def content(name: str) -> str:
+        match name:
+            case "run":
+                return tables.run_table(run)
+            case "bars":
+                return tables.bars_table(bars(run))
+            case _ if any(figure.part == name for figure in run.figures):
+                return tables.part_tables(run, name)
+            case _:
+                raise UnknownRegion(name)
+
+    return content

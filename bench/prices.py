@@ -1,0 +1,151 @@
+"""What a call costs in dollars: its measured time and round trips, at the prices of one file."""
+
+import tomllib
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bench.figures import Figure
+
+FILE = Path(__file__).with_name("prices.toml")
+_MILLION = 1_000_000
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Lambda(_Part):
+    """Lambda's prices, and the size of Plaza's functions."""
+
+    per_million_requests: float
+    per_gb_second: float
+    memory_mb: int
+    core_memory_mb: int
+    concurrency: int
+
+
+class ApiGateway(_Part):
+    """API Gateway's price, and the rate at which an account is throttled."""
+
+    per_million_requests: float
+    requests_per_second: int
+
+
+class Sqs(_Part):
+    """The price of SQS, and how many messages a call of Plaza carries when there are many."""
+
+    per_million_requests: float
+    messages_per_call: int
+
+
+class Logs(_Part):
+    """The price of logs, and the length of a request's line."""
+
+    per_gb: float
+    bytes_per_line: int
+
+
+class Tier(_Part):
+    """A size of cluster: three members, of which the primary has so many cores."""
+
+    name: str
+    per_hour: float
+    cores: int
+    connections: int
+
+
+class Atlas(_Part):
+    """Atlas's sizes, how busy they may be, and how far away they are."""
+
+    utilisation: float
+    round_trip_ms: float
+    tiers: list[Tier]
+
+
+class Prices(_Part):
+    """All that is asked for, in dollars."""
+
+    region: str
+    date: date
+    lambda_: Lambda = Field(alias="lambda")
+    api_gateway: ApiGateway
+    sqs: Sqs
+    logs: Logs
+    atlas: Atlas
+
+
+def read_prices(file: Path = FILE) -> Prices:
+    """Return the prices of a file; raises pydantic's ValidationError."""
+    return Prices.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a million of one call cost, in dollars."""
+
+    name: str
+    duration_ms: float
+    api_gateway: float
+    compute: float
+    queues: float
+    database: float
+    logs: float
+
+    @property
+    def total(self) -> float:
+        """Return the sum."""
+        return self.api_gateway + self.compute + self.queues + self.database + self.logs
+
+    def shared_by(self, number: int) -> "Cost":
+        """Return the cost of each of so many that one work served; messages are each one's own."""
+        return replace(
+            self,
+            duration_ms=self.duration_ms / number,
+            api_gateway=self.api_gateway / number,
+            compute=self.compute / number,
+            database=self.database / number,
+            logs=self.logs / number,
+        )
+
+
+def duration_ms(figure: Figure, prices: Prices) -> float:
+    """Return how long a call takes in Lambda: an estimate on the high side.
+
+    All that was measured counts as computing and is slowed by the function's share of a core,
+    though a part of it was waiting for MongoDB; every round trip then takes the network's time.
+    """
+    slower = max(1.0, prices.lambda_.core_memory_mb / prices.lambda_.memory_mb)
+    return figure.p50_ms * slower + figure.round_trips * prices.atlas.round_trip_ms
+
+
+def server_seconds(figure: Figure) -> float:
+    """Return how long a call keeps a core of MongoDB busy: its floor's time, or else its own."""
+    return (figure.floor_p50_ms or figure.p50_ms) / 1_000
+
+
+def cost_of_million(
+    name: str, figure: Figure, prices: Prices, *, is_request: bool = True, messages: float = 0.0
+) -> Cost:
+    """Return what a million calls cost, with the messages that each of them sends.
+
+    A message is sent, received and deleted, each in calls of ten. `is_request` tells a call
+    through API Gateway from a worker's.
+    """
+    gigabytes = prices.lambda_.memory_mb / 1_024
+    seconds = duration_ms(figure, prices) / 1_000 * _MILLION
+    calls_to_sqs = 3 * messages / prices.sqs.messages_per_call
+    smallest = prices.atlas.tiers[0]
+    per_core_second = smallest.per_hour / 3_600 / smallest.cores / prices.atlas.utilisation
+    return Cost(
+        name,
+        duration_ms(figure, prices),
+        api_gateway=prices.api_gateway.per_million_requests if is_request else 0.0,
+        compute=prices.lambda_.per_million_requests
+        + seconds * gigabytes * prices.lambda_.per_gb_second,
+        queues=calls_to_sqs * prices.sqs.per_million_requests,
+        database=server_seconds(figure) * _MILLION * per_core_second,
+        logs=prices.logs.bytes_per_line * _MILLION / 1e9 * prices.logs.per_gb,
+    )

@@ -1,0 +1,210 @@
+import dataclasses
+import itertools
+import json
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench import charts, page, rounds, tables
+from bench.__main__ import main
+from bench.case import Case
+from bench.figures import Figure, Round, Run, bars, disagreements, growths, load, save
+from bench.rounds import Effort, measure
+
+QUICKLY = Effort(rounds=7, seconds=0.002)
+
+
+def measured(*cases: Case) -> list[Figure]:
+    return measure("a part", cases, QUICKLY, lambda _: None, lambda _: 2)
+
+
+def figure(size: int = 10, *p50_ms: float, floor_ms: float = 1.0, **changed: object) -> Figure:
+    (found,) = measured(Case("reading", lambda: None, lambda: None, size=size, unit="rows"))
+    rounds = [Round(each, floor_ms) for each in p50_ms or (1.5,)]
+    return dataclasses.replace(found, rounds=rounds, **changed)  # type: ignore[arg-type]
+
+
+def run_of(*figures: Figure) -> Run:
+    return Run(
+        started="2026-03-01T12:00:00+00:00",
+        commit="0123456789",
+        is_quick=False,
+        seconds=1.0,
+        machine={"cores": "2"},
+        figures=list(figures),
+    )
+
+
+class Watch:
+    """Time that passes only while something works."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def perf_counter(self) -> float:
+        return self.seconds
+
+    def taking(self, milliseconds: float) -> Callable[[], None]:
+        def work() -> None:
+            self.seconds += milliseconds / 1_000
+
+        return work
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
+    watch = Watch()
+    monkeypatch.setattr(rounds, "time", watch)
+    return watch
+
+
+def test_a_call_that_takes_three_times_its_floor_has_a_ratio_of_three(watch: Watch) -> None:
+    (found,) = measured(Case("work", watch.taking(0.6), watch.taking(0.2)))
+
+    assert found.ratios == pytest.approx([3] * QUICKLY.rounds)
+    assert (found.p50_ms, found.floor_p50_ms) == pytest.approx((0.6, 0.2))
+
+
+def test_a_slow_call_among_a_hundred_is_the_99th_percentile(watch: Watch) -> None:
+    numbers = itertools.count()
+
+    def work() -> None:
+        watch.taking(50 if next(numbers) % 50 == 0 else 0.1)()
+
+    (found,) = measured(Case("work", work))
+
+    assert (found.p50_ms, found.p99_ms) == pytest.approx((0.1, 50))
+
+
+def test_plaza_and_floor_are_called_in_turns_and_each_comes_first_half_of_the_time() -> None:
+    called: list[str] = []
+    case = Case("work", lambda: called.append("P"), lambda: called.append("f"), samples_at_most=4)
+    warm_up = 10
+
+    measured(case)
+
+    assert "".join(called[warm_up:]) == "PffPPffP" * QUICKLY.rounds
+
+
+def test_what_is_prepared_is_not_timed(watch: Watch) -> None:
+    case = Case("work", watch.taking(1), prepare=watch.taking(5))
+
+    (found,) = measured(case)
+
+    assert found.p50_ms == pytest.approx(1)
+
+
+def test_connections_work_at_the_same_time() -> None:
+    all_at_once = threading.Barrier(8, timeout=20)
+
+    def meet() -> None:
+        # The warm-up calls alone.
+        if threading.current_thread() is not threading.main_thread():
+            all_at_once.wait()
+
+    (found,) = measured(Case("meeting", meet, door="HTTP", connections=8, samples_at_most=8))
+
+    assert found.door == "HTTP by 8"
+    assert found.samples == 8 * QUICKLY.rounds
+
+
+def test_a_rate_counts_what_a_call_handles(watch: Watch) -> None:
+    (found,) = measured(Case("batch", watch.taking(1), items=500))
+
+    assert found.per_second == pytest.approx(500_000)
+
+
+def test_growth_compares_the_largest_size_with_the_smallest_round_by_round() -> None:
+    first, middle, last = figure(10, 1, 2), figure(100, 3, 3), figure(1_000, 4, 6)
+
+    (growth,) = growths([last, first, middle])
+
+    assert growth.factors == [4, 3]
+    assert growth.factor == 3.5
+
+
+def test_a_bar_is_met_by_the_median_of_the_rounds() -> None:
+    run = run_of(
+        figure(10, 1.9, 1.9, 9.0, ratio_at_most=2.0), figure(20, 2.1, 2.1, 1.0, ratio_at_most=2.0)
+    )
+
+    assert [bar.is_met for bar in bars(run)] == [True, False]
+    assert "**missed**" in tables.bars_table(bars(run))
+
+
+def test_a_bar_of_growth_is_that_of_the_largest_size() -> None:
+    run = run_of(figure(10, 1.0, growth_at_most=1.2), figure(100, 1.3, growth_at_most=1.2))
+
+    (bar,) = bars(run)
+
+    assert (bar.median, bar.is_met) == (1.3, False)
+
+
+def test_two_runs_disagree_where_a_ratio_differs_by_more_than_the_tolerance() -> None:
+    now, before = run_of(figure(10, 1.5), figure(20, 1.5)), run_of(figure(10, 1.4), figure(20, 1.1))
+
+    assert [one.size for one, _ in disagreements(now, before, 0.15)] == [20]
+
+
+def test_a_run_comes_back_from_its_file(tmp_path: Path) -> None:
+    run = run_of(figure())
+
+    save(run, tmp_path / "run.json")
+
+    assert load(tmp_path / "run.json") == run
+
+
+def test_a_page_keeps_its_words_and_changes_its_tables(tmp_path: Path) -> None:
+    file = tmp_path / "page.md"
+    file.write_text("Before\n<!-- bench: bars -->\nold\n<!-- /bench -->\nAfter\n")
+    run = run_of(figure(10, 1.5, ratio_at_most=2.0))
+
+    for _ in range(2):
+        page.write(file, page.run_content(run))
+
+    text = file.read_text()
+    assert text.startswith("Before\n")
+    assert text.endswith("<!-- /bench -->\nAfter\n")
+    assert text.count("reading, 10 rows") == 1
+    assert "old" not in text
+
+
+def test_a_page_that_asks_for_what_was_not_measured_is_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "page.md"
+    file.write_text("<!-- bench: comments -->\nold\n<!-- /bench -->\n")
+
+    with pytest.raises(page.UnknownRegion, match="comments"):
+        page.write(file, page.run_content(run_of(figure())))
+
+    assert "old" in file.read_text()
+
+
+def test_the_chart_page_holds_all_that_it_needs() -> None:
+    html = charts.page(run_of(figure(10, 1.0), figure(100, 2.0)))
+
+    markup = re.sub(r"<script[^>]*>.*?</script>", "<script/>", html, flags=re.DOTALL)
+    assert html.count("Plotly.newPlot(") >= 1
+    assert "src=" not in markup
+    assert "href=" not in markup
+    assert "reading" in markup
+
+
+def test_an_earlier_run_is_shown_without_measuring(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(run_of(figure(10, 1.5, ratio_at_most=1.0)), tmp_path / "run.json")
+
+    main(["--read", str(tmp_path / "run.json"), "--json", str(tmp_path / "copy.json")])
+
+    assert "reading" in capsys.readouterr().out
+    assert json.loads((tmp_path / "copy.json").read_text())["commit"] == "0123456789"
+
+
+def test_an_unknown_part_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["nonsense"])
+
+    assert "no part nonsense" in capsys.readouterr().err
