@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from local.queues import Poller
 from tests.http_client import Reply
 from tests.local.stack import wait_until
 from tests.resilience.replica_set import ReplicaSet
@@ -14,6 +15,8 @@ from tests.resilience.replica_set import ReplicaSet
 CALLERS = 4
 # How long the load goes on before and after the kill, in calls of each caller.
 CALLS = int(os.environ.get("PLAZA_TEST_CALLS", "10"))
+# Nothing is done for so long: all wait for a majority.
+WAIT_SECONDS = 1.0
 # A call that was under way when the new primary came may take so much longer.
 SLACK_SECONDS = 2.0
 
@@ -32,11 +35,23 @@ class Call:
         return self.status < 300
 
 
+class Workers(Poller):
+    """The poller of a queue, which counts the messages that were handled."""
+
+    handled = 0
+
+    def poll_once(self, wait_seconds: int = 0) -> int:
+        received = super().poll_once(wait_seconds)
+        self.handled += received
+        return received
+
+
 @dataclass
 class Load:
     """The calls so far, of several threads."""
 
     call: Callable[[str], Reply]
+    workers: Workers | None = None
     calls: list[Call] = field(default_factory=list)
     failure: BaseException | None = None
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -68,6 +83,27 @@ class Load:
 
         wait_until(enough, f"{count} calls more are answered well")
 
+    def wait_alone(self) -> None:
+        """Return when all wait for a majority, now that there is none.
+
+        Were there no such waiting, work would go on and on: then too it is time to kill the
+        primary, since what was done alone is lost with it.
+        """
+        first = last = self.progress()
+        changed = time.monotonic()
+
+        def waits_or_goes_on() -> bool:
+            nonlocal last, changed
+            if (done := self.progress()) != last:
+                last, changed = done, time.monotonic()
+            return last > first + 5 * CALLERS or time.monotonic() - changed > WAIT_SECONDS
+
+        wait_until(waits_or_goes_on, "all wait for a majority")
+
+    def progress(self) -> int:
+        """Return how much has been done: by the workers where there are any, else for callers."""
+        return len(self.calls) if self.workers is None else self.workers.handled
+
     @contextmanager
     def running(self) -> Iterator[None]:
         threads = [threading.Thread(target=self.run, args=(each,)) for each in range(CALLERS)]
@@ -83,29 +119,18 @@ class Load:
 
 @dataclass(frozen=True)
 class Outage:
-    """When the primary was killed, and when there was another one."""
+    """From when on no majority followed the primary, and when there was another primary."""
 
     began: float
     ended: float
 
 
 def kill_during(load: Load, replica_set: ReplicaSet) -> Outage:
-    """Kill the primary under the load, between `CALLS` of each caller; return the outage.
-
-    It dies when every caller has waited for a majority for a while, or, were there no such
-    waiting, when each has been answered some more: then those answers are what is lost.
-    """
-
-    def is_ahead() -> bool:
-        frozen = [call for call in load.calls[answered:] if call.is_acknowledged]
-        is_waiting = time.monotonic() - (load.calls[-1].ended) > 0.2
-        return len(frozen) > 2 * CALLERS or is_waiting
-
+    """Kill the primary under the load, between `CALLS` of each caller; return the outage."""
     with load.running():
         load.wait_for_more(CALLERS * CALLS)
-        answered = len(load.calls) + CALLERS
-        dead = replica_set.kill_primary(is_ahead)
         began = time.monotonic()
+        dead = replica_set.kill_primary(load.wait_alone)
         replica_set.primary()
         outage = Outage(began, time.monotonic())
         load.wait_for_more(CALLERS * CALLS)

@@ -1,8 +1,6 @@
 """A replica set of three real servers, whose primary can be killed."""
 
 import contextlib
-import os
-import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,7 +15,11 @@ from tests.local.stack import wait_until
 
 MEMBERS = 3
 ELECTION_TIMEOUT_MS = 2_000
-OPTIONS = ("--setParameter=ttlMonitorEnabled=false", "--oplogSize=64")
+OPTIONS = (
+    "--oplogSize=64",
+    # For the fail point with which a member stops to follow the primary.
+    "--setParameter=enableTestCommands=1",
+)
 
 
 @dataclass
@@ -38,11 +40,7 @@ class Member:
         self.process.wait()
         self.process = None
 
-    def signal(self, number: int) -> None:
-        assert self.process is not None
-        os.kill(self.process.pid, number)
-
-    def ask(self, command: str) -> dict[str, Any]:
+    def ask(self, command: str | dict[str, Any]) -> dict[str, Any]:
         """Return this member's own answer; nothing where it gives none."""
         client: MongoClient[dict[str, Any]] = MongoClient(
             "127.0.0.1", self.port, directConnection=True, serverSelectionTimeoutMS=500
@@ -50,6 +48,13 @@ class Member:
         with client, contextlib.suppress(PyMongoError):
             return client.admin.command(command)
         return {}
+
+    def answers(self) -> bool:
+        return bool(self.ask("ping"))
+
+    def is_in_service(self) -> bool:
+        hello = self.ask("hello")
+        return bool(hello.get("isWritablePrimary") or hello.get("secondary"))
 
     def is_primary(self) -> bool:
         return bool(self.ask("hello").get("isWritablePrimary"))
@@ -76,22 +81,20 @@ class ReplicaSet:
         member: Member = wait_until(found, "a primary is elected")
         return member
 
-    def kill_primary(self, is_ahead: Callable[[], bool]) -> Member:
+    def kill_primary(self, wait: Callable[[], None]) -> Member:
         """Kill the primary while it has writes that no other member has; return it.
 
-        The others stand still meanwhile, as behind a slow network. What the primary has
+        The others fetch nothing meanwhile, as behind a slow network. What the primary has
         acknowledged without them is lost with it.
         """
         primary = self.primary()
         others = [each for each in self.members if each is not primary]
         for other in others:
-            other.signal(signal.SIGSTOP)
-        try:
-            wait_until(is_ahead, "there are writes that only the primary has")
-            primary.kill()
-        finally:
-            for other in others:
-                other.signal(signal.SIGCONT)
+            other.ask({"configureFailPoint": "stopReplProducer", "mode": "alwaysOn"})
+        wait()
+        primary.kill()
+        for other in others:
+            other.ask({"configureFailPoint": "stopReplProducer", "mode": "off"})
         return primary
 
     def whole(self) -> None:
@@ -100,13 +103,7 @@ class ReplicaSet:
             if member.process is None:
                 member.start()
         for member in self.members:
-            wait_until(
-                lambda member=member: (
-                    member.ask("hello").get("isWritablePrimary")
-                    or member.ask("hello").get("secondary")
-                ),
-                "a member is back",
-            )
+            wait_until(member.is_in_service, "a member is back")
 
 
 @contextlib.contextmanager
@@ -117,7 +114,7 @@ def running_replica_set(folder: Path) -> Iterator[ReplicaSet]:
         for member in members:
             member.start()
         for member in members:
-            wait_until(lambda member=member: member.ask("ping"), "a member answers")
+            wait_until(member.answers, "a member answers")
         _initiate(members)
         replica_set = ReplicaSet(members)
         replica_set.primary()
