@@ -1,0 +1,129 @@
+"""docs/operations.md speaks of the alarms, parameters and files that there are."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import app as declared_app
+from deploy.declared import ROOT, Api, Command, Function, Schedule, Worker, declared_functions
+
+PAGE = ROOT / "docs" / "operations.md"
+FUNCTIONS = declared_functions(declared_app, "prod")
+
+
+def sections(level: int, text: str) -> dict[str, str]:
+    """Return the text below each heading of a level."""
+    parts = re.split(rf"^{'#' * level} (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as they are made of them where it is shown."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+def alarms(template: Any) -> list[Any]:
+    return [
+        resource["Properties"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::CloudWatch::Alarm"
+    ]
+
+
+def test_each_kind_of_alarm_has_its_section_and_each_section_its_alarms(template: Any) -> None:
+    described = sections(3, sections(2, PAGE.read_text())["Alarms"])
+    kinds = set()
+    for alarm in alarms(template):
+        page, _, kind = alarm["AlarmDescription"].partition("#")
+        assert (ROOT / page) == PAGE
+        assert alarm["AlarmName"]["Fn::Sub"].endswith(f"-{kind}")
+        kinds.add(kind)
+
+    assert described.keys() == kinds
+    assert all(text.strip() for text in described.values())
+
+
+def test_each_alarm_has_a_name_of_its_own_and_says_what_silence_means(template: Any) -> None:
+    names = [alarm["AlarmName"]["Fn::Sub"] for alarm in alarms(template)]
+
+    assert len(set(names)) == len(names)
+    for alarm in alarms(template):
+        is_missed = alarm["AlarmName"]["Fn::Sub"].endswith("-missed")
+        assert alarm["TreatMissingData"] == ("breaching" if is_missed else "notBreaching")
+        assert alarm["AlarmActions"]["Fn::If"][0] == "HasAlarmTopic"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.name)
+def test_each_function_is_watched_but_the_commands(template: Any, function: Function) -> None:
+    kinds = {"errors", "throttles", "near-timeout"}
+    match function:
+        case Worker():
+            kinds |= {"dead-letters", "oldest-message"}
+        case Schedule():
+            kinds |= {"missed"}
+        case Api():
+            kinds |= {"failing", "slow"}
+        case Command():
+            kinds = set()
+    watched = {
+        alarm["AlarmName"]["Fn::Sub"].removeprefix("${AWS::StackName}-")
+        for alarm in alarms(template)
+    }
+
+    assert {each for each in watched if each.startswith(f"{function.title}-")} == {
+        f"{function.title}-{kind}" for kind in kinds
+    }
+
+
+def test_a_missed_schedule_is_one_that_did_not_run_in_three_periods(template: Any) -> None:
+    for schedule in FUNCTIONS:
+        if isinstance(schedule, Schedule):
+            name = f"${{AWS::StackName}}-{schedule.title}-missed"
+            (alarm,) = (each for each in alarms(template) if each["AlarmName"]["Fn::Sub"] == name)
+            assert alarm["Dimensions"][0]["Value"] == {"Ref": schedule.resource}
+            assert alarm["Period"] == schedule.every_seconds
+            assert alarm["EvaluationPeriods"] == 3
+            assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
+
+
+def test_the_dashboard_shows_every_queue_and_alarm(template: Any) -> None:
+    text = template["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+    shown = set(re.findall(r"\${([\w:]+)", text))
+    widgets = json.loads(text)["widgets"]
+
+    watched = {"AWS::CloudWatch::Alarm", "AWS::SQS::Queue"}
+    for name, resource in template["Resources"].items():
+        assert name in shown or resource["Type"] not in watched
+    assert shown <= template["Resources"].keys() | {"AWS::StackName", "AWS::Region"}
+    places = {(each["x"], each["y"]) for each in widgets}
+    assert len(places) == len(widgets)
+
+
+def test_each_parameter_is_in_the_page(template: Any) -> None:
+    text = PAGE.read_text()
+    for name in template["Parameters"]:
+        kind = "…Concurrency" if name.endswith("Concurrency") else name
+        assert f"`{name}`" in text or f"`{kind}`" in text, name
+
+
+def test_each_link_leads_somewhere() -> None:
+    prose = re.sub(r"^ *```.*?^ *```", "", PAGE.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)]+)\)", prose):
+        if target.startswith("https://"):
+            continue
+        file, _, anchor = target.partition("#")
+        page = (PAGE.parent / file).resolve() if file else PAGE
+        assert page.exists(), target
+        if anchor:
+            assert anchor in anchors(page), target
+
+
+def test_each_output_that_the_page_reads_is_there(template: Any) -> None:
+    named = set(re.findall(r"\$\(output (\w+)\)", PAGE.read_text()))
+
+    assert named
+    assert named <= template["Outputs"].keys()
