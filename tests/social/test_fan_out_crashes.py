@@ -3,82 +3,33 @@
 import dataclasses
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from pymongo.collection import Collection
 
-from chalicelib.queues import Message, Queues
+from chalicelib.queues import Message
 from chalicelib.social import audiences, delivery, walls
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.news_items import NewsItems
+from tests.social.mortality import Died, Mortal, living
 from tests.social.people import Courier, Town
 
 pytestmark = pytest.mark.usefixtures("chunks_of_two")
 
-CALLS = (
-    "aggregate",
-    "bulk_write",
-    "find",
-    "find_one",
-    "find_one_and_update",
-    "insert_many",
-    "update_many",
-    "update_one",
-)
-
-
-class Died(Exception):
-    """A worker's process is gone."""
-
-
-class Life:
-    """The rest of a worker's life, in steps; after the last one nothing works any more."""
-
-    def __init__(self, steps: int | None = None) -> None:
-        self.steps_left = steps
-        self.steps_taken = 0
-
-    def step(self) -> None:
-        if self.steps_left == 0:
-            raise Died
-        if self.steps_left:
-            self.steps_left -= 1
-        self.steps_taken += 1
-
-
-@contextmanager
-def living(life: Life) -> Iterator[None]:
-    """Make every call of the database and every send of messages a step of this life."""
-
-    def stepping(call: Callable[..., Any]) -> Callable[..., Any]:
-        def wrapped(*args: Any, **options: Any) -> Any:
-            life.step()
-            return call(*args, **options)
-
-        return wrapped
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in CALLS:
-            patch.setattr(Collection, name, stepping(getattr(Collection, name)))
-        patch.setattr(Queues, "send", stepping(Queues.send))
-        yield
-
 
 def test_a_crash_before_any_step_is_mended_by_the_sweep(town: Town, readers: list[str]) -> None:
     posts = [town.publish()]
-    whole = Life()
+    whole = Mortal()
     with living(whole):
         town.workers.drain()
     assert whole.steps_taken > 20
 
     for steps in range(whole.steps_taken):
         posts.append(town.publish())
-        with living(Life(steps)):
+        with living(Mortal(steps)):
             town.workers.drain()
         # Messages whose handling failed lie in the queue unseen: to this test they are lost.
         town.sweep_expired()
@@ -93,7 +44,7 @@ def test_workers_that_only_die_are_given_up(town: Town) -> None:
     post = town.publish()
     for _ in range(6):
         assert town.fan_out(post)["state"] != "failed"
-        with living(Life(1)):
+        with living(Mortal(1)):
             town.workers.drain()
         town.let_lease_run_out()
         fan_outs.sweep(town.runtime)
