@@ -35,6 +35,8 @@ CORS = CORSConfig(
 )
 
 View = Callable[..., Response]
+# Puts a view at a method and path: `@route("GET", "/things/{thing}")`.
+Route = Callable[..., Callable[[View], View]]
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -106,7 +108,7 @@ def _invalid(error: ValidationError) -> errors.InvalidRequest:
     )
 
 
-def router(blueprint: Blueprint, runtime: Runtime) -> Callable[..., Callable[[View], View]]:
+def router(blueprint: Blueprint, runtime: Runtime) -> Route:
     """Return a decorator that puts a view of this blueprint at a method and path.
 
     The view takes a Request, then the path's parameters by name; each parameter is decoded

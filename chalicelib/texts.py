@@ -3,7 +3,8 @@
 import unicodedata
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, StringConstraints
+from pydantic_core import PydanticKnownError
 
 _LINE_BREAKS = "\n\t"
 
@@ -45,12 +46,24 @@ Url = Annotated[
     StringConstraints(pattern=r"^https?://[^\s<>\"]+$", max_length=2_000),
     AfterValidator(_without_controls),
 ]
-# Several lines; whoever uses it adds the bound.
+# Several lines; whoever uses it adds the bound, with `at_most`.
 Paragraphs = Annotated[
     str,
-    StringConstraints(strip_whitespace=True),
+    StringConstraints(strip_whitespace=True, min_length=1),
     AfterValidator(_newlines),
     AfterValidator(_printable),
-    # Last, or a text of spaces would pass and then be trimmed to nothing.
-    Field(min_length=1),
 ]
+
+
+def at_most(characters: int) -> AfterValidator:
+    """Return the bound of a text that has been trimmed already.
+
+    Pydantic's own `max_length` takes such a text for a list, and speaks of items.
+    """
+
+    def check(text: str) -> str:
+        if len(text) > characters:
+            raise PydanticKnownError("string_too_long", {"max_length": characters})
+        return text
+
+    return AfterValidator(check)

@@ -1,8 +1,6 @@
 """The routes of the ad network: campaigns, zones, the ads themselves, and their visitors."""
 
-from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
 
 from chalice.app import Blueprint, Response
 
@@ -29,11 +27,10 @@ from chalicelib.ads.models import (
 from chalicelib.ads.rights import require_advertiser, require_publisher
 from chalicelib.ads.warm import Warm
 from chalicelib.database import Document
-from chalicelib.http import Request, no_content, reply, router
+from chalicelib.http import Request, Route, no_content, reply, router
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 
-Route = Callable[..., Callable[[Any], Any]]
 # A decision kept by a browser or a proxy would be shown after a deactivation.
 _NOT_KEPT = {"Cache-Control": "no-store"}
 

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from chalicelib.comments.store import Comment, Order, StoreName
 from chalicelib.database import Document
 from chalicelib.http import Input, PageQuery
-from chalicelib.texts import Line, Paragraphs, Url
+from chalicelib.texts import Line, Paragraphs, Url, at_most
 
 MAX_TEXT_CHARACTERS = 10_000
 # A path has one segment more than its depth, and has to fit into a cursor.
@@ -25,7 +25,7 @@ def _split(nodes: object) -> object:
     return tuple(nodes.split(",")) if isinstance(nodes, str) else nodes
 
 
-Text = Annotated[Paragraphs, Field(max_length=MAX_TEXT_CHARACTERS)]
+Text = Annotated[Paragraphs, at_most(MAX_TEXT_CHARACTERS)]
 
 
 class NodeSettings(Input):

@@ -1,6 +1,5 @@
 """The comments API."""
 
-from collections.abc import Callable
 from http import HTTPStatus
 
 from chalice.app import Blueprint, Response
@@ -21,10 +20,8 @@ from chalicelib.comments.models import (
     node_answer,
 )
 from chalicelib.comments.posting import post_comment
-from chalicelib.http import PageQuery, Request, View, no_content, reply, router
+from chalicelib.http import PageQuery, Request, Route, no_content, reply, router
 from chalicelib.runtime import Runtime
-
-Route = Callable[..., Callable[[View], View]]
 
 
 def routes(runtime: Runtime) -> Blueprint:

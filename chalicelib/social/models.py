@@ -16,7 +16,7 @@ from pydantic import (
 from chalicelib.database import Document
 from chalicelib.http import Input
 from chalicelib.identity import UserId
-from chalicelib.texts import Line, Paragraphs, PersonName, Url
+from chalicelib.texts import Line, Paragraphs, PersonName, Url, at_most
 
 PUBLIC = "*public*"
 ALL_CIRCLES = "*circles*"
@@ -35,15 +35,15 @@ MAX_CIRCLES = 100
 CircleId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 # Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
 PostId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-PostText = Annotated[Paragraphs, Field(max_length=MAX_POST_CHARACTERS)]
-CommentText = Annotated[Paragraphs, Field(max_length=MAX_COMMENT_CHARACTERS)]
+PostText = Annotated[Paragraphs, at_most(MAX_POST_CHARACTERS)]
+CommentText = Annotated[Paragraphs, at_most(MAX_COMMENT_CHARACTERS)]
 
 
 class Profile(Input):
     """What people say of themselves."""
 
     location: Line | None = None
-    about: Annotated[Paragraphs, Field(max_length=1_000)] | None = None
+    about: Annotated[Paragraphs, at_most(1_000)] | None = None
     age: Annotated[int, Field(ge=0, le=150)] | None = None
     interests: Annotated[list[Line], Field(max_length=20)] | None = None
 

@@ -6,6 +6,7 @@ all posts for a reader whose news are stale, are merged in from the posts themse
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pymongo.database import Database
@@ -44,39 +45,45 @@ def design(runtime: Runtime) -> NewsView:
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     """Return a page of news: posts by those whom the reader follows, as far as visible."""
+    database = runtime.database
     view, own = _view_of(runtime, reader_id)
-    is_trimmed, above = own.get("trimmed", False), []
+    above: list[str] = []
     if not isinstance(view, PulledNews):
-        followed = graph.following(runtime.database, reader_id, own)
-        above = pull.above_line(runtime.database, followed)
-
-    def fetch(after: Position | None, count: int) -> list[Entry]:
-        stored = view.newest(reader_id, after, count)
-        if is_trimmed and len(stored) < count:
-            return _beyond(runtime).newest(reader_id, after, count)
-        return merge(count, stored, pull.newest(runtime.database, above, after, count))
-
-    def show(found: list[Document]) -> list[Document | None]:
-        return _show(runtime.database, reader_id, found, is_news)
-
+        above = pull.above_line(database, graph.following(database, reader_id, own))
+    fetch = _merged(
+        partial(view.newest, reader_id),
+        partial(pull.newest, database, above),
+        partial(_beyond(runtime).newest, reader_id) if own.get("trimmed") else None,
+    )
+    show = partial(_show, database, reader_id, is_news)
     return timelines.page(runtime, query, f"news:{reader_id}", fetch, show)
 
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     """Return a page of what was written to the reader's wall, or to circles they are in."""
+    database = runtime.database
     view, own = _view_of(runtime, reader_id)
-    is_trimmed = own.get("trimmed", False)
+    fetch = _merged(
+        partial(view.sent, reader_id),
+        partial(pull.sent, database, reader_id),
+        partial(_beyond(runtime).sent, reader_id) if own.get("trimmed") else None,
+    )
+    show = partial(_show, database, reader_id, was_sent)
+    return timelines.page(runtime, query, f"incoming:{reader_id}", fetch, show)
+
+
+def _merged(
+    stored: timelines.Fetch, pulled: timelines.Fetch, beyond: timelines.Fetch | None
+) -> timelines.Fetch:
+    """Return what is stored merged with what is pulled, and `beyond` where the stored ends."""
 
     def fetch(after: Position | None, count: int) -> list[Entry]:
-        stored = view.sent(reader_id, after, count)
-        if is_trimmed and len(stored) < count:
-            return _beyond(runtime).sent(reader_id, after, count)
-        return merge(count, stored, pull.sent(runtime.database, reader_id, after, count))
+        found = stored(after, count)
+        if beyond and len(found) < count:
+            return beyond(after, count)
+        return merge(count, found, pulled(after, count))
 
-    def show(found: list[Document]) -> list[Document | None]:
-        return _show(runtime.database, reader_id, found, was_sent)
-
-    return timelines.page(runtime, query, f"incoming:{reader_id}", fetch, show)
+    return fetch
 
 
 def is_news(reader: Reader, post: Document) -> bool:
@@ -85,7 +92,7 @@ def is_news(reader: Reader, post: Document) -> bool:
 
 
 def _show(
-    database: Database[Document], reader_id: str, found: list[Document], belongs: Belongs
+    database: Database[Document], reader_id: str, belongs: Belongs, found: list[Document]
 ) -> list[Document | None]:
     reader = audiences.reader_of(database, reader_id, found)
     return [

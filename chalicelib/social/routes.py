@@ -6,7 +6,7 @@ from http import HTTPStatus
 from chalice.app import Blueprint, Response
 
 from chalicelib.cursors import decode_cursor, encode_cursor
-from chalicelib.http import PageQuery, Request, no_content, reply, router
+from chalicelib.http import PageQuery, Request, Route, no_content, reply, router
 from chalicelib.identity import UserId
 from chalicelib.runtime import Runtime
 from chalicelib.social import blocks, circles, erasure, graph, users
@@ -21,16 +21,15 @@ def routes(runtime: Runtime) -> Blueprint:
     asked of any user stands at `me` as well.
     """
     blueprint = Blueprint(__name__)
-    _add_users(blueprint, runtime)
-    _add_circles(blueprint, runtime)
-    _add_members(blueprint, runtime)
-    _add_blocks(blueprint, runtime)
+    route = router(blueprint, runtime)
+    _declare_users(route)
+    _declare_circles(route)
+    _declare_members(route)
+    _declare_blocks(route)
     return blueprint
 
 
-def _add_users(blueprint: Blueprint, runtime: Runtime) -> None:
-    route = router(blueprint, runtime)
-
+def _declare_users(route: Route) -> None:
     @route("PUT", "/users/me")
     def put_me(request: Request) -> Response:
         caller = request.principal()
@@ -79,9 +78,7 @@ def _page(
     return reply({name: [each._asdict() for each in shown], "next": following})
 
 
-def _add_circles(blueprint: Blueprint, runtime: Runtime) -> None:
-    route = router(blueprint, runtime)
-
+def _declare_circles(route: Route) -> None:
     @route("PUT", "/users/me/circles/{circle}")
     def put_circle(request: Request, circle: CircleId) -> Response:
         caller = request.principal()
@@ -101,9 +98,7 @@ def _add_circles(blueprint: Blueprint, runtime: Runtime) -> None:
         return reply({"circles": circles.list_all(request.runtime.database, caller.id)})
 
 
-def _add_members(blueprint: Blueprint, runtime: Runtime) -> None:
-    route = router(blueprint, runtime)
-
+def _declare_members(route: Route) -> None:
     @route("GET", "/users/me/circles/{circle}/members")
     def list_members(request: Request, circle: CircleId) -> Response:
         owner = request.principal().id
@@ -124,9 +119,7 @@ def _add_members(blueprint: Blueprint, runtime: Runtime) -> None:
         return no_content()
 
 
-def _add_blocks(blueprint: Blueprint, runtime: Runtime) -> None:
-    route = router(blueprint, runtime)
-
+def _declare_blocks(route: Route) -> None:
     @route("PUT", "/users/me/blocked/{user}")
     def block(request: Request, user: UserId) -> Response:
         caller = request.principal()

@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from chalice.app import Blueprint, Response
 
-from chalicelib.http import PageQuery, Request, no_content, reply, router
+from chalicelib.http import PageQuery, Request, Route, no_content, reply, router
 from chalicelib.identity import UserId
 from chalicelib.runtime import Runtime
 from chalicelib.social import comments, news, posts, progress, users, walls
@@ -22,16 +22,15 @@ from chalicelib.social.models import (
 def routes(runtime: Runtime) -> Blueprint:
     """Return the routes of posts, their comments, walls and news."""
     blueprint = Blueprint(__name__)
-    _add_posts(blueprint, runtime)
-    _add_fan_outs(blueprint, runtime)
-    _add_comments(blueprint, runtime)
-    _add_views(blueprint, runtime)
+    route = router(blueprint, runtime)
+    _declare_posts(route)
+    _declare_fan_outs(route)
+    _declare_comments(route)
+    _declare_views(route)
     return blueprint
 
 
-def _add_posts(blueprint: Blueprint, runtime: Runtime) -> None:
-    route = router(blueprint, runtime)
-
+def _declare_posts(route: Route) -> None:
     @route("POST", "/posts")
     def publish(request: Request) -> Response:
         caller = request.principal()
@@ -58,9 +57,7 @@ def _add_posts(blueprint: Blueprint, runtime: Runtime) -> None:
         return no_content()
 
 
-def _add_fan_outs(blueprint: Blueprint, runtime: Runtime) -> None:
-    route = router(blueprint, runtime)
-
+def _declare_fan_outs(route: Route) -> None:
     @route("GET", "/posts/{post}/fan-out")
     def get_fan_out(request: Request, post: PostId) -> Response:
         return reply(progress.of(request.runtime.database, post, request.principal()))
@@ -77,9 +74,7 @@ def _add_fan_outs(blueprint: Blueprint, runtime: Runtime) -> None:
         return reply(progress.failed(request.runtime, request.query(PageQuery)))
 
 
-def _add_comments(blueprint: Blueprint, runtime: Runtime) -> None:
-    route = router(blueprint, runtime)
-
+def _declare_comments(route: Route) -> None:
     @route("POST", "/posts/{post}/comments")
     def comment(request: Request, post: PostId) -> Response:
         caller = request.principal()
@@ -92,9 +87,7 @@ def _add_comments(blueprint: Blueprint, runtime: Runtime) -> None:
         return reply(comments.list_all(request.runtime, post, _caller_id(request), query))
 
 
-def _add_views(blueprint: Blueprint, runtime: Runtime) -> None:
-    route = router(blueprint, runtime)
-
+def _declare_views(route: Route) -> None:
     @route("GET", "/users/me/wall")
     def read_my_wall(request: Request) -> Response:
         me = request.principal().id

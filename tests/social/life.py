@@ -291,7 +291,10 @@ class Life(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Look at everything once more, in each life, and at what was posted a month before."""
         self.every_view_is_what_its_definition_says(0, 2)
+        self.block("ann", "bob", wall=True)
+        self.unblock_everyone()
         self.let_time_pass(40)
+        self.every_view_is_what_its_definition_says(0, 200)
         self.copies_that_show_too_much_are_cut("ann", 0)
         for seed, reader in enumerate(PEOPLE):
             view = "news" if seed % 2 else "ann"
