@@ -269,7 +269,7 @@ class Life(RuleBasedStateMachine):
         for post in [post for post in self.village.posts.values() if post.by == by][-2:]:
             for _ in range(4):
                 self._comment(post, by)
-        self.work(seed)
+        self._let_all_end(seed)
         self._check("news", by)
         database = self.runtime.database
         said = {post["_id"]: post["comments"][-5:] for post in database["social.post"].find()}

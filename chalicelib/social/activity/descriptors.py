@@ -18,14 +18,14 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import Field, StringConstraints
 
 from chalicelib.http import Input
-from chalicelib.texts import Line
+from chalicelib.texts import Line, at_most
 
 MAX_TAGS = 20
 
 # Also of users, whose ids are of this form: a ref may be a person.
 RefId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_|:.-]{1,64}$")]
 TypeName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-Tag = Annotated[Line, Field(max_length=64)]
+Tag = Annotated[Line, at_most(64)]
 Name = Line
 
 

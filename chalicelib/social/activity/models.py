@@ -25,12 +25,13 @@ from chalicelib.social.activity.descriptors import (
     RefId,
     TypeName,
 )
+from chalicelib.texts import at_most
 
 MAX_REFS = 20
 MAX_AUDIENCE = 1_000
 MAX_ASSIGNED = 200
 
-OrgUnit = Annotated[Name, Field(max_length=100)]
+OrgUnit = Annotated[Name, at_most(100)]
 
 
 def _distinct(values: list[str]) -> list[str]:

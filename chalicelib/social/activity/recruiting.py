@@ -6,9 +6,9 @@ from pydantic import Field
 
 from chalicelib.identity import UserId
 from chalicelib.social.activity.descriptors import Descriptor, Name, RefId, register
-from chalicelib.texts import Paragraphs
+from chalicelib.texts import Paragraphs, at_most
 
-Text = Annotated[Paragraphs, Field(max_length=2_000)]
+Text = Annotated[Paragraphs, at_most(2_000)]
 
 
 class _Application(Descriptor):
