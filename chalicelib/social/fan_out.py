@@ -12,8 +12,8 @@ from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.models import COMMENTS_SHOWN
 from chalicelib.social.posts import POSTS
 
-# The two halves of a chunk, and the walls.
-_AT_ONCE = 3
+_HALVED_FROM = 500
+_MEANWHILE = 2
 
 
 def _audience(runtime: Runtime, post: Document, ids: IdRange) -> list[str]:
@@ -21,23 +21,21 @@ def _audience(runtime: Runtime, post: Document, ids: IdRange) -> list[str]:
 
 
 def _bring(runtime: Runtime, post: Document, user_ids: list[str], is_first: bool) -> None:  # noqa: FBT001
-    """Give readers the post, in halves at the same time, and meanwhile put it on its walls."""
-    half = (len(user_ids) + 1) // 2
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        parts = [
-            pool.submit(_give, runtime, post, some)
-            for some in (user_ids[:half], user_ids[half:])
-            if some
-        ]
-        if is_first:
-            parts.append(pool.submit(_put_on_walls, runtime, post))
-    for part in parts:
-        part.result()
+    """Give readers the post, but not those who have not been seen for long; and put it on walls.
 
-
-def _give(runtime: Runtime, post: Document, user_ids: list[str]) -> None:
-    """Give readers the post, but not those who have not been seen for long."""
-    news.design(runtime).add([post], news.present(runtime.database, user_ids))
+    A worker that waits for the server's answer can have it do more: many readers are served in
+    halves at the same time, and the walls meanwhile.
+    """
+    view = news.design(runtime)
+    with ThreadPoolExecutor(_MEANWHILE) as pool:
+        begun = [pool.submit(_put_on_walls, runtime, post)] if is_first else []
+        readers = news.present(runtime.database, user_ids)
+        half = len(readers) // 2 if len(readers) >= _HALVED_FROM else 0
+        if half:
+            begun.append(pool.submit(view.add, [post], readers[:half]))
+        view.add([post], readers[half:])
+    for each in begun:
+        each.result()
 
 
 def _put_on_walls(runtime: Runtime, post: Document) -> None:
