@@ -11,7 +11,13 @@ from pymongo import IndexModel, MongoClient, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
-from pymongo.errors import BulkWriteError, ConnectionFailure, OperationFailure, PyMongoError
+from pymongo.errors import (
+    BulkWriteError,
+    ConnectionFailure,
+    OperationFailure,
+    PyMongoError,
+    WriteConcernError,
+)
 from pymongo.read_concern import ReadConcern
 
 from chalicelib.errors import ChangeTooLarge, Unavailable
@@ -102,10 +108,14 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
 def is_outage(error: PyMongoError) -> bool:
     """Tell whether an operation failed for want of a server or of time, and not by its own fault.
 
-    With a server again, it may succeed.
+    With a server again, it may succeed. A write that no majority confirmed counts too: the
+    primary stepped down, and nobody knows yet whether it stays.
     """
     is_cut_off = isinstance(error, ConnectionFailure) or error.has_error_label(_RETRYABLE)
-    return is_cut_off or error.timeout
+    is_unconfirmed = isinstance(error, WriteConcernError) or (
+        isinstance(error, BulkWriteError) and not error.details["writeErrors"]
+    )
+    return is_cut_off or is_unconfirmed or error.timeout
 
 
 class NotInserted(Exception):

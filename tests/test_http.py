@@ -13,7 +13,15 @@ from chalice.app import Blueprint, Chalice, Response
 from chalice.local import LocalChalice
 from pydantic import Field, StringConstraints
 from pymongo import _csot
-from pymongo.errors import AutoReconnect, PyMongoError, ServerSelectionTimeoutError
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    ExecutionTimeout,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+    WriteConcernError,
+)
 
 from app import create_app
 from chalicelib import http, invocations
@@ -325,23 +333,46 @@ def test_a_clients_own_request_id_is_not_taken_over(api: Client) -> None:
     assert answer.headers["X-Request-Id"] != "mine"
 
 
-@pytest.mark.parametrize("error", [AutoReconnect("no primary"), ServerSelectionTimeoutError()])
+@pytest.mark.parametrize(
+    "error",
+    [
+        AutoReconnect("no primary"),
+        ServerSelectionTimeoutError(),
+        WriteConcernError("the primary stepped down", 11602),
+        BulkWriteError({"writeErrors": [], "writeConcernErrors": [{"code": 11602}]}),
+        ExecutionTimeout("out of time", 50),
+    ],
+)
 def test_an_outage_of_the_database_is_a_503(
     runtime: Runtime, token: Callable[..., str], error: PyMongoError
 ) -> None:
-    def cut_off(runtime: Runtime) -> Blueprint:
+    reply = Client(app_with(runtime, failing_with(error)), token).get("/failing")
+
+    assert (reply.status, reply.code) == (503, "unavailable")
+    assert reply.headers["Retry-After"]
+
+
+def test_an_operation_that_is_wrong_is_no_outage(
+    runtime: Runtime, token: Callable[..., str]
+) -> None:
+    error = BulkWriteError({"writeErrors": [{"code": 121}], "writeConcernErrors": []})
+    for each in (error, OperationFailure("no such operator", 2)):
+        reply = Client(app_with(runtime, failing_with(each)), token).get("/failing")
+
+        assert (reply.status, reply.code) == (500, "internal")
+
+
+def failing_with(error: PyMongoError) -> Callable[[Runtime], Blueprint]:
+    def failing(runtime: Runtime) -> Blueprint:
         blueprint = Blueprint(__name__)
 
-        @router(blueprint, runtime)("GET", "/cut-off")
+        @router(blueprint, runtime)("GET", "/failing")
         def get(_request: Request) -> Response:
             raise error
 
         return blueprint
 
-    reply = Client(app_with(runtime, cut_off), token).get("/cut-off")
-
-    assert (reply.status, reply.code) == (503, "unavailable")
-    assert reply.headers["Retry-After"]
+    return failing
 
 
 def test_the_database_has_less_time_than_the_function(

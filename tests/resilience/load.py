@@ -17,6 +17,7 @@ CALLERS = 4
 CALLS = int(os.environ.get("PLAZA_TEST_CALLS", "10"))
 # Nothing is done for so long: all wait for a majority.
 WAIT_SECONDS = 1.0
+STEP_DOWN_SECONDS = 30
 # A call that was under way when the new primary came may take so much longer.
 SLACK_SECONDS = 2.0
 
@@ -149,3 +150,13 @@ def assert_bounded_by(outage: Outage, load: Load) -> None:
             assert call.status == 503, call
             assert call.ended >= outage.began, call
             assert call.began <= outage.ended + SLACK_SECONDS, call
+
+
+def step_down_during(load: Load, replica_set: ReplicaSet) -> None:
+    """Have the primary hand over under the load, as in maintenance."""
+    with load.running():
+        load.wait_for_more(CALLERS * CALLS)
+        before = replica_set.primary()
+        before.ask({"replSetStepDown": STEP_DOWN_SECONDS})
+        wait_until(lambda: replica_set.primary() is not before, "another member is the primary")
+        load.wait_for_more(CALLERS * CALLS)

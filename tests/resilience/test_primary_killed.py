@@ -5,7 +5,7 @@ PLAZA_TEST_CALLS sets how many calls each caller makes before and after.
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -31,6 +31,7 @@ from tests.resilience.load import (
     Workers,
     assert_bounded_by,
     kill_during,
+    step_down_during,
 )
 from tests.resilience.replica_set import ReplicaSet
 from tests.social.people import follow, news, settle, try_post
@@ -59,26 +60,46 @@ def at_work(app: Chalice, sqs: Any, worker: str) -> Iterator[Workers]:
             sqs.delete_queue(QueueUrl=url)
 
 
-def test_every_comment_that_was_acknowledged_stays_and_stays_single(
-    client: Client, runtime: Runtime, replica_set: ReplicaSet
-) -> None:
+@pytest.fixture
+def comment(client: Client) -> Callable[[str], Reply]:
+    """Comment on a node with a text; return the answer."""
     publisher = client.as_("paula", roles=["admin"])
     url = "https://blog.example/harbour"
     assert publisher.put("/nodes/harbour", title="The harbour", url=url).status == 201
 
-    def comment(name: str) -> Reply:
-        return client.as_("ann").post("/nodes/harbour/comments", text=name)
+    def post(text: str) -> Reply:
+        return client.as_("ann").post("/nodes/harbour/comments", text=text)
 
-    load = Load(comment)
-    outage = kill_during(load, replica_set)
+    return post
 
+
+def stored_comments(runtime: Runtime) -> Counter[str]:
     node = runtime.database[NODES.name].find_one({"_id": "harbour"})
     assert node is not None
     exported = [each for batch in store_of(runtime, node).export(node) for each in batch]
-    stored = Counter(each["text"] for each in exported)
+    return Counter(str(each["text"]) for each in exported)
+
+
+def test_every_comment_that_was_acknowledged_stays_and_stays_single(
+    comment: Callable[[str], Reply], runtime: Runtime, replica_set: ReplicaSet
+) -> None:
+    load = Load(comment)
+    outage = kill_during(load, replica_set)
+
+    stored = stored_comments(runtime)
     assert set(load.acknowledged()) <= stored.keys()
     assert set(stored.values()) == {1}
     assert_bounded_by(outage, load)
+
+
+def test_nobody_notices_a_primary_that_steps_down(
+    comment: Callable[[str], Reply], runtime: Runtime, replica_set: ReplicaSet
+) -> None:
+    load = Load(comment)
+    step_down_during(load, replica_set)
+
+    assert load.refused() == []
+    assert stored_comments(runtime) == Counter(load.acknowledged())
 
 
 @pytest.fixture
