@@ -29,6 +29,7 @@ from local.mongod import running_mongod
 from local.queues import Poller, create_queues
 from tests.http_client import Client
 from tests.listener import ShardListener
+from tests.resilience.replica_set import ReplicaSet, running_replica_set
 from tests.sending import refuse_undeclared
 from tests.shard_exceptions import SHARD_EXCEPTIONS
 
@@ -47,8 +48,7 @@ def pytest_configure() -> None:
 
 @pytest.fixture(autouse=True)
 def _operations_are_targeted() -> Iterator[None]:
-    """Fail the test whose operation no router could target."""
-    LISTENER.take()
+    """Fail the test whose operation, or whose module's, no router could target."""
     yield
     found = LISTENER.take()
     assert not found, "add to tests/shard_exceptions.py, or say which shard: " + "; ".join(found)
@@ -96,6 +96,18 @@ def mongodb_uri() -> Iterator[str]:
             yield uri
     finally:
         shutil.rmtree(data)
+
+
+@pytest.fixture(scope="session")
+def replica_set() -> Iterator[ReplicaSet]:
+    """Three real servers, started when the first test asks for them."""
+    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
+    folder = Path(tempfile.mkdtemp(prefix="plaza-set-", dir=memory if memory.is_dir() else None))
+    try:
+        with running_replica_set(folder) as members:
+            yield members
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,8 @@
 """What every collection of Plaza declares."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from chalicelib.database import Collection
@@ -35,6 +38,21 @@ def test_a_unique_index_begins_with_the_shard_key(collection: Collection) -> Non
         if index.document.get("unique"):
             keys = list(index.document["key"].items())
             assert keys[: len(collection.shard_key)] == list(collection.shard_key.items())
+
+
+def test_the_page_on_operating_names_every_shard_key() -> None:
+    page = (Path(__file__).parent.parent / "docs/operations.md").read_text()
+    table = page.partition("| shard key |")[2].partition("| all others |")[0]
+    told = {}
+    for row in re.findall(r"^\| (`.*?) \| (.*?) \|", table, re.MULTILINE):
+        for name in re.findall(r"`(.*?)`", row[0]):
+            told[name] = dict.fromkeys(
+                re.findall(r"`(.*?)`", row[1]), "hashed" if row[1].endswith("hashed") else 1
+            )
+
+    assert told == {
+        each.name: each.shard_key for each in COLLECTIONS if each.shard_key != {"_id": 1}
+    }
 
 
 def test_an_index_that_begins_with_the_shard_key_supports_it() -> None:
