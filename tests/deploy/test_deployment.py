@@ -57,6 +57,7 @@ def deployment(
         deployed.deploy(
             without_the_api(translated(sam)),
             {"mongodb_uri": mongodb_uri, "jwt_secret": SECRET, "signing_keys": SECRET},
+            FanOutConcurrency="7",
         )
         with MongoClient[Document](mongodb_uri) as client:
             client.drop_database(DATABASE)

@@ -13,7 +13,7 @@ from app import app as declared_app
 from chalicelib.queues import MAX_RECEIVES
 from chalicelib.settings import Settings
 from deploy.api import GATEWAY_RESPONSES, problem_body
-from deploy.declared import CONFIG, Api, Command, Schedule, Worker, declared_functions
+from deploy.declared import CONFIG, Api, Command, Function, Schedule, Worker, declared_functions
 from deploy.parameters import SETTINGS
 from deploy.permissions import SENDS
 from tests.deploy.conftest import make_package
@@ -187,16 +187,18 @@ def test_each_function_is_traced_and_logs_where_lines_expire(template: Any, name
     assert properties(template, log_group)["RetentionInDays"] == {"Ref": "LogRetentionDays"}
 
 
-@pytest.mark.parametrize("name", [each.resource for each in FUNCTIONS])
-def test_each_function_joins_a_vpc_only_where_subnets_are_named(template: Any, name: str) -> None:
-    condition, network, otherwise = properties(template, name)["VpcConfig"]["Fn::If"]
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.name)
+def test_each_function_joins_a_vpc_and_may_do_so_only_where_subnets_are_named(
+    template: Any, function: Function
+) -> None:
+    network = properties(template, function.resource)["VpcConfig"]["Fn::If"]
+    (condition, (policy,), otherwise) = properties(template, function.role)["ManagedPolicyArns"][
+        "Fn::If"
+    ]
 
-    assert condition == "InVpc"
-    assert network == {
-        "SubnetIds": {"Ref": "SubnetIds"},
-        "SecurityGroupIds": {"Ref": "SecurityGroupIds"},
-    }
-    assert otherwise == {"Ref": "AWS::NoValue"}
+    assert network[0] == condition == "InVpc"
+    assert policy["Fn::Sub"].endswith(":iam::aws:policy/service-role/AWSLambdaENIManagementAccess")
+    assert network[2] == otherwise == {"Ref": "AWS::NoValue"}
 
 
 def test_what_is_reserved_is_what_the_parameters_say(template: Any) -> None:
