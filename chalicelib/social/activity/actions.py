@@ -20,7 +20,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social import errands, leases, users
 from chalicelib.social.activity import descriptors, people
 from chalicelib.social.activity.descriptors import MAX_TAGS
-from chalicelib.social.activity.models import MAX_AUDIENCE, MAX_REFS, NewAction
+from chalicelib.social.activity.models import MAX_AUDIENCE, MAX_REFS, NewAction, fields_for
 from chalicelib.social.activity.scope import may_see
 from chalicelib.social.leases import FanOut
 from chalicelib.social.messages import Cascade, DeliverAction
@@ -142,8 +142,9 @@ def find(database: Database[Document], action_id: str) -> Document:
 
 def find_visible(database: Database[Document], action_id: str, reader: Principal) -> Document:
     """Return an action; raises UnknownAction for those who may not see it."""
-    action = find(database, action_id)
-    if not may_see(action, reader.id, people.today(database, reader.id)):
+    where = {"_id": action_id, "deleted": False}
+    action = collection(database).find_one(where, fields_for(reader.id))
+    if action is None or not may_see(action, reader.id, people.today(database, reader.id)):
         raise UnknownAction
     return action
 

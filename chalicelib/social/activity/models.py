@@ -131,7 +131,16 @@ def _type_of(descriptor: Any) -> str | None:
     return stated if isinstance(stated, str) else None
 
 
-_SHOWN = ("actor", "conducted", "scope", "refs", "descriptor", "hidden", "comment_count")
+_SHOWN = (
+    "actor",
+    "conducted",
+    "scope",
+    "refs",
+    "descriptor",
+    "hidden",
+    "comment_count",
+    "reaction_count",
+)
 
 
 def fields_for(reader_id: str) -> dict[str, Any]:

@@ -17,13 +17,12 @@ def of(runtime: Runtime, action_id: str, caller: Principal) -> dict[str, Any]:
 
     Raises UnknownAction, and Forbidden for those who may see the action but not this.
     """
-    if caller.has("moderator"):
-        fan_out = actions.find(runtime.database, action_id)["fan_out"]
-        return {**answer_of(fan_out), "reason": fan_out["reason"]}
-    action = actions.find_visible(runtime.database, action_id, caller)
-    if action["actor"]["id"] != caller.id:
+    action = actions.find(runtime.database, action_id)
+    fan_out, is_staff = action["fan_out"], caller.has("moderator")
+    if caller.id != action["actor"]["id"] and not is_staff:
+        actions.find_visible(runtime.database, action_id, caller)
         raise Forbidden("A fan-out is shown to the action's actor and to moderators")
-    return answer_of(action["fan_out"])
+    return {**answer_of(fan_out), **({"reason": fan_out["reason"]} if is_staff else {})}
 
 
 def failed(runtime: Runtime, query: PageQuery) -> dict[str, Any]:

@@ -24,6 +24,7 @@ def test_an_action_is_answered_as_it_was_told(office: Office) -> None:
         "descriptor": APPLIED,
         "hidden": False,
         "comment_count": 0,
+        "reaction_count": 0,
     }
     assert office.client.as_("cy").get(f"/actions/{reply.json['id']}").json == reply.json
 

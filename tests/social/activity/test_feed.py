@@ -28,6 +28,7 @@ def test_a_feed_shows_actions_with_their_relevancy(office: Office) -> None:
                 "descriptor": APPLIED,
                 "hidden": False,
                 "comment_count": 0,
+                "reaction_count": 0,
                 "relevancy": "2026-03-01T11:50:00Z",
             }
         ],

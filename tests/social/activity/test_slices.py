@@ -47,6 +47,7 @@ def test_an_action_shows_its_whole_self_but_no_relevancy(office: Office) -> None
         "descriptor": APPLIED,
         "hidden": False,
         "comment_count": 0,
+        "reaction_count": 0,
     }
 
 
