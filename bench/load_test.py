@@ -1,0 +1,213 @@
+"""A mixed day against a server of its own, and a look for what was lost.
+
+Seven of ten tasks read a page of comments, two see an ad and tell so, eight in a hundred read
+news, two write: a comment or a post. Afterwards every comment that was acknowledged has to be
+there, every impression counted once, every post in the news of all who follow its author.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench.calls import Caller, CallFailed, HttpCalls
+from bench.discussions import seed_node
+from bench.inventory import SITE, add_zone
+from bench.stage import Stage, fresh_stage
+from bench.tables import table
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from chalicelib.social import circles, graph, users
+from local.tokens import mint
+
+ROOT = Path(__file__).resolve().parents[1]
+REQUIREMENTS, ENVIRONMENT = ROOT / "requirements-load.txt", ROOT / ".venv-load"
+NODES = tuple(f"page-{number}" for number in range(20))
+ZONES = {"small": 10, "large": 1_000}
+AUTHORS = tuple(f"author-{number}" for number in range(10))
+READERS = tuple(f"reader-{number}" for number in range(20))
+COMMENTS_EACH = 200
+DRAIN_SECONDS = 300
+
+
+# Gives calls as somebody, by name and claims.
+CallsAs = Callable[..., Caller]
+
+
+class Check(NamedTuple):
+    """What was acknowledged, and how much of it is there."""
+
+    what: str
+    acknowledged: int
+    found: int
+    is_whole: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the day and the checks; exits with 1 where anything was lost."""
+    parser = argparse.ArgumentParser(prog="script/load-test", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60, help="default: %(default)s")
+    parser.add_argument("--users", type=int, default=16, help="at once; default: %(default)s")
+    given = parser.parse_args(arguments)
+    locust = _installed()
+    with (
+        tempfile.TemporaryDirectory(prefix="plaza-load-") as name,
+        fresh_stage(Path(name)) as stage,
+    ):
+        seed(stage.runtime)
+        with stage.server() as url:
+            found = _day(stage, locust, url, given.seconds, given.users)
+            print(_calls_table(found), end="\n\n")
+            checks = check(
+                partial(HttpCalls, url, stage.runtime), found, stage.runtime.now().date()
+            )
+    rows = [
+        (each.what, str(each.acknowledged), str(each.found), "" if each.is_whole else "**lost**")
+        for each in checks
+    ]
+    print(table(("after the queues were drained", "acknowledged", "found", ""), rows))
+    if not all(each.is_whole for each in checks):
+        sys.exit(1)
+
+
+def _installed() -> Path:
+    """Return the locust of an environment of its own, which is made at the first run."""
+    locust, stamp = ENVIRONMENT / "bin" / "locust", ENVIRONMENT / ".installed"
+    wanted = REQUIREMENTS.read_text()
+    if not (stamp.exists() and stamp.read_text() == wanted):
+        print("Installing locust into .venv-load (once) ...", flush=True)
+        pip = [str(ENVIRONMENT / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+        for command in (
+            [sys.executable, "-m", "venv", "--clear", str(ENVIRONMENT)],
+            [*pip, "--disable-pip-version-check", "--requirement", str(REQUIREMENTS)],
+        ):
+            subprocess.run(command, check=True)  # noqa: S603 - fixed commands
+        stamp.write_text(wanted)
+    return locust
+
+
+def seed(runtime: Runtime) -> None:
+    """Make the pages, the ads and the people of the day; every reader follows every author."""
+    for node in NODES:
+        seed_node(runtime, node, COMMENTS_EACH, store="documents", threaded=True)
+    for zone, ads in ZONES.items():
+        add_zone(runtime, zone, ads)
+    for person in (*AUTHORS, *READERS):
+        users.ensure(runtime, Principal(person, person.title()))
+    for reader in READERS:
+        circles.put(runtime.database, reader, "read", "Read")
+        for author in AUTHORS:
+            graph.add_member(runtime, reader, "read", author)
+
+
+def _day(stage: Stage, locust: Path, url: str, seconds: int, users_at_once: int) -> dict[str, Any]:
+    """Let locust live the day; return what it wrote down."""
+    runtime, result = stage.runtime, stage.folder / "result.json"
+    people = {name: mint(runtime.settings, runtime.now(), name) for name in (*AUTHORS, *READERS)}
+    plan = {
+        "nodes": NODES,
+        "site": SITE,
+        "zones": list(ZONES),
+        "authors": {name: people[name] for name in AUTHORS},
+        "readers": {name: people[name] for name in READERS},
+        "result": str(result),
+    }
+    plan_file = stage.folder / "plan.json"
+    plan_file.write_text(json.dumps(plan))
+    command = [str(locust), "--locustfile", str(ROOT / "bench" / "locustfile.py"), "--headless"]
+    command += ["--users", str(users_at_once), "--spawn-rate", str(users_at_once), "--host", url]
+    command += ["--run-time", f"{seconds}s", "--stop-timeout", "30", "--only-summary"]
+    command += ["--loglevel", "ERROR", "--exit-code-on-error", "0"]
+    print(f"{users_at_once} users for {seconds} s against {url} ...", flush=True)
+    environment = {**os.environ, "PLAZA_LOAD_PLAN": str(plan_file)}
+    log = stage.folder / "locust.log"
+    with log.open("wb") as out:
+        done = subprocess.run(  # noqa: S603 - the locust installed above
+            command, env=environment, check=False, stdout=out, stderr=out
+        )
+    if done.returncode:
+        sys.exit(f"locust failed:\n{log.read_text()}")
+    found: dict[str, Any] = json.loads(result.read_text())
+    return found
+
+
+def _calls_table(found: dict[str, Any]) -> str:
+    rows = [
+        (
+            each["name"],
+            str(each["requests"]),
+            f"{each['per_second']:.1f}",
+            f"{each['p50_ms']:.0f}",
+            f"{each['p99_ms']:.0f}",
+            str(each["failures"]),
+        )
+        for each in [*found["calls"], {**found["total"], "name": "together"}]
+    ]
+    return table(("call", "requests", "a second", "p50 ms", "p99 ms", "errors"), rows)
+
+
+def check(calls_as: CallsAs, found: dict[str, Any], today: date) -> list[Check]:
+    """Return what is there of all that was acknowledged, once the queues are drained."""
+    auditor = calls_as("auditor", roles=["admin"])
+    there = sum(_is_there(auditor, node, comment_id) for node, comment_id in found["comments"])
+    written = len(found["comments"])
+    seen, failed = found["beacons"]["acknowledged"], found["beacons"]["failed"]
+    counted = _settled(lambda: _impressions(auditor, today), seen)
+    # One whose answer was lost may have been counted, and one that was not sent was not.
+    exactly = seen <= counted <= seen + failed
+    wanted = len(found["posts"]) * len(READERS)
+    brought = _settled(lambda: _brought(calls_as, found["posts"]), wanted)
+    return [
+        Check("comments", written, there, there == written),
+        Check("impressions counted", seen, counted, exactly),
+        Check("posts in followers' news", wanted, brought, brought == wanted),
+    ]
+
+
+def _settled(count: Callable[[], int], wanted: int) -> int:
+    """Return the count once it is what is wanted, or what it is when the time is over."""
+    deadline = time.monotonic() + DRAIN_SECONDS
+    while (found := count()) < wanted and time.monotonic() < deadline:
+        time.sleep(1)
+    return found
+
+
+def _is_there(calls: Caller, node: str, comment_id: str) -> bool:
+    try:
+        calls("GET", "/nodes/{node}/comments/{comment}", {"node": node, "comment": comment_id})
+    except CallFailed:
+        return False
+    return True
+
+
+def _impressions(calls: Caller, today: date) -> int:
+    """Return the impressions in the site's report, of two days in case midnight came between."""
+    span = {"from": f"{today - timedelta(days=1)}", "to": f"{today + timedelta(days=1)}"}
+    report = json.loads(calls("GET", "/reports/sites/{site}", {"site": SITE}, span))
+    return sum(row["impressions"] for row in report["rows"])
+
+
+def _brought(calls_as: CallsAs, posts: list[tuple[str, str]]) -> int:
+    """Return how many of the posts are in the news of how many readers, all added up."""
+    ids = {post_id for _, post_id in posts}
+    found = 0
+    for reader in READERS:
+        calls, cursor = calls_as(reader), ""
+        while cursor is not None:
+            query = {"limit": "200"} | ({"cursor": cursor} if cursor else {})
+            page = json.loads(calls("GET", "/users/me/news", {}, query))
+            found += len(ids & {post["id"] for post in page["posts"]})
+            cursor = page["next"]
+    return found
+
+
+if __name__ == "__main__":
+    main()

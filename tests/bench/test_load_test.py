@@ -1,0 +1,80 @@
+import json
+from functools import partial
+from typing import Any
+
+import pytest
+
+from bench import load_test
+from bench.calls import AppCalls
+from bench.inventory import SITE
+from bench.load_test import check, seed
+from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.runtime import Runtime
+from chalicelib.social.news_items import NEWS_ITEMS
+from tests.conftest import START, Workers
+from tests.http_client import Client
+
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small day, whose queues are drained before it is checked."""
+    monkeypatch.setattr(load_test, "NODES", ("page-0",))
+    monkeypatch.setattr(load_test, "ZONES", {"small": 10})
+    monkeypatch.setattr(load_test, "AUTHORS", ("author-0",))
+    monkeypatch.setattr(load_test, "READERS", ("reader-0", "reader-1"))
+    monkeypatch.setattr(load_test, "COMMENTS_EACH", 5)
+    monkeypatch.setattr(load_test, "DRAIN_SECONDS", 0)
+
+
+@pytest.fixture
+def day(small: None, runtime: Runtime, client: Client, workers: Workers) -> dict[str, Any]:  # noqa: ARG001
+    """A comment, an impression and a post, all acknowledged, and the queues empty."""
+    seed(runtime)
+    comment = AppCalls(runtime, "reader-0")(
+        "POST", "/nodes/{node}/comments", {"node": "page-0"}, body={"text": "So"}
+    )
+    body = {"type": "status", "detail": {"text": "So"}, "circles": ["*public*"]}
+    post = AppCalls(runtime, "author-0")("POST", "/posts", {}, body=body)
+    (ad,) = client.get(f"/ads/{SITE}/small?visitor=ann").json["ads"]
+    seen = client.request("POST", ad["impression_url"], headers={"User-Agent": BROWSER})
+    assert seen.status == 204
+    workers.drain()
+    return {
+        "comments": [["page-0", json.loads(comment)["id"]]],
+        "posts": [["author-0", json.loads(post)["id"]]],
+        "beacons": {"acknowledged": 1, "failed": 0},
+    }
+
+
+def lost(runtime: Runtime, day: dict[str, Any]) -> list[str]:
+    checks = check(partial(AppCalls, runtime), day, START.date())
+    return [each.what for each in checks if not each.is_whole]
+
+
+def test_of_a_good_day_nothing_is_lost(runtime: Runtime, day: dict[str, Any]) -> None:
+    assert lost(runtime, day) == []
+
+
+def test_what_is_lost_is_named(runtime: Runtime, day: dict[str, Any]) -> None:
+    runtime.database[COMMENTS.name].delete_one({"text": "So"})
+    runtime.database[NEWS_ITEMS.name].delete_one({"user_id": "reader-1"})
+
+    assert lost(runtime, day) == ["comments", "posts in followers' news"]
+
+
+def test_an_impression_that_is_lost_or_counted_twice_is_named(
+    runtime: Runtime, day: dict[str, Any]
+) -> None:
+    for acknowledged in (0, 2):
+        day["beacons"]["acknowledged"] = acknowledged
+        assert lost(runtime, day) == ["impressions counted"]
+
+
+def test_a_beacon_whose_answer_was_lost_may_count_or_not(
+    runtime: Runtime, day: dict[str, Any]
+) -> None:
+    day["beacons"] = {"acknowledged": 0, "failed": 1}
+
+    assert lost(runtime, day) == []
