@@ -22,6 +22,9 @@ from bench.stage import Stage, fresh_stage
 # Each part is a module of this package whose `groups(stage)` yields lists of cases: those of
 # a list share the data that were made before it was yielded, and are measured in turns.
 PARTS = ("comments", "ads", "ads_counting", "social", "activity")
+# What can be run by itself too, being a piece of a part.
+PIECES = ("fan_out",)
+_NAMES = ", ".join((*PARTS, *PIECES))
 
 # Ratios of two runs on one machine are to agree within this share.
 TOLERANCE = 0.15
@@ -59,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="script/bench", description=__doc__)
-    parser.add_argument("part", nargs="*", help=f"which parts: {', '.join(PARTS)}; default: all")
+    parser.add_argument(
+        "part", nargs="*", help=f"which parts: {_NAMES}; default: {', '.join(PARTS)}"
+    )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and shorter rounds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with charts")
@@ -71,9 +76,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--compare", type=Path, metavar="FILE", help="list the ratios that differ from a run's"
     )
     given = parser.parse_args(arguments)
-    unknown = set(given.part).difference(PARTS)
+    unknown = set(given.part).difference(PARTS, PIECES)
     if unknown:
-        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {_NAMES}")
     return given
 
 

@@ -1,18 +1,18 @@
 """What the social feed costs: fan-out, the first page, a comment's spread, circling.
 
-The floor of a fan-out is `insert_many(ordered=False)` of the same documents; that of a page
-is its own reads, permission reads included, sent by the driver with nothing around them.
+The floor of a page is its own reads, permission reads included, sent by the driver with
+nothing around them.
 """
 
-import dataclasses
 import itertools
-from collections import deque
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, get_args
+from typing import get_args
 
+from bench import fan_out
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
+from bench.fan_out import PUSHED, with_news
 from bench.people import (
     AUTHOR,
     READER,
@@ -23,11 +23,9 @@ from bench.people import (
 )
 from bench.raw_social import RAW_PAGES
 from bench.stage import Stage
-from chalicelib.database import Document
 from chalicelib.http import PageQuery
-from chalicelib.queues import Message, Queues
 from chalicelib.runtime import Runtime
-from chalicelib.social import fan_out, graph, news, news_items, promotion, spreading
+from chalicelib.social import graph, news, promotion, spreading
 from chalicelib.social.graph_store import StoreName
 from chalicelib.social.models import COMMENTS_SHOWN
 from chalicelib.social.posts import collection
@@ -35,99 +33,21 @@ from chalicelib.social.views import NewsDesign
 
 PAGE = 25
 FOLLOWED, POSTS_EACH = 100, 5
-FAN_OUT_RATE_AT_LEAST, FAN_OUT_BARRED_FROM = 0.7, 1_000
-PUSHED: tuple[NewsDesign, ...] = ("references", "copies")
 
 
 def groups(stage: Stage) -> Iterator[list[Case]]:
     """Yield fan-outs, first pages, spreads, circlings, and a page through each door."""
-    yield list(_fan_outs(stage))
+    yield from fan_out.groups(stage)
     yield [*_pages(stage), *_above_the_line(stage)]
     yield list(_spreads(stage))
     yield list(_circlings(stage))
     yield from _doors(stage)
 
 
-def _with_news(stage: Stage, name: str, design: NewsDesign) -> Runtime:
-    """Return a runtime over a database of its own, whose news are of this design."""
-    runtime = stage.with_database(name).runtime
-    settings = runtime.settings.model_copy(update={"news": design})
-    return dataclasses.replace(runtime, settings=settings)
-
-
-def _fan_outs(stage: Stage) -> Iterator[Case]:
-    """Give a fan-out, from its first message to its end; publishing the post is not timed."""
-    for size, design in itertools.product(stage.sizes(100, 1_000, 10_000), PUSHED):
-        here = _with_news(stage, f"fan-out-{design}-{size}", design)
-        fan = FanOut(here, seed_followers(here, size))
-        is_barred = design == "references" and size >= FAN_OUT_BARRED_FROM
-        yield Case(
-            "fan-out",
-            fan.deliver,
-            fan.insert,
-            floor_is="insert_many of the same items",
-            store=design,
-            size=size,
-            unit="followers",
-            items=size,
-            door="function",
-            prepare=fan.publish,
-            prepare_floor=fan.make_items,
-            ratio_at_most=1 / FAN_OUT_RATE_AT_LEAST if is_barred else None,
-        )
-
-
-class FanOut:
-    """The fan-outs of one author's posts to the same readers, a new post each time."""
-
-    def __init__(self, runtime: Runtime, readers: list[str]) -> None:
-        self._waiting = WaitingQueues(runtime.settings.queue_prefix)
-        self._runtime = dataclasses.replace(runtime, queues=self._waiting)
-        self._readers = readers
-        self._items: list[Document] = []
-
-    def publish(self) -> None:
-        """Publish a post, whose first message then waits."""
-        seed_post(self._runtime)
-
-    def deliver(self) -> None:
-        """Work on message after message until none waits."""
-        while message := self._waiting.take():
-            fan_out.handle(self._runtime, message)
-
-    def make_items(self) -> None:
-        """Make the items of a post that nobody delivers."""
-        post = seed_post(self._runtime)
-        self._waiting.take()
-        self._items = news_items.items_of({**post, "_id": f"{post['_id']}-raw"}, self._readers)
-
-    def insert(self) -> None:
-        """Insert the items by the driver."""
-        rows = self._runtime.database[news_items.NEWS_ITEMS.name]
-        rows.insert_many(self._items, ordered=False)
-
-
-class WaitingQueues(Queues):
-    """Queues that keep what was sent until it is taken."""
-
-    def __init__(self, prefix: str) -> None:
-        super().__init__(prefix)
-        self._messages: deque[Any] = deque()
-
-    def send(self, *messages: Message) -> bool:
-        """Keep the messages."""
-        self._messages += messages
-        return True
-
-    def take(self) -> Any:
-        """Return the message that waited longest."""
-        return self._messages.popleft() if self._messages else None
-
-
 def _pages(stage: Stage) -> Iterator[Case]:
     """Give the first page of news of a reader who follows so many authors."""
     for size, design in itertools.product(stage.sizes(10, 100, 500), get_args(NewsDesign)):
-        here = _with_news(stage, f"page-{design}-{size}", design)
+        here = with_news(stage, f"page-{design}-{size}", design)
         seed_followed(here, authors=size, posts_each=POSTS_EACH)
         yield Case(
             "first page of news",
@@ -143,7 +63,7 @@ def _pages(stage: Stage) -> Iterator[Case]:
 def _above_the_line(stage: Stage) -> Iterator[Case]:
     """Give the first page of references of a reader some of whose followed are not pushed."""
     for size in stage.sizes(1, 10, 100):
-        here = _with_news(stage, f"above-{size}", "references")
+        here = with_news(stage, f"above-{size}", "references")
         seed_followed(here, authors=FOLLOWED, posts_each=POSTS_EACH)
         leave_to_readers(here, size)
         yield Case(
@@ -164,7 +84,7 @@ def _first_page(calls: Caller) -> Work:
 def _spreads(stage: Stage) -> Iterator[Case]:
     """Give a comment's way to the copies of a post that so many have."""
     for size, design in itertools.product(stage.sizes(10, 100, 1_000), PUSHED):
-        here = _with_news(stage, f"spread-{design}-{size}", design)
+        here = with_news(stage, f"spread-{design}-{size}", design)
         post = seed_post(here)
         news.design(here).add([post], seed_followers(here, size))
         yield Case(
