@@ -7,8 +7,8 @@ from deploy.intrinsics import NO_VALUE, reference, when
 from deploy.parameters import api_variables
 from deploy.queues import concurrency_parameter, mapping_properties, queue_id
 
-# Lambda keeps an event for no less than a minute.
-_LEAST_EVENT_AGE_SECONDS = 60
+# Lambda keeps an event for a minute at least and six hours at most.
+_LEAST_EVENT_AGE_SECONDS, _MOST_EVENT_AGE_SECONDS = 60, 6 * 3_600
 
 
 def log_group_id(function: Function) -> str:
@@ -48,7 +48,9 @@ def function_additions(function: Function) -> dict[str, Any]:
         # The next run is the retry.
         properties["EventInvokeConfig"] = {
             "MaximumRetryAttempts": 0,
-            "MaximumEventAgeInSeconds": max(_LEAST_EVENT_AGE_SECONDS, function.every_seconds),
+            "MaximumEventAgeInSeconds": min(
+                max(_LEAST_EVENT_AGE_SECONDS, function.every_seconds), _MOST_EVENT_AGE_SECONDS
+            ),
         }
     if not isinstance(function, Worker):
         return {"Properties": properties}

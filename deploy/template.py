@@ -51,6 +51,11 @@ def _outputs(functions: list[Function], workers: list[Worker]) -> dict[str, Any]
             "Description": "The deployment's page in CloudWatch",
             "Value": filled(f"{console}?region=${{AWS::Region}}#dashboards:name=${{Dashboard}}"),
         },
+        "UsagePlanId": {
+            "Description": "The usage plan of the API keys",
+            "Condition": "RequiresApiKey",
+            "Value": reference("UsagePlan"),
+        },
         **{
             f"{each.resource}Name": {
                 "Description": f"The function of the command {each.title}",
