@@ -60,6 +60,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.pull._entries: find social.post",
         "social.walls.WallOfPosts.newest: find social.post",
     ),
+    "a page of incoming of one who was promoted: the few above the line, not the many followers": (
+        "social.pull._above_line_around: find social.user",
+    ),
     "audiences `at_post` by member, for what was sent and is pulled": (
         "social.pull._kept: find social.audience",
     ),

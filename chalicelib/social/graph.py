@@ -96,14 +96,9 @@ def _change(
     change: Callable[[frozenset[str]], frozenset[str]],
 ) -> Pair | None:
     """Change the circles that a member is in, in one transaction; None if nothing changed."""
-    users = collection(runtime.database)
 
     def work(session: ClientSession) -> tuple[Pair, Document] | None:
-        about = {**_PERSON, f"circles.{joining}.name": 1} if joining else _PERSON
-        owner = users.find_one({"_id": owner_id}, about, session=session)
-        member = users.find_one({"_id": member_id}, _PERSON, session=session)
-        if joining:
-            _check_may_join(runtime.database, owner, member, joining, session)
+        owner, member = _both(runtime.database, owner_id, member_id, joining, session)
         if owner is None or member is None:
             return None
         store = stores(runtime.database)[owner["graph_store"]]
@@ -126,6 +121,23 @@ def _change(
         # Outside, since one document cannot take everyone who circles a celebrity at once.
         count_followers(runtime.database, [member_id], _followers_change(pair))
     return pair
+
+
+def _both(
+    database: Database[Document],
+    owner_id: str,
+    member_id: str,
+    joining: str | None,
+    session: ClientSession,
+) -> tuple[Document | None, Document | None]:
+    """Return an owner of circles and another user, who may join the circle that is named."""
+    users = collection(database)
+    about = {**_PERSON, f"circles.{joining}.name": 1} if joining else _PERSON
+    owner = users.find_one({"_id": owner_id}, about, session=session)
+    member = users.find_one({"_id": member_id}, _PERSON, session=session)
+    if joining:
+        _check_may_join(database, owner, member, joining, session)
+    return owner, member
 
 
 def _check_may_join(

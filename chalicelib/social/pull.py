@@ -9,6 +9,7 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.errors import UnknownUser
 from chalicelib.social import audiences, graph, posts, users
+from chalicelib.social.graph_stores.edges import EdgeGraph
 from chalicelib.social.models import PUBLIC
 from chalicelib.social.views import Entry, Position, merge, older_than
 
@@ -75,7 +76,7 @@ def sent(
     database: Database[Document], user_id: str, after: Position | None, count: int
 ) -> list[Entry]:
     """Return what authors above the line sent to circles that the user may be in."""
-    authors = above_line(database, _followers(database, user_id))
+    authors = _above_line_around(database, user_id)
     pulled = _by_authors(database, authors, {**_PULLED, "circles": {"$ne": PUBLIC}}, after, count)
     return merge(count, pulled, _kept(database, user_id, after, count, only_pulled=True))
 
@@ -86,6 +87,19 @@ def _followers(database: Database[Document], user_id: str) -> list[str]:
     except UnknownUser:
         return []
     return [each.id for page in pages for each in page]
+
+
+def _above_line_around(database: Database[Document], user_id: str) -> list[str]:
+    """Return the users of whom some posts are pulled, and who have a user in their circles."""
+    people = users.collection(database)
+    own = people.find_one({"_id": user_id}, {"graph_store": 1, "followers": 1})
+    if own is None:
+        return []
+    if own["graph_store"] == "embedded":
+        return above_line(database, list(own["followers"]))
+    # From the other side: followers may be a million, those above the line are few.
+    above = [each["_id"] for each in people.find({"pulled": True}, {"_id": 1})]
+    return EdgeGraph(database).owners_among(user_id, above)
 
 
 def above_line(database: Database[Document], user_ids: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The feed of somebody who follows two thousand: as complete as promised, and bounded."""
+"""The feed of somebody with thousands of ties: as complete as promised, and bounded."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from chalicelib.social.graph_stores.edges import edge_id
 from tests.conftest import Clock, Workers
 from tests.http_client import Client
 from tests.social.designs import Design
-from tests.social.people import publish
+from tests.social.people import circle, ids, publish
 
 FOLLOWED = [f"author-{number:04}" for number in range(2_000)]
 POSTS_EACH = 3
@@ -175,3 +175,30 @@ def test_what_is_kept_for_a_reader_is_bounded(
     kept = {"references": items, "copies": copies}.get(runtime.settings.news, repair.KEPT)
     assert kept >= repair.KEPT
     assert all(len(each["posts"]) <= month_copies.POSTS_PER_DOCUMENT for each in months)
+
+
+@pytest.mark.usefixtures("posts")
+def test_what_was_sent_to_somebody_is_found_without_asking_for_their_followers(
+    client: Client, runtime: Runtime, workers: Workers
+) -> None:
+    """A page of incoming asks who of those above the line has the reader in a circle."""
+    if runtime.settings.news == "pull":
+        pytest.skip("news that are pulled ask every follower for posts, as decision 0042 says")
+    names = {"owner": "Fan", "member": "Bob"}
+    same = {"circles": ["read"], "names": names, "since": runtime.now()}
+    fans = [{**edge_id(f"fan-{number}", "bob"), **same} for number in range(2_000)]
+    runtime.database["social.edge"].insert_many(fans)
+    circle(client, "star", "club", "bob")
+    sent = publish(client, "star", ["club"])
+    workers.drain()
+    for name in ("social.news", "social.news_item"):
+        runtime.database[name].delete_many({})
+    pulled = {"$set": {"fan_out.pull": True}}
+    runtime.database["social.post"].update_one({"_id": sent}, pulled)
+    users.collection(runtime.database).update_one({"_id": "star"}, {"$set": {"pulled": True}})
+
+    with profiled(runtime) as said:
+        read = ids(client.as_("bob").get("/users/me/incoming"))
+
+    assert read == [sent]
+    assert cost(said).keys < PAGE

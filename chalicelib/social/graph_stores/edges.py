@@ -112,6 +112,12 @@ class EdgeGraph:
         found = self._edges.aggregate(stages, hint=dict(_BY_OWNER), batchSize=_IDS_AT_ONCE)
         return [edge["_id"] for edge in found]
 
+    def owners_among(self, member_id: str, owner_ids: Ids[str]) -> list[str]:
+        """Return those of the owners who have a user in their circles."""
+        pairs = {"_id.owner": {"$in": list(owner_ids)}, "_id.member": member_id}
+        found = self._edges.find(pairs, {"_id": 1}).hint(_BY_OWNER)
+        return [edge["_id"]["owner"] for edge in found]
+
     def count_followers(self, user_id: str) -> int:
         """Count those who have a user in their circles."""
         return self._edges.count_documents({"_id.member": user_id})
