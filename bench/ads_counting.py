@@ -173,8 +173,8 @@ class Worker:
 def _stored(event: AdEvent) -> Document:
     """Return an event as the worker stores it."""
     place = Place(event.campaign_id, event.ad_unit_id, event.site_id, event.zone_id)
-    billed = {"billed": True, "price_micros": event.price_micros}
-    return {**_raw_event(event.id, place, event.ts), **billed}
+    paid = {"billed": True, "price_micros": event.price_micros, "lease_id": event.lease_id}
+    return {**_raw_event(event.decision, place, event.ts), **paid}
 
 
 def _draws(runtime: Runtime, campaign: Document, lease: int) -> Case:
@@ -244,7 +244,7 @@ def _load_day(runtime: Runtime, day: datetime, number_of_events: int) -> None:
     for number in range(number_of_events):
         hour, place = slots[bisect.bisect_right(ends, number) - 1]
         at = day + timedelta(hours=hour)
-        rows.append(_raw_event(f"day-{number:08}:0:impression", _place(place), at))
+        rows.append(_raw_event(f"day-{number:08}", _place(place), at))
         if len(rows) == LOADED_AT_ONCE:
             collection.insert_many(rows, ordered=False)
             rows.clear()
@@ -269,11 +269,16 @@ def _place(number: int) -> Place:
     return Place(f"bench:day-{number}", "one", SITE, ZONE)
 
 
-def _raw_event(event_id: str, place: Place, ts: datetime) -> Document:
+def _raw_event(decision: str, place: Place, ts: datetime) -> Document:
+    """Return an impression as the worker stores it, which nobody pays for."""
     return {
-        "_id": event_id,
+        "_id": f"{decision}:0:impression",
         **place._asdict(),
         "type": "impression",
+        "decision": decision,
+        "slot": 0,
+        "lease_id": None,
+        "order": None,
         "ts": ts,
         "is_bot": False,
         "billed": False,
