@@ -41,23 +41,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run = (
         load(called_path(given.read)) if given.read else _measured(given.part or PARTS, given.quick)
     )
-    # As they are asked for: the last of them needs a library that a measurement does not.
-    if given.json:
-        save(run, called_path(given.json))
-    if given.markdown:
-        page.write(called_path(given.markdown), page.run_content(run))
-    if given.html:
-        from bench import charts
-
-        charts.write(run, called_path(given.html))
     print(tables.report(run))
     if given.compare:
         found = disagreements(run, load(called_path(given.compare)), TOLERANCE)
         heading = f"## ratios that differ by more than {TOLERANCE:.0%}: {len(found)}"
         print(f"\n{heading}\n\n{tables.disagreement_table(found)}")
+    _write(run, given)
     is_full = not (run.is_quick or given.read)
     if is_full and not all(bar.is_met for bar in bars(run)):
         sys.exit(1)
+
+
+def _write(run: Run, given: argparse.Namespace) -> None:
+    """Write the files that the command line names; a page needs every part that it shows."""
+    if given.json:
+        save(run, called_path(given.json))
+    if given.html:
+        # Late: a measurement does not need its library.
+        from bench import charts
+
+        charts.write(run, called_path(given.html))
+    if given.markdown:
+        try:
+            page.write(called_path(given.markdown), page.run_content(run))
+        except page.UnknownRegion as unknown:
+            sys.exit(f"{given.markdown} shows {unknown}, which this run has not measured")
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

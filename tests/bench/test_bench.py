@@ -176,8 +176,10 @@ def test_a_page_that_asks_for_what_was_not_measured_is_left_as_it_is(tmp_path: P
     file = tmp_path / "page.md"
     file.write_text("<!-- bench: comments -->\nold\n<!-- /bench -->\n")
 
-    with pytest.raises(page.UnknownRegion, match="comments"):
-        page.write(file, page.run_content(run_of(figure())))
+    save(run_of(figure()), tmp_path / "run.json")
+
+    with pytest.raises(SystemExit, match="shows comments, which this run has not measured"):
+        main(["--read", str(tmp_path / "run.json"), "--markdown", str(file)])
 
     assert "old" in file.read_text()
 
