@@ -4,7 +4,7 @@ The first reads the places of the feed in their order, with the reader as of tod
 reads the actions that stand there. docs/decisions/0053 says what a page is under changes.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from pymongo.database import Database
@@ -25,8 +25,6 @@ SPARE = 5
 MAX_NEWER = 1_000
 MAX_UNREAD = 100
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 # What of the reader decides on what the feed shows.
 _READER = {"_id": 0, "team": 1, "department": 1, "muted": 1}
 
@@ -167,7 +165,7 @@ def see(runtime: Runtime, reader_id: str) -> None:
 
 def cursor_of(runtime: Runtime, reader_id: str, snapshot: datetime, last: Position) -> str:
     """Return the cursor of what follows a position, in the feed of the time of a snapshot."""
-    position = [_milliseconds(snapshot), _milliseconds(last.ts), last.post_id]
+    position = [snapshot.isoformat(), last.ts.isoformat(), last.post_id]
     return encode_cursor(position, _scope(reader_id), runtime.settings.signing_keys)
 
 
@@ -175,11 +173,7 @@ def _scope(reader_id: str) -> str:
     return f"feed:{reader_id}"
 
 
-def _decode(position: list[Any]) -> _Place:
+def _decode(position: list[str]) -> _Place:
     snapshot, relevancy, action_id = position
-    after = Position(_EPOCH + relevancy * _MILLISECOND, action_id)
-    return _Place(_EPOCH + snapshot * _MILLISECOND, after)
-
-
-def _milliseconds(time: datetime) -> int:
-    return (time - _EPOCH) // _MILLISECOND
+    after = Position(datetime.fromisoformat(relevancy), action_id)
+    return _Place(datetime.fromisoformat(snapshot), after)

@@ -120,15 +120,15 @@ def _begin(runtime: Runtime, user_id: str, place: Document, session: ClientSessi
 
 
 def change(
-    database: Database[Document], user_id: str, change: Document, session: ClientSession
+    database: Database[Document], user_id: str, update: Document, session: ClientSession
 ) -> None:
     """Change what somebody's feed is made by, making the person where there is none."""
-    defaults = {name: value for name, value in NEW_PERSON.items() if name != "version"}
-    given = {name for fields in change.values() for name in fields}
-    missing = {name: value for name, value in defaults.items() if name not in given}
+    update = {**update, "$inc": {"version": 1}}
+    changed = {name for fields in update.values() for name in fields}
+    missing = {name: value for name, value in NEW_PERSON.items() if name not in changed}
     collection(database).update_one(
         {"_id": user_id},
-        {**change, "$inc": {"version": 1}, "$setOnInsert": missing},
+        {**update, "$setOnInsert": missing},
         upsert=True,
         session=session,
     )
