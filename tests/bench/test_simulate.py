@@ -1,10 +1,14 @@
+import dataclasses
 import math
+from pathlib import Path
 
 import pytest
 
+from bench import simulate
 from bench.audience import FeedCosts, Town, fitted
+from bench.figures import Run
 from bench.prices import cost_of_million, duration_ms, read_prices
-from tests.bench.test_bench import figure
+from tests.bench.test_bench import figure, run_of
 
 COSTS = FeedCosts(
     push_ms=2.0,
@@ -75,3 +79,57 @@ def test_a_workers_batch_is_shared_by_its_events() -> None:
     cost = cost_of_million("batch", figure(10), read_prices(), is_request=False)
 
     assert cost.shared_by(500).total == pytest.approx(cost.total / 500)
+
+
+def whole_run() -> Run:
+    """A run with a figure for all that the simulation asks for."""
+    sizes = {
+        ("social", "fan-out", "references"): (100, 1_000, 10_000),
+        ("social", "first page of news", "references"): (10, 100, 500),
+        ("social", "first page of news", "pull"): (10, 100, 500),
+        ("social", "first page of news, authors above the line", "references"): (1, 10, 100),
+    }
+    wanted = {(call.part, call.operation, call.store): (call.size,) for call in simulate.CALLS}
+    return run_of(
+        *(
+            dataclasses.replace(
+                figure(size),
+                part=part,
+                operation=name,
+                store=store,
+                p50_ms=1 + size / 100,
+                floor_p50_ms=1.0,
+            )
+            for (part, name, store), some in (wanted | sizes).items()
+            for size in some
+        )
+    )
+
+
+@pytest.mark.parametrize("name", ["run", "feed_costs", "followed", "line", "costs", "traffic"])
+def test_every_region_of_the_page_is_made_from_a_run(name: str) -> None:
+    scale = (Path(simulate.__file__).parents[1] / "docs" / "scale.md").read_text()
+
+    made = simulate.section(whole_run(), read_prices(), name)
+
+    assert made.startswith("|")
+    assert f"<!-- bench: {name} -->" in scale
+
+
+def test_the_traffic_costs_in_proportion_and_outgrows_a_cluster() -> None:
+    rows = simulate.section(whole_run(), read_prices(), "traffic").splitlines()[2:]
+
+    days = [float(row.split("$")[1].split(" ")[0].replace(",", "")) for row in rows]
+
+    assert days[1] == pytest.approx(days[0] * 100, rel=0.01)
+    assert "shards of" in rows[2]
+
+
+def test_a_run_that_lacks_a_figure_is_refused_by_its_name() -> None:
+    run = whole_run()
+    lacking = dataclasses.replace(
+        run, figures=[each for each in run.figures if each.part != "ads_counting"]
+    )
+
+    with pytest.raises(simulate.MissingFigure, match="ads_counting: beacon"):
+        simulate.section(lacking, read_prices(), "costs")
