@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.database import Document
+from chalicelib.logs import log
+from chalicelib.metrics import DELIVERIES
 from chalicelib.queues import Message
 from chalicelib.runtime import Runtime
 from chalicelib.social import leases
@@ -113,6 +115,12 @@ def _bring_to_all(
     if not leases.finish_at_once(lease, len(ids), kind.unchanged(document)):
         kind.mend(runtime, document)
         leases.finish_at_once(lease, len(ids), {})
+    _log_deliveries(lease, len(ids))
+
+
+def _log_deliveries(lease: Lease, readers: int) -> None:
+    fields = {"collection": lease.documents.name, "id": lease.document_id, "deliveries": readers}
+    log.info("brought to readers", extra={"fields": fields, "metrics": DELIVERIES})
 
 
 def deliver_chunk(runtime: Runtime, kind: Kind, document_id: str, number: int) -> None:
@@ -135,6 +143,7 @@ def deliver_chunk(runtime: Runtime, kind: Kind, document_id: str, number: int) -
             marked = leases.mark_done(lease, number, {})
         if marked == "last":
             leases.finish(lease)
+        _log_deliveries(lease, len(ids))
 
 
 def sweep(runtime: Runtime, kind: Kind) -> None:

@@ -16,6 +16,7 @@ from pymongo.collection import Collection as MongoCollection
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.logs import log
+from chalicelib.metrics import FAN_OUTS_FAILED
 from chalicelib.runtime import Runtime
 from chalicelib.validators import AtMost
 
@@ -243,8 +244,9 @@ def give_up(lease: Lease) -> None:
         return_document=ReturnDocument.AFTER,
     )
     if failed:
-        fields = {"collection": lease.documents.name, "id": lease.document_id}
-        log.error("fan-out failed", extra={"fields": {**fields, **failed["fan_out"]}})
+        what = {"collection": lease.documents.name, "id": lease.document_id}
+        fields = {**what, **failed["fan_out"], "fan_outs_failed": 1}
+        log.error("fan-out failed", extra={"fields": fields, "metrics": FAN_OUTS_FAILED})
 
 
 def note_failure(lease: Lease, error: Exception) -> None:

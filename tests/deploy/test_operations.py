@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app import app as declared_app
+from chalicelib import metrics
 from deploy.declared import ROOT, Api, Command, Function, Schedule, Worker, declared_functions
 
 PAGE = ROOT / "docs" / "operations.md"
@@ -101,6 +102,20 @@ def test_the_dashboard_shows_every_queue_and_alarm(template: Any) -> None:
     assert shown <= template["Resources"].keys() | {"AWS::StackName", "AWS::Region"}
     places = {(each["x"], each["y"]) for each in widgets}
     assert len(places) == len(widgets)
+
+
+def test_each_metric_of_ours_is_counted_somewhere() -> None:
+    """An alarm on a metric that nobody counts never rings."""
+    sources = [
+        path.read_text()
+        for path in (ROOT / "chalicelib").rglob("*.py")
+        if path != Path(metrics.__file__)
+    ]
+    names = [name for name, each in vars(metrics).items() if isinstance(each, metrics.Metrics)]
+
+    assert len(names) == len(metrics.ALL)
+    for name in names:
+        assert any(re.search(rf"\b{name}\b", text) for text in sources), name
 
 
 def test_each_parameter_is_in_the_page(template: Any) -> None:

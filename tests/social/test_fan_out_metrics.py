@@ -1,0 +1,68 @@
+"""What CloudWatch counts of a fan-out: how many readers it reached, and that it was given up."""
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chalicelib.database import NotInserted
+from chalicelib.logs import log
+from chalicelib.metrics import DELIVERIES, FAN_OUTS_FAILED, Metrics
+from chalicelib.social.news_items import NewsItems
+from tests.social.people import Town
+
+pytestmark = pytest.mark.usefixtures("chunks_of_two")
+
+
+class Recorder(logging.Handler):
+    """Keeps the records."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[Any] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+    def counted(self, metrics: Metrics) -> list[float]:
+        """Return what was counted by metrics of one name."""
+        (name,) = metrics.units
+        return [
+            each.fields[name] for each in self.records if getattr(each, "metrics", None) is metrics
+        ]
+
+
+@pytest.fixture
+def recorder() -> Iterator[Recorder]:
+    handler = Recorder()
+    log.addHandler(handler)
+    yield handler
+    log.removeHandler(handler)
+
+
+def test_every_chunk_says_how_many_readers_it_reached(
+    town: Town, readers: list[str], recorder: Recorder
+) -> None:
+    town.publish()
+    town.workers.drain()
+
+    assert sum(recorder.counted(DELIVERIES)) == len(readers)
+    assert not recorder.counted(FAN_OUTS_FAILED)
+
+
+def test_a_fan_out_that_is_given_up_is_counted_once(
+    town: Town, readers: list[str], recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise NotInserted("2 refused, code 121")
+
+    assert readers
+    monkeypatch.setattr(NewsItems, "add", broken)
+    town.publish()
+    town.workers.drain()
+    for _ in range(6):
+        town.sweep_expired()
+
+    assert recorder.counted(FAN_OUTS_FAILED) == [1]
+    assert not recorder.counted(DELIVERIES)
