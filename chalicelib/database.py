@@ -34,6 +34,11 @@ OPERATION_TIMEOUT_MS = 20_000
 # primary. A server that is there answers a connection within far less.
 SERVER_SELECTION_TIMEOUT_MS = 15_000
 CONNECT_TIMEOUT_MS = 2_000
+# A server that refuses connections is taken for one that is overloaded: the driver goes on to
+# believe in it until its next look, and tries again after pauses that double from 0.1 s. Its
+# default, two of them within 0.3 s, ends before the look at a primary that is gone.
+HEARTBEAT_MS = 2_000
+CONNECTION_RETRIES = 8
 # A frozen container's connection may be gone without a word when it thaws: NAT gateways and
 # AWS's load balancers forget one after 350 s.
 MAX_IDLE_MS = 300_000
@@ -66,6 +71,8 @@ def connect(settings: Settings) -> Database[Document]:
         serverSelectionTimeoutMS=SERVER_SELECTION_TIMEOUT_MS,
         connectTimeoutMS=CONNECT_TIMEOUT_MS,
         timeoutMS=OPERATION_TIMEOUT_MS,
+        heartbeatFrequencyMS=HEARTBEAT_MS,
+        maxAdaptiveRetries=CONNECTION_RETRIES,
         maxPoolSize=settings.max_pool_size,
         maxIdleTimeMS=MAX_IDLE_MS,
     )

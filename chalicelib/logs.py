@@ -71,9 +71,8 @@ class JsonFormatter(logging.Formatter):
             **_trace_id(),
             **getattr(record, "fields", {}),
         }
-        if record.exc_info and record.exc_info[0] is not None:
-            line["exception"] = record.exc_info[0].__name__
-            line["traceback"] = _frames(record)
+        if record.exc_info and record.exc_info[1] is not None:
+            line |= _failure(record.exc_info[1])
         metrics: Metrics | None = getattr(record, "metrics", None)
         if metrics is not None:
             line["_aws"] = self._metadata(metrics, record)
@@ -86,9 +85,19 @@ class JsonFormatter(logging.Formatter):
         }
 
 
-def _frames(record: logging.LogRecord) -> list[str]:
-    """Return where the exception came from; its message stays out, since it may quote a text."""
-    frames = traceback.extract_tb(record.exc_info[2] if record.exc_info else None)
+def _failure(error: BaseException) -> dict[str, Any]:
+    """Return what an exception was, where it came from, and what caused it.
+
+    The messages stay out, since they may quote a text.
+    """
+    failure: dict[str, Any] = {"exception": type(error).__name__, "traceback": _frames(error)}
+    if error.__cause__ is not None:
+        failure["cause"] = _failure(error.__cause__)
+    return failure
+
+
+def _frames(error: BaseException) -> list[str]:
+    frames = traceback.extract_tb(error.__traceback__)
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
 
 

@@ -61,8 +61,9 @@ class Function:
 
 @dataclass
 class _Api:
-    """The Runtime API of one function."""
+    """The Runtime API of one function, which gives each invocation so much time."""
 
+    deadline_seconds: float
     invocations: "queue.Queue[bytes]" = field(default_factory=queue.Queue)
     answers: "queue.Queue[tuple[bool, bytes]]" = field(default_factory=queue.Queue)
 
@@ -75,7 +76,7 @@ class _Api:
             def do_GET(self) -> None:
                 assert self.path == _NEXT, self.path
                 event = api.invocations.get()
-                deadline_ms = int((time.time() + DEADLINE_SECONDS) * 1000)
+                deadline_ms = int((time.time() + api.deadline_seconds) * 1000)
                 self.send_response(200)
                 # The client ends by a segmentation fault where one of these is missing.
                 self.send_header("Lambda-Runtime-Aws-Request-Id", str(uuid.uuid4()))
@@ -105,16 +106,18 @@ class _Api:
 
 @contextlib.contextmanager
 def lambda_function(
-    package: Path, runtime: Path, handler: str, **environment: str
+    package: Path,
+    runtime: Path,
+    handler: str,
+    deadline_seconds: float = DEADLINE_SECONDS,
+    **environment: str,
 ) -> Iterator[Function]:
     """Run a function of an unzipped package, with nothing else to import but `runtime`."""
-    api = _Api()
+    api = _Api(deadline_seconds)
     server = ThreadingHTTPServer(("127.0.0.1", 0), api.handler())
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    paths = sysconfig.get_paths()
-    dynamic = sysconfig.get_config_var("DESTSHARED")
-    visible = [str(package), str(runtime), paths["stdlib"], dynamic]
+    visible = [str(package), str(runtime), *standard_library()]
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _START],
         cwd=package,
@@ -138,6 +141,11 @@ def lambda_function(
         process.wait()
         server.shutdown()
         server.server_close()
+
+
+def standard_library() -> list[str]:
+    """Return the folders of Python's own modules."""
+    return [sysconfig.get_paths()["stdlib"], str(sysconfig.get_config_var("DESTSHARED"))]
 
 
 def link_runtime(folder: Path) -> None:

@@ -1,11 +1,8 @@
 """Plaza as a container runs it, over a replica set of three."""
 
 import random
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,18 +14,7 @@ from chalicelib.migration import migrate
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
-from tests.resilience.replica_set import ReplicaSet, running_replica_set
-
-
-@pytest.fixture(scope="session")
-def replica_set() -> Iterator[ReplicaSet]:
-    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
-    folder = Path(tempfile.mkdtemp(prefix="plaza-set-", dir=memory if memory.is_dir() else None))
-    try:
-        with running_replica_set(folder) as members:
-            yield members
-    finally:
-        shutil.rmtree(folder)
+from tests.resilience.replica_set import ReplicaSet
 
 
 @pytest.fixture
