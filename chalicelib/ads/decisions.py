@@ -35,7 +35,8 @@ class Asked:
 
     def context(self, now: datetime, explore_rate: float) -> Context:
         """Return what the choice is made for."""
-        return Context(now, self.keywords, self.count, self.repeat, explore_rate)
+        nobody = self.visitor is None
+        return Context(now, self.keywords, self.count, self.repeat, explore_rate, nobody)
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,17 @@ ReadProfile = Callable[[Collection[str]], Profile]
 
 @dataclass(frozen=True)
 class Context:
-    """What a choice is made for; keywords are normalised and without repeats."""
+    """What a choice is made for; keywords are normalised and without repeats.
+
+    For nobody no profile is read, so that no ad has to be looked at before it is its turn.
+    """
 
     now: datetime
     keywords: tuple[str, ...] = ()
     count: int = 1
     repeat: bool = False
     explore_rate: float = 0.0
+    for_nobody: bool = False
 
 
 def choose(
@@ -57,7 +61,8 @@ def choose(
     """
     order = by_chance if explores(zone, context, rng) else by_score
     ads = order(zone, context, rng)
-    ahead = 1 if len(zone.advertisers) <= FEW_ADVERTISERS else AHEAD
+    is_one_read = context.for_nobody or len(zone.advertisers) <= FEW_ADVERTISERS
+    ahead = 1 if is_one_read else AHEAD
     shown = filter(shows, acceptable(ads, read, context.now, ahead))
     return list(several(shown, context.count, repeat=context.repeat))
 
