@@ -87,3 +87,17 @@ def test_an_action_that_was_on_its_way_does_not_come_back(
     office.workers.drain()
 
     assert office.items() == []
+
+
+def test_an_action_whose_fan_out_waits_is_for_nobody_once_its_actor_is_erased(
+    office: Office,
+) -> None:
+    action = office.act("bob")
+    office.forget_messages()
+
+    erasure.erase(office.runtime, "bob")
+    office.sweep_expired()
+
+    fan_out = office.stored(action)["fan_out"]
+    assert (fan_out["state"], [chunk["size"] for chunk in fan_out["chunks"]]) == ("done", [0])
+    assert office.items() == []

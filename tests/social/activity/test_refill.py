@@ -125,6 +125,21 @@ def test_a_refill_whose_message_is_lost_is_found_by_the_sweep(office: Office) ->
     assert "dan" in office.readers(action)
 
 
+def test_of_long_ago_only_the_newest_come(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refill, "NEWEST", 2)
+    for _ in range(2):
+        office.act("ann")
+    office.clock.advance(minutes=1)
+    newest = [office.act("ann"), office.act("bob")]
+    of_department = office.act("cy", "department")
+    office.workers.drain()
+
+    office.place("dan", team="hiring", department="people")
+    office.workers.drain()
+
+    assert sorted(office.feed("dan")) == sorted([*newest, of_department])
+
+
 def test_many_actions_are_brought_and_looked_at_some_at_a_time(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
