@@ -61,9 +61,19 @@ def _shown(entries: list[Entry], show: Show) -> list[tuple[Position, Document]]:
 
 
 def _encode(position: Position) -> list[Any]:
-    return [(position.ts - _EPOCH) // _MILLISECOND, position.post_id]
+    return [milliseconds(position.ts), position.post_id]
 
 
 def _decode(position: list[Any]) -> Position:
-    milliseconds, post_id = position
-    return Position(_EPOCH + milliseconds * _MILLISECOND, post_id)
+    ts, post_id = position
+    return Position(moment(ts), post_id)
+
+
+def milliseconds(time: datetime) -> int:
+    """Return a time as cursors have it: in milliseconds since 1970, and so without a loss."""
+    return (time - _EPOCH) // _MILLISECOND
+
+
+def moment(since_epoch: int) -> datetime:
+    """Return the time of so many milliseconds since 1970."""
+    return _EPOCH + since_epoch * _MILLISECOND

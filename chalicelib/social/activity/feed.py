@@ -17,6 +17,7 @@ from chalicelib.social.activity import actions, items, people
 from chalicelib.social.activity.models import action_answer, fields_for
 from chalicelib.social.activity.relevancy import Org
 from chalicelib.social.activity.scope import may_see
+from chalicelib.social.timelines import milliseconds, moment
 from chalicelib.social.views import Position
 
 # Read beyond a page, to stand in for what is not the reader's any more and still to be taken out.
@@ -165,7 +166,7 @@ def see(runtime: Runtime, reader_id: str) -> None:
 
 def cursor_of(runtime: Runtime, reader_id: str, snapshot: datetime, last: Position) -> str:
     """Return the cursor of what follows a position, in the feed of the time of a snapshot."""
-    position = [snapshot.isoformat(), last.ts.isoformat(), last.post_id]
+    position = [milliseconds(snapshot), milliseconds(last.ts), last.post_id]
     return encode_cursor(position, _scope(reader_id), runtime.settings.signing_keys)
 
 
@@ -173,7 +174,6 @@ def _scope(reader_id: str) -> str:
     return f"feed:{reader_id}"
 
 
-def _decode(position: list[str]) -> _Place:
+def _decode(position: list[Any]) -> _Place:
     snapshot, relevancy, action_id = position
-    after = Position(datetime.fromisoformat(relevancy), action_id)
-    return _Place(datetime.fromisoformat(snapshot), after)
+    return _Place(moment(snapshot), Position(moment(relevancy), action_id))
