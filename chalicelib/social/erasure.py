@@ -36,6 +36,7 @@ def erase(runtime: Runtime, user_id: str) -> None:
     kept.update_many({"members": user_id}, {"$pull": {"members": user_id}})
     activity.erase(runtime, user_id)
     users.collection(runtime.database).delete_one({"_id": user_id})
+    runtime.database[errands.ERRANDS.name].delete_many(errands.noted_for(user_id))
     fields = {"remaining": remaining(runtime, user_id)}
     log.info("user erased", extra={"fields": fields})
 
@@ -54,6 +55,7 @@ def remaining(runtime: Runtime, user_id: str) -> int:
         (posts.collection(database), {"comments.by.id": user_id}),
         (database[OLDER_COMMENTS.name], {"by.id": user_id}),
         (database[AUDIENCES.name], {"members": user_id}),
+        (database[errands.ERRANDS.name], errands.noted_for(user_id)),
         *activity.traces(database, user_id),
     ]
     return sum(rows.count_documents(where) for rows, where in counted) + sum(

@@ -10,7 +10,7 @@ from pymongo.client_session import ClientSession
 from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social.messages import ERRAND, Errand, Rename, RenameRef
+from chalicelib.social.messages import ERRAND, Errand, Rebuild, Refill, Rename, RenameRef, Trim
 
 
 class Noted(TypedDict):
@@ -67,6 +67,12 @@ def run(runtime: Runtime, errand: Errand, work: Callable[[Runtime, Errand], None
         rows.update_one(same, {"$set": {"due": again}})
     else:
         rows.delete_one(same)
+
+
+def noted_for(user_id: str) -> Document:
+    """Return the filter of what is noted for a user alone, but for their erasure."""
+    own = (kind(user_id=user_id) for kind in (Rename, Rebuild, Trim, Refill))
+    return {"_id": {"$in": [_key(errand) for errand in own]}}
 
 
 def sweep(runtime: Runtime) -> None:

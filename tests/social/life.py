@@ -52,7 +52,8 @@ class Life(RuleBasedStateMachine):
         self.town.courier.take()
         self.meantime.forget()
         for collection in schema.COLLECTIONS:
-            self.runtime.database[collection.name].delete_many({})
+            if collection.name.startswith("social."):
+                self.runtime.database[collection.name].delete_many({})
         settle(self.client, *PEOPLE)
         for owner, circle, member in TIES:
             self.circle(owner, circle, member)

@@ -42,7 +42,7 @@ def under(design: Design, town: Town) -> Later:
 
 
 def let_bob_live(town: Town) -> str:
-    """Have Bob follow and be followed, post and comment; return the post that has the comment."""
+    """Have Bob do all that leaves a trace; return the post that has his comment."""
     follow(town.client, "bob", "ann")
     follow(town.client, "ann", "bob")
     circle(town.client, "ann", "club", "bob")
@@ -50,6 +50,7 @@ def let_bob_live(town: Town) -> str:
     publish(town.client, "ann", ["club"], wall="bob")
     post = publish(town.client, "ann")
     comment(town.client, "bob", post)
+    town.client.as_("bob").put("/users/me", name="Bobby")
     town.workers.drain()
     return post
 

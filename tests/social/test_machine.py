@@ -22,7 +22,7 @@ from tests.social.people import Town
 
 VIEWS = ["news", "incoming", *PEOPLE]
 # A long run: PLAZA_EXAMPLES=500 pytest tests/social/test_machine.py
-EXAMPLES = int(os.environ.get("PLAZA_EXAMPLES", "5"))
+EXAMPLES = int(os.environ.get("PLAZA_EXAMPLES", "4"))
 
 
 class LookedAt(Life):
