@@ -42,6 +42,13 @@ def test_the_table_that_is_set_by_default() -> None:
     assert Penalties(MINUTE, 10 * MINUTE, HOUR, DAY) == PENALTIES
 
 
+def test_the_table_is_a_setting() -> None:
+    table = {"CLOSE": "1", "TEAM": "2", "DEPARTMENT": "3", "NO_TIE": "4"}
+    variables = {f"PLAZA_PENALTY_{tie}_SECONDS": seconds for tie, seconds in table.items()}
+    one, two, three, four = (timedelta(seconds=number) for number in (1, 2, 3, 4))
+    assert Penalties.of(Settings.from_environment(variables)) == Penalties(one, two, three, four)
+
+
 def test_one_is_tied_to_oneself() -> None:
     assert tie(person("ann"), person("ann")) is Tie.SELF
 
