@@ -66,7 +66,16 @@ def comment(runtime: Runtime, action_id: str, caller: Principal, text: str) -> D
     """
     actions.find_visible(runtime.database, action_id, caller)
     now = runtime.now()
-    return _store(runtime, action_id, caller, new_id(now, runtime.random), {"text": text})
+    event: Document = {
+        "_id": new_id(now, runtime.random),
+        "action_id": action_id,
+        "type": "comment",
+        "by": users.ensure(runtime, caller),
+        "ts": now,
+        "text": text,
+    }
+    _store(runtime, event, "text")
+    return {**event, "id": event["_id"]}
 
 
 def react(runtime: Runtime, action_id: str, caller: Principal, kind: str) -> None:
@@ -76,27 +85,32 @@ def react(runtime: Runtime, action_id: str, caller: Principal, kind: str) -> Non
     UnknownAction where the caller may not see the action.
     """
     actions.find_visible(runtime.database, action_id, caller)
-    _store(runtime, action_id, caller, f"{action_id}:{caller.id}", {"kind": kind})
+    event: Document = {
+        "_id": f"{action_id}:{caller.id}",
+        "action_id": action_id,
+        "type": "reaction",
+        "by": users.ensure(runtime, caller),
+        "ts": runtime.now(),
+        "kind": kind,
+    }
+    _store(runtime, event, "kind")
 
 
-def _store(
-    runtime: Runtime, action_id: str, caller: Principal, event_id: str, said: Document
-) -> Document:
-    """Store an event, or what is said now by one that is there, which is not counted again."""
-    key = {"_id": event_id, "action_id": action_id}
-    type_ = "comment" if "text" in said else "reaction"
-    new = {"type": type_, "by": users.ensure(runtime, caller), "ts": runtime.now()}
-    rank = Rank(action_id=action_id, event_id=event_id)
+def _store(runtime: Runtime, event: Document, said: str) -> None:
+    """Store an event and count it; of one that is there the field `said` alone changes."""
+    key = {name: event[name] for name in ("_id", "action_id")}
+    new = {name: event[name] for name in ("type", "by", "ts")}
+    rank = Rank(action_id=event["action_id"], event_id=event["_id"])
 
     def work(session: ClientSession) -> bool:
         stored = collection(runtime.database).update_one(
-            key, {"$set": said, "$setOnInsert": new}, upsert=True, session=session
+            key, {"$set": {said: event[said]}, "$setOnInsert": new}, upsert=True, session=session
         )
         if not stored.upserted_id:
             return False
         counted = actions.collection(runtime.database).update_one(
-            {"_id": action_id, "deleted": False},
-            {"$inc": {f"{type_}_count": 1, "event_count": 1}},
+            {"_id": event["action_id"], "deleted": False},
+            {"$inc": {f"{event['type']}_count": 1, "event_count": 1}},
             session=session,
         )
         if not counted.matched_count:
@@ -106,7 +120,6 @@ def _store(
 
     if in_transaction(runtime.database, work):
         runtime.queues.send(rank)
-    return {"id": event_id, **new, **said}
 
 
 def find(database: Database[Document], action_id: str, event_id: str) -> Event | None:
