@@ -74,6 +74,7 @@ CALLS = (
         per=BATCH,
     ),
     Call("a page of news", "social", "first page of news", "references", 100, share=0.08),
+    Call("a page of the activity feed", "activity", "first page of a feed", "", 10_000, share=0.0),
     Call(
         "a post brought to 1,000",
         "social",
