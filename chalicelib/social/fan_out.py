@@ -12,7 +12,8 @@ from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.models import COMMENTS_SHOWN
 from chalicelib.social.posts import POSTS
 
-_HALVED_FROM = 500
+# Readers for whom a second insert pays.
+HALVED_FROM = 500
 _MEANWHILE = 2
 
 
@@ -30,7 +31,7 @@ def _bring(runtime: Runtime, post: Document, user_ids: list[str], is_first: bool
     with ThreadPoolExecutor(_MEANWHILE) as pool:
         begun = [pool.submit(_put_on_walls, runtime, post)] if is_first else []
         readers = news.present(runtime.database, user_ids)
-        half = len(readers) // 2 if len(readers) >= _HALVED_FROM else 0
+        half = len(readers) // 2 if len(readers) >= HALVED_FROM else 0
         if half:
             begun.append(pool.submit(view.add, [post], readers[:half]))
         view.add([post], readers[half:])

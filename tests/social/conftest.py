@@ -10,7 +10,7 @@ from pymongo import MongoClient
 from app import create_app
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
-from chalicelib.social import delivery
+from chalicelib.social import delivery, fan_out
 from tests.conftest import Clock, Workers
 from tests.http_client import Client
 from tests.social.designs import DESIGNS, Design
@@ -47,6 +47,7 @@ def chunks_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks so small that a few readers make several."""
     monkeypatch.setattr(delivery, "CHUNK_READERS", 2)
     monkeypatch.setattr(delivery, "CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr(fan_out, "HALVED_FROM", 2)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from chalicelib.queues import Message
 from chalicelib.social import audiences, delivery, walls
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social.messages import Deliver, DeliverChunk
+from chalicelib.social.month_copies import MonthCopies
 from chalicelib.social.news_items import NewsItems
 from tests.social.mortality import Died, Mortal, living
 from tests.social.people import Courier, Town
@@ -63,6 +64,32 @@ def test_a_half_written_chunk_is_completed(town: Town, readers: list[str]) -> No
 
     town.workers.drain()
 
+    town.assert_delivered_once([post], readers)
+
+
+@pytest.mark.parametrize("failing", ["reader-0", "reader-1", "wall"])
+def test_what_fails_beside_others_keeps_the_chunk_from_being_done(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    post = town.publish()
+    view = MonthCopies if failing == "wall" else NewsItems
+    add = view.add
+
+    def sometimes_failing(self: Any, posts: Any, user_ids: Any) -> None:
+        if failing == "wall" or failing in user_ids:
+            raise Died
+        add(self, posts, user_ids)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(view, "add", sometimes_failing)
+        town.workers.drain()
+    fan_out = town.fan_out(post)
+    assert (fan_out["state"], sorted(fan_out["chunks_done"])) == ("delivering", [1, 2])
+    assert fan_out["reason"] == "Died"
+    beside = {item["user_id"] for item in town.runtime.database["social.news_item"].find()}
+    assert beside == set(readers) - {failing}
+
+    town.sweep_expired()
     town.assert_delivered_once([post], readers)
 
 
