@@ -148,13 +148,23 @@ def today(database: Database[Document], user_id: str) -> Org:
 
 
 def histories(
-    database: Database[Document], user_ids: Some[str], at: datetime | None = None
+    database: Database[Document],
+    user_ids: Some[str],
+    refs: Some[str],
+    at: datetime | None = None,
 ) -> dict[str, Person]:
-    """Return each of the people with the places they had; with `at`, with the one of that time."""
+    """Return each of the people with the places they had; with `at`, with the one of that time.
+
+    Of what was assigned to them the places have only what is among `refs`: thousands of people
+    are read at once, each with up to `MAX_ASSIGNED` of these.
+    """
     where: Document = {"user_id": {"$in": list(user_ids)}}
     if at is not None:
         where |= {"until": {"$gt": at}, "since": {"$lte": at}}
     found: dict[str, list[Any]] = {user_id: [] for user_id in user_ids}
-    for place in database[PLACES.name].find(where, {"_id": 0}):
+    assigned = {"$setIntersection": ["$assigned", {"$literal": list(refs)}]}
+    fields = dict.fromkeys(("user_id", "since", "until", "team", "department", "manager"), 1)
+    rows = database[PLACES.name].find(where, {"_id": 0, **fields, "assigned": assigned})
+    for place in rows:
         found[place["user_id"]].append(place)
     return {user_id: Person(user_id, places) for user_id, places in found.items()}

@@ -35,7 +35,8 @@ def of_actions(runtime: Runtime, actions: Iterable[Document], reader_ids: Some[s
     for action_id, event in events.of_actions(runtime.database, by_id):
         happened[action_id].append(event)
     persons = {event.by for each in happened.values() for event in each}
-    histories = people.histories(runtime.database, persons.union(reader_ids))
+    refs = {ref["id"] for action in by_id.values() for ref in action["refs"]}
+    histories = people.histories(runtime.database, persons.union(reader_ids), refs)
     standings: Standings = {}
     for action_id, each in happened.items():
         standings |= _standings(runtime, by_id[action_id], each, reader_ids, histories)
@@ -44,7 +45,8 @@ def of_actions(runtime: Runtime, actions: Iterable[Document], reader_ids: Some[s
 
 def of_event(runtime: Runtime, action: Document, event: Event, reader_ids: Some[str]) -> Standings:
     """Return what one event makes of an action, for those readers for whom it counts."""
-    histories = people.histories(runtime.database, {event.by, *reader_ids}, event.ts)
+    refs = {ref["id"] for ref in action["refs"]}
+    histories = people.histories(runtime.database, {event.by, *reader_ids}, refs, event.ts)
     return _standings(runtime, action, [event], reader_ids, histories)
 
 
