@@ -22,7 +22,7 @@ from chalicelib.social import leases
 from chalicelib.social.graph_store import IdRange
 from chalicelib.social.leases import Lease
 
-# A fifth of the cost of an insert is the same whatever its size: decision 0044.
+# Every insert waits once for the journal, whatever its size: decision 0045.
 CHUNK_READERS = 5_000
 # As many as SQS takes messages in one call.
 CHUNKS_AT_ONCE = 10
