@@ -183,7 +183,7 @@ def test_what_was_sent_to_somebody_is_found_without_asking_for_their_followers(
 ) -> None:
     """A page of incoming asks who of those above the line has the reader in a circle."""
     if runtime.settings.news == "pull":
-        pytest.skip("news that are pulled ask every follower for posts, as decision 0042 says")
+        pytest.skip("pulled news ask every follower for posts: 0040 leaves them to small sites")
     names = {"owner": "Fan", "member": "Bob"}
     same = {"circles": ["read"], "names": names, "since": runtime.now()}
     fans = [{**edge_id(f"fan-{number}", "bob"), **same} for number in range(2_000)]
