@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from deploy.bytecode import add_bytecode
 from deploy.declared import CONFIG, ROOT, stage_environment
 from deploy.template import merge_template
 
@@ -44,6 +45,7 @@ def package(stage: str, out: Path) -> None:
         command = [chalice, "--project-dir", str(ROOT), "package"]
         options = ["--stage", stage, "--merge-template", merged.name, str(out)]
         subprocess.run([*command, *options], check=True, env=environment)  # noqa: S603
+    add_bytecode(out / "deployment.zip")
 
 
 if __name__ == "__main__":

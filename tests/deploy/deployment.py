@@ -24,8 +24,8 @@ from typing import Any
 import boto3
 from chalice.app import Chalice, SQSEventConfig
 
+from local.lambda_runtime import DEADLINE_SECONDS, Function, lambda_function
 from local.queues import Poller
-from tests.deploy.lambda_runtime import DEADLINE_SECONDS, Function, lambda_function
 from tests.deploy.sam import BUCKET, KEY
 
 REGION = "us-east-1"
@@ -200,10 +200,15 @@ class Deployment:
                 "AWS_ACCESS_KEY_ID": logical_id,
                 **self.environment(logical_id),
             }
-            handler = self.configuration(logical_id)["Handler"]
-            self._functions[logical_id] = self.stack.enter_context(
-                lambda_function(self.package / "content", self.runtime, handler, **environment)
+            given = self.configuration(logical_id)
+            running = lambda_function(
+                self.package / "content",
+                self.runtime,
+                given["Handler"],
+                given["Timeout"],
+                **environment,
             )
+            self._functions[logical_id] = self.stack.enter_context(running)
         return self._functions[logical_id]
 
     def poller(self, logical_id: str) -> Poller:

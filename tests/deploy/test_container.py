@@ -16,13 +16,13 @@ from app import app
 from chalicelib.database import OPERATION_TIMEOUT_MS, SERVER_SELECTION_TIMEOUT_MS
 from chalicelib.invocations import MARGIN_SECONDS
 from deploy.declared import declared_functions
-from local.mongod import free_port
-from tests.deploy.lambda_runtime import (
+from local.lambda_runtime import (
     Function,
     lambda_function,
     link_runtime,
     standard_library,
 )
+from local.mongod import free_port
 from tests.deploy.test_lambda import SECRET, http_event
 from tests.resilience.replica_set import Member, ReplicaSet
 

@@ -17,6 +17,7 @@ from chalicelib.comments import nodes
 from chalicelib.database import Document, open_database
 from chalicelib.queues import MAX_RECEIVES
 from deploy.declared import Api, Schedule, Worker, declared_functions, visibility_timeout_seconds
+from local.lambda_runtime import link_runtime
 from tests.deploy.deployment import (
     NOT_IN_MOTO,
     Deployment,
@@ -24,7 +25,6 @@ from tests.deploy.deployment import (
     recorded_calls,
     without_the_api,
 )
-from tests.deploy.lambda_runtime import link_runtime
 from tests.deploy.sam import translated
 from tests.deploy.test_lambda import GOOD_MESSAGES, http_event
 

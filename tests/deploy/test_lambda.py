@@ -19,8 +19,8 @@ from chalicelib.database import Document, open_database
 from chalicelib.queues import Message
 from chalicelib.social.messages import Deliver, Rank, Spread, Trim
 from deploy.declared import declared_queues
+from local.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
 from local.schedules import scheduled_event
-from tests.deploy.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
 
 ROUTES = [(path, method) for path, methods in declared_app.routes.items() for method in methods]
 QUEUES = [source.name for source in declared_queues(declared_app)]

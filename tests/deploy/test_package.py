@@ -90,4 +90,6 @@ def test_the_zip_has_what_runs_and_nothing_else(package: Path) -> None:
 
     assert {"app.py", "chalicelib", "chalice", "pymongo", "pydantic"} <= top
     assert not top & {"boto3", "botocore", "moto", "pytest", "local", "tests", "deploy", ".plaza"}
-    assert not [name for name in names if name.endswith(".pyc")]
+    compiled = {name for name in names if name.endswith(".pyc")}
+    assert {f"__pycache__/app.{sys.implementation.cache_tag}.pyc"} <= compiled
+    assert len(compiled) == len({name for name in names if name.endswith(".py")})

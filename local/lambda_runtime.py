@@ -28,6 +28,8 @@ _START = """
 import json, os, runpy, sys
 sys.path[:] = json.loads(os.environ.pop("VISIBLE_PATHS"))
 sys.argv = ["awslambdaric", os.environ["_HANDLER"]]
+# As in Lambda, where a package lies on a disk that cannot be written to.
+sys.dont_write_bytecode = True
 runpy.run_module("awslambdaric", run_name="__main__")
 """
 
@@ -43,6 +45,8 @@ class Function:
     process: "subprocess.Popen[bytes]"
     invocations: "queue.Queue[bytes]"
     answers: "queue.Queue[tuple[bool, bytes]]"
+    # Set when the function has been imported and asks for its first invocation.
+    ready: threading.Event
 
     def invoke(self, event: object) -> Any:
         """Return the function's answer to an event; raises FunctionFailed."""
@@ -64,6 +68,7 @@ class _Api:
     """The Runtime API of one function, which gives each invocation so much time."""
 
     deadline_seconds: float
+    ready: threading.Event = field(default_factory=threading.Event)
     invocations: "queue.Queue[bytes]" = field(default_factory=queue.Queue)
     answers: "queue.Queue[tuple[bool, bytes]]" = field(default_factory=queue.Queue)
 
@@ -72,9 +77,19 @@ class _Api:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # An answer in two packets would wait 40 ms for the first one's acknowledgement.
+            disable_nagle_algorithm = True
+
+            def handle(self) -> None:
+                # A function that is killed leaves its connection open.
+                with contextlib.suppress(ConnectionResetError):
+                    super().handle()
 
             def do_GET(self) -> None:
-                assert self.path == _NEXT, self.path
+                if self.path != _NEXT:
+                    self.send_error(404)
+                    return
+                api.ready.set()
                 event = api.invocations.get()
                 deadline_ms = int((time.time() + api.deadline_seconds) * 1000)
                 self.send_response(200)
@@ -118,7 +133,7 @@ def lambda_function(
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     visible = [str(package), str(runtime), *standard_library()]
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - this very Python
         [sys.executable, "-I", "-S", "-c", _START],
         cwd=package,
         env={
@@ -135,7 +150,7 @@ def lambda_function(
         stdout=subprocess.DEVNULL,
     )
     try:
-        yield Function(process, api.invocations, api.answers)
+        yield Function(process, api.invocations, api.answers, api.ready)
     finally:
         process.kill()
         process.wait()

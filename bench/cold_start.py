@@ -1,0 +1,153 @@
+"""How each function of a package starts, under AWS's own runtime client: script/cold-start.
+
+A process is a container: it imports the package from a disk that it cannot write to, makes its
+connection in its first invocation, and answers a second one with all of that behind it.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from app import app
+from bench.machine import commit, machine
+from bench.stage import fresh_stage
+from bench.tables import table
+from chalicelib import __version__
+from chalicelib.queues import Message
+from deploy.declared import ROOT, Api, Command, Function, Worker, declared_functions
+from deploy.package import package
+from local.lambda_runtime import lambda_function, link_runtime
+from local.schedules import scheduled_event
+
+STAGE = "prod"
+_START_SECONDS = 120
+_SECRET = "a secret of the bench that guards nothing"  # noqa: S105
+
+COLUMNS = ("function", "import ms", "of the processor", "first answer ms", "second answer ms")
+# Milliseconds until a container asks for work, by the clock and of the processor, then until
+# its first answer, and then until its second.
+Start = tuple[float, float, float, float]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Package the functions, start each of them some times, and print the medians."""
+    parser = argparse.ArgumentParser(prog="script/cold-start", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3, help="starts of each function")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="plaza-cold-") as folder:
+        content, size = _unpacked(Path(folder))
+        runtime = Path(folder) / "runtime"
+        runtime.mkdir()
+        link_runtime(runtime)
+        with fresh_stage(Path(folder) / "stage") as stage:
+            settings = stage.runtime.settings
+            about = machine(stage.runtime.database)
+
+            def start(function: Function) -> Start:
+                uri = settings.mongodb_uri.get_secret_value()
+                return _start(content, runtime, function, uri, settings.database)
+
+            rows = [
+                _row(function, start, given.rounds)
+                for function in declared_functions(app, STAGE)
+                if not isinstance(function, Command)
+            ]
+    print(f"{commit()}; {', '.join(about.values())}; {size}; medians of {given.rounds} starts\n")
+    print(table(COLUMNS, rows))
+
+
+def _unpacked(folder: Path) -> tuple[Path, str]:
+    """Make the package; return the folder of its content, and how large it is."""
+    package(STAGE, folder)
+    content = folder / "content"
+    with zipfile.ZipFile(folder / "deployment.zip") as archive:
+        archive.extractall(content)
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+    packed = (folder / "deployment.zip").stat().st_size
+    return content, f"zip of {packed / 1e6:.1f} MB, {unpacked / 1e6:.1f} MB unpacked"
+
+
+def _row(function: Function, start: Callable[[Function], Start], rounds: int) -> tuple[str, ...]:
+    starts = [start(function) for _ in range(rounds)]
+    return (
+        function.name,
+        *(f"{statistics.median(each):.0f}" for each in zip(*starts, strict=True)),
+    )
+
+
+def _start(content: Path, runtime: Path, function: Function, uri: str, database: str) -> Start:
+    handler = "app.app" if isinstance(function, Api) else f"app.{function.name}"
+    began = time.perf_counter()
+    with lambda_function(
+        content,
+        runtime,
+        handler,
+        PLAZA_MONGODB_URI=uri,
+        PLAZA_DATABASE=database,
+        PLAZA_JWT_SECRET=_SECRET,
+        PLAZA_SIGNING_KEYS=_SECRET,
+    ) as container:
+        if not container.ready.wait(_START_SECONDS):
+            raise TimeoutError(f"{function.name} did not start")
+        imported = time.perf_counter()
+        cpu_ms = _cpu_ms(container.process.pid)
+        container.invoke(_event(function))
+        first = time.perf_counter()
+        container.invoke(_event(function))
+        second = time.perf_counter()
+    return (imported - began) * 1000, cpu_ms, (first - imported) * 1000, (second - first) * 1000
+
+
+def _cpu_ms(process: int) -> float:
+    """Return the processor's time that a process has taken, which no neighbour lengthens."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    user, system = map(int, fields[11:13])
+    return (user + system) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+def _event(function: Function) -> dict[str, Any]:
+    """Return an event that asks the database and has little to do there."""
+    if isinstance(function, Api):
+        return _request("/nodes/{node}", {"node": "nowhere"})
+    if isinstance(function, Worker):
+        record = {"messageId": "m", "receiptHandle": "r", "body": _message(function)}
+        return {"Records": [{**record, "attributes": {}}]}
+    return scheduled_event(function.name)
+
+
+def _request(resource: str, parameters: dict[str, str]) -> dict[str, Any]:
+    context = {"httpMethod": "GET", "resourcePath": resource, "identity": {}}
+    return {
+        "requestContext": {**context, "requestId": "r", "path": resource},
+        "headers": {},
+        "multiValueQueryStringParameters": None,
+        "pathParameters": parameters,
+        "stageVariables": None,
+        "body": None,
+        "isBase64Encoded": False,
+    }
+
+
+def _message(worker: Worker) -> str:
+    """Return a message of the worker's queue, as this release's recording has it."""
+    recording = ROOT / "tests" / "recorded_messages" / f"{__version__}.json"
+    queues = {kind.__name__: kind.queue for kind in Message.__subclasses__()}
+    queue = str(worker.source.queue)
+    bodies = [
+        each["body"]
+        for each in json.loads(recording.read_text())["messages"]
+        if queue.endswith(queues[each["type"]])
+    ]
+    return json.dumps(bodies[0])
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
+    main()
