@@ -7,11 +7,12 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from chalicelib.database import Document, NotInserted
+from chalicelib.migration import migrate
 from chalicelib.runtime import Runtime
 from chalicelib.social import delivery
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social.messages import Deliver, DeliverChunk
-from chalicelib.social.news_items import NewsItems
+from chalicelib.social.news_items import NEWS_ITEMS, NewsItems
 from tests.social.people import Town, fan_out, follow, news, wall
 
 pytestmark = pytest.mark.usefixtures("chunks_of_two")
@@ -184,7 +185,7 @@ def test_refused_items_fail_the_chunk_and_are_not_quoted(runtime: Runtime) -> No
         with pytest.raises(NotInserted) as raised:
             NewsItems(runtime.database).add([post], ["ann", "bob", "cy"])
     finally:
-        runtime.database.command("collMod", "social.news_item", validator={})
+        migrate(runtime.database, [NEWS_ITEMS])
 
     assert str(raised.value) == "1 refused, code 121"
     assert raised.value.__suppress_context__
