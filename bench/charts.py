@@ -78,7 +78,10 @@ def _chart(operation: str, unit: str, of_stores: list[Growth]) -> str:
         if any(floors):
             dashed = {"color": colour, "dash": "dot"}
             label = f"{name}: {each.figures[0].floor_is}"
-            figure.add_scatter(y=floors, name=label, line=dashed, opacity=0.6, **line)
+            # The same colour says whose floor it is; ten entries would squeeze the chart.
+            figure.add_scatter(
+                y=floors, name=label, line=dashed, opacity=0.6, showlegend=False, **line
+            )
     sizes = sorted({one.size for each in of_stores for one in each.figures})
     ticks = {"tickvals": sizes, "ticktext": [f"{size:,}" for size in sizes]}
     figure.update_xaxes(type="log", title=unit, **ticks)
