@@ -81,6 +81,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.news_items.NewsItems.remove: delete social.news_item",
     ),
     "a rename or an erasure, in the background: one person's, wherever they are named": (
+        "social.activity.erasure._forget_event: delete social.errand",
         "social.activity.erasure._forget_mentions: update feed.action",
         "social.activity.erasure._forget_place: update feed.org",
         "social.activity.erasure._forget_place: update feed.person",

@@ -10,7 +10,16 @@ from pymongo.client_session import ClientSession
 from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social.messages import ERRAND, Errand, Rebuild, Refill, Rename, RenameRef, Trim
+from chalicelib.social.messages import (
+    ERRAND,
+    Errand,
+    Rank,
+    Rebuild,
+    Refill,
+    Rename,
+    RenameRef,
+    Trim,
+)
 
 
 class Noted(TypedDict):
@@ -70,9 +79,19 @@ def run(runtime: Runtime, errand: Errand, work: Callable[[Runtime, Errand], None
 
 
 def noted_for(user_id: str) -> Document:
-    """Return the filter of what is noted for a user alone, but for their erasure."""
+    """Return the filter of what is noted for a user alone, but for their erasure.
+
+    What is noted for a pair, or goes on after a reader's id, is gone when it has been done.
+    """
     own = (kind(user_id=user_id) for kind in (Rename, Rebuild, Trim, Refill))
     return {"_id": {"$in": [_key(errand) for errand in own]}}
+
+
+def rankings_of(action_id: str, event_id: str) -> Document:
+    """Return the filter of the rankings that are noted for an event, from whichever reader on."""
+    # All that begins with the key, whose last part, the id of a reader, is empty here.
+    first = _key(Rank(action_id=action_id, event_id=event_id))
+    return {"_id": {"$gte": first, "$lt": f"{first[:-1]};"}}
 
 
 def sweep(runtime: Runtime) -> None:

@@ -11,8 +11,11 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.models import post_answer
 from chalicelib.social.views import Entry, Position
 
-# A page ends early, with a cursor, when the check has thinned so much.
+# A page ends early, with a cursor, when the check has thinned so much. That cursor bears the place
+# of the last document examined, which its reader may not see: the id and the time, and no more.
 MAX_EXAMINED = 2_000
+# Fetched at least, when the check has thinned a page: a short page takes no more queries.
+MIN_REFILL = 100
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -41,12 +44,14 @@ def checked(
     after = _decode(decode_cursor(query.cursor, scope, keys)) if query.cursor else None
     shown: list[tuple[Position, Document]] = []
     count, examined, more = query.limit + 1, 0, True
+    wanted = count
     while more and len(shown) < count and examined < MAX_EXAMINED:
-        entries = fetch(after, count)
+        entries = fetch(after, wanted)
         shown += _shown(entries, show)
         examined += len(entries)
-        more = len(entries) == count
+        more = len(entries) == wanted
         after = entries[-1].position if entries else after
+        wanted = max(count, MIN_REFILL)
     if len(shown) >= count:
         shown, more = shown[: query.limit], True
         after = shown[-1][0]

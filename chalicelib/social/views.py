@@ -11,14 +11,14 @@ NewsDesign = Literal["references", "copies", "pull"]
 
 
 class Position(NamedTuple):
-    """Where a post stands in every view."""
+    """Where a post stands in every view, or an action in a feed or a slice."""
 
     ts: datetime
     post_id: str
 
 
 class Entry(NamedTuple):
-    """A place in a view; the post that stood there may be gone."""
+    """A place in a view; the post, or action, that stood there may be gone."""
 
     position: Position
     post: Document | None

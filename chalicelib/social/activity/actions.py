@@ -5,7 +5,7 @@ the feed has to understand those (Entexis' newsfeed).
 """
 
 from datetime import datetime
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.client_session import ClientSession
@@ -19,7 +19,7 @@ from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.social import errands, leases, users
 from chalicelib.social.activity import descriptors, people
-from chalicelib.social.activity.descriptors import MAX_TAGS
+from chalicelib.social.activity.descriptors import MAX_NAMED_FIELDS, MAX_TAGS
 from chalicelib.social.activity.models import MAX_AUDIENCE, MAX_REFS, NewAction, fields_for
 from chalicelib.social.activity.scope import may_see
 from chalicelib.social.leases import FanOut
@@ -27,8 +27,8 @@ from chalicelib.social.messages import Cascade, DeliverAction
 from chalicelib.social.users import By
 from chalicelib.validators import AtMost
 
-# Its actor, its refs, and no descriptor names more than forty.
-MAX_MENTIONS = 1 + MAX_REFS + 40
+# Its actor, its refs, and what its descriptor names.
+MAX_MENTIONS = 1 + MAX_REFS + MAX_NAMED_FIELDS
 NEWEST_FIRST = [("conducted", DESCENDING), ("_id", DESCENDING)]
 
 
@@ -44,7 +44,8 @@ class StoredAction(TypedDict):
     """An action, or the tombstone of one.
 
     `team` and `department` are the actor's of that time. `hidden_version` counts how often it
-    was hidden or shown, `event_count` what has happened to it, erased or not.
+    was hidden or shown, `event_count` what has happened to it, erased or not. What was hidden
+    before `hidden_by` was kept may be shown by its actor.
     """
 
     _id: str
@@ -59,6 +60,7 @@ class StoredAction(TypedDict):
     tags: Annotated[list[str], AtMost(MAX_TAGS)]
     mentions: Annotated[list[str], AtMost(MAX_MENTIONS)]
     hidden: bool
+    hidden_by: NotRequired[Literal["actor", "moderator"]]
     hidden_version: int
     deleted: bool
     comment_count: int
@@ -87,7 +89,24 @@ ACTIONS = Collection(
 )
 
 # What a deleted action keeps nothing of.
-_EMPTIED: Document = {"descriptor": {}, "refs": [], "tags": [], "mentions": [], "audience": []}
+_EMPTIED: Document = {
+    "actor.name": "",
+    "descriptor": {},
+    "refs": [],
+    "tags": [],
+    "mentions": [],
+    "audience": [],
+}
+
+# What nobody has done anything to yet.
+_UNTOUCHED: Document = {
+    "hidden": False,
+    "hidden_version": 0,
+    "deleted": False,
+    "comment_count": 0,
+    "reaction_count": 0,
+    "event_count": 0,
+}
 
 
 def collection(database: Database[Document]) -> MongoCollection[Document]:
@@ -106,30 +125,32 @@ def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> Document:
     unit = {"team": org.team, "department": org.department}
     if new.scope in unit and unit[new.scope] is None:
         raise NoOrgUnit
-    descriptor = new.descriptor.model_dump(exclude_none=True)
     now = runtime.now()
     action: Document = {
         "_id": new_id(now, runtime.random),
         "actor": actor,
         "conducted": now,
-        "scope": new.scope,
-        "audience": new.audience,
         **unit,
-        "refs": [ref.model_dump() for ref in new.refs],
-        "descriptor": descriptor,
-        "tags": descriptor["tags"],
-        "mentions": descriptors.mentions(caller.id, [ref.id for ref in new.refs], descriptor),
-        "hidden": False,
-        "hidden_version": 0,
-        "deleted": False,
-        "comment_count": 0,
-        "reaction_count": 0,
-        "event_count": 0,
+        **_told(caller.id, new),
+        **_UNTOUCHED,
         "fan_out": leases.new(runtime),
     }
     collection(runtime.database).insert_one(action)
     runtime.queues.send(DeliverAction(action_id=action["_id"]))
     return action
+
+
+def _told(actor_id: str, new: NewAction) -> Document:
+    """Return the fields of an action that are what its actor says."""
+    descriptor = new.descriptor.model_dump(exclude_none=True)
+    return {
+        "scope": new.scope,
+        "audience": new.audience,
+        "refs": [ref.model_dump() for ref in new.refs],
+        "descriptor": descriptor,
+        "tags": descriptor["tags"],
+        "mentions": descriptors.mentions(actor_id, [ref.id for ref in new.refs], descriptor),
+    }
 
 
 def find(database: Database[Document], action_id: str) -> Document:
@@ -152,12 +173,30 @@ def find_visible(database: Database[Document], action_id: str, reader: Principal
 def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -> None:
     """Take an action of the caller's out of every feed, or bring it back where it was.
 
-    Moderators may hide any. Doing so twice changes nothing. Raises UnknownAction and Forbidden.
+    Moderators may hide any, and what they hid they alone may show. Doing so twice changes
+    nothing. Raises UnknownAction and Forbidden.
     """
     _check_power(runtime.database, action_id, caller)
-    change = {"$set": {"hidden": hidden}, "$inc": {"hidden_version": 1}}
-    if _change(runtime, {"_id": action_id, "deleted": False, "hidden": not hidden}, change):
+    is_moderator = caller.has("moderator")
+    where, change = _hiding(is_moderator) if hidden else _showing(is_moderator)
+    there = {"_id": action_id, "deleted": False, **where}
+    if _change(runtime, there, {**change, "$inc": {"hidden_version": 1}}):
         runtime.queues.send(Cascade(action_id=action_id))
+    elif not hidden and not is_moderator and find(runtime.database, action_id)["hidden"]:
+        raise Forbidden("A moderator has hidden this action")
+
+
+def _hiding(is_moderator: bool) -> tuple[Document, Document]:  # noqa: FBT001
+    """Return what an action has to be like to be hidden, and the change."""
+    by = "moderator" if is_moderator else "actor"
+    # A moderator's hiding takes the place of the actor's, and never the other way round.
+    where = {"$or": [{"hidden": False}, {"hidden_by": {"$nin": [by, "moderator"]}}]}
+    return where, {"$set": {"hidden": True, "hidden_by": by}}
+
+
+def _showing(is_moderator: bool) -> tuple[Document, Document]:  # noqa: FBT001
+    where: Document = {} if is_moderator else {"hidden_by": {"$ne": "moderator"}}
+    return {**where, "hidden": True}, {"$set": {"hidden": False}, "$unset": {"hidden_by": ""}}
 
 
 def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
@@ -173,8 +212,8 @@ def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
 def bury(runtime: Runtime, action_id: str) -> bool:
     """Make an action a tombstone; tell whether it was not one before.
 
-    What stays is without content. By it a delivery that comes late, or again, sees that there
-    is nothing to deliver.
+    What stays is without content and without a name. By it a delivery that comes late, or
+    again, sees that there is nothing to deliver.
     """
     # Its fan-out goes on to its end, which comes soon: who was at it may have died.
     gone = {**_EMPTIED, "deleted": True}

@@ -6,10 +6,12 @@ from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
-from chalicelib.social.activity import actions, cascades, descriptors, events, items, naming, people
+from chalicelib.social import errands
+from chalicelib.social.activity import actions, cascades, descriptors, events, items, people
+from chalicelib.social.activity.descriptors import USER
 
-# What stands in the actions of others for somebody who was erased.
-_NOBODY_ID, _NOBODY_NAME = "erased", "Somebody"
+# What stands in the actions of others for somebody who was erased: an id that no user can have.
+_NOBODY_ID, _NOBODY_NAME = ":erased", "Somebody"
 _NOBODYS = {
     "actor": {"id": _NOBODY_ID, "name": _NOBODY_NAME},
     "team": None,
@@ -40,7 +42,7 @@ def traces(
     told = actions.collection(database)
     return [
         (told, {"actor.id": user_id}),
-        (told, {"mentions": user_id}),
+        (told, {"mentions": user_id, "$or": [*_as_user(user_id), _not_as_thing(user_id)]}),
         (told, {"audience": user_id}),
         (events.collection(database), {"by.id": user_id}),
         (items.collection(database), {"user_id": user_id}),
@@ -49,7 +51,6 @@ def traces(
         (persons, {"muted": user_id}),
         *((rows, {"manager": user_id}) for rows in (persons, places)),
         *((rows, {"assigned": user_id}) for rows in (persons, places)),
-        (database[naming.REFS.name], {"_id": user_id}),
     ]
 
 
@@ -61,11 +62,14 @@ def _forget_place(database: Database[Document], user_id: str) -> None:
     for rows in (persons, places):
         rows.update_many({"manager": user_id}, {"$set": {"manager": None}})
         rows.update_many({"assigned": user_id}, {"$pull": {"assigned": user_id}})
-    database[naming.REFS.name].delete_one({"_id": user_id})
 
 
 def _forget_event(database: Database[Document], event: Document) -> None:
-    """Delete what happened to an action and count one less, both or neither."""
+    """Delete what happened to an action, count one less, and drop its ranking, all or nothing.
+
+    The note of the ranking has the event's id, and that of a reaction has the user's.
+    """
+    rankings = errands.rankings_of(event["action_id"], event["_id"])
     key = {name: event[name] for name in ("_id", "action_id")}
     one_less = {"$inc": {f"{event['type']}_count": -1}}
 
@@ -73,18 +77,34 @@ def _forget_event(database: Database[Document], event: Document) -> None:
         if events.collection(database).delete_one(key, session=session).deleted_count:
             of = {"_id": event["action_id"]}
             actions.collection(database).update_one(of, one_less, session=session)
+            database[errands.ERRANDS.name].delete_many(rankings, session=session)
 
     in_transaction(database, work)
 
 
 def _forget_mentions(database: Database[Document], user_id: str) -> None:
-    """Take a user out of what others did, where the text alone may still say the name."""
+    """Take a user out of what others did, where the text alone may still say the name.
+
+    What the application keeps may have the same id, and stays.
+    """
     rows = actions.collection(database)
     rows.update_many({"audience": user_id}, {"$pull": {"audience": user_id}})
     mentioned = {"mentions": user_id}
-    for id_field, name_field in descriptors.named_fields().items():
+    for id_field, name_field in descriptors.named_users().items():
         nobody = {f"descriptor.{id_field}": _NOBODY_ID, f"descriptor.{name_field}": _NOBODY_NAME}
         rows.update_many({**mentioned, f"descriptor.{id_field}": user_id}, {"$set": nobody})
+    rows.update_many(mentioned, {"$pull": {"refs": {"id": user_id, "type": USER}}})
     # The mention last: it is what this is found by again, should it be cut short.
-    gone: Document = {"refs": {"id": user_id}, "mentions": user_id}
-    rows.update_many(mentioned, {"$pull": gone})
+    rows.update_many({**mentioned, **_not_as_thing(user_id)}, {"$pull": mentioned})
+
+
+def _as_user(user_id: str) -> list[Document]:
+    """Return the filters of the actions that name a user."""
+    ref: Document = {"refs": {"$elemMatch": {"id": user_id, "type": USER}}}
+    return [ref, *({f"descriptor.{field}": user_id} for field in descriptors.named_users())]
+
+
+def _not_as_thing(id_: str) -> Document:
+    """Return the filter of the actions that name nothing of the application's by an id."""
+    ref: Document = {"refs": {"$elemMatch": {"id": id_, "type": {"$ne": USER}}}}
+    return {"$nor": [ref, *({f"descriptor.{field}": id_} for field in descriptors.named_things())]}

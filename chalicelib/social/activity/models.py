@@ -24,6 +24,7 @@ from chalicelib.social.activity.descriptors import (
     Name,
     RefId,
     TypeName,
+    distinct,
 )
 from chalicelib.texts import at_most
 
@@ -32,12 +33,6 @@ MAX_AUDIENCE = 1_000
 MAX_ASSIGNED = 200
 
 OrgUnit = Annotated[Name, at_most(100)]
-
-
-def _distinct(values: list[str]) -> list[str]:
-    if len(set(values)) < len(values):
-        raise ValueError("the same value stands here twice")
-    return values
 
 
 class OrgSettings(Input):
@@ -49,7 +44,7 @@ class OrgSettings(Input):
     team: OrgUnit | None = None
     department: OrgUnit | None = None
     manager: UserId | None = None
-    assigned: Annotated[list[RefId], Field(max_length=MAX_ASSIGNED), AfterValidator(_distinct)] = (
+    assigned: Annotated[list[RefId], Field(max_length=MAX_ASSIGNED), AfterValidator(distinct)] = (
         Field(default_factory=list)
     )
 
@@ -70,7 +65,7 @@ class NewReaction(Input):
 
 
 class Ref(Input):
-    """Something that an action is about, which the application keeps: an applicant, a position."""
+    """Something that an action is about: a user, by that type, or what the application keeps."""
 
     id: RefId
     type: TypeName
@@ -78,13 +73,13 @@ class Ref(Input):
 
 
 class RefSettings(Input):
-    """A ref's name, by which every action calls it."""
+    """The name by which every action calls something that the application keeps."""
 
     name: Name
 
 
 def _named_once(refs: list[Ref]) -> list[Ref]:
-    _distinct([ref.id for ref in refs])
+    distinct([ref.id for ref in refs])
     return refs
 
 
@@ -92,7 +87,7 @@ class NewAction(Input):
     """An action as its actor sends it; those of an `audience` see one that is restricted."""
 
     scope: Literal["team", "department", "restricted"]
-    audience: Annotated[list[UserId], Field(max_length=MAX_AUDIENCE), AfterValidator(_distinct)] = (
+    audience: Annotated[list[UserId], Field(max_length=MAX_AUDIENCE), AfterValidator(distinct)] = (
         Field(default_factory=list)
     )
     refs: Annotated[list[Ref], Field(max_length=MAX_REFS), AfterValidator(_named_once)] = Field(

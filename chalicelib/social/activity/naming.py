@@ -1,10 +1,11 @@
 """The names of what actions mention, brought to every action when they change.
 
 What an action is about belongs to the application, which says here what it is called now; the
-names of users come from the users themselves.
+names of users come from the users themselves. Neither renames the other where ids are the same.
 """
 
-from typing import TypedDict
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -13,11 +14,12 @@ from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.runtime import Runtime
 from chalicelib.social import errands
 from chalicelib.social.activity import actions, descriptors, events
+from chalicelib.social.activity.descriptors import USER
 from chalicelib.social.messages import RenameRef
 
 
 class NamedRef(TypedDict):
-    """The latest name of a ref that was ever renamed."""
+    """The latest name of a ref, no user, that was ever renamed."""
 
     _id: str
     name: str
@@ -27,7 +29,7 @@ REFS = Collection("feed.ref", NamedRef, shard_key={"_id": "hashed"})
 
 
 def put_ref(runtime: Runtime, ref_id: str, name: str) -> None:
-    """Give a ref another name; the actions that mention it follow in the background."""
+    """Give a ref that is no user another name; its actions follow in the background."""
     rename_ref_ = RenameRef(ref_id=ref_id)
 
     def work(session: ClientSession) -> None:
@@ -44,7 +46,8 @@ def rename_ref(runtime: Runtime, ref_id: str) -> None:
     """Make every copy of a ref's name the one that it has now."""
     ref = runtime.database[REFS.name].find_one({"_id": ref_id})
     if ref is not None:
-        _on_actions(runtime.database, ref_id, ref["name"])
+        things = descriptors.named_things()
+        _on_actions(runtime.database, ref_id, ref["name"], {"$ne": USER}, things)
 
 
 def rename_user(database: Database[Document], user_id: str, name: str) -> None:
@@ -53,18 +56,21 @@ def rename_user(database: Database[Document], user_id: str, name: str) -> None:
     actions.collection(database).update_many(own, {"$set": {"actor.name": name}})
     theirs = {"by.id": user_id, "by.name": {"$ne": name}}
     events.collection(database).update_many(theirs, {"$set": {"by.name": name}})
-    _on_actions(database, user_id, name)
+    _on_actions(database, user_id, name, USER, descriptors.named_users())
 
 
-def _on_actions(database: Database[Document], id_: str, name: str) -> None:
+def _on_actions(
+    database: Database[Document], id_: str, name: str, type_: Any, fields: Mapping[str, str]
+) -> None:
+    """Rename among the refs of a type, or of all but one, and in these fields of descriptors."""
     rows = actions.collection(database)
-    other = {"id": id_, "name": {"$ne": name}}
+    other = {"id": id_, "type": type_, "name": {"$ne": name}}
     rows.update_many(
         {"mentions": id_, "refs": {"$elemMatch": other}},
         {"$set": {"refs.$[each].name": name}},
-        array_filters=[{"each.id": id_}],
+        array_filters=[{"each.id": id_, "each.type": type_}],
     )
-    for id_field, name_field in descriptors.named_fields().items():
+    for id_field, name_field in fields.items():
         path = f"descriptor.{name_field}"
         is_old = {f"descriptor.{id_field}": id_, path: {"$exists": True, "$ne": name}}
         rows.update_many({"mentions": id_, **is_old}, {"$set": {path: name}})

@@ -187,6 +187,52 @@ def test_a_reaction_is_of_a_known_kind(office: Office, body: dict[str, Any]) -> 
     assert (reply.status, reply.code) == (422, "invalid_request")
 
 
+def is_hidden(office: Office, action: str) -> bool:
+    return bool(office.stored(action)["hidden"])
+
+
+@pytest.mark.parametrize("first", ["actor", "moderator"])
+def test_what_a_moderator_hid_its_actor_cannot_show(office: Office, first: str) -> None:
+    action = office.act("ann")
+    target = f"/actions/{action}/hidden"
+    moderator = office.client.as_("dan", roles=["moderator"])
+    callers = [office.client.as_("ann"), moderator]
+    for caller in callers if first == "actor" else callers[::-1]:
+        assert caller.put(target, hidden=True).status == 204
+
+    assert office.client.as_("ann").put(target, hidden=False).code == "forbidden"
+    assert is_hidden(office, action)
+
+    assert moderator.put(target, hidden=False).status == 204
+    assert not is_hidden(office, action)
+
+
+def test_what_a_moderator_showed_again_is_its_actors_to_hide_and_show(office: Office) -> None:
+    action = office.act("ann")
+    target = f"/actions/{action}/hidden"
+    moderator = office.client.as_("dan", roles=["moderator"])
+    for hidden in (True, False):
+        assert moderator.put(target, hidden=hidden).status == 204
+
+    for hidden in (True, False, False):
+        office.hide("ann", action, hidden=hidden)
+        assert is_hidden(office, action) is hidden
+
+
+def test_hiding_and_showing_twice_changes_nothing(office: Office) -> None:
+    action = office.act("ann")
+    for hidden in (True, True, False, False):
+        office.hide("ann", action, hidden=hidden)
+    assert office.stored(action)["hidden_version"] == 2
+
+
+def test_a_tombstone_names_nobody(office: Office) -> None:
+    action = office.act("ann")
+    office.delete("ann", action)
+    office.workers.drain()
+    assert "Ann" not in str(office.stored(action))
+
+
 def test_only_its_actor_and_moderators_hide_and_delete_an_action(office: Office) -> None:
     action = office.act("ann")
     bob = office.client.as_("bob")

@@ -1,8 +1,11 @@
 """An erased user is in nobody's feed, and nowhere else in it."""
 
+from typing import Any
+
 import pytest
 
-from chalicelib.social import erasure
+from chalicelib.social import erasure, errands
+from chalicelib.social.messages import Rank
 from tests.social.activity.office import APPLIED, MARY, Interrupt, Office
 
 RATING = {
@@ -12,6 +15,8 @@ RATING = {
     "rater_name": "Bob",
     "rating_score": 4.5,
 }
+
+BOB = {"id": "bob", "type": "user", "name": "Bob"}
 
 
 def everything(office: Office) -> str:
@@ -24,9 +29,7 @@ def everything(office: Office) -> str:
 def test_nothing_is_left_of_an_erased_user(office: Office) -> None:
     mine = office.act("bob", "department")
     others = office.act("ann", "department", descriptor=RATING)
-    sent = office.act(
-        "ann", "restricted", audience=["bob", "dan"], refs=[MARY, {**MARY, "id": "bob"}]
-    )
+    sent = office.act("ann", "restricted", audience=["bob", "dan"], refs=[MARY, BOB])
     for action in (mine, others, sent):
         office.comment("bob", action)
         office.react("bob", action)
@@ -45,12 +48,71 @@ def test_nothing_is_left_of_an_erased_user(office: Office) -> None:
     assert "bob" not in everything(office).lower()
     left = office.stored(others)
     assert (left["descriptor"]["rater_id"], left["descriptor"]["rater_name"]) == (
-        "erased",
+        ":erased",
         "Somebody",
     )
     assert (left["comment_count"], left["reaction_count"]) == (1, 0)
     assert [ref["id"] for ref in office.stored(sent)["refs"]] == ["mary"]
     assert office.readers(others) == ["ann", "cy"]
+
+
+def test_what_has_the_id_of_an_erased_user_stays(office: Office) -> None:
+    position = {"id": "bob", "type": "position", "name": "Baker"}
+    about = {"position_id": "bob", "position_name": "Baker"}
+    action = office.act("ann", refs=[position, MARY], descriptor={**RATING, **about})
+    office.client.as_("bob").delete("/users/me")
+    office.workers.drain()
+
+    assert erasure.remaining(office.runtime, "bob") == 0
+    left = office.stored(action)
+    assert left["refs"] == [position, MARY]
+    assert left["descriptor"] == {
+        **RATING,
+        **about,
+        "rater_id": ":erased",
+        "rater_name": "Somebody",
+    }
+    rename = office.client.as_("root", roles=["admin"]).put("/refs/bob", name="Head baker")
+    assert rename.status == 204
+    office.workers.drain()
+    assert office.stored(action)["refs"][0]["name"] == "Head baker"
+
+
+def test_a_mention_that_was_left_by_an_erasure_cut_short_is_counted(office: Office) -> None:
+    action = office.act("ann")
+    erasure.erase(office.runtime, "bob")
+    mention: Any = {"$push": {"mentions": "bob"}}
+    office.runtime.database["feed.action"].update_one({"_id": action}, mention)
+
+    assert erasure.remaining(office.runtime, "bob") == 1
+    erasure.erase(office.runtime, "bob")
+
+    assert erasure.remaining(office.runtime, "bob") == 0
+    assert "bob" not in office.stored(action)["mentions"]
+
+
+def test_a_user_who_is_called_erased_can_be_erased(office: Office) -> None:
+    office.act("erased", "restricted", audience=["ann"])
+    office.act("ann", descriptor={**RATING, "rater_id": "erased", "rater_name": "Red"})
+
+    erasure.erase(office.runtime, "erased")
+
+    assert erasure.remaining(office.runtime, "erased") == 0
+    assert "'erased'" not in everything(office)
+
+
+def test_no_ranking_of_an_erased_reaction_is_owed(office: Office) -> None:
+    action = office.act("ann")
+    office.workers.drain()
+    office.react("ann", action)
+    office.react("bob", action)
+    rank = Rank(action_id=action, event_id=f"{action}:bob", after="ann")
+    errands.note(office.runtime, rank)
+
+    erasure.erase(office.runtime, "bob")
+
+    owed = office.runtime.database["social.errand"].find({"errand.type": "rank"})
+    assert [errand["errand"]["event_id"] for errand in owed] == [f"{action}:ann"]
 
 
 def test_what_an_erased_user_brought_up_stays_where_it_is(office: Office) -> None:

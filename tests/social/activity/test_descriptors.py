@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 import orjson
 import pytest
-from pydantic import ValidationError
+from pydantic import ValidationError, create_model
 
+from chalicelib.identity import UserId
 from chalicelib.social.activity import descriptors
 from chalicelib.social.activity.descriptors import Descriptor, Name, RefId, mentions, register
 from chalicelib.social.activity.models import NewAction, new_action_model
@@ -105,7 +106,10 @@ def test_hostile_ids_are_refused(id_: Any) -> None:
     assert fault(descriptor)[0] == "descriptor.new_applicant.applicant_id"
 
 
-@pytest.mark.parametrize("tags", [["x"] * 21, [""], ["x" * 65], ["a\0b"], "skilled", [{"$ne": 1}]])
+@pytest.mark.parametrize(
+    "tags",
+    [["x", "x"], [f"x{n}" for n in range(21)], [""], ["x" * 65], ["a\0b"], "skilled", [{"$ne": 1}]],
+)
 def test_tags_are_few_and_short(tags: Any) -> None:
     where, _ = fault({"type": "new_applicant", **APPLICATION, "tags": tags})
     assert where.startswith("descriptor.new_applicant.tags")
@@ -135,6 +139,65 @@ def test_a_type_states_one_name() -> None:
 
     with pytest.raises(TypeError, match="Literal"):
         register(Nameless)
+
+
+@pytest.mark.usefixtures("interviews")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"guest_id": (list[RefId], ...), "guest_name": (Name, ...)},
+        {"guest_id": (int, ...), "guest_name": (Name, ...)},
+        {"guest_id": (str, ...), "guest_name": (Name, ...)},
+        {"host_id": (UserId, ...)},
+        {"host": (UserId | None, None)},
+        {"guest_id": (UserId, ...), "guest_name": (Name, ...)},
+        {"rater_id": (RefId, ...), "rater_name": (Name, ...)},
+        dict(
+            pair
+            for n in range(40)
+            for pair in [(f"x{n}_id", (RefId, ...)), (f"x{n}_name", (Name, ...))]
+        ),
+    ],
+    ids=["list", "int", "str", "unnamed", "no id", "a user here", "a user there", "too many"],
+)
+def test_a_type_whose_ids_could_not_be_found_again_is_refused(fields: dict[str, Any]) -> None:
+    of_type: dict[str, Any] = {"type": (Literal["wrong"], ...), **fields}
+    with pytest.raises(TypeError, match=r"Wrong\.|at most 40"):
+        register(create_model("Wrong", __base__=Descriptor, **of_type))
+    assert "wrong" not in descriptors.DESCRIPTORS
+
+
+@pytest.mark.usefixtures("interviews")
+def test_an_id_may_be_left_out_where_its_type_allows() -> None:
+    fields: dict[str, Any] = {
+        "type": (Literal["held"], ...),
+        "host_id": (UserId | None, None),
+        "host_name": (Name | None, None),
+        "room_id": (RefId | None, None),
+        "room_name": (Name | None, None),
+    }
+    register(create_model("Held", __base__=Descriptor, **fields))
+    assert descriptors.named_users()["host_id"] == "host_name"
+    assert descriptors.named_things()["room_id"] == "room_name"
+    assert mentions("ann", [], {"type": "held", "host_id": "bob"}) == ["ann", "bob"]
+
+
+@pytest.mark.usefixtures("interviews")
+def test_a_descriptor_is_bounded_as_a_whole() -> None:
+    class Told(Descriptor):
+        type: Literal["told"]
+        text: str
+
+    register(Told)
+    room = descriptors.MAX_DESCRIPTOR_BYTES - len('{"tags":[],"type":"told","text":""}')
+    assert parsed({"type": "told", "text": "x" * room})
+    assert fault({"type": "told", "text": "x" * (room + 1)})[0] == "descriptor.told"
+    assert fault({"type": "told", "text": "ß" * (room // 2 + 1)})[0] == "descriptor.told"
+
+
+def test_users_are_told_from_what_the_application_keeps() -> None:
+    assert descriptors.named_users().keys() == {"hired_by_id", "rater_id", "requester_id"}
+    assert descriptors.named_things().keys() == {"applicant_id", "position_id"}
 
 
 @pytest.mark.usefixtures("interviews")

@@ -48,7 +48,7 @@ def test_a_ref_that_only_the_descriptor_names_is_renamed(office: Office) -> None
 
 
 def test_a_user_is_renamed_as_actor_in_descriptors_refs_and_comments(office: Office) -> None:
-    bob = {"id": "bob", "type": "colleague", "name": "Bob"}
+    bob = {"id": "bob", "type": "user", "name": "Bob"}
     by_bob, about_bob = office.act("bob"), office.act("ann", descriptor=RATED, refs=[bob])
     office.comment("bob", about_bob)
     office.workers.drain()
@@ -61,6 +61,29 @@ def test_a_user_is_renamed_as_actor_in_descriptors_refs_and_comments(office: Off
     assert read["actor"] == {"id": "ann", "name": "Ann"}
     comments = office.client.as_("ann").get(f"/actions/{about_bob}/comments").json["comments"]
     assert [each["by"]["name"] for each in comments] == ["Robert"]
+
+
+# What an application may keep under the id of a user.
+POSITION_BOB = {"id": "bob", "type": "position", "name": "Baker"}
+IN_DESCRIPTOR = {**RATED, "position_id": "bob", "position_name": "Baker"}
+
+
+def test_a_user_and_a_position_of_one_id_are_renamed_apart(office: Office) -> None:
+    about_position = office.act("ann", refs=[POSITION_BOB], descriptor=IN_DESCRIPTOR)
+    about_user = office.act("ann", refs=[{**POSITION_BOB, "type": "user"}])
+
+    rename(office, "bob", "Robert")
+    office.workers.drain()
+    assert shown(office, about_position)["refs"] == [POSITION_BOB]
+    assert shown(office, about_position)["descriptor"]["position_name"] == "Baker"
+
+    rename_ref(office, "bob", "Head baker")
+    office.workers.drain()
+    read = shown(office, about_position)
+    assert read["refs"] == [{**POSITION_BOB, "name": "Head baker"}]
+    assert read["descriptor"]["position_name"] == "Head baker"
+    assert read["descriptor"]["rater_name"] == "Robert"
+    assert [ref["name"] for ref in shown(office, about_user)["refs"]] == ["Robert"]
 
 
 def test_the_last_of_several_names_stays_whatever_the_order(office: Office) -> None:

@@ -1,12 +1,22 @@
 """Slices of what was done: by ref and by tag."""
 
+import dataclasses
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from pymongo import MongoClient
 
+from chalicelib.database import Document, open_database
+from chalicelib.http import PageQuery
+from chalicelib.social import timelines
+from chalicelib.social.activity import slices
+from tests.conftest import START
 from tests.http_client import Client
+from tests.social.activity import planting
 from tests.social.activity.office import APPLIED, ENGINEER, MARY, Office
 from tests.social.activity.reading import ids
+from tests.social.activity.test_feed_queries import Sent
 
 PAUL = {"id": "paul", "type": "applicant", "name": "Paul"}
 
@@ -17,6 +27,19 @@ def of_ref(office: Office, reader: str, ref: str, query: str = "") -> list[str]:
 
 def of_tag(office: Office, reader: str, tag: str) -> list[str]:
     return ids(office.client.as_(reader).get(f"/tags/{tag}/actions"))
+
+
+def read_all(office: Office, reader: str, ref: str, limit: int) -> list[str]:
+    """Return a slice, read by pages of so many."""
+    found: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        query = f"?limit={limit}" + (f"&cursor={cursor}" if cursor else "")
+        page = office.client.as_(reader).get(f"/refs/{ref}/actions{query}")
+        assert len(ids(page)) <= limit
+        found += ids(page)
+        cursor = page.json["next"]
+    return found
 
 
 def tagged(*tags: str) -> dict[str, Any]:
@@ -132,6 +155,44 @@ def test_a_cursor_belongs_to_its_slice_and_reader(office: Office) -> None:
     ):
         reply = office.client.as_(reader).get(f"{path}?cursor={cursor}")
         assert reply.code == "invalid_cursor", path
+
+
+def plant_unseen(office: Office, count: int) -> list[str]:
+    """Store so many actions about Mary for Dan alone, the newest first; return their ids."""
+    ids_ = [f"unseen{number:06}" for number in range(count)]
+    given = {"scope": "restricted", "audience": ["dan"], "refs": [MARY]}
+    rows = [
+        planting.action(office.runtime, id_, START - timedelta(seconds=number), **given)
+        for number, id_ in enumerate(ids_)
+    ]
+    office.runtime.database["feed.action"].insert_many(rows)
+    return ids_
+
+
+@pytest.mark.parametrize("limit", [1, 99, 100])
+def test_pages_over_many_that_are_not_shown_miss_nothing(office: Office, limit: int) -> None:
+    unseen = plant_unseen(office, 550)
+    shown = unseen[100:130] + unseen[540:]
+    rows = office.runtime.database["feed.action"]
+    rows.update_many({"_id": {"$in": shown}}, {"$set": {"audience": ["bob"]}})
+
+    assert read_all(office, "bob", "mary", limit) == shown
+
+
+def test_a_short_page_of_many_that_are_not_shown_takes_few_queries(
+    office: Office, mongodb_uri: str
+) -> None:
+    plant_unseen(office, 2_200)
+    sent = Sent()
+    with MongoClient[Document](mongodb_uri, event_listeners=[sent]) as client:
+        database = open_database(client, office.runtime.settings.database)
+        runtime = dataclasses.replace(office.runtime, database=database)
+        page = slices.of_ref(runtime, "bob", "mary", PageQuery(limit=1))
+        commands = [name for command in sent.take() for name in command if name == "find"]
+
+    assert page["actions"] == []
+    assert page["next"] is not None
+    assert len(commands) <= 2 + timelines.MAX_EXAMINED / timelines.MIN_REFILL
 
 
 @pytest.mark.parametrize(
