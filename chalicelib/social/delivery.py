@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from pymongo.errors import PyMongoError
+
 from chalicelib.database import Document
 from chalicelib.logs import log
 from chalicelib.metrics import DELIVERIES
@@ -112,10 +114,13 @@ def _bring_to_all(
     runtime: Runtime, kind: Kind, document: Document, lease: Lease, ids: list[str]
 ) -> None:
     kind.bring(runtime, document, ids, True)  # noqa: FBT003 - the first of all
-    if not leases.finish_at_once(lease, len(ids), kind.unchanged(document)):
+    finished = leases.finish_at_once(lease, len(ids), kind.unchanged(document))
+    if not finished:
+        # Also where the lease is lost: what came after another worker's end has to be right too.
         kind.mend(runtime, document)
-        leases.finish_at_once(lease, len(ids), {})
-    _log_deliveries(lease, len(ids))
+        finished = leases.finish_at_once(lease, len(ids), {})
+    if finished:
+        _log_deliveries(lease, len(ids))
 
 
 def _log_deliveries(lease: Lease, readers: int) -> None:
@@ -138,12 +143,13 @@ def deliver_chunk(runtime: Runtime, kind: Kind, document_id: str, number: int) -
         marked = leases.mark_done(lease, number, kind.unchanged(document))
         if marked == "not":
             # A change that came after the document was read may have been spread before it
-            # was brought.
+            # was brought, also by a worker that has lost the lease meanwhile.
             kind.mend(runtime, document)
             marked = leases.mark_done(lease, number, {})
         if marked == "last":
             leases.finish(lease)
-        _log_deliveries(lease, len(ids))
+        if marked != "not":
+            _log_deliveries(lease, len(ids))
 
 
 def sweep(runtime: Runtime, kind: Kind) -> None:
@@ -167,5 +173,8 @@ def _working(runtime: Runtime, kind: Kind, document_id: str) -> Iterator[Lease]:
     try:
         yield lease
     except Exception as error:
-        leases.note_failure(lease, error)
+        try:
+            leases.note_failure(lease, error)
+        except PyMongoError:
+            log.warning("failure not noted", exc_info=True, extra={"fields": {"id": document_id}})
         raise

@@ -24,7 +24,7 @@ MAX_ATTEMPTS = 5
 _UNFINISHED = ("pending", "delivering")
 _DONE = {"fan_out.state": "done", "fan_out.reason": None, "fan_out.cursor": ""}
 
-# Ten million readers, a thousand a chunk.
+# Fifty million readers, five thousand a chunk.
 MAX_CHUNKS = 10_000
 
 
@@ -250,9 +250,13 @@ def give_up(lease: Lease) -> None:
 
 
 def note_failure(lease: Lease, error: Exception) -> None:
-    """Note why a worker failed. Its lease stays, as a pause before the next attempt."""
+    """Note why a worker failed, unless others have ended the fan-out meanwhile.
+
+    Its lease stays, as a pause before the next attempt.
+    """
     reason = {"$set": {"fan_out.reason": type(error).__name__}}
-    lease.documents.update_one({"_id": lease.document_id}, reason)
+    unfinished = {"_id": lease.document_id, "fan_out.state": {"$ne": "done"}}
+    lease.documents.update_one(unfinished, reason)
 
 
 def revive(runtime: Runtime, collection: str, document_id: str) -> bool:

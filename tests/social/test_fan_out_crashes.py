@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from pymongo.errors import AutoReconnect
 
 from chalicelib.queues import Message
-from chalicelib.social import audiences, delivery, walls
+from chalicelib.social import audiences, delivery, leases, walls
 from chalicelib.social import fan_out as fan_outs
 from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.month_copies import MonthCopies
@@ -236,6 +237,48 @@ def test_a_worker_slower_than_its_lease_ends_nothing_that_is_another_ones(
     assert town.fan_out(message.post_id)["chunks_done"] == []
     town.sweep_expired()
     town.assert_delivered_once([message.post_id], readers)
+
+
+def test_a_worker_that_fails_too_late_leaves_a_finished_fan_out_as_it_is(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = town.publish()
+    audience = audiences.of
+
+    def overtaken(*_args: Any, **_options: Any) -> list[str]:
+        monkeypatch.setattr(audiences, "of", audience)
+        town.let_lease_run_out()
+        fan_outs.handle(town.runtime, Deliver(post_id=post))
+        town.workers.drain()
+        raise Died
+
+    monkeypatch.setattr(audiences, "of", overtaken)
+    with pytest.raises(Died):
+        fan_outs.handle(town.runtime, Deliver(post_id=post))
+
+    assert (town.fan_out(post)["state"], town.fan_out(post)["reason"]) == ("done", None)
+    town.assert_delivered_once([post], readers)
+
+
+def test_a_failure_that_cannot_be_noted_is_raised_all_the_same(
+    town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = town.publish()
+
+    def failing(*_args: Any, **_options: Any) -> None:
+        raise Died
+
+    def unreachable(*_: Any) -> None:
+        raise AutoReconnect
+
+    with monkeypatch.context() as patch:
+        patch.setattr(audiences, "of", failing)
+        patch.setattr(leases, "note_failure", unreachable)
+        with pytest.raises(Died):
+            fan_outs.handle(town.runtime, Deliver(post_id=post))
+
+    town.sweep_expired()
+    town.assert_delivered_once([post], readers)
 
 
 def test_a_worker_that_lost_its_lease_stops_where_it_is(

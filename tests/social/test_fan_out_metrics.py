@@ -9,6 +9,9 @@ import pytest
 from chalicelib.database import NotInserted
 from chalicelib.logs import log
 from chalicelib.metrics import DELIVERIES, FAN_OUTS_FAILED, Metrics
+from chalicelib.social import delivery
+from chalicelib.social import fan_out as fan_outs
+from chalicelib.social.messages import Deliver
 from chalicelib.social.news_items import NewsItems
 from tests.social.people import Town
 
@@ -49,6 +52,34 @@ def test_every_chunk_says_how_many_readers_it_reached(
 
     assert sum(recorder.counted(DELIVERIES)) == len(readers)
     assert not recorder.counted(FAN_OUTS_FAILED)
+
+
+@pytest.mark.parametrize("chunk_readers", [2, 5])
+def test_readers_whom_two_workers_reached_are_counted_once(
+    town: Town,
+    readers: list[str],
+    recorder: Recorder,
+    monkeypatch: pytest.MonkeyPatch,
+    chunk_readers: int,
+) -> None:
+    monkeypatch.setattr(delivery, "CHUNK_READERS", chunk_readers)
+    runtime, courier = town.with_courier()
+    message: Any = Deliver(post_id=town.publish())
+    if chunk_readers < len(readers):
+        fan_outs.handle(runtime, message)
+        message = courier.take()[0]
+    add = NewsItems.add
+
+    def overtaken(*args: Any) -> None:
+        monkeypatch.setattr(NewsItems, "add", add)
+        town.let_lease_run_out()
+        fan_outs.handle(runtime, message)
+        add(*args)
+
+    monkeypatch.setattr(NewsItems, "add", overtaken)
+    fan_outs.handle(runtime, message)
+
+    assert recorder.counted(DELIVERIES) == [chunk_readers]
 
 
 def test_a_fan_out_that_is_given_up_is_counted_once(
