@@ -16,7 +16,7 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity import actions, scoring
-from chalicelib.social.activity.scoring import Standing, Standings
+from chalicelib.social.activity.scoring import Scored, Standing, Standings
 from chalicelib.social.graph_store import IdRange
 
 # Covers a page of a feed.
@@ -106,7 +106,7 @@ def bring(
     brings an action looks as well whether it has been deleted. `refilled` is the version of
     the reader that asks for the items.
     """
-    standings = scoring.of_actions(runtime, brought, reader_ids)
+    scored = scoring.of_actions(runtime, brought, reader_ids)
     by_id = {action["_id"]: action for action in brought}
     if refilled:
         _note_refill(runtime.database, list(by_id), reader_ids, refilled)
@@ -114,21 +114,33 @@ def bring(
         collection(runtime.database),
         [
             _item(by_id[action_id], reader_id, standing, runtime.now(), refilled)
-            for (reader_id, action_id), standing in standings.items()
+            for (reader_id, action_id), standing in scored.standings.items()
         ],
     )
-    _catch_up(runtime, list(by_id), reader_ids)
+    _catch_up(runtime, scored, reader_ids)
 
 
-def _catch_up(runtime: Runtime, action_ids: Sequence[str], reader_ids: Sequence[str]) -> None:
-    """Have readers' items follow what has happened to their actions by now."""
+def _catch_up(runtime: Runtime, scored: Scored, reader_ids: Sequence[str]) -> None:
+    """Have readers' items follow what has happened to their actions by now.
+
+    Those of whose events all were scored are not scored again, but raised all the same: their
+    items may be another's, who knew less.
+    """
     changed = {"$or": [{"hidden_version": {"$gt": 0}}, {"event_count": {"$gt": 0}}]}
-    where = {"_id": {"$in": list(action_ids)}, "deleted": False, **changed}
+    where = {"_id": {"$in": list(scored.event_counts)}, "deleted": False, **changed}
     found = list(actions.collection(runtime.database).find(where, ACTION_FIELDS))
+    happened_to = {action["_id"] for action in found if action["event_count"]}
     for action in found:
         show_or_hide(runtime.database, action, reader_ids)
-    if found:
-        lift(runtime, scoring.of_actions(runtime, found, reader_ids))
+    behind = [each for each in found if each["event_count"] != scored.event_counts[each["_id"]]]
+    standings = {
+        (reader_id, action_id): standing
+        for (reader_id, action_id), standing in scored.standings.items()
+        if action_id in happened_to
+    }
+    if behind:
+        standings |= scoring.of_actions(runtime, behind, reader_ids).standings
+    lift(runtime, standings)
 
 
 def _note_refill(

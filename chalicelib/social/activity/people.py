@@ -151,16 +151,18 @@ def histories(
     database: Database[Document],
     user_ids: Some[str],
     refs: Some[str],
-    at: datetime | None = None,
+    times: Some[datetime],
 ) -> dict[str, Person]:
-    """Return each of the people with the places they had; with `at`, with the one of that time.
+    """Return each of the people with the places they had from the first to the last of `times`.
 
     Of what was assigned to them the places have only what is among `refs`: thousands of people
-    are read at once, each with up to `MAX_ASSIGNED` of these.
+    are read at once, each with up to `MAX_ASSIGNED` of these, and may have had many places.
     """
-    where: Document = {"user_id": {"$in": list(user_ids)}}
-    if at is not None:
-        where |= {"until": {"$gt": at}, "since": {"$lte": at}}
+    where: Document = {
+        "user_id": {"$in": list(user_ids)},
+        "until": {"$gt": min(times)},
+        "since": {"$lte": max(times)},
+    }
     found: dict[str, list[Any]] = {user_id: [] for user_id in user_ids}
     assigned = {"$setIntersection": ["$assigned", {"$literal": list(refs)}]}
     fields = dict.fromkeys(("user_id", "since", "until", "team", "department", "manager"), 1)

@@ -1,7 +1,9 @@
 """How near actions are to their readers, from what is stored of both."""
 
 from collections.abc import Collection as Some
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -25,7 +27,23 @@ class Standing(NamedTuple):
 Standings = dict[tuple[str, str], Standing]
 
 
-def of_actions(runtime: Runtime, actions: Iterable[Document], reader_ids: Some[str]) -> Standings:
+class Scored(NamedTuple):
+    """How actions stand with readers, and from how many events of each, the conducting aside."""
+
+    standings: Standings
+    event_counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class _Ties:
+    """What was read of the people: their places, and the ids that a tie may be made by."""
+
+    histories: Mapping[str, Person]
+    named: AbstractSet[str]
+    penalties: Penalties
+
+
+def of_actions(runtime: Runtime, actions: Iterable[Document], reader_ids: Some[str]) -> Scored:
     """Return how each action stands with each reader, from all that happened to it."""
     by_id = {action["_id"]: action for action in actions}
     happened = {
@@ -34,36 +52,80 @@ def of_actions(runtime: Runtime, actions: Iterable[Document], reader_ids: Some[s
     }
     for action_id, event in events.of_actions(runtime.database, by_id):
         happened[action_id].append(event)
-    persons = {event.by for each in happened.values() for event in each}
-    refs = {ref["id"] for action in by_id.values() for ref in action["refs"]}
-    histories = people.histories(runtime.database, persons.union(reader_ids), refs)
+    ties = _ties(runtime, by_id.values(), happened.values(), reader_ids)
     standings: Standings = {}
     for action_id, each in happened.items():
-        standings |= _standings(runtime, by_id[action_id], each, reader_ids, histories)
-    return standings
+        standings |= _standings(by_id[action_id], each, reader_ids, ties)
+    return Scored(standings, {action_id: len(each) - 1 for action_id, each in happened.items()})
 
 
 def of_event(runtime: Runtime, action: Document, event: Event, reader_ids: Some[str]) -> Standings:
     """Return what one event makes of an action, for those readers for whom it counts."""
-    refs = {ref["id"] for ref in action["refs"]}
-    histories = people.histories(runtime.database, {event.by, *reader_ids}, refs, event.ts)
-    return _standings(runtime, action, [event], reader_ids, histories)
+    ties = _ties(runtime, [action], [[event]], reader_ids)
+    return _standings(action, [event], reader_ids, ties)
+
+
+def _ties(
+    runtime: Runtime,
+    actions: Iterable[Document],
+    happened: Iterable[list[Event]],
+    reader_ids: Some[str],
+) -> _Ties:
+    all_events = [event for each in happened for event in each]
+    persons = {event.by for event in all_events}
+    refs = {ref["id"] for action in actions for ref in action["refs"]}
+    times = {event.ts for event in all_events}
+    histories = people.histories(runtime.database, persons.union(reader_ids), refs, times)
+    managers = {place["manager"] for each in persons for place in histories[each].places}
+    return _Ties(histories, refs | persons | managers, Penalties.of(runtime.settings))
 
 
 def _standings(
-    runtime: Runtime,
-    action: Document,
-    happened: list[Event],
-    reader_ids: Some[str],
-    histories: Mapping[str, Person],
+    action: Document, happened: list[Event], reader_ids: Some[str], ties: _Ties
 ) -> Standings:
+    """Score once for all readers who are alike: thousands are, most of them, in one team."""
     refs = {ref["id"] for ref in action["refs"]}
-    penalties = Penalties.of(runtime.settings)
+    newest_first = sorted(happened, key=lambda event: event.ts, reverse=True)
+    oldest = newest_first[-1].ts
+    found: dict[Hashable, Standing | None] = {}
     standings: Standings = {}
     for reader_id in reader_ids:
-        reader = histories[reader_id]
-        scores = ((score(reader, e, histories[e.by], refs, penalties), e.by) for e in happened)
-        counting = [Standing(time, by == reader_id) for time, by in scores if time]
-        if counting:
-            standings[reader_id, action["_id"]] = max(counting)
+        reader = ties.histories[reader_id]
+        kind = reader_id if reader_id in ties.named else _kind(reader, oldest)
+        if kind not in found:
+            found[kind] = _best(reader, newest_first, refs, ties)
+        standing = found[kind]
+        if standing is not None:
+            standings[reader_id, action["_id"]] = standing
     return standings
+
+
+def _kind(reader: Person, oldest: datetime) -> Hashable:
+    """Return what the ties of a reader follow from, where no tie is made by the reader's id."""
+    return tuple(
+        (
+            max(place["since"], oldest),
+            place["until"],
+            place["team"],
+            place["department"],
+            place["manager"],
+            frozenset(place["assigned"]),
+        )
+        for place in reader.places
+    )
+
+
+def _best(
+    reader: Person, newest_first: list[Event], refs: AbstractSet[str], ties: _Ties
+) -> Standing | None:
+    """Return how an action stands with a reader; None where nothing of it counts."""
+    best: Standing | None = None
+    for event in newest_first:
+        # No event makes more of its action than its own time; of equals, one's own counts.
+        if best is not None and best.relevancy > event.ts:
+            break
+        time = score(reader, event, ties.histories[event.by], refs, ties.penalties)
+        if time is not None:
+            standing = Standing(time, event.by == reader.id)
+            best = standing if best is None else max(best, standing)
+    return best

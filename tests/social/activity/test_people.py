@@ -87,8 +87,9 @@ def test_every_place_is_remembered_from_its_first_to_its_last_moment(
     place(client, "ann", team="red")
     clock.advance(hours=1)
     place(client, "ann", team="blue", assigned=["a-1", "a-2"])
-    ann = people.histories(runtime.database, ["ann"], {"a-1"})["ann"]
     moment = timedelta(milliseconds=1)
+    times = [START - moment, clock.time]
+    ann = people.histories(runtime.database, ["ann"], {"a-1"}, times)["ann"]
     assert ann.at(START - moment) == Org()
     assert ann.at(START) == ann.at(clock.time - moment) == Org(team="red")
     assert ann.at(clock.time) == Org(team="blue", assigned=frozenset({"a-1"}))
@@ -101,7 +102,7 @@ def test_one_place_is_found_without_the_others(
         place(client, "ann", team=team)
         clock.advance(hours=1)
     then = START + timedelta(hours=1)
-    found = people.histories(runtime.database, ["ann", "nobody"], (), then)
+    found = people.histories(runtime.database, ["ann", "nobody"], (), [then])
     assert [each["team"] for each in found["ann"].places] == ["blue"]
     assert found["nobody"].at(then) == Org()
 
@@ -109,7 +110,8 @@ def test_one_place_is_found_without_the_others(
 def test_of_two_places_of_one_moment_the_later_holds(client: Client, runtime: Runtime) -> None:
     place(client, "ann", team="red")
     place(client, "ann", team="blue")
-    assert people.histories(runtime.database, ["ann"], ())["ann"].at(START) == Org(team="blue")
+    ann = people.histories(runtime.database, ["ann"], (), [START])["ann"]
+    assert ann.at(START) == Org(team="blue")
 
 
 def test_the_same_place_again_is_no_change(
