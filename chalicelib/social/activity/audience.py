@@ -4,7 +4,7 @@ from pymongo import ASCENDING
 from pymongo.database import Database
 
 from chalicelib.database import Document
-from chalicelib.social.activity import people
+from chalicelib.social.activity import actions, people
 from chalicelib.social.graph_store import IdRange
 
 
@@ -17,6 +17,19 @@ def of(database: Database[Document], action: Document, ids: IdRange) -> list[str
     rows = people.collection(database).find(where, {"_id": 1}).sort("_id", ASCENDING)
     members = [row["_id"] for row in rows.limit(ids.limit or 0)]
     return ids.cut({action["actor"]["id"], *members})
+
+
+def left(database: Database[Document], action: Document, reader_ids: list[str]) -> list[str]:
+    """Return those of an action's subscribers to whom it still goes, in order."""
+    unit, actor_id = action["scope"], action["actor"]["id"]
+    if unit == "restricted":
+        today = actions.collection(database).find_one({"_id": action["_id"]}, {"audience": 1})
+        members = set(today["audience"] if today else ())
+    else:
+        where = {unit: action[unit], "_id": {"$in": reader_ids}}
+        members = {row["_id"] for row in people.collection(database).find(where, {"_id": 1})}
+    still = [each for each in reader_ids if each in members or each == actor_id]
+    return unmuted(database, actor_id, still)
 
 
 def unmuted(database: Database[Document], actor_id: str, reader_ids: list[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social import delivery
-from chalicelib.social.activity import audience, cascades, items
+from chalicelib.social.activity import audience, cascades, items, refill
 from chalicelib.social.activity.actions import ACTIONS
 from chalicelib.social.delivery import Kind
 from chalicelib.social.graph_store import IdRange
@@ -16,9 +16,16 @@ def _audience(runtime: Runtime, action: Document, ids: IdRange) -> list[str]:
 
 
 def _bring(runtime: Runtime, action: Document, reader_ids: list[str], _is_first: bool) -> None:  # noqa: FBT001
-    """Give readers the action, but not those who have muted its actor."""
-    actor_id = action["actor"]["id"]
-    items.bring(runtime, [action], audience.unmuted(runtime.database, actor_id, reader_ids))
+    """Give readers the action, but not those who have muted its actor.
+
+    Those who mute, move or are erased meanwhile may have had their feed put right before the
+    item came. So it is asked once more for whom the action is, and the items of others go.
+    """
+    database = runtime.database
+    brought = audience.unmuted(database, action["actor"]["id"], reader_ids)
+    items.bring(runtime, [action], brought)
+    for reader_id in set(brought).difference(audience.left(database, action, brought)):
+        refill.take_undue(database, reader_id, [action["_id"]])
 
 
 def _unchanged(_action: Document) -> Document:

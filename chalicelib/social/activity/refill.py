@@ -29,7 +29,7 @@ def refill(runtime: Runtime, user_id: str) -> None:
         some = due[start : start + _BROUGHT_AT_ONCE]
         items.bring(runtime, some, [user_id], person["version"])
     for stored in _stored(runtime.database, user_id):
-        _take_undue(runtime.database, user_id, stored)
+        take_undue(runtime.database, user_id, stored)
 
 
 def _due(database: Database[Document], person: Document) -> list[Document]:
@@ -63,7 +63,11 @@ def _stored(database: Database[Document], user_id: str) -> Iterator[list[str]]:
         after = found[-1]["_id"]
 
 
-def _take_undue(database: Database[Document], user_id: str, action_ids: Sequence[str]) -> None:
+def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[str]) -> None:
+    """Take those of some actions out of a feed that are not for its reader today.
+
+    What a refill for a later change has found due stays; of somebody erased, nothing does.
+    """
     # The person after the items: whoever brought one of these knew no more than is read now.
     person = people.find(database, user_id)
     rows = actions.collection(database).find({"_id": {"$in": list(action_ids)}, "deleted": False})
@@ -74,7 +78,7 @@ def _take_undue(database: Database[Document], user_id: str, action_ids: Sequence
                 "$in": [items.item_id(user_id, each) for each in action_ids if each not in due]
             },
             "user_id": user_id,
-            "refilled": {"$lte": person["version"]},
+            **({"refilled": {"$lte": person["version"]}} if person["version"] else {}),
         }
     )
 

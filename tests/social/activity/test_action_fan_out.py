@@ -8,8 +8,8 @@ import pytest
 from pymongo.collection import Collection
 
 from chalicelib.database import Document, NotInserted, insert_missing
-from chalicelib.social import delivery, leases
-from chalicelib.social.activity import items, work
+from chalicelib.social import delivery, erasure, leases
+from chalicelib.social.activity import items, refill, work
 from chalicelib.social.messages import DeliverAction
 from tests.social.activity.office import Interrupt, Office
 
@@ -187,6 +187,67 @@ def test_deleting_during_a_fan_out_leaves_nothing(office: Office, interrupted: I
 
     assert office.items() == []
     assert office.runtime.database["feed.event"].count_documents({}) == 0
+
+
+@pytest.mark.parametrize("scope", ["team", "restricted"])
+@pytest.mark.parametrize("change", ["mute", "erase", "move"])
+def test_who_ceases_to_be_a_reader_during_a_fan_out_keeps_nothing(
+    office: Office, interrupted: Interrupt, change: str, scope: str
+) -> None:
+    action = office.act("ann", scope, audience=["bob"] if scope == "restricted" else [])
+
+    def cease() -> None:
+        match change:
+            case "mute":
+                office.mute("bob", "ann")
+            case "move":
+                office.place("bob", team="web")
+            case "erase":
+                erasure.erase(office.runtime, "bob")
+                assert erasure.remaining(office.runtime, "bob") == 0
+        refill.refill(office.runtime, "bob")
+
+    interrupted(cease)
+    work.handle(office.runtime, DeliverAction(action_id=action))
+
+    assert "ann" in office.readers(action)
+    still = change == "move" and scope == "restricted"
+    assert [item["user_id"] for item in office.items(user_id="bob")] == ["bob"] * still
+
+
+def test_who_moves_away_and_back_during_a_fan_out_keeps_the_action(
+    office: Office, interrupted: Interrupt
+) -> None:
+    action = office.act("ann")
+
+    def away_and_back() -> None:
+        office.place("bob", team="web")
+        refill.refill(office.runtime, "bob")
+        office.place("bob", team="hiring", department="people")
+        refill.refill(office.runtime, "bob")
+
+    interrupted(away_and_back)
+    work.handle(office.runtime, DeliverAction(action_id=action))
+
+    assert office.readers(action) == TEAM
+
+
+def test_a_worker_that_lost_its_lease_leaves_nothing_of_what_was_deleted(
+    office: Office, interrupted: Interrupt
+) -> None:
+    action = office.act("ann")
+
+    def delete_and_overtake() -> None:
+        office.delete("ann", action)
+        office.deliver_errands()
+        office.clock.advance(milliseconds=office.runtime.settings.lease_ms)
+        work.handle(office.runtime, DeliverAction(action_id=action))
+        assert office.stored(action)["fan_out"]["state"] == "done"
+
+    interrupted(delete_and_overtake)
+    work.handle(office.runtime, DeliverAction(action_id=action))
+
+    assert office.items() == []
 
 
 def test_a_comment_during_a_fan_out_counts_for_all(office: Office, interrupted: Interrupt) -> None:

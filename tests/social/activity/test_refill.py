@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.database import Document
+from chalicelib.social import erasure
 from chalicelib.social.activity import people, refill
 from tests.social.activity.office import Interrupt, Office
 
@@ -216,6 +217,21 @@ def test_deleting_during_a_refill_leaves_nothing(office: Office, interrupted: In
     join(office)
 
     assert office.items() == []
+
+
+def test_erasing_the_reader_during_a_refill_leaves_nothing(
+    office: Office, interrupted: Interrupt
+) -> None:
+    office.act("ann")
+
+    def erase() -> None:
+        erasure.erase(office.runtime, "dan")
+
+    interrupted(erase)
+    join(office)
+
+    assert office.items() == []
+    assert erasure.remaining(office.runtime, "dan") == 0
 
 
 def test_a_comment_during_a_refill_counts_for_what_it_brings(
