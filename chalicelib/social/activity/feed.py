@@ -4,7 +4,7 @@ The first reads the places of the feed in their order, with the reader as of tod
 reads the actions that stand there. docs/decisions/0053 says what a page is under changes.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from pymongo.database import Database
@@ -25,6 +25,9 @@ SPARE = 5
 # What has risen is counted so far.
 MAX_NEWER = 1_000
 MAX_UNREAD = 100
+# An item says since when it stands where it does before the write is done: for longer than that
+# takes, and for clocks, what rose shortly before the first page is counted as newer.
+RISING = timedelta(seconds=5)
 
 # What of the reader decides on what the feed shows.
 _READER = {"_id": 0, "team": 1, "department": 1, "muted": 1}
@@ -48,8 +51,9 @@ class _Found(NamedTuple):
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     """Return `{actions, next, newer}`: a page of a feed by relevancy, the nearest first.
 
-    `newer` counts, up to 1,000, what came or rose since the first page: it is not on the
-    later ones. A page may be short before the end; `next` alone tells whether there is more.
+    `newer` counts, up to 1,000, what came or rose since the first page, which is not on the
+    later ones, and in the last seconds before it, which may be. A page may be short before the
+    end; `next` alone tells whether there is more.
     """
     keys = runtime.settings.signing_keys
     place = _Place(runtime.now(), None)
@@ -119,7 +123,7 @@ def _following(mine: Document, place: _Place) -> Document:
 
 def _newer(mine: Document, place: _Place) -> list[Document]:
     return [
-        {"$match": mine | {"risen": {"$gt": place.snapshot}}},
+        {"$match": mine | {"risen": {"$gt": place.snapshot - RISING}}},
         # The order is what makes the server take the index by `risen`, of two that would do.
         {"$sort": {"risen": -1}},
         {"$limit": MAX_NEWER},

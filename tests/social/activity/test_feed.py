@@ -5,8 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from pymongo.collection import Collection
+from pymongo.database import Database
 
+from chalicelib.database import Document
 from chalicelib.social.activity import feed as feeds
+from chalicelib.social.activity import items
+from chalicelib.social.activity.scoring import Standing
 from tests.conftest import START
 from tests.http_client import Client
 from tests.social.activity.office import APPLIED, MARY, Office
@@ -107,6 +112,29 @@ def test_what_rises_while_one_scrolls_is_counted_and_not_shown_twice(office: Off
     assert [each["id"] for each in second["actions"]] == [planted[2], planted[3], planted[5]]
     assert second["newer"] == 2
     assert actions(office.client, "bob")[:2] == sorted([planted[1], planted[4]], reverse=True)
+
+
+def test_what_is_rising_while_the_first_page_is_read_is_counted(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its item says since when it stands at the top, and does not stand there yet."""
+    planted = plant(office.runtime, "bob", 6, START - timedelta(days=1))
+    pages: list[Any] = []
+    collection = items.collection
+
+    def read_before_the_write(database: Database[Document]) -> Collection[Document]:
+        monkeypatch.setattr(items, "collection", collection)
+        office.clock.advance(milliseconds=20)
+        pages.append(page(office.client, "bob", 2))
+        return collection(database)
+
+    monkeypatch.setattr(items, "collection", read_before_the_write)
+    risen = Standing(START - timedelta(minutes=10), own=False)
+    items.lift(office.runtime, {("bob", planted[4]): risen})
+    rest = page(office.client, "bob", 200, pages[0]["next"])
+    shown = [each["id"] for read in (*pages, rest) for each in read["actions"]]
+    assert shown == [each for each in planted if each != planted[4]]
+    assert rest["newer"] == 1
 
 
 def test_what_rises_to_below_where_one_is_waits_as_well(office: Office) -> None:
