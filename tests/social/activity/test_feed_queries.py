@@ -139,7 +139,7 @@ def test_a_page_far_down_examines_no_more(listened: Runtime, sent: Sent) -> None
 def test_a_page_among_many_of_one_relevancy_examines_no_more(listened: Runtime, sent: Sent) -> None:
     ids = [f"action{number:04}" for number in range(5_000)]
     listened.database["feed.item"].insert_many([item("bob", each, START) for each in ids])
-    place = feed._Place(START, Position(START, ids[2_500]))
+    place = feed._Place(START + feed.RISING, Position(START, ids[2_500]))
     sent.take()
     found = feed._find(listened.database, "bob", place, READ)
     assert [each.post_id for each in found.positions] == ids[2_499 : 2_499 - READ : -1]

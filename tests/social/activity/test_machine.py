@@ -23,6 +23,7 @@ from app import create_app
 from chalicelib import schema
 from chalicelib.runtime import Runtime
 from chalicelib.social import upkeep
+from chalicelib.social.activity.feed import RISING
 from tests.conftest import Clock
 from tests.http_client import Client
 from tests.social.activity.office import APPLIED
@@ -188,6 +189,8 @@ class Life(RuleBasedStateMachine):
     ) -> None:
         self.every_feed_is_in_the_order_of_the_table(seed, 200)
         before = self.expected.feed(reader)
+        # What has just risen counts as newer.
+        self.clock.advance(seconds=RISING.total_seconds())
         first = page(self.client, reader, 1)
         if first["next"] is None or not self.expected.deeds:
             return
