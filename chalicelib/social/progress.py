@@ -1,5 +1,6 @@
 """How far fan-outs have come, and those that failed, for authors and staff."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pymongo import ASCENDING
@@ -26,8 +27,7 @@ def of(database: Database[Document], post_id: str, caller: Principal) -> dict[st
     if caller.id != post["by"]["id"] and not is_staff:
         posts.find_visible(database, post_id, caller.id)
         raise Forbidden("A fan-out is shown to the post's author and to moderators")
-    answer = answer_of(post["fan_out"])
-    return {**answer, "reason": post["fan_out"]["reason"]} if is_staff else answer
+    return for_staff(post["fan_out"]) if is_staff else answer_of(post["fan_out"])
 
 
 def answer_of(stored: Document) -> dict[str, Any]:
@@ -40,33 +40,35 @@ def answer_of(stored: Document) -> dict[str, Any]:
     }
 
 
+def for_staff(stored: Document) -> dict[str, Any]:
+    """Return a stored fan-out as `{state, delivered, total, reason}`."""
+    return {**answer_of(stored), "reason": stored["reason"]}
+
+
 def failed(runtime: Runtime, query: PageQuery) -> dict[str, Any]:
     """Return a page of the posts' fan-outs that were given up: `{fan_outs, next}`."""
-    found, following = failed_of(runtime, posts.POSTS.name, {"by": 1, "fan_out": 1}, query)
-    answers = [
-        {
-            "post": post["_id"],
-            "by": post["by"],
-            **answer_of(post["fan_out"]),
-            "reason": post["fan_out"]["reason"],
-        }
-        for post in found
-    ]
-    return {"fan_outs": answers, "next": following}
+    return failed_of(runtime, posts.POSTS.name, {"post": "_id", "by": "by"}, query)
 
 
 def failed_of(
-    runtime: Runtime, collection: str, fields: Document, query: PageQuery
-) -> tuple[list[Document], str | None]:
-    """Return a page of the documents whose fan-out was given up, and the next page's cursor."""
+    runtime: Runtime, collection: str, named: Mapping[str, str], query: PageQuery
+) -> dict[str, Any]:
+    """Return a page of a collection's fan-outs that were given up: `{fan_outs, next}`.
+
+    `named` maps what an answer calls its document's fields to the fields.
+    """
     scope, keys = f"failed:{collection}", runtime.settings.signing_keys
     after = decode_cursor(query.cursor, scope, keys)[0] if query.cursor else ""
     where: Document = {"fan_out.state": "failed", "_id": {"$gt": after}}
-    rows = runtime.database[collection].find(where, fields).sort("_id", ASCENDING)
-    found = list(rows.limit(query.limit + 1))
+    rows = runtime.database[collection].find(where, [*named.values(), "fan_out"])
+    found = list(rows.sort("_id", ASCENDING).limit(query.limit + 1))
     page = found[: query.limit]
     last = [page[-1]["_id"]] if len(found) > len(page) else None
-    return page, encode_cursor(last, scope, keys) if last else None
+    answers = [
+        {**{name: row[field] for name, field in named.items()}, **for_staff(row["fan_out"])}
+        for row in page
+    ]
+    return {"fan_outs": answers, "next": encode_cursor(last, scope, keys) if last else None}
 
 
 def retry(runtime: Runtime, post_id: str) -> None:

@@ -9,7 +9,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social import delivery
 from chalicelib.social.activity import actions
 from chalicelib.social.activity.fan_out import OF_ACTIONS
-from chalicelib.social.progress import answer_of, failed_of
+from chalicelib.social.progress import answer_of, failed_of, for_staff
 
 
 def of(runtime: Runtime, action_id: str, caller: Principal) -> dict[str, Any]:
@@ -18,26 +18,16 @@ def of(runtime: Runtime, action_id: str, caller: Principal) -> dict[str, Any]:
     Raises UnknownAction, and Forbidden for those who may see the action but not this.
     """
     action = actions.find(runtime.database, action_id)
-    fan_out, is_staff = action["fan_out"], caller.has("moderator")
+    is_staff = caller.has("moderator")
     if caller.id != action["actor"]["id"] and not is_staff:
         actions.find_visible(runtime.database, action_id, caller)
         raise Forbidden("A fan-out is shown to the action's actor and to moderators")
-    return {**answer_of(fan_out), **({"reason": fan_out["reason"]} if is_staff else {})}
+    return for_staff(action["fan_out"]) if is_staff else answer_of(action["fan_out"])
 
 
 def failed(runtime: Runtime, query: PageQuery) -> dict[str, Any]:
     """Return a page of the actions' fan-outs that were given up: `{fan_outs, next}`."""
-    found, following = failed_of(runtime, actions.ACTIONS.name, {"actor": 1, "fan_out": 1}, query)
-    answers = [
-        {
-            "action": action["_id"],
-            "actor": action["actor"],
-            **answer_of(action["fan_out"]),
-            "reason": action["fan_out"]["reason"],
-        }
-        for action in found
-    ]
-    return {"fan_outs": answers, "next": following}
+    return failed_of(runtime, actions.ACTIONS.name, {"action": "_id", "actor": "actor"}, query)
 
 
 def retry(runtime: Runtime, action_id: str) -> None:
