@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from json import JSONDecodeError
 from typing import Annotated, Any, Literal
 
 import jwt
@@ -101,7 +102,7 @@ def _verified(token: str, settings: Settings) -> dict[str, Any]:
                 "verify_iss": settings.jwt_issuer is not None,
             },
         )
-    except jwt.PyJWKClientConnectionError:
+    except (jwt.PyJWKClientConnectionError, JSONDecodeError):
         raise Unavailable("The identity provider's keys cannot be reached") from None
     except jwt.PyJWTError:
         raise Unauthenticated("The token's signature or claims are not valid") from None
@@ -113,14 +114,18 @@ def _key(token: str, algorithm: str, settings: Settings) -> Any:
     if algorithm == "HS256" and settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
     if algorithm in _ASYMMETRIC and settings.jwks_url is not None:
-        return _key_set(settings.jwks_url).get_signing_key_from_jwt(token).key
+        # With the algorithm that it is published for, so that it serves for no other.
+        return _key_set(settings.jwks_url).get_signing_key_from_jwt(token)
     raise Unauthenticated("The token is signed with an algorithm that is not accepted here")
 
 
 @lru_cache(maxsize=4)
 def _key_set(url: str) -> jwt.PyJWKClient:
-    """Return the key set of a URL; a container fetches it once and keeps it for five minutes."""
-    return jwt.PyJWKClient(url, cache_keys=True, lifespan=300, timeout=5)
+    """Return the key set of a URL; a container fetches it once and keeps it for five minutes.
+
+    No key is kept beside it: one that is withdrawn would be good for the container's whole life.
+    """
+    return jwt.PyJWKClient(url, cache_keys=False, lifespan=300, timeout=5)
 
 
 def _claims(payload: dict[str, Any]) -> Claims:

@@ -1,3 +1,5 @@
+import io
+import urllib.request
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -185,6 +187,51 @@ def test_a_shared_secret_never_stands_for_a_published_key(key_set: Any) -> None:
 
     with pytest.raises(Unauthenticated):
         identify(signed(), settings, START)
+
+
+@pytest.mark.parametrize(("published", "claimed"), [("RS256", "ES256"), ("ES256", "RS256")])
+def test_a_key_of_one_kind_never_stands_for_another(
+    key_set: Any, published: str, claimed: str
+) -> None:
+    keys: dict[str, Any] = {
+        "RS256": rsa.generate_private_key(65537, 2048),
+        "ES256": ec.generate_private_key(ec.SECP256R1()),
+    }
+    settings = key_set(keys[published], published)
+    headers = bearer(jwt.encode(CLAIMS, keys[claimed], claimed, headers={"kid": "k1"}))
+
+    with pytest.raises(Unauthenticated):
+        identify(headers, settings, START)
+
+
+def test_a_withdrawn_key_is_refused_once_the_key_set_is_read_again(key_set: Any) -> None:
+    withdrawn = rsa.generate_private_key(65537, 2048)
+    settings = key_set(withdrawn, "RS256")
+    headers = bearer(jwt.encode(CLAIMS, withdrawn, "RS256", headers={"kid": "k1"}))
+    client = identity._key_set(settings.jwks_url)
+    assert identify(headers, settings, START)
+
+    document = client.fetch_data()
+    document["keys"][0]["kid"] = "k2"
+    client.get_jwk_set(refresh=True)
+
+    with pytest.raises(Unauthenticated):
+        identify(headers, settings, START)
+
+
+def test_an_identity_provider_that_answers_without_json_is_a_503(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def maintenance(*_: object, **__: object) -> object:
+        return io.BytesIO(b"<p>Back in a minute</p>")
+
+    identity._key_set.cache_clear()
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", maintenance)
+    key = rsa.generate_private_key(65537, 2048)
+    headers = bearer(jwt.encode(CLAIMS, key, "RS256", headers={"kid": "k1"}))
+
+    with pytest.raises(Unavailable):
+        identify(headers, Settings(jwks_url="https://keys.example/jwks.json"), START)
 
 
 def test_an_identity_provider_that_cannot_be_reached_is_a_503(
