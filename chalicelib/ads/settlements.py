@@ -7,7 +7,7 @@ transfer that is named for what was paid before it.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.database import Database
@@ -27,7 +27,10 @@ from chalicelib.logs import log
 
 
 class Settlement(TypedDict):
-    """What is owed for a day of a campaign on a site, and what of it was paid."""
+    """What is owed for a day of a campaign on a site, and what of it was paid.
+
+    `tried_at` says when it last could not be.
+    """
 
     _id: str
     payer: str
@@ -35,23 +38,30 @@ class Settlement(TypedDict):
     owed_micros: int
     paid_micros: int
     is_open: bool
+    tried_at: NotRequired[datetime]
 
 
 SETTLEMENTS = Collection(
-    "ad.settlement", Settlement, indexes=(IndexModel([("is_open", ASCENDING)]),)
+    "ad.settlement",
+    Settlement,
+    indexes=(IndexModel([("is_open", ASCENDING), ("tried_at", ASCENDING), ("_id", ASCENDING)]),),
 )
-# Days looked at again: events may wait in their queue for as long as four.
-LOOK_BACK = timedelta(days=7)
+# Days looked at again: an event may wait four in its queue, fourteen in the dead letters, and
+# four more once it was sent again.
+LOOK_BACK = timedelta(days=23)
 # Without funds, or beside another run, which may have read an earlier sum: the next run pays.
 _WAITS = (InsufficientFunds, IdempotencyKeyReused, TransferInProgress, Unavailable)
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_PAID = 1_000
+# What could not be paid waits behind the others, or those of an advertiser without funds would
+# keep everybody else's from being paid.
+_TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
 
 
 def settle(database: Database[Document], now: datetime) -> dict[str, int]:
     """Take down what the days that are over have earned, and pay what can be paid."""
     owed = _take_down(database, now)
-    found = database[SETTLEMENTS.name].find({"is_open": True}).sort("_id", ASCENDING)
+    found = database[SETTLEMENTS.name].find({"is_open": True}).sort(_TURNS)
     paid = sum(_pay(database, settlement, now) for settlement in list(found.limit(MAX_PAID)))
     return {"owed": owed, "paid": paid}
 
@@ -121,6 +131,8 @@ def _pay(database: Database[Document], settlement: Document, now: datetime) -> b
     except _WAITS as problem:
         fields = {"settlement": settlement["_id"], "reason": problem.code}
         log.warning("settlement waits", extra={"fields": fields})
+        tried = {"$set": {"tried_at": now}}
+        database[SETTLEMENTS.name].update_one({"_id": settlement["_id"]}, tried)
         return False
     is_open = {"$gt": ["$owed_micros", "$paid_micros"]}
     database[SETTLEMENTS.name].update_one(

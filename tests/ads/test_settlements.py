@@ -9,8 +9,9 @@ from chalicelib.ads.leases import Terms, acquire
 from chalicelib.ads.transfers import Movement, transfer
 from chalicelib.runtime import Runtime
 from chalicelib.schema import COLLECTIONS
-from tests.ads.happening import PRICE, SPRING, count, impression
+from tests.ads.happening import PRICE, SPRING, click, count, impression
 from tests.ads.history import DAY, HOUR, make_history
+from tests.ads.inventory import activate, put_campaign
 from tests.ads.test_atomicity import in_threads
 from tests.conftest import Clock
 
@@ -115,6 +116,44 @@ def test_a_settlement_without_funds_waits_for_them(reported: Runtime, clock: Clo
     settlements.settle(reported.database, clock())
 
     assert balances(reported)["advertiser:mercedes"] == 10_999 - 8 * PRICE
+
+
+def test_those_without_funds_do_not_keep_the_others_from_being_paid(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settlements, "MAX_PAID", 2)
+    put_campaign(reported, "audi:clicks", pricing={"type": "cpc", "bid_micros": PRICE})
+    activate(reported, "audi:clicks")
+    for number in range(3):
+        day = DAY - number * 24 * HOUR
+        count(reported, click(number, day, campaign_id="audi:clicks", price_micros=PRICE))
+    fund(reported, 10_000)
+    clock.advance(hours=12)
+
+    for _ in range(10):
+        clock.advance(hours=1)
+        settlements.settle(reported.database, clock())
+
+    assert balances(reported)["advertiser:mercedes"] == 10_000 - 7 * PRICE
+
+
+def test_an_event_that_the_dead_letters_held_is_settled_all_the_same(
+    reported: Runtime, clock: Clock
+) -> None:
+    fund(reported, 10_000)
+    put_campaign(reported, SPRING, pricing={"type": "cpc", "bid_micros": PRICE})
+    held = click(300, clock(), campaign_id=SPRING, price_micros=PRICE)
+    # As long as its queue, the dead letters and its queue once more can hold it.
+    clock.advance(days=4 + 14 + 4)
+    yesterday = clock() - 24 * HOUR
+    count(reported, click(301, yesterday, campaign_id=SPRING, price_micros=PRICE))
+    settlements.settle(reported.database, clock())
+    paid = balances(reported)["advertiser:mercedes"]
+    count(reported, held)
+
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported)["advertiser:mercedes"] == paid - PRICE
 
 
 @pytest.mark.parametrize("step", ["debit", "announce", "release_hold", "credit"])
