@@ -121,13 +121,14 @@ def _up_to_date(campaign: Document, now: datetime) -> Document:
     balance = campaign.get("balance") or {
         **dict.fromkeys(ledger.BALANCES, 0),
         "committed_before_micros": 0,
-        "day_start": budget_day(campaign, now).start,
+        "day_start": min(budget_day(campaign, now).start, now),
     }
-    # One container's clock may be behind another's: a day that has begun does not end again.
+    # One container's clock may be behind another's: a day that has begun does not end again. One
+    # that has yet to begin, a flight's, may still be moved.
     now = max(now, balance["day_start"])
     day_start = budget_day(campaign, now).start
     committed = balance["released_micros"] - balance["available_micros"]
-    is_new_day = day_start > balance["day_start"]
+    is_new_day = balance["day_start"] < day_start <= now
     before = committed if is_new_day else balance["committed_before_micros"]
     target = releasable_micros(campaign, before, now)
     change = max(target - balance["released_micros"], -balance["available_micros"])
@@ -136,5 +137,5 @@ def _up_to_date(campaign: Document, now: datetime) -> Document:
         "released_micros": balance["released_micros"] + change,
         "available_micros": balance["available_micros"] + change,
         "committed_before_micros": before,
-        "day_start": max(day_start, balance["day_start"]),
+        "day_start": day_start if is_new_day else balance["day_start"],
     }

@@ -435,6 +435,57 @@ def test_a_lease_ends_with_its_day(runtime: Runtime, clock: Clock) -> None:
     assert lease["expires_at"] == datetime(2026, 3, 2, tzinfo=UTC)
 
 
+def waiting(runtime: Runtime, **changes: Any) -> None:
+    """An active campaign whose flight begins in ten days, with the changes that are then made."""
+    add_zones(runtime, "blog/banner")
+    budget = {"total_micros": 1_000 * PRICE, "pacing": "even"}
+    put_campaign(runtime, SPRING, budget=budget, flight=flight(10, 20))
+    activate(runtime, SPRING)
+    put_campaign(runtime, SPRING, **{"budget": budget, **changes})
+
+
+def flight(start_days: int, end_days: int) -> dict[str, datetime]:
+    return {"start": START + timedelta(start_days), "end": START + timedelta(end_days)}
+
+
+def test_a_flight_that_is_brought_forward_is_paced_from_its_new_start(
+    runtime: Runtime, clock: Clock
+) -> None:
+    waiting(runtime, flight=flight(0, 20))
+    assert money(runtime)["released"] == 0
+    clock.advance(days=5)
+
+    refresh(runtime)
+
+    assert money(runtime)["released"] == 250
+
+
+def test_a_campaign_that_got_a_daily_budget_before_its_flight_has_it_every_day(
+    runtime: Runtime, clock: Clock
+) -> None:
+    daily = {"total_micros": 1_000 * PRICE, "daily_micros": 10 * PRICE, "pacing": "asap"}
+    waiting(runtime, flight=flight(0, 20), budget=daily)
+
+    for day in range(1, 4):
+        lease = acquire(runtime)
+        assert lease
+        settle(runtime, lease, 10)
+        assert money(runtime)["released"] == 10 * day
+        clock.advance(days=1)
+
+
+def test_a_flight_that_is_put_off_keeps_its_pace(runtime: Runtime, clock: Clock) -> None:
+    waiting(runtime, flight=flight(15, 25))
+    clock.advance(days=10)
+    refresh(runtime)
+    assert money(runtime)["released"] == 0
+    clock.advance(days=10)
+
+    refresh(runtime)
+
+    assert money(runtime)["released"] == 500
+
+
 def test_a_clock_that_is_behind_does_not_bring_yesterday_s_money_back(
     runtime: Runtime, clock: Clock
 ) -> None:
