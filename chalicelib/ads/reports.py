@@ -81,7 +81,8 @@ def read(
     A position is [period, group value, ...], with the period in ISO form. Periods without an
     event have no row.
     """
-    start = datetime.fromisoformat(after[0]) if after else report.start
+    # Its own start bounds a report, whatever an earlier one's cursor says.
+    start = max(datetime.fromisoformat(after[0]), report.start) if after else report.start
     pipeline = [
         {"$match": {report.owner: report.owner_id, "period": _within(report, start)}},
         *_split_minutes(report, start),

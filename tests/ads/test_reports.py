@@ -115,6 +115,19 @@ def test_every_report_adds_up_to_the_same(client: Client, by: str, group: str) -
     assert all(row["site_id"] == "blog" for row in rows if group in {"zone", "site"})
 
 
+@pytest.mark.parametrize("by", ["day", "minute"])
+@pytest.mark.usefixtures("reported")
+def test_a_cursor_of_an_earlier_report_reaches_no_row_before_the_present_one(
+    client: Client, by: str
+) -> None:
+    earlier = ask(client, by=by, limit=1, **{"from": "2026-02-28", "to": "2026-03-02"})
+    present = {"from": "2026-03-02", "to": "2026-03-04"}
+
+    reply = ask(client, by=by, cursor=earlier.json["next"], **present)
+
+    assert reply.json["rows"] == ask(client, by=by, **present).json["rows"]
+
+
 @pytest.mark.usefixtures("reported")
 def test_pages_join_to_the_whole(client: Client) -> None:
     whole = ask(client, by="day", group="zone").json["rows"]
