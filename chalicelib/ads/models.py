@@ -157,7 +157,8 @@ class Budget(Input):
         """Spread a daily budget evenly over the day; release one without days at once."""
         if not isinstance(budget, dict) or "pacing" in budget:
             return budget
-        return {**budget, "pacing": "even" if "daily_micros" in budget else "asap"}
+        has_days = budget.get("daily_micros") is not None
+        return {**budget, "pacing": "even" if has_days else "asap"}
 
     @model_validator(mode="after")
     def _check_daily(self) -> Self:

@@ -60,6 +60,12 @@ def test_a_daily_budget_is_paced_evenly() -> None:
     assert campaign(budget={**budget, "pacing": "asap"}).budget.pacing == "asap"
 
 
+def test_a_daily_budget_of_null_is_none() -> None:
+    budget = {"total_micros": 1_000, "daily_micros": None}
+
+    assert campaign(budget=budget).budget.pacing == "asap"
+
+
 @pytest.mark.parametrize(
     ("bid_micros", "accepted"),
     [(0, False), (999, False), (1_000, True), (1_001, False), (10**11, True), (10**12, False)],
