@@ -10,7 +10,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.social import audiences, news, posts, walls
+from chalicelib.social import audiences, leases, news, posts, walls
 from chalicelib.social.comments import OLDER_COMMENTS
 from chalicelib.social.messages import Spread
 from chalicelib.social.models import COMMENTS_SHOWN
@@ -74,11 +74,14 @@ def mend(runtime: Runtime, written: list[Document]) -> None:
 
 
 def sweep(runtime: Runtime) -> None:
-    """Ask again for what is overdue."""
-    overdue = (
-        posts.collection(runtime.database)
-        .find({"spread.due": {"$lte": runtime.now()}}, {"_id": 1})
-        .sort("spread.due", ASCENDING)
-        .limit(_SWEPT_AT_ONCE)
-    )
-    runtime.queues.send(*(Spread(post_id=post["_id"]) for post in overdue))
+    """Ask again for what is overdue, and give it another lease.
+
+    What cannot be done stands behind all others then.
+    """
+    rows, due = posts.collection(runtime.database), {"spread.due": {"$lte": runtime.now()}}
+    overdue = rows.find(due, {"_id": 1}).sort("spread.due", ASCENDING).limit(_SWEPT_AT_ONCE)
+    ids = [post["_id"] for post in overdue]
+    # The mark may be gone by now, and then stays so.
+    later = {"spread.due": leases.lease_end(runtime)}
+    rows.update_many({"_id": {"$in": ids}, **due}, {"$set": later})
+    runtime.queues.send(*(Spread(post_id=post_id) for post_id in ids))
