@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import importlib
+import itertools
 import os
 import sys
 import tempfile
@@ -11,12 +12,12 @@ from collections.abc import Callable, Generator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import page, tables
+from bench import comparison, page, tables
 from bench.case import Case
-from bench.figures import Figure, Run, bars, disagreements, load, save
+from bench.figures import Run, bars, load, save
 from bench.machine import commit, machine
 from bench.progress import Progress
-from bench.rounds import FULL, QUICK, measure
+from bench.rounds import FULL, QUICK, Effort, Measured, figure, joined, measure
 from bench.stage import Stage, fresh_stage
 
 # Each part is a module of this package whose `groups(stage)` yields lists of cases: those of
@@ -25,9 +26,6 @@ PARTS = ("comments", "ads", "ads_counting", "social", "activity")
 # What can be run by itself too, being a piece of a part.
 PIECES = ("fan_out",)
 _NAMES = ", ".join((*PARTS, *PIECES))
-
-# Ratios of two runs on one machine are to agree within this share.
-TOLERANCE = 0.15
 
 Groups = Callable[[Stage], Generator[list[Case], None, None]]
 
@@ -41,18 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run = (
         load(called_path(given.read)) if given.read else _measured(given.part or PARTS, given.quick)
     )
+    other = load(called_path(given.compare)) if given.compare else None
     print(tables.report(run))
-    if given.compare:
-        found = disagreements(run, load(called_path(given.compare)), TOLERANCE)
-        heading = f"## ratios that differ by more than {TOLERANCE:.0%}: {len(found)}"
-        print(f"\n{heading}\n\n{tables.disagreement_table(found)}")
-    _write(run, given)
+    if other:
+        print(f"\n## beside the other run\n\n{comparison.tables(run, other)}")
+    _write(run, other, given)
     is_full = not (run.is_quick or given.read)
     if is_full and not all(bar.is_met for bar in bars(run)):
         sys.exit(1)
 
 
-def _write(run: Run, given: argparse.Namespace) -> None:
+def _write(run: Run, other: Run | None, given: argparse.Namespace) -> None:
     """Write the files that the command line names; a page needs every part that it shows."""
     if given.json:
         save(run, called_path(given.json))
@@ -63,7 +60,7 @@ def _write(run: Run, given: argparse.Namespace) -> None:
         charts.write(run, called_path(given.html))
     if given.markdown:
         try:
-            page.write(called_path(given.markdown), page.run_content(run))
+            page.write(called_path(given.markdown), page.run_content(run, other))
         except page.UnknownRegion as unknown:
             sys.exit(f"{given.markdown} shows {unknown}, which this run has not measured")
 
@@ -81,7 +78,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--read", type=Path, metavar="FILE", help="show an earlier run's figures")
     parser.add_argument(
-        "--compare", type=Path, metavar="FILE", help="list the ratios that differ from a run's"
+        "--compare", type=Path, metavar="FILE", help="set an earlier run's ratios beside these"
     )
     given = parser.parse_args(arguments)
     unknown = set(given.part).difference(PARTS, PIECES)
@@ -96,38 +93,38 @@ def called_path(file: Path) -> Path:
 
 
 def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - straight from the options
-    """Measure each part on a fresh MongoDB."""
+    """Measure each part on a fresh MongoDB, at each visit anew."""
     started, seconds = datetime.now(UTC), time.monotonic()
-    figures: list[Figure] = []
+    effort = QUICK if is_quick else FULL
+    visits: dict[str, list[list[Measured]]] = {part: [] for part in parts}
     facts: dict[str, str] = {}
-    for part in parts:
+    for visit, part in itertools.product(range(1, effort.visits + 1), parts):
         with (
             tempfile.TemporaryDirectory(prefix="plaza-bench-") as folder,
             fresh_stage(Path(folder), is_quick=is_quick) as stage,
         ):
             facts = facts or machine(stage.runtime.database)
-            figures += _measured_part(part, stage)
+            progress = Progress(f"{part}, visit {visit}/{effort.visits}", effort.rounds)
+            visits[part].append(_measured_part(part, stage, effort, progress))
     return Run(
         started=started.isoformat(timespec="seconds"),
         commit=commit(),
         is_quick=is_quick,
         seconds=time.monotonic() - seconds,
         machine=facts,
-        figures=figures,
+        figures=[figure(part, each) for part in parts for each in joined(visits[part])],
     )
 
 
-def _measured_part(part: str, stage: Stage) -> list[Figure]:
+def _measured_part(part: str, stage: Stage, effort: Effort, progress: Progress) -> list[Measured]:
     groups: Groups = importlib.import_module(f"bench.{part}").groups
-    figures: list[Figure] = []
-    effort = QUICK if stage.is_quick else FULL
-    progress = Progress(part, effort.rounds)
+    found: list[Measured] = []
     with contextlib.closing(groups(stage)) as each:
         for number, cases in enumerate(each, 1):
             progress.starts(number, cases)
-            figures += measure(part, cases, effort, progress.reaches, stage.count_trips)
+            found += measure(cases, effort, progress.reaches, stage.observe)
     progress.ends()
-    return figures
+    return found
 
 
 if __name__ == "__main__":

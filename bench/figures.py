@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,29 @@ from pydantic.dataclasses import dataclass as checked
 
 @checked(frozen=True)
 class Round:
-    """The medians of one round, in milliseconds."""
+    """The medians of one round, in milliseconds.
+
+    `ratio` is the median of the calls' ratios, each to the floor's call beside it; none where
+    calls were not made in pairs.
+    """
 
     p50_ms: float
     floor_p50_ms: float | None
+    ratio: float | None = None
+
+    @property
+    def times_floor(self) -> float | None:
+        """Return how many times the floor's time a call took; none without a floor."""
+        return self.ratio or (self.p50_ms / self.floor_p50_ms if self.floor_p50_ms else None)
 
 
 @checked(frozen=True)
 class Figure:
     """One case, measured: medians and 99th percentiles over all rounds, in milliseconds.
 
-    The rates are items a second. `round_trips` counts the commands that one call sends to
-    MongoDB. `rounds` holds what each round found, for the spread.
+    The rates are items a second. `round_trips` counts the requests that MongoDB receives for
+    one call. `commands` are those of one call by name, collection and shape, each with its number;
+    they are there for the smallest size. `rounds` holds what each round found, for the spread.
     """
 
     part: str
@@ -45,11 +56,13 @@ class Figure:
     rounds: list[Round]
     ratio_at_most: float | None
     growth_at_most: float | None
+    commands: dict[str, int] = field(default_factory=dict)
+    floor_commands: dict[str, int] = field(default_factory=dict)
 
     @property
     def ratios(self) -> list[float]:
         """Return each round's ratio to the floor; none without a floor."""
-        return [each.p50_ms / each.floor_p50_ms for each in self.rounds if each.floor_p50_ms]
+        return [each.times_floor for each in self.rounds if each.times_floor]
 
     @property
     def ratio(self) -> float | None:
@@ -166,14 +179,30 @@ def bars(run: Run) -> list[Bar]:
     return [*of_ratios, *of_growth]
 
 
-def disagreements(run: Run, other: Run, tolerance: float) -> list[tuple[Figure, Figure]]:
-    """Return the figures whose ratios differ between two runs by more than a share."""
-    before: dict[tuple[Any, ...], Figure] = {
+@dataclass(frozen=True)
+class Comparison:
+    """One run's figures beside the same ones of another, where both have a ratio."""
+
+    pairs: Sequence[tuple[Figure, Figure]]
+
+    def beyond(self, tolerance: float) -> list[tuple[Figure, Figure]]:
+        """Return the pairs whose ratios differ by more than a share."""
+        return [
+            (one, other)
+            for one, other in self.pairs
+            if one.ratio and other.ratio and abs(one.ratio / other.ratio - 1) > tolerance
+        ]
+
+
+def compared(run: Run, other: Run) -> Comparison:
+    """Pair the figures of two runs."""
+    others: dict[tuple[Any, ...], Figure] = {
         (*each.series, each.size): each for each in other.figures
     }
-    pairs = [(each, before.get((*each.series, each.size))) for each in run.figures]
-    return [
-        (now, then)
-        for now, then in pairs
-        if then and now.ratio and then.ratio and abs(now.ratio / then.ratio - 1) > tolerance
-    ]
+    pairs = [(each, others.get((*each.series, each.size))) for each in run.figures]
+    return Comparison([(one, two) for one, two in pairs if two and one.ratio and two.ratio])
+
+
+def is_apart(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Tell whether no round of the one lies within the range of the other's."""
+    return min(one) > max(other) or min(other) > max(one)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import tables
+from bench import comparison, tables
 from bench.figures import Run, bars
 
 _REGION = re.compile(r"(<!-- bench: (?P<name>[a-z_]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
@@ -31,8 +31,11 @@ def filled(text: str, content: Callable[[str], str]) -> str:
     return _REGION.sub(region, text)
 
 
-def run_content(run: Run) -> Callable[[str], str]:
-    """Return what a run has for a region: `run`, `bars`, or the name of a part."""
+def run_content(run: Run, other: Run | None = None) -> Callable[[str], str]:
+    """Return what a run has for a region: `run`, `bars`, `floors`, or the name of a part.
+
+    `comparison` sets it beside another run.
+    """
 
     def content(name: str) -> str:
         match name:
@@ -40,6 +43,12 @@ def run_content(run: Run) -> Callable[[str], str]:
                 return tables.run_table(run)
             case "bars":
                 return tables.bars_table(bars(run))
+            case "floors":
+                return tables.floors_tables(run)
+            case "comparison" if other:
+                return comparison.tables(run, other)
+            case "comparison":
+                return "This run has been set beside no other."
             case _ if any(figure.part == name for figure in run.figures):
                 return tables.part_tables(run, name)
             case _:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from bench.case import Case, Work
+from bench.commands import Asked, Observe
 from bench.figures import Figure, Round
 
 WARM_UP_CALLS = 5
@@ -16,44 +17,78 @@ SAMPLES_AT_LEAST = 3
 SLOW_MS = 500
 
 Report = Callable[[int], None]
-# Counts the commands that reach MongoDB while a work is done.
-CountTrips = Callable[[Work], int]
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much measuring: so many rounds, and in each about so many seconds for a case."""
+    """How much measuring: so many rounds, and in each about so many seconds for a case.
 
+    The rounds are those of one visit. At each visit a part has a new server and new data, and all
+    other parts come in between, so that the rounds show what minutes and memory change.
+    """
+
+    visits: int
     rounds: int
     seconds: float
 
 
-FULL = Effort(rounds=9, seconds=0.15)
-QUICK = Effort(rounds=7, seconds=0.05)
+FULL = Effort(visits=2, rounds=5, seconds=0.15)
+QUICK = Effort(visits=1, rounds=7, seconds=0.05)
 
 
 @dataclass
-class _Timed:
-    """The milliseconds of each call in one round, and how long the round's calls took."""
+class Timed:
+    """The milliseconds of each call in one round, and how long the round's calls took.
+
+    `in_pairs` tells that each call has a floor's beside it.
+    """
 
     calls: list[float] = field(default_factory=list)
     floors: list[float] = field(default_factory=list)
     calls_seconds: float = 0.0
     floors_seconds: float = 0.0
+    in_pairs: bool = False
+
+    @property
+    def ratios(self) -> list[float]:
+        """Return each call's ratio to the floor's call beside it, where they are in pairs."""
+        pairs = zip(self.calls, self.floors, strict=True) if self.in_pairs else ()
+        return [call / floor for call, floor in pairs if floor]
+
+
+@dataclass
+class Measured:
+    """A case with its rounds, and what one call and one of the floor ask of MongoDB."""
+
+    case: Case
+    rounds: list[Timed]
+    asked: Asked
+    floor_asked: Asked | None
 
 
 def measure(
-    part: str, cases: Sequence[Case], effort: Effort, report: Report, count_trips: CountTrips
-) -> list[Figure]:
-    """Return a figure for each case: every round goes through all of them, after a warm-up."""
+    cases: Sequence[Case], effort: Effort, report: Report, observe: Observe
+) -> list[Measured]:
+    """Measure cases in turns: after a warm-up, every round goes through all of them."""
     samples = [_warm_up(case, effort) for case in cases]
-    timed: list[list[_Timed]] = [[] for _ in cases]
+    timed: list[list[Timed]] = [[] for _ in cases]
     for number in range(effort.rounds):
         report(number + 1)
         for case, count, rounds in zip(cases, samples, timed, strict=True):
             rounds.append(_round(case, count))
+    return [_observed(case, rounds, observe) for case, rounds in zip(cases, timed, strict=True)]
+
+
+def joined(visits: Sequence[Sequence[Measured]]) -> list[Measured]:
+    """Join the same cases of several visits; what they asked of MongoDB is the first one's."""
     return [
-        _figure(part, case, rounds, count_trips) for case, rounds in zip(cases, timed, strict=True)
+        Measured(
+            same[0].case,
+            [each for one in same for each in one.rounds],
+            same[0].asked,
+            same[0].floor_asked,
+        )
+        for same in zip(*visits, strict=True)
     ]
 
 
@@ -78,10 +113,10 @@ def _call(prepare: Work, work: Work) -> float:
     return (time.perf_counter() - started) * 1_000
 
 
-def _round(case: Case, samples: int) -> _Timed:
+def _round(case: Case, samples: int) -> Timed:
     if case.connections > 1:
         return _round_of_many(case, samples)
-    timed = _Timed()
+    timed = Timed(in_pairs=case.floor is not None)
     for number in range(samples):
         # In turns, and each first half of the time: what comes second may find a warm cache.
         for is_call in (number % 2 == 0, number % 2 == 1):
@@ -94,9 +129,9 @@ def _round(case: Case, samples: int) -> _Timed:
     return timed
 
 
-def _round_of_many(case: Case, samples: int) -> _Timed:
+def _round_of_many(case: Case, samples: int) -> Timed:
     """Call from several threads at once, Plaza first and then the floor."""
-    timed = _Timed()
+    timed = Timed()
     timed.calls, timed.calls_seconds = _at_once(case.prepare, case.work, case.connections, samples)
     if case.floor:
         timed.floors, timed.floors_seconds = _at_once(
@@ -120,22 +155,29 @@ def _at_once(
     return [one for thread in times for one in thread], seconds
 
 
-def _trips(prepare: Work, work: Work, p50_ms: float, count_trips: CountTrips) -> int:
-    """Return the fewest of three: a heartbeat of the driver may fall into any one of them.
+def _observed(case: Case, rounds: list[Timed], observe: Observe) -> Measured:
+    times = 1 if statistics.median(rounds[0].calls) > SLOW_MS else 3
 
-    A slow call is not repeated for that; its trips are many, and one more is no matter.
-    """
-    found = []
-    for _ in range(3 if p50_ms < SLOW_MS else 1):
-        prepare()
-        found.append(count_trips(work))
-    return min(found)
+    def asked(prepare: Work, work: Work) -> Asked:
+        """Return the least of three: a heartbeat of the driver may fall into any one of them.
+
+        A slow call is not repeated for that; its trips are many, and one more is no matter.
+        """
+        found = []
+        for _ in range(times):
+            prepare()
+            found.append(observe(work))
+        return min(found, key=lambda each: each.trips)
+
+    floor = asked(case.prepare_floor, case.floor) if case.floor else None
+    return Measured(case, rounds, asked(case.prepare, case.work), floor)
 
 
-def _figure(part: str, case: Case, timed: list[_Timed], count_trips: CountTrips) -> Figure:
+def figure(part: str, measured: Measured) -> Figure:
+    """Return what was found of a case."""
+    case, timed, floor_asked = measured.case, measured.rounds, measured.floor_asked
     calls = [one for each in timed for one in each.calls]
     floors = [one for each in timed for one in each.floors]
-    p50_ms = statistics.median(calls)
     return Figure(
         part=part,
         operation=case.operation,
@@ -145,7 +187,7 @@ def _figure(part: str, case: Case, timed: list[_Timed], count_trips: CountTrips)
         door=f"{case.door} by {case.connections}" if case.door == "HTTP" else case.door,
         floor_is=case.floor_is if case.floor else "",
         samples=len(calls),
-        p50_ms=p50_ms,
+        p50_ms=statistics.median(calls),
         p99_ms=_p99(calls),
         floor_p50_ms=statistics.median(floors) if floors else None,
         floor_p99_ms=_p99(floors) if floors else None,
@@ -155,19 +197,21 @@ def _figure(part: str, case: Case, timed: list[_Timed], count_trips: CountTrips)
             if floors
             else None
         ),
-        round_trips=_trips(case.prepare, case.work, p50_ms, count_trips),
-        floor_round_trips=(
-            _trips(case.prepare_floor, case.floor, p50_ms, count_trips) if case.floor else None
-        ),
-        rounds=[
-            Round(
-                statistics.median(each.calls),
-                statistics.median(each.floors) if each.floors else None,
-            )
-            for each in timed
-        ],
+        round_trips=measured.asked.trips,
+        floor_round_trips=floor_asked.trips if floor_asked else None,
+        rounds=[_as_round(each) for each in timed],
         ratio_at_most=case.ratio_at_most,
         growth_at_most=case.growth_at_most,
+        commands=measured.asked.commands,
+        floor_commands=floor_asked.commands if floor_asked else {},
+    )
+
+
+def _as_round(timed: Timed) -> Round:
+    return Round(
+        statistics.median(timed.calls),
+        statistics.median(timed.floors) if timed.floors else None,
+        statistics.median(timed.ratios) if timed.ratios else None,
     )
 
 

@@ -8,16 +8,17 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 
 from pydantic import SecretStr
-from pymongo import MongoClient
 
 from app import create_app
-from chalicelib.database import Document, open_database
+from bench.case import Work
+from bench.commands import Asked, observe
+from chalicelib.database import connect, open_database
 from chalicelib.logs import log
 from chalicelib.queues import Message, Queues
 from chalicelib.runtime import Runtime, utc_now
@@ -28,6 +29,8 @@ from local.mongod import free_port, running_mongod
 _SECRET = "a secret of the bench that guards nothing"  # noqa: S105
 _SIGNING_KEY = "a signing key of the bench that guards nothing"
 _START_TIMEOUT_SECONDS = 60
+# For the floors that work in so many threads; Plaza's server has as many.
+_CONNECTIONS = 8
 
 
 class AcceptingQueues(Queues):
@@ -61,15 +64,9 @@ class Stage:
         _make_ready(runtime)
         return dataclasses.replace(self, runtime=runtime)
 
-    def count_trips(self, work: Callable[[], object]) -> int:
-        """Return how many requests MongoDB received while the work was done."""
-        before = self._requests()
-        work()
-        return self._requests() - before - 1
-
-    def _requests(self) -> int:
-        status = self.runtime.database.client.admin.command("serverStatus")
-        return int(status["network"]["numRequests"])
+    def observe(self, work: Work) -> Asked:
+        """Do a work and tell what it asked of MongoDB."""
+        return observe(self.runtime.database.client, work)
 
     @contextlib.contextmanager
     def server(self, **settings: str) -> Iterator[str]:
@@ -123,21 +120,25 @@ def fresh_stage(folder: Path, *, is_quick: bool = False) -> Iterator[Stage]:
     folder.mkdir(parents=True, exist_ok=True)
     log_to(folder / "plaza.log")
     log.setLevel("INFO")
-    with running_mongod(folder / "mongod") as uri, MongoClient[Document](uri) as client:
+    with running_mongod(folder / "mongod") as uri:
         settings = Settings(
             mongodb_uri=SecretStr(uri),
             jwt_secret=SecretStr(_SECRET),
             signing_keys=(SecretStr(_SIGNING_KEY),),
+            max_pool_size=_CONNECTIONS,
         )
+        # As a deployment's: with its time-outs and concerns, for Plaza and for the floors.
+        database = connect(settings)
         runtime = Runtime(
-            database=open_database(client, settings.database),
+            database=database,
             queues=AcceptingQueues(settings.queue_prefix),
             now=utc_now,
             random=random.Random(7),  # noqa: S311 - the same data every time
             settings=settings,
         )
-        _make_ready(runtime)
-        yield Stage(runtime, folder, is_quick)
+        with database.client:
+            _make_ready(runtime)
+            yield Stage(runtime, folder, is_quick)
 
 
 def _make_ready(runtime: Runtime) -> None:

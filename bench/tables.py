@@ -1,6 +1,8 @@
 """A run in tables of Markdown, which read well in a terminal too."""
 
-from collections.abc import Iterable, Sequence
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from bench.figures import Bar, Figure, Growth, Run, bars, growths
 
@@ -32,8 +34,7 @@ def growth_table(growth: Iterable[Growth]) -> str:
         costs = "; ".join(f"{one.size:,}: {_number(one.p50_ms)}" for one in each.figures)
         floor = f"{each.floor_factor:.2f}" if each.floor_factor else ""
         labels = (first.operation, first.store, first.door, first.unit)
-        factor = f"{each.factor:.2f} ({_range(each.factors)})"
-        rows.append((*labels, costs, factor, floor))
+        rows.append((*labels, costs, ratio_cell(each.factors), floor))
     columns = ("operation", "store", "door", "unit", "p50 ms by size")
     return table((*columns, "growth (in rounds)", "floor's"), rows)
 
@@ -44,12 +45,17 @@ def bars_table(found: Iterable[Bar]) -> str:
         (
             bar.name,
             f"≤ {bar.at_most:.2f}",
-            f"{bar.median:.2f} ({_range(bar.found)})",
-            "met" if bar.is_met else "**missed**",
+            ratio_cell(bar.found),
+            verdict(bar),
         )
         for bar in found
     ]
     return table(("bar", "promised", "found (in rounds)", ""), rows)
+
+
+def verdict(bar: Bar) -> str:
+    """Return whether a bar is kept."""
+    return "met" if bar.is_met else "**missed**"
 
 
 def run_table(run: Run) -> str:
@@ -59,14 +65,30 @@ def run_table(run: Run) -> str:
     return table(("", ""), list({**facts, **run.machine}.items()))
 
 
-def disagreement_table(found: Iterable[tuple[Figure, Figure]]) -> str:
-    """Return a row for each figure whose ratio differs between two runs, as (now, then)."""
-    rows = [
-        (f"{now.part}: {now.name}", *(f"{one.ratio:.2f} ({_range(one.ratios)})" for one in pair))
-        for pair in found
-        for now in pair[:1]
-    ]
-    return table(("figure", "ratio (in rounds)", "in the other run"), rows)
+def floors_tables(run: Run) -> str:
+    """Return what Plaza and floor ask of MongoDB beyond each other, where that is not the same."""
+    rows, same = [], 0
+    for figure in run.figures:
+        if not (figure.commands and figure.floor_commands):
+            continue
+        more = [_beyond(figure.commands, figure.floor_commands)]
+        more.append(_beyond(figure.floor_commands, figure.commands))
+        if any(more):
+            rows.append((f"{figure.part}: {figure.name}", *more))
+        else:
+            same += 1
+    columns = ("call", "asked by Plaza alone", "asked by the floor alone")
+    return f"Cases in which both ask the same: {same}.\n\n{table(columns, rows)}"
+
+
+def _beyond(commands: Mapping[str, int], others: Mapping[str, int]) -> str:
+    more = Counter(commands) - Counter(others)
+    return "; ".join((f"{n} times " if n > 1 else "") + f"`{name}`" for name, n in more.items())
+
+
+def ratio_cell(found: Sequence[float]) -> str:
+    """Return the median of what the rounds found, and their range."""
+    return f"{statistics.median(found):.2f} ({_range(found)})" if found else ""
 
 
 def report(run: Run) -> str:
@@ -105,7 +127,7 @@ def _figure_row(figure: Figure) -> tuple[str, ...]:
         figure.door,
         _pair(figure.p50_ms, figure.p99_ms),
         _pair(*floor) if figure.floor_p50_ms else "",
-        f"{figure.ratio:.2f} ({_range(figure.ratios)})" if figure.ratio else "",
+        ratio_cell(figure.ratios),
         f"{figure.per_second:,.0f}",
         f"{figure.floor_per_second:,.0f}" if figure.floor_per_second else "",
         _trips(figure),

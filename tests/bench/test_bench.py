@@ -8,17 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from bench import charts, page, rounds, tables
+from bench import charts, comparison, page, rounds, tables
 from bench.__main__ import main
 from bench.case import Case
-from bench.figures import Figure, Round, Run, bars, disagreements, growths, load, save
-from bench.rounds import Effort, measure
+from bench.commands import Asked
+from bench.figures import Figure, Round, Run, bars, compared, growths, load, save
+from bench.rounds import Effort, joined, measure
 
-QUICKLY = Effort(rounds=7, seconds=0.002)
+QUICKLY = Effort(visits=1, rounds=7, seconds=0.002)
+TWO_TRIPS = Asked(2, {"find post {author}": 2})
 
 
-def measured(*cases: Case) -> list[Figure]:
-    return measure("a part", cases, QUICKLY, lambda _: None, lambda _: 2)
+def measured(*cases: Case, visits: int = 1) -> list[Figure]:
+    each = [measure(cases, QUICKLY, lambda _: None, lambda _: TWO_TRIPS) for _ in range(visits)]
+    return [rounds.figure("a part", one) for one in joined(each)]
 
 
 def figure(size: int = 10, *p50_ms: float, floor_ms: float = 1.0, **changed: object) -> Figure:
@@ -66,6 +69,33 @@ def test_a_call_that_takes_three_times_its_floor_has_a_ratio_of_three(watch: Wat
 
     assert found.ratios == pytest.approx([3] * QUICKLY.rounds)
     assert (found.p50_ms, found.floor_p50_ms) == pytest.approx((0.6, 0.2))
+
+
+def test_a_ratio_is_the_median_of_what_each_call_takes_beside_its_floors(watch: Watch) -> None:
+    pairs = itertools.cycle([(3, 1), (20, 10), (30, 10)])
+    times = itertools.chain.from_iterable(pairs)
+    # The floor is first in each second pair.
+    both = {"call": 0.0, "floor": 0.0}
+    numbers = itertools.count()
+
+    def take(side: str) -> None:
+        if next(numbers) % 2 == 0:
+            both["call"], both["floor"] = next(times), next(times)
+        watch.taking(both[side])()
+
+    (found,) = measured(
+        Case("work", lambda: take("call"), lambda: take("floor"), samples_at_most=3)
+    )
+
+    assert (found.p50_ms, found.floor_p50_ms) == pytest.approx((20, 10))
+    assert found.ratio == pytest.approx(3)
+
+
+def test_the_rounds_of_two_visits_are_joined(watch: Watch) -> None:
+    (found,) = measured(Case("work", watch.taking(0.6), watch.taking(0.2)), visits=2)
+
+    assert len(found.rounds) == 2 * QUICKLY.rounds
+    assert found.round_trips == 2
 
 
 def test_a_slow_call_among_a_hundred_is_the_99th_percentile(watch: Watch) -> None:
@@ -146,7 +176,31 @@ def test_a_bar_of_growth_is_that_of_the_largest_size() -> None:
 def test_two_runs_disagree_where_a_ratio_differs_by_more_than_the_tolerance() -> None:
     now, before = run_of(figure(10, 1.5), figure(20, 1.5)), run_of(figure(10, 1.4), figure(20, 1.1))
 
-    assert [one.size for one, _ in disagreements(now, before, 0.15)] == [20]
+    assert [one.size for one, _ in compared(now, before).beyond(0.15)] == [20]
+
+
+def test_of_two_runs_the_page_says_which_ratios_lie_apart_and_what_it_does_to_the_bars() -> None:
+    now = run_of(figure(10, 1.5, 1.6), figure(20, 2.5, 2.6, ratio_at_most=2.0))
+    before = run_of(figure(10, 1.1, 1.9, 1.1), figure(20, 1.7, 1.9, ratio_at_most=2.0))
+
+    made = comparison.tables(now, before)
+
+    assert re.search(r"rounds overlap +\| 1 ", made)
+    assert re.search(r"lie apart +\| 1 ", made)
+    assert re.search(r"\*\*missed\*\* \| 1.80 \(1.70 to 1.90\) \| met", made)
+
+
+def test_what_one_side_alone_asks_of_the_database_is_shown() -> None:
+    same = {"find user {_id}": 1}
+    run = run_of(
+        figure(10, 1.5, commands=same, floor_commands=same),
+        figure(20, 1.5, commands={"find post {author}": 2}, floor_commands=same),
+    )
+
+    made = tables.floors_tables(run)
+
+    assert "both ask the same: 1." in made
+    assert re.search(r"20 rows, app +\| 2 times `find post {author}` +\| `find user {_id}` ", made)
 
 
 def test_a_run_comes_back_from_its_file(tmp_path: Path) -> None:
