@@ -141,6 +141,24 @@ def test_a_page_reads_what_it_returns(
         after = position(node, page[-1])
 
 
+@pytest.mark.parametrize("threaded", [False, True], ids=["flat", "threaded"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_where_few_wait_no_index_is_tried_for_an_author_without_pending_comments(
+    runtime: Runtime, *, order: Order, threaded: bool
+) -> None:
+    node = seed_node(
+        runtime, "few-pending", 200, store="documents", threaded=threaded, visible_of_ten=9
+    )
+    after = None
+    for _ in range(2):
+        with Explained(runtime.database) as explained:
+            page = store_of(runtime, node).page(node, Page(order, LIMIT, after, Viewer("zoe")))
+        (query,) = explained.queries
+        assert "fromMultiPlanner" not in query
+        check(explained, LIMIT + node["counts"]["pending"])
+        after = position(node, page[-1])
+
+
 def test_a_permalink_reads_one_document(seeded: Runtime, layout: Layout) -> None:
     node = large_node(seeded, layout)
     store = store_of(seeded, node)
