@@ -86,10 +86,11 @@ def is_above(database: Database[Document], post: Document, line: int) -> bool:
 
 def keep(database: Database[Document], post: Document) -> None:
     """Write down who a new post goes to, before the post itself is written."""
-    ids = IdRange(limit=MEMBERS_PER_DOCUMENT)
+    ids, number = IdRange(limit=MEMBERS_PER_DOCUMENT), 0
     while members := _today(database, post, ids):
         row: Audience = {
-            "_id": f"{post['_id']}:{members[0]}",
+            # A number, since an id that names a member could not be taken from it again.
+            "_id": f"{post['_id']}:{number}",
             "post_id": post["_id"],
             "ts": post["ts"],
             "first": members[0],
@@ -97,12 +98,21 @@ def keep(database: Database[Document], post: Document) -> None:
             "members": members,
         }
         insert_missing(database[AUDIENCES.name], [{**row}])
-        ids = ids._replace(after=members[-1])
+        ids, number = ids._replace(after=members[-1]), number + 1
 
 
 def forget(database: Database[Document], post_id: str) -> None:
     """Drop what was kept for a post."""
     database[AUDIENCES.name].delete_many({"post_id": post_id})
+
+
+def forget_member(database: Database[Document], user_id: str) -> None:
+    """Take a user out of every audience that was kept, and from its bounds."""
+    rows = database[AUDIENCES.name]
+    rows.delete_many({"members": [user_id]})
+    others = {"$filter": {"input": "$members", "cond": {"$ne": ["$$this", user_id]}}}
+    bounds = {"first": {"$first": "$members"}, "last": {"$last": "$members"}}
+    rows.update_many({"members": user_id}, [{"$set": {"members": others}}, {"$set": bounds}])
 
 
 def kept_for(

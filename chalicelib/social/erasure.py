@@ -2,12 +2,13 @@
 
 from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.identity import Principal
 from chalicelib.logs import log
 from chalicelib.runtime import Runtime
-from chalicelib.social import circles, errands, graph, posts, spreading, users
+from chalicelib.social import audiences, circles, errands, graph, posts, spreading, users
 from chalicelib.social.activity import erasure as activity
 from chalicelib.social.audiences import AUDIENCES
 from chalicelib.social.comments import OLDER_COMMENTS
@@ -25,26 +26,39 @@ def ask(runtime: Runtime, caller: Principal) -> int:
 
 
 def erase(runtime: Runtime, user_id: str) -> None:
-    """Erase a user; every step may be repeated, so that a crash is mended by doing it again."""
-    if users.collection(runtime.database).find_one({"_id": user_id}, {"_id": 1}):
+    """Erase a user; every step may be repeated, so that a crash is mended by doing it again.
+
+    It is done again as well where others have written something of the user's meanwhile.
+    """
+    if _exists(runtime, user_id):
         _leave_graph(runtime, user_id)
     _erase_posts(runtime, user_id)
     _erase_comments(runtime, user_id)
     for view in spreading.kept_views(runtime.database):
         view.erase(user_id)
-    kept = runtime.database[AUDIENCES.name]
-    kept.update_many({"members": user_id}, {"$pull": {"members": user_id}})
+    audiences.forget_member(runtime.database, user_id)
     activity.erase(runtime, user_id)
-    users.collection(runtime.database).delete_one({"_id": user_id})
+    _delete_user(runtime, user_id)
     runtime.database[errands.ERRANDS.name].delete_many(errands.noted_for(user_id))
-    fields = {"remaining": remaining(runtime, user_id)}
-    log.info("user erased", extra={"fields": fields})
+    left = remaining(runtime, user_id)
+    if left:
+        errands.note(runtime, Erase(user_id=user_id))
+    log.info("user erased", extra={"fields": {"remaining": left}})
 
 
 def remaining(runtime: Runtime, user_id: str) -> int:
     """Count the documents that are a user's or name the user, in all collections."""
-    database = runtime.database
-    counted: list[tuple[MongoCollection[Document], Document]] = [
+    found = traces(runtime.database, user_id)
+    return sum(rows.count_documents(where) for rows, where in found) + sum(
+        view.count(user_id) for view in spreading.kept_views(runtime.database)
+    )
+
+
+def traces(
+    database: Database[Document], user_id: str
+) -> list[tuple[MongoCollection[Document], Document]]:
+    """Return where documents may be, but for the views', that are a user's or name the user."""
+    return [
         (users.collection(database), {"_id": user_id}),
         (users.collection(database), {"blocked": user_id}),
         (users.collection(database), {"blocked_by": user_id}),
@@ -58,9 +72,19 @@ def remaining(runtime: Runtime, user_id: str) -> int:
         (database[errands.ERRANDS.name], errands.noted_for(user_id)),
         *activity.traces(database, user_id),
     ]
-    return sum(rows.count_documents(where) for rows, where in counted) + sum(
-        view.count(user_id) for view in spreading.kept_views(database)
-    )
+
+
+def _exists(runtime: Runtime, user_id: str) -> bool:
+    people = users.collection(runtime.database)
+    return people.find_one({"_id": user_id}, {"_id": 1}) is not None
+
+
+def _delete_user(runtime: Runtime, user_id: str) -> None:
+    """Delete the user's document, when nobody has circled or blocked the user any more."""
+    alone: Document = {"circles": {}, "followers": {}, "blocked": [], "blocked_by": []}
+    while _exists(runtime, user_id):
+        _leave_graph(runtime, user_id)
+        users.collection(runtime.database).delete_one({"_id": user_id, **alone})
 
 
 def _leave_graph(runtime: Runtime, user_id: str) -> None:
@@ -73,6 +97,7 @@ def _leave_graph(runtime: Runtime, user_id: str) -> None:
     for member in store.members(user_id, None, IdRange()):
         graph.end_following(runtime, user_id, member.id)
     people = users.collection(runtime.database)
+    people.update_one({"_id": user_id}, {"$set": {"blocked": [], "blocked_by": []}})
     for field in ("blocked", "blocked_by"):
         people.update_many({field: user_id}, {"$pull": {field: user_id}})
 

@@ -76,6 +76,9 @@ USERS = Collection(
             [("pulled", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"pulled": True},
         ),
+        # These two find somebody who is to be erased.
+        IndexModel([("blocked", ASCENDING)]),
+        IndexModel([("blocked_by", ASCENDING)]),
     ),
     shard_key={"_id": "hashed"},
 )

@@ -9,10 +9,33 @@ from chalice.local import LocalChalice
 
 from app import create_app
 from chalicelib.settings import Settings
-from chalicelib.social import errands, spreading
+from chalicelib.social import (
+    audiences,
+    background,
+    blocks,
+    erasure,
+    errands,
+    graph,
+    promotion,
+    spreading,
+)
+from chalicelib.social.messages import Erase
 from tests.http_client import Client
 from tests.social.designs import Design
-from tests.social.people import Courier, Town, circle, comment, follow, news, publish, wall
+from tests.social.graphs import assert_directions_agree, documents
+from tests.social.meantime import Meantime
+from tests.social.people import (
+    Courier,
+    Town,
+    circle,
+    comment,
+    follow,
+    ids,
+    news,
+    publish,
+    settle,
+    wall,
+)
 
 FORMER = Design("copies", "copies")
 LATER = [Design("posts", "references"), Design("posts", "pull"), Design("copies", "references")]
@@ -150,3 +173,82 @@ def test_an_erasure_that_was_cut_short_is_ended_by_the_sweep(
     assert post in wall(town.client, "ann", "cy")
     (shown,) = [p for p in town.client.get("/users/ann/wall").json["posts"] if p["id"] == post]
     assert (shown["comments"], shown["comment_count"]) == ([], 0)
+
+
+def test_an_audience_that_was_kept_forgets_its_first_and_last_member(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audiences, "MEMBERS_PER_DOCUMENT", 2)
+    circle(town.client, "ann", "club", "bob", "cy", "dan", "eve", "fay")
+    kept = [publish(town.client, "ann", ["club"], audience="at_post")]
+    circle(town.client, "ann", "bobs", "bob")
+    kept.append(publish(town.client, "ann", ["bobs"], audience="at_post"))
+    town.workers.drain()
+
+    for leaving in ("bob", "eve"):
+        town.client.as_(leaving).delete("/users/me")
+        town.workers.drain()
+
+    stored = list(town.runtime.database["social.audience"].find().sort("first"))
+    assert not [row for row in stored if "bob" in str(row) or "eve" in str(row)]
+    assert [row["members"] for row in stored] == [["cy"], ["dan"], ["fay"]]
+    for reader in ("cy", "dan", "fay"):
+        assert news_to(town, reader) == kept[:1]
+
+
+def news_to(town: Town, reader: str) -> list[str]:
+    return ids(town.client.as_(reader).get("/users/me/incoming"))
+
+
+@pytest.mark.parametrize("promoted", [False, True])
+def test_whoever_circles_or_blocks_a_user_who_is_being_erased_is_not_left_with_them(
+    watched: Town, meantime: Meantime, *, promoted: bool
+) -> None:
+    circle(watched.client, "cy", "read", "dan")
+    settle(watched.client, "bob", "eve")
+    publish(watched.client, "bob")
+    if promoted:
+        promotion.promote(watched.runtime, "bob")
+    watched.client.as_("bob").delete("/users/me")
+
+    def meet() -> None:
+        graph.add_member(watched.runtime, "cy", "read", "bob")
+        blocks.block(watched.runtime, "eve", "bob")
+
+    meantime.before("delete", "social.post", meet)
+    erasure.erase(watched.runtime, "bob")
+
+    assert meantime.done()
+    named = [each for each in documents(watched.runtime) if "bob" in str(each)]
+    assert named == []
+    assert_directions_agree(watched.runtime)
+
+
+def test_an_erasure_that_leaves_something_is_done_again(watched: Town, meantime: Meantime) -> None:
+    settle(watched.client, "bob")
+    watched.client.as_("bob").delete("/users/me")
+    posts = watched.runtime.database["social.post"]
+
+    # A post that was under way to the wall of somebody who was still there.
+    meantime.before(
+        "delete", "social.user", lambda: publish(watched.client, "ann", ["*public*"], wall="bob")
+    )
+    watched.courier.take()
+    background.handle(watched.runtime, Erase(user_id="bob"))
+    assert meantime.done()
+    assert posts.count_documents({"wall": "bob"}) == 1
+
+    watched.let_lease_run_out()
+    errands.sweep(watched.runtime)
+    watched.courier.deliver(watched.runtime, random.Random(7))
+
+    assert erasure.remaining(watched.runtime, "bob") == 0
+    assert watched.runtime.database["social.errand"].count_documents({"errand.type": "erase"}) == 0
+
+
+def test_what_is_left_of_a_user_is_counted_by_indexes(town: Town) -> None:
+    let_bob_live(town)
+
+    for rows, where in erasure.traces(town.runtime.database, "bob"):
+        plan = str(rows.find(where).explain()["queryPlanner"]["winningPlan"])
+        assert "COLLSCAN" not in plan, (rows.name, where)
