@@ -1,7 +1,8 @@
 """Reading a feed: two queries a page, whatever its size.
 
 The first reads the places of the feed in their order, with the reader as of today; the second
-reads the actions that stand there. docs/decisions/0053 says what a page is under changes.
+reads the actions that stand there. A third one reads on where some of them are not the reader's
+any more. docs/decisions/0053 says what a page is under changes.
 """
 
 from datetime import datetime, timedelta
@@ -61,7 +62,7 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
         place = _decode(decode_cursor(query.cursor, _scope(reader_id), keys))
     count = query.limit + SPARE
     found = _find(runtime.database, reader_id, place, count)
-    bodies = _bodies(runtime.database, reader_id, found)
+    bodies = _bodies(runtime.database, reader_id, found, query.limit + 1)
     shown = [each for each in found.positions if each.post_id in bodies]
     last = _end(found.positions, shown, query.limit, is_full=len(found.positions) == count)
     return {
@@ -131,18 +132,34 @@ def _newer(mine: Document, place: _Place) -> list[Document]:
     ]
 
 
-def _bodies(database: Database[Document], reader_id: str, found: _Found) -> dict[str, Document]:
-    """Return the actions of some places that are the reader's today, by id."""
-    ids = [position.post_id for position in found.positions]
+def _bodies(
+    database: Database[Document], reader_id: str, found: _Found, wanted: int
+) -> dict[str, Document]:
+    """Return the actions that are the reader's today, by id: of so many places, or of them all.
+
+    The places beyond are looked at where not all the others are the reader's.
+    """
+    first, spare = found.positions[:wanted], found.positions[wanted:]
+    bodies = _visible(database, reader_id, found.reader, first)
+    if spare and len(bodies) < wanted:
+        bodies |= _visible(database, reader_id, found.reader, spare)
+    return bodies
+
+
+def _visible(
+    database: Database[Document], reader_id: str, reader: Document, positions: list[Position]
+) -> dict[str, Document]:
+    """Return the actions at some places that the reader may see and has not muted, by id."""
+    ids = [position.post_id for position in positions]
     rows = actions.collection(database).find({"_id": {"$in": ids}}, fields_for(reader_id))
     # Larger than what there is, or the server waits to be asked for more.
     rows.batch_size(len(ids) + 1)
-    today = Org(found.reader["team"], found.reader["department"])
+    today = Org(reader["team"], reader["department"])
     return {
         action["_id"]: action
         for action in rows
         if not action["hidden"]
-        and action["actor"]["id"] not in found.reader["muted"]
+        and action["actor"]["id"] not in reader["muted"]
         and may_see(action, reader_id, today)
     }
 

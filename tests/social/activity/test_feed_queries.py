@@ -127,6 +127,24 @@ def test_two_queries_are_enough_for_a_page_of_any_length(
     assert [next(iter(command)) for command in sent.take()] == ["aggregate", "find"]
 
 
+def test_the_spare_places_are_looked_at_where_something_is_missing(
+    listened: Runtime, sent: Sent
+) -> None:
+    planted = plant(listened, "bob", 100, START - timedelta(minutes=100))
+    sent.take()
+    feed.read(listened, "bob", PageQuery(limit=LIMIT))
+    _, bodies = sent.take()
+    assert bodies["filter"] == {"_id": {"$in": planted[: LIMIT + 1]}}
+    gone = {"_id": planted[LIMIT]}
+    listened.database["feed.action"].update_one(gone, {"$set": {"hidden": True}})
+    sent.take()
+    read = feed.read(listened, "bob", PageQuery(limit=LIMIT))
+    _, _, more = sent.take()
+    assert more["filter"] == {"_id": {"$in": planted[LIMIT + 1 : READ]}}
+    assert [each["id"] for each in read["actions"]] == planted[:LIMIT]
+    assert read["next"]
+
+
 def test_a_page_far_down_examines_no_more(listened: Runtime, sent: Sent) -> None:
     planted = plant(listened, "bob", 10_000, START - timedelta(minutes=10_000), bodies=1)
     place = feed._Place(START, Position(START - timedelta(minutes=9_000), planted[9_000]))
