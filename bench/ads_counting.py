@@ -1,7 +1,8 @@
 """What counting costs: beacons, the worker, drawing on a lease, rolling a day up.
 
-The floor of each is what the raw driver needs for the part that cannot be done without. The
-queue of the beacons takes every message at once: what SQS itself takes is its own.
+The floor of each is what the raw driver needs for the part that cannot be done without. A beacon
+without a visitor asks the database for nothing and draws are made in memory, so that neither has a
+floor. The queue of the beacons takes every message at once: what SQS itself takes is its own.
 """
 
 import bisect
@@ -10,6 +11,7 @@ import itertools
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from bench import raw_changes
 from bench.calls import AppCalls
 from bench.case import Case, Work
 from bench.inventory import SITE, add_visitor, add_zone
@@ -51,7 +53,7 @@ def groups(stage: Stage) -> Iterator[list[Case]]:
     yield [_draws(runtime, campaign, lease) for lease in stage.sizes(10, 100, 1_000)]
     yield [
         case
-        for size in stage.sizes(10_000, 100_000, 1_000_000)
+        for size in stage.sizes(10_000, 100_000, 500_000)
         for case in _day(stage.with_database(f"day-{size}").runtime, size)
     ]
 
@@ -207,6 +209,8 @@ def _day(runtime: Runtime, size: int) -> Iterator[Case]:
     yield Case(
         "a day rolled up",
         lambda: rolling.roll_up(runtime.database, runtime.now()),
+        raw_changes.roll_up(runtime.database, day),
+        floor_is="the same three aggregations",
         size=size,
         unit="events",
         items=size,

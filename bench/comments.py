@@ -12,7 +12,7 @@ from typing import get_args
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
 from bench.discussions import made_up, seed_node
-from bench.raw_comments import LIMIT, RAW, Bench, RawDocuments
+from bench.raw_comments import LIMIT, RAW, TEXT, Bench, RawDocuments
 from bench.stage import Stage
 from chalicelib.comments import nodes, operations
 from chalicelib.comments.models import CommentsQuery, NewComment
@@ -113,7 +113,7 @@ def _functions(bench: Bench) -> tuple[Work, Work]:
     """Return what the views of a page and a post call."""
     runtime, node, ann = bench.runtime, bench.node["_id"], Principal("ann", "Ann")
     query = CommentsQuery(order="oldest", limit=LIMIT)
-    new = NewComment(text="A comment of some words, as most of them are.")
+    new = NewComment(text=TEXT)
     return (
         lambda: operations.list_comments(runtime, node, query, ann),
         lambda: post_comment(runtime, node, new, ann),

@@ -19,6 +19,9 @@ from chalicelib.runtime import Runtime
 LIMIT = 50
 
 
+TEXT = "A comment of some words, as most of them are."
+
+
 @dataclass(frozen=True)
 class Bench:
     """One node to measure, with the calls to it."""
@@ -57,10 +60,17 @@ class Bench:
 
     def post(self, parent: Comment | None) -> Work:
         """Return the call that posts a comment or a reply."""
-        body = {"text": "A comment of some words, as most of them are."}
+        body = {"text": TEXT}
         if parent is not None:
             body["parent"] = parent["id"]
         return lambda: self.calls("POST", "/nodes/{node}/comments", self.path, None, body)
+
+
+def _as_posted() -> Comment:
+    """Return a comment as long as those that are posted."""
+    ((comment,),) = made_up(1, threaded=False)
+    comment["text"], comment["html"] = TEXT, f"<p>{TEXT}</p>\n"
+    return comment
 
 
 class RawNode:
@@ -123,7 +133,7 @@ class RawDocuments:
     def post(self, parent: Comment | None) -> Work:
         """Return the reads and writes of a post, or of a reply."""
         node = RawNode(self._bench)
-        ((comment,),) = made_up(1, threaded=False)
+        comment = _as_posted()
         rest = {name: value for name, value in comment.items() if name != "id"}
         rest["root_seq"] = root_seq(comment["full_slug"])
         above = {**self._bench.rows, "id": parent["id"]} if parent else None
@@ -180,7 +190,7 @@ class RawEmbedded:
     def post(self, _parent: Comment | None) -> Work:
         """Return the reads and writes of a post: a threaded one looks for its place first."""
         node = RawNode(self._bench)
-        ((comment,),) = made_up(1, threaded=False)
+        comment = _as_posted()
         array = "metadata.replies" if self._bench.node["threaded"] else "metadata.comments"
         added = {"$push": {array: comment}, "$inc": {"metadata.count": 1}}
 
@@ -236,7 +246,7 @@ class RawBuckets:
     def post(self, _parent: Comment | None) -> Work:
         """Return the reads and writes of a post."""
         node = RawNode(self._bench)
-        ((comment,),) = made_up(1, threaded=False)
+        comment = _as_posted()
         numbers = itertools.count()
         added = {"$push": {"comments": comment}, "$inc": {"count": 1, "bytes": 500}}
 

@@ -11,7 +11,6 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.error import URLError
 
 from pydantic import SecretStr
 
@@ -106,7 +105,8 @@ def _answers(url: str, process: "subprocess.Popen[bytes]") -> bool:
     """Wait until the server answers; tell whether it did in time."""
     deadline = time.monotonic() + _START_TIMEOUT_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(URLError, ConnectionError):
+        # One that is busy starting may take the connection and answer nothing in time.
+        with contextlib.suppress(OSError):
             urllib.request.urlopen(f"{url}/health", timeout=5).close()  # noqa: S310 - our own
             return True
         time.sleep(0.1)
