@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
+from pymongo.errors import PyMongoError
 
 from chalicelib import logs, metrics
+from chalicelib.database import is_outage
+from chalicelib.errors import Unavailable
 from chalicelib.logs import log
 
 if TYPE_CHECKING:
@@ -166,7 +169,8 @@ def consume_together(
 ) -> dict[str, Any]:
     """Handle all records of an SQS event at once; return the ids of those that failed.
 
-    Where the handling raises, every record failed; one that cannot be parsed fails alone.
+    Where the handling raises, the halves of the batch are handled on their own, and so on: as
+    in `consume`, one that cannot be parsed or handled fails alone. In an outage all of them fail.
     """
     started = time.perf_counter()
     records = event["Records"]
@@ -177,14 +181,32 @@ def consume_together(
         except ValidationError as error:
             with logs.bound(correlation_id=_correlation_id(record)):
                 failed.append(_failure(record, error))
-    try:
-        if parsed:
-            handle(list(parsed.values()))
-    except Exception:  # noqa: BLE001 - what failed is delivered again, whatever the reason
-        log.exception("batch failed", extra={"fields": {"messages": len(parsed)}})
-        failed += [{"itemIdentifier": message_id} for message_id in parsed]
+    if parsed:
+        failed += [{"itemIdentifier": message_id} for message_id in _unhandled(parsed, handle)]
     _log_batch(records, failed, started)
     return {"batchItemFailures": failed}
+
+
+def _unhandled(
+    batch: dict[str, AnyMessage], handle: Callable[[list[AnyMessage]], None]
+) -> list[str]:
+    """Handle messages together, in halves where that fails; return the ids of those that failed."""
+    try:
+        handle(list(batch.values()))
+    except Exception as error:  # noqa: BLE001 - what failed is delivered again, whatever the reason
+        log.exception("batch failed", extra={"fields": {"messages": len(batch)}})
+        if len(batch) == 1 or _is_nobodys_fault(error):
+            return list(batch)
+        messages = list(batch.items())
+        half = len(messages) // 2
+        parts = (dict(messages[:half]), dict(messages[half:]))
+        return [message_id for part in parts for message_id in _unhandled(part, handle)]
+    return []
+
+
+def _is_nobodys_fault(error: Exception) -> bool:
+    """Tell whether any message would have failed, so that handling fewer at once is no use."""
+    return isinstance(error, Unavailable) or (isinstance(error, PyMongoError) and is_outage(error))
 
 
 def _failure(record: dict[str, Any], error: Exception) -> dict[str, str]:

@@ -10,8 +10,10 @@ import pytest
 from botocore.config import Config
 from chalice.app import Chalice
 from pydantic import TypeAdapter, model_validator
+from pymongo.errors import AutoReconnect
 
 from chalicelib import logs
+from chalicelib.errors import Unavailable
 from chalicelib.queues import (
     DEAD_LETTER_SUFFIX,
     MAX_RECEIVES,
@@ -124,6 +126,35 @@ def test_a_newer_message_fails_alone_where_a_batch_is_handled_together() -> None
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
     assert seen == ["bob"]
+
+
+def test_a_poison_message_fails_alone_where_a_batch_is_handled_together() -> None:
+    handled: list[str] = []
+
+    def handle(batch: list[Greeting]) -> None:
+        names = [message.name for message in batch]
+        if "4" in names:
+            raise ZeroDivisionError
+        handled.extend(names)
+
+    answer = consume_together(event_of(*(greeting(str(n)) for n in range(10))), MESSAGES, handle)
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m4"}]}
+    assert sorted(handled) == list("012356789")
+
+
+@pytest.mark.parametrize("outage", [Unavailable(), AutoReconnect()])
+def test_an_outage_fails_a_batch_that_is_handled_together_at_once(outage: Exception) -> None:
+    calls: list[int] = []
+
+    def handle(batch: list[Greeting]) -> None:
+        calls.append(len(batch))
+        raise outage
+
+    answer = consume_together(event_of(greeting("ann"), greeting("bob")), MESSAGES, handle)
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m1"}]}
+    assert calls == [2]
 
 
 def test_a_message_bears_the_id_of_the_request_that_it_is_sent_for(mapping: Any) -> None:

@@ -32,6 +32,7 @@ OVERLAP = timedelta(minutes=10)
 ESTIMATED_FROM = timedelta(days=30)
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
+_LARGEST = 2**63 - 1
 
 
 def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
@@ -103,7 +104,7 @@ def _make(
         pipeline = [
             {"$match": {"period": {"$gte": start, "$lt": end}}},
             {"$group": {"_id": _place(), **_sums(COUNTS)}},
-            {"$replaceWith": {"$mergeObjects": ["$_id", {n: f"${n}" for n in COUNTS}, row]}},
+            {"$replaceWith": {"$mergeObjects": ["$_id", _whole(COUNTS), row]}},
             {"$merge": {"into": target.name, "whenMatched": "replace"}},
         ]
         database[source.name].aggregate(pipeline)
@@ -111,6 +112,14 @@ def _make(
 
 def _place() -> Document:
     return {key: f"${key}" for key in KEYS}
+
+
+def _whole(names: Iterable[str]) -> Document:
+    """Return the sums as whole numbers: one beyond 64 bits is the largest there is.
+
+    The server makes such a sum a fraction, and the values that conversions name are anyone's.
+    """
+    return {name: {"$min": [f"${name}", _LARGEST]} for name in names}
 
 
 def _sums(names: Iterable[str]) -> Document:

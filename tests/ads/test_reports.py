@@ -15,7 +15,7 @@ from chalicelib.ads import (
 )
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from tests.ads.happening import PRICE, SPRING, count, impression
+from tests.ads.happening import PRICE, SPRING, click, count, impression
 from tests.ads.history import DAY, HOUR, TIMES, make_history
 from tests.ads.inventory import advertiser, publisher
 from tests.ads.test_atomicity import in_threads
@@ -113,6 +113,22 @@ def test_every_report_adds_up_to_the_same(client: Client, by: str, group: str) -
     assert sum(row["spend_micros"] for row in rows) == len(TIMES) * PRICE
     assert all(row["campaign_id"] == SPRING for row in rows if group in {"ad_unit", "campaign"})
     assert all(row["site_id"] == "blog" for row in rows if group in {"zone", "site"})
+
+
+def test_what_no_integer_holds_keeps_nothing_from_being_rolled_up(
+    reported: Runtime, client: Client
+) -> None:
+    count(reported, click(2, DAY - HOUR, campaign_id=SPRING, price_micros=0))
+    # Anyone may name a value at an advertiser's pixel, and as many orders as they like.
+    reported.database[counts.DAYS.name].update_many({}, {"$set": {"value_micros": 2**62}})
+
+    for _ in range(2):
+        rolling.roll_up(reported.database, reported.now())
+
+    weeks = ask(client, by="week", group="ad_unit").json["rows"]
+    values = {(row["period"][:10], row["ad_unit_id"]): row["value_micros"] for row in weeks}
+    assert values["2026-02-23", "one"] == 2**63 - 1
+    assert values["2026-03-02", "unit-1"] == 2**62
 
 
 @pytest.mark.parametrize("by", ["day", "minute"])
