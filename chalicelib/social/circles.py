@@ -16,6 +16,8 @@ from chalicelib.social.users import collection
 
 # Of each circle as many members are listed with it; a page of its own lists them all.
 MEMBERS_LISTED = 200
+# Whom one transaction takes out of a circle: about a third of a second's work.
+MEMBERS_AT_ONCE = 1_000
 
 
 def put(
@@ -78,28 +80,50 @@ def has_all(database: Database[Document], owner_id: str, circle_ids: Iterable[st
 
 
 def delete(database: Database[Document], owner_id: str, circle_id: str) -> None:
-    """Delete a circle, which ends the following of those who were in no other."""
+    """Delete a circle, which ends the following of those who were in no other.
+
+    One with more members than a transaction can take loses them a thousand at a time. What is
+    cut short goes on at a repetition.
+    """
+    while _take_out(database, owner_id, circle_id):
+        pass
+
+
+def _take_out(database: Database[Document], owner_id: str, circle_id: str) -> bool:
+    """Take some members out of a circle, and with the last of them the circle; True if any stay."""
     users = collection(database)
 
-    def work(session: ClientSession) -> list[str]:
+    def work(session: ClientSession) -> tuple[list[str], bool]:
         fields = {"graph_store": 1, f"circles.{circle_id}.name": 1}
         owner = users.find_one({"_id": owner_id}, fields, session=session)
         if owner is None or circle_id not in owner["circles"]:
-            return []
+            return [], False
         store = graph.stores(database)[owner["graph_store"]]
-        members = store.members(owner_id, [circle_id], IdRange(), session)
-        ended = store.only_in(owner_id, circle_id, session)
-        counts = {"circles": -1, "memberships": -len(members), "following": -len(ended)}
-        changes = {f"counts.{name}": change for name, change in counts.items()}
-        gone: Document = {"$unset": {f"circles.{circle_id}": ""}, "$inc": changes}
-        users.update_one({"_id": owner_id}, gone, session=session)
+        # Those inside the owner's document are few, and go with the circle.
+        most = None if owner["graph_store"] == "embedded" else MEMBERS_AT_ONCE
+        members = [
+            each.id for each in store.members(owner_id, [circle_id], IdRange(limit=most), session)
+        ]
+        stay = len(members) == most
+        ended = store.only_in(owner_id, circle_id, members, session)
+        change = _less(circle_id, members, ended, stay=stay)
+        users.update_one({"_id": owner_id}, change, session=session)
         for each in graph.stores(database).values():
-            each.drop_circle(owner_id, circle_id, [member.id for member in members], session)
+            each.drop_circle(owner_id, circle_id, members, session)
         users.update_many(
             {"_id": {"$in": ended}, "graph_store": "embedded"},
             {"$inc": {"counts.followers": -1}},
             session=session,
         )
-        return ended
+        return ended, stay
 
-    graph.count_followers(database, in_transaction(database, work), -1)
+    ended, stay = in_transaction(database, work)
+    graph.count_followers(database, ended, -1)
+    return stay
+
+
+def _less(circle_id: str, members: list[str], ended: list[str], *, stay: bool) -> Document:
+    """Return what becomes of an owner who loses members, and their circle unless others stay."""
+    fewer = {"memberships": len(members), "following": len(ended), "circles": int(not stay)}
+    change: Document = {"$inc": {f"counts.{name}": -each for name, each in fewer.items()}}
+    return change if stay else {**change, "$unset": {f"circles.{circle_id}": ""}}

@@ -90,8 +90,10 @@ class GraphStore(Protocol):
         """Return the ids of those who have a user in their circles, in order."""
         ...
 
-    def only_in(self, owner_id: str, circle_id: str, session: ClientSession) -> list[str]:
-        """Return the members of a circle who are in no other; asked of the owner's store."""
+    def only_in(
+        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+    ) -> list[str]:
+        """Return those of a circle's members who are in no other; asked of the owner's store."""
         ...
 
     def drop_circle(

@@ -8,7 +8,7 @@ import pytest
 from pymongo.collection import Collection
 
 from chalicelib.runtime import Runtime
-from chalicelib.social import graph, promotion, upkeep
+from chalicelib.social import circles, graph, promotion, upkeep
 from tests.http_client import Client
 from tests.social.graphs import assert_directions_agree
 from tests.social.people import circle, follow, settle
@@ -105,3 +105,48 @@ def test_members_of_a_circle_are_paged(client: Client) -> None:
     assert [each["id"] for each in first["members"] + second["members"]] == ["bob", "cy", "dan"]
     assert second["next"] is None
     assert client.as_("ann").get("/users/me/circles/none/members").code == "unknown_circle"
+
+
+def test_a_circle_of_more_than_a_transaction_takes_out_is_deleted_whole(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"fan-{number}" for number in range(5)]
+    circle(client, "star", "club", *names)
+    circle(client, "star", "work", names[1], "bob")
+    for name in ("star", names[3]):
+        promotion.promote(runtime, name)
+    monkeypatch.setattr(circles, "MEMBERS_AT_ONCE", 2)
+
+    assert client.as_("star").delete("/users/me/circles/club").status == 204
+
+    assert_directions_agree(runtime)
+    left = client.as_("star").get("/users/me/circles").json["circles"]
+    assert [(each["id"], len(each["members"])) for each in left] == [("work", 2)]
+
+
+def test_a_deletion_that_is_cut_short_goes_on_at_a_repetition(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    circle(client, "star", "club", *(f"fan-{number}" for number in range(5)))
+    promotion.promote(runtime, "star")
+    monkeypatch.setattr(circles, "MEMBERS_AT_ONCE", 2)
+    count_followers, calls = graph.count_followers, []
+
+    def die(*arguments: Any) -> None:
+        count_followers(*arguments)
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(graph, "count_followers", die)
+        with pytest.raises(ZeroDivisionError):
+            circles.delete(runtime.database, "star", "club")
+    assert_directions_agree(runtime)
+    (left,) = client.as_("star").get("/users/me/circles").json["circles"]
+    assert [each["id"] for each in left["members"]] == ["fan-4"]
+
+    assert client.as_("star").delete("/users/me/circles/club").status == 204
+
+    assert client.as_("star").get("/users/me/circles").json["circles"] == []
+    assert_directions_agree(runtime)

@@ -137,10 +137,13 @@ class EdgeGraph:
         )
         return [Person(edge["_id"][side], edge["names"][side]) for edge in found]
 
-    def only_in(self, owner_id: str, circle_id: str, session: ClientSession) -> list[str]:
-        """Return the members of a circle who are in no other."""
-        where = {"_id.owner": owner_id, "circles": [circle_id]}
-        return [edge["_id"]["member"] for edge in self._edges.find(where, {}, session=session)]
+    def only_in(
+        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+    ) -> list[str]:
+        """Return those of a circle's members who are in no other."""
+        where = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
+        found = self._edges.find({**where, "circles": [circle_id]}, {}, session=session)
+        return [edge["_id"]["member"] for edge in found.hint(_BY_OWNER)]
 
     def drop_circle(
         self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession

@@ -73,13 +73,14 @@ class EmbeddedGraph:
         """Return the ids of the followers of a user, in order."""
         return [each.id for each in self.followers(user_id, ids)]
 
-    def only_in(self, owner_id: str, circle_id: str, session: ClientSession) -> list[str]:
-        """Return the members of a circle who are in no other."""
+    def only_in(
+        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+    ) -> list[str]:
+        """Return those of a circle's members who are in no other."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
         circles: Document = owner["circles"] if owner else {}
-        here = set(circles.get(circle_id, {"members": ()})["members"])
         elsewhere = [circles[each]["members"] for each in circles if each != circle_id]
-        return sorted(here.difference(*elsewhere))
+        return sorted(set(members).difference(*elsewhere))
 
     def drop_circle(
         self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
