@@ -12,7 +12,7 @@ from pymongo.errors import DuplicateKeyError
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.store import MAX_EMBEDDED_COMMENTS, StoreName
 from chalicelib.database import Collection, Document
-from chalicelib.errors import CannotThread, NodeHasComments, UnknownNode
+from chalicelib.errors import CannotThread, NodeHasComments, Unavailable, UnknownNode
 from chalicelib.identity import DEFAULT_SITE
 from chalicelib.validators import AtMost
 
@@ -137,14 +137,16 @@ def update(database: Database[Document], node: Document, settings: NodeSettings)
     """Give a node new settings and return it.
 
     Raises NodeHasComments when the layout (store, threaded) would change under comments that
-    exist, and CannotThread.
+    exist, CannotThread, and Unavailable where another has just changed the layout.
     """
     given: Document = settings.model_dump(exclude_none=True, exclude={"site"})
     untouched: Document = {}
     check_threads({**node, **given})
     layout = {name: given.pop(name) for name in ("store", "threaded") if name in given}
     if any(node[name] != value for name, value in layout.items()):
-        untouched, given = {"last_seq": 0, "moving": None}, given | layout
+        # As it was read, too: of two changes at once, each might fit the node and not both.
+        read = {name: node[name] for name in ("store", "threaded")}
+        untouched, given = {**read, "last_seq": 0, "moving": None}, given | layout
     updated = collection(database).find_one_and_update(
         {"_id": node["_id"], **untouched},
         {"$set": given},
@@ -152,7 +154,9 @@ def update(database: Database[Document], node: Document, settings: NodeSettings)
         return_document=ReturnDocument.AFTER,
     )
     if updated is None:
-        raise NodeHasComments
+        if find(database, node["_id"])["last_seq"]:
+            raise NodeHasComments
+        raise Unavailable("Another is changing the node's layout")
     return updated
 
 

@@ -7,9 +7,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
+from chalicelib.comments import nodes
+from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.store import StoreName
 from chalicelib.comments.stores.buckets import PAGES
-from chalicelib.errors import UnknownComment
+from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.runtime import Runtime, utc_now
 from tests.comments.discussion import Discussion, Layout
 
@@ -118,6 +122,20 @@ def test_a_deletion_and_a_reply_at_once_never_lose_the_thread(runtime: Runtime) 
 
         replies = in_threads(2, race)
         assert discussion.texts() == ([None, "reply"] if replies else [])
+
+
+def test_two_changes_of_an_empty_node_at_once_never_make_a_threaded_one_in_buckets(
+    runtime: Runtime,
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    as_read = discussion.node
+    page = {"title": "A page", "url": "https://blog.example/a-page"}
+    nodes.update(runtime.database, as_read, NodeSettings(store="buckets", **page))
+
+    with pytest.raises(Unavailable):
+        nodes.update(runtime.database, as_read, NodeSettings(threaded=True, **page))
+
+    assert (discussion.node["store"], discussion.node["threaded"]) == ("buckets", False)
 
 
 def test_readers_see_the_old_or_the_new_and_always_the_whole(runtime: Runtime) -> None:
