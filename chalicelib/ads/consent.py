@@ -1,7 +1,7 @@
 """Who the visitor of a request is, and whether Plaza may keep anything of them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,8 +13,7 @@ _ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=None"
 _VISITOR_ID: TypeAdapter[str] = TypeAdapter(VisitorId)
 
 
-@dataclass(frozen=True)
-class Visitor:
+class Visitor(NamedTuple):
     """Whose profile a request may use, if any; `is_new` where a cookie is to be set for it."""
 
     id: str | None = None

@@ -1,8 +1,9 @@
 """A decision: the ads that one request for a zone is answered with."""
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from chalicelib.ads import tracking, visitors
 from chalicelib.ads.balances import price_micros
@@ -39,8 +40,7 @@ class Asked:
         return Context(now, self.keywords, self.count, self.repeat, explore_rate, nobody)
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(NamedTuple):
     """An ad of a decision; the slot tells it apart from the decision's others.
 
     The lease pays for its impression; an ad that is paid by the click has none.
@@ -52,8 +52,7 @@ class Placement:
     lease_id: str | None
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     """What was decided, when, and over which version of the zone.
 
     The id is the seed of the choice too, so that a decision can be explained later.
@@ -121,7 +120,7 @@ def _decide(runtime: Runtime, warm: Warm, decision: Decision, read: ProfileReade
     placements = (
         Placement(slot, ad, *found[ad.campaign_id, ad.ad_unit_id]) for slot, ad in enumerate(ads)
     )
-    return replace(decision, placements=tuple(placements))
+    return decision._replace(placements=tuple(placements))
 
 
 def seeded(decision_id: str) -> random.Random:

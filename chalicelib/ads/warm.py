@@ -55,7 +55,7 @@ class Warm:
         """Return a zone as it stood less than its lifetime before `now`; raises UnknownZone."""
         key = site_id, zone_id
         with self._lock:
-            held = self._held.setdefault(key, _Held())
+            held = self._held.get(key) or self._held.setdefault(key, _Held())
             self._held.move_to_end(key)
         with held.lock:
             if held.zone is None or not self._is_fresh(held, now):
