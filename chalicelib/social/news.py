@@ -32,13 +32,13 @@ _PRESENCE = {"last_seen": 1, "stale": 1, "trimmed": 1, **graph.FOLLOWING}
 Belongs = Callable[[Reader, Document], bool]
 
 
-def design(runtime: Runtime) -> NewsView:
-    """Return the design of the news that is set."""
+def design(runtime: Runtime, own: Document | None = None) -> NewsView:
+    """Return the design of the news that is set; `own` is what PulledNews may know of a reader."""
     match runtime.settings.news:
         case "copies":
             return MonthCopies(runtime.database, NEWS)
         case "pull":
-            return PulledNews(runtime.database)
+            return PulledNews(runtime.database, own)
         case _:
             return NewsItems(runtime.database)
 
@@ -53,7 +53,7 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     fetch = _merged(
         partial(view.newest, reader_id),
         partial(pull.newest, database, above),
-        partial(_beyond(runtime).newest, reader_id) if own.get("trimmed") else None,
+        partial(PulledNews(database, own).newest, reader_id) if own.get("trimmed") else None,
     )
     show = partial(_show, database, reader_id, is_news)
     return timelines.page(runtime, query, f"news:{reader_id}", fetch, show)
@@ -66,7 +66,7 @@ def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[st
     fetch = _merged(
         partial(view.sent, reader_id),
         partial(pull.sent, database, reader_id),
-        partial(_beyond(runtime).sent, reader_id) if own.get("trimmed") else None,
+        partial(PulledNews(database, own).sent, reader_id) if own.get("trimmed") else None,
     )
     show = partial(_show, database, reader_id, was_sent)
     return timelines.page(runtime, query, f"incoming:{reader_id}", fetch, show)
@@ -101,11 +101,6 @@ def _show(
     ]
 
 
-def _beyond(runtime: Runtime) -> PulledNews:
-    """Return where news are found that were trimmed."""
-    return PulledNews(runtime.database)
-
-
 def _view_of(runtime: Runtime, reader_id: str) -> tuple[NewsView, Document]:
     """Note that a reader was seen; return the view of the reader's news, and the reader.
 
@@ -115,7 +110,7 @@ def _view_of(runtime: Runtime, reader_id: str) -> tuple[NewsView, Document]:
     people = users.collection(runtime.database)
     reader = people.find_one({"_id": reader_id}, _PRESENCE)
     if reader is None:
-        return _beyond(runtime), {}
+        return PulledNews(runtime.database), {}
     now, stale = runtime.now(), reader["stale"]
     absence = now - reader["last_seen"]
     if absence >= _SEEN_AT_MOST_EVERY:
@@ -126,7 +121,8 @@ def _view_of(runtime: Runtime, reader_id: str) -> tuple[NewsView, Document]:
         back = {"last_seen": now, "away": False, "stale": stale}
         people.update_one({"_id": reader_id}, {"$set": back})
         runtime.queues.send(errand)
-    return _beyond(runtime) if stale else design(runtime), reader
+    view = PulledNews(runtime.database, reader) if stale else design(runtime, reader)
+    return view, reader
 
 
 def mark_away(database: Database[Document], now: datetime) -> int:

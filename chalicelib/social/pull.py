@@ -20,10 +20,14 @@ _PULLED = {"fan_out.pull": True}
 
 
 class PulledNews:
-    """The news of a reader, found anew each time: nothing to write, much to read."""
+    """The news of a reader, found anew each time: nothing to write, much to read.
 
-    def __init__(self, database: Database[Document]) -> None:
+    `own` is the reader's document with `graph.FOLLOWING`, where it has been read already.
+    """
+
+    def __init__(self, database: Database[Document], own: Document | None = None) -> None:
         self._database = database
+        self._own = own
 
     def add(self, posts: Sequence[Document], user_ids: Sequence[str]) -> None:
         """Do nothing, as in all that follows: the posts are the view."""
@@ -50,7 +54,7 @@ class PulledNews:
 
     def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
         """Return the posts of those whom a user follows, newest first."""
-        authors = graph.following(self._database, user_id)
+        authors = graph.following(self._database, user_id, self._own)
         return _by_authors(self._database, authors, {}, after, count)
 
     def sent(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
