@@ -20,7 +20,7 @@ from chalicelib.ads.models import DAY_SECONDS, MAX_WINDOW_SECONDS
 from chalicelib.database import Collection, Document
 
 # In a zone of so few advertisers a profile is read for all of them at once.
-FEW_ADVERTISERS = 32
+FEW_ADVERTISERS = 16
 MAX_EVENTS = 100
 MAX_ADVERTISERS = 200
 KEPT = timedelta(seconds=MAX_WINDOW_SECONDS)

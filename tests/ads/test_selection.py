@@ -100,6 +100,18 @@ def test_every_order_of_ties_is_equally_likely() -> None:
     assert chi_square(counts, ["abc", "acb", "bac", "bca", "cab", "cba"]) < 20.52
 
 
+def test_every_order_of_a_set_with_wide_gaps_is_equally_likely() -> None:
+    names = {0: "a", 50: "b", 99: "c"}
+    rng = random.Random(4)
+
+    counts = Counter(
+        "".join(names[place] for place in shuffled(sum(1 << n for n in names), rng))
+        for _ in range(6_000)
+    )
+
+    assert chi_square(counts, ["abc", "acb", "bac", "bca", "cab", "cba"]) < 20.52
+
+
 def test_an_ad_at_the_floor_is_chosen_and_one_below_it_is_not() -> None:
     assert chosen(compiled(row("at", 250_000), floor_ecpm_micros=250_000)) == ["at"]
     assert chosen(compiled(row("below", 250_000), floor_ecpm_micros=250_001)) == []
@@ -267,7 +279,7 @@ def test_chance_too_keeps_every_rule(
     assert {ad.ad_unit_id for ad in ads} == {ad["ad_unit_id"] for _, ad in allowed}
 
 
-def test_a_profile_is_asked_for_16_ads_at_first_and_more_only_if_those_are_refused() -> None:
+def test_a_profile_is_asked_for_8_ads_at_first_and_more_only_if_those_are_refused() -> None:
     ads = [row(f"x{n}:spring/{n}", 5_000 - n, caps=[cap()]) for n in range(200)]
     asked: list[int] = []
 
@@ -280,7 +292,7 @@ def test_a_profile_is_asked_for_16_ads_at_first_and_more_only_if_those_are_refus
 
         return read
 
-    for refused, expected in ((0, [16]), (15, [16]), (16, [16, 128]), (200, [16, 128, 56])):
+    for refused, expected in ((0, [8]), (7, [8]), (8, [8, 64]), (200, [8, 64, 128])):
         asked.clear()
         found = choose(compiled(*ads), Context(START), reader(refused), random.Random(1))
         assert [ad.ad_unit_id for ad in found] == ([str(refused)] if refused < 200 else [])
