@@ -106,6 +106,8 @@ class GraphStore(Protocol):
         """Return a user's ties to others; `own` is its document with `OWN` and the others."""
         ...
 
-    def rename(self, person: Person, owners: Ids[str], members: Ids[str]) -> None:
+    def rename(
+        self, person: Person, owners: Ids[str], members: Ids[str], session: ClientSession
+    ) -> None:
         """Give a user's copies its name: with those who circle it, and with its members."""
         ...

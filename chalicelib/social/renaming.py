@@ -5,18 +5,23 @@ that had read the former name, still writes afterwards is found by the second pa
 `errands.run` gives every renaming.
 """
 
+from collections.abc import Callable
 from functools import partial
 
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.database import Document
+from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
 from chalicelib.social import comments, graph, posts, users
 from chalicelib.social.activity import naming
-from chalicelib.social.graph_store import Person
+from chalicelib.social.graph_store import IdRange, Person
+from chalicelib.social.graph_stores.edges import EdgeGraph, End
+from chalicelib.social.graph_stores.embedded import EmbeddedGraph
 from chalicelib.social.messages import Spread
 
 _POSTS_AT_ONCE = 1_000
+Listing = Callable[[IdRange], list[Person]]
 
 
 def rename(runtime: Runtime, user_id: str) -> None:
@@ -45,15 +50,33 @@ def _in_graph(database: Database[Document], person: Person) -> None:
     """Rename a person in the documents of those who circle them, and of their members.
 
     The embedded store is asked before the edges, as a promotion moves ties from there to here.
+    Of edges there may be a million: those that bear the name are passed over, so that a worker
+    that runs out of time has not worked for nothing.
     """
-    stores = graph.stores(database).values()
-    for held_in in stores:
-        for page in graph.pages(partial(held_in.followers, person.id)):
-            for store in stores:
-                store.rename(person, [each.id for each in page], [])
-        for page in graph.pages(partial(held_in.members, person.id, None)):
-            for store in stores:
-                store.rename(person, [], [each.id for each in page])
+    embedded, edges = EmbeddedGraph(database), EdgeGraph(database)
+    listings: tuple[tuple[End, Listing], ...] = (
+        ("member", partial(embedded.followers, person.id)),
+        ("owner", partial(embedded.members, person.id, None)),
+        ("member", partial(edges.called_otherwise, person, "member")),
+        ("owner", partial(edges.called_otherwise, person, "owner")),
+    )
+    for side, fetch in listings:
+        for page in graph.pages(fetch):
+            _on_ties(database, person, side, [each.id for each in page])
+
+
+def _on_ties(database: Database[Document], person: Person, side: End, others: list[str]) -> None:
+    """Rename a person at one end of the ties to others, in both stores or in none.
+
+    Or an edge would bear the name that the user's document beside it lacks.
+    """
+    owners, members = ([], others) if side == "owner" else (others, [])
+
+    def work(session: ClientSession) -> None:
+        for store in graph.stores(database).values():
+            store.rename(person, owners, members, session)
+
+    in_transaction(database, work)
 
 
 def _on_posts(

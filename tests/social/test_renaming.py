@@ -1,5 +1,6 @@
 """The last of a user's names is the one on every copy, whatever was under way when it changed."""
 
+import contextlib
 import random
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,8 @@ import pytest
 from chalicelib import schema
 from chalicelib.database import Document
 from chalicelib.settings import Settings
-from chalicelib.social import errands, promotion, renaming
+from chalicelib.social import errands, graph, promotion, renaming
+from chalicelib.social.graph_stores.edges import EdgeGraph
 from tests.social.designs import Design
 from tests.social.meantime import Meantime
 from tests.social.people import Town, circle, comment, publish
@@ -119,9 +121,12 @@ def test_what_had_read_the_former_name_gets_the_new_one(
     assert names_of_ann(watched) == {"Anna"}
 
 
-@pytest.mark.parametrize("collection", ["social.user", "social.edge", "social.post"])
+@pytest.mark.parametrize(
+    ("command", "collection"),
+    [("update", "social.user"), ("find", "social.edge"), ("update", "social.post")],
+)
 def test_a_worker_that_was_overtaken_by_another_name_does_not_win(
-    watched: Town, meantime: Meantime, collection: str
+    watched: Town, meantime: Meantime, command: str, collection: str
 ) -> None:
     populate(watched)
     call(watched, "Anna")
@@ -130,7 +135,7 @@ def test_a_worker_that_was_overtaken_by_another_name_does_not_win(
         call(watched, "Annabel")
         work(watched)
 
-    meantime.before("update", collection, rename_again)
+    meantime.before(command, collection, rename_again)
     renaming.rename(watched.runtime, "ann")
     let_all_end(watched)
 
@@ -153,6 +158,31 @@ def test_a_worker_stops_when_the_name_is_another(
     assert meantime.done()
     posts = watched.runtime.database["social.post"].find({"by.name": "Anna"})
     assert len(list(posts)) == 1
+
+
+def test_a_worker_that_runs_out_of_time_has_not_worked_for_nothing(
+    watched: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has time for two of eight ties."""
+    monkeypatch.setattr(graph, "_PAGE", 1)
+    populate(watched)
+    promotion.promote(watched.runtime, "ann")
+    call(watched, "Anna")
+    rename, done = EdgeGraph.rename, []
+
+    def in_time(*given: Any) -> None:
+        if len(done) == 2:
+            raise TimeoutError
+        done.append(given)
+        rename(*given)
+
+    monkeypatch.setattr(EdgeGraph, "rename", in_time)
+    for _ in range(4):
+        done.clear()
+        with contextlib.suppress(TimeoutError):
+            renaming.rename(watched.runtime, "ann")
+
+    assert names_of_ann(watched, GRAPH) == {"Anna"}
 
 
 def test_a_promotion_while_a_name_changes_leaves_no_tie_behind(

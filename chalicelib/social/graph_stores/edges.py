@@ -6,7 +6,7 @@ The mapping collection of MongoDB Applied Design Patterns, ch. 9; it has no boun
 from collections import defaultdict
 from collections.abc import Collection as Ids
 from datetime import datetime
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
@@ -17,6 +17,8 @@ from chalicelib.database import Collection, Document
 from chalicelib.social.graph_store import IdRange, Pair, Person, Relations
 from chalicelib.social.models import MAX_CIRCLES
 from chalicelib.validators import AtMost
+
+End = Literal["owner", "member"]
 
 
 class Ends(TypedDict):
@@ -123,7 +125,7 @@ class EdgeGraph:
         return self._edges.count_documents({"_id.member": user_id})
 
     def _people(
-        self, side: str, where: Document, ids: IdRange, session: ClientSession | None
+        self, side: End, where: Document, ids: IdRange, session: ClientSession | None
     ) -> list[Person]:
         found = (
             self._edges.find(
@@ -171,12 +173,20 @@ class EdgeGraph:
                 circled_by[edge["_id"]["owner"]] = frozenset(edge["circles"])
         return Relations(dict(circled_by), frozenset(following))
 
-    def rename(self, person: Person, owners: Ids[str], members: Ids[str]) -> None:
+    def rename(
+        self, person: Person, owners: Ids[str], members: Ids[str], session: ClientSession
+    ) -> None:
         """Give a user's edges its name."""
         as_owner = {"_id.owner": person.id, "_id.member": {"$in": list(members)}}
-        self._edges.update_many(as_owner, {"$set": {"names.owner": person.name}})
         as_member = {"_id.member": person.id, "_id.owner": {"$in": list(owners)}}
-        self._edges.update_many(as_member, {"$set": {"names.member": person.name}})
+        for where, side in ((as_owner, "owner"), (as_member, "member")):
+            change = {"$set": {f"names.{side}": person.name}}
+            self._edges.update_many(where, change, session=session)
+
+    def called_otherwise(self, person: Person, side: End, ids: IdRange) -> list[Person]:
+        """Return those at the other end of a user's edges that call the user by another name."""
+        where = {f"_id.{side}": person.id, f"names.{side}": {"$ne": person.name}}
+        return self._people("member" if side == "owner" else "owner", where, ids, None)
 
 
 def edge_id(owner_id: str, member_id: str) -> Document:

@@ -101,19 +101,22 @@ class EmbeddedGraph:
         followed = {each for circle in own["circles"].values() for each in circle["members"]}
         return Relations(circled_by, frozenset(followed.intersection(others)))
 
-    def rename(self, person: Person, owners: Ids[str], members: Ids[str]) -> None:
+    def rename(
+        self, person: Person, owners: Ids[str], members: Ids[str], session: ClientSession
+    ) -> None:
         """Give a user's copies in these documents its name."""
         follower = f"followers.{person.id}"
         self._users.update_many(
             {"_id": {"$in": list(members)}, follower: {"$exists": True}},
             {"$set": {f"{follower}.name": person.name}},
+            session=session,
         )
+        among = {"_id": {"$in": list(owners)}}
         copies = []
-        for owner in self._users.find({"_id": {"$in": list(owners)}}, {"circles": 1}):
+        for owner in self._users.find(among, {"circles": 1}, session=session):
             for circle_id, circle in owner["circles"].items():
                 if person.id in circle["members"]:
-                    path = f"circles.{circle_id}.members.{person.id}"
-                    there = {"_id": owner["_id"], path: {"$exists": True}}
-                    copies.append(UpdateOne(there, {"$set": {f"{path}.name": person.name}}))
+                    name = f"circles.{circle_id}.members.{person.id}.name"
+                    copies.append(UpdateOne({"_id": owner["_id"]}, {"$set": {name: person.name}}))
         if copies:
-            self._users.bulk_write(copies, ordered=False)
+            self._users.bulk_write(copies, ordered=False, session=session)
