@@ -208,8 +208,10 @@ def _part_of(page: Page) -> Document:
     if page.after is not None:
         beyond = "$gt" if page.order == "oldest" else "$lt"
         conditions.append({beyond: ["$$comment.seq", page.after[0]]})
-    seen = {"$filter": {"input": "$comments", "as": "comment", "cond": {"$and": conditions}}}
-    return {"$slice": [seen, page.limit if page.order == "oldest" else -page.limit]}
+    comments = "$comments" if page.order == "oldest" else {"$reverseArray": "$comments"}
+    seen = {"input": comments, "as": "comment", "cond": {"$and": conditions}}
+    # By its own limit, the filter looks no further than it has to.
+    return {"$filter": {**seen, "limit": page.limit}}
 
 
 def _merged(rows: Iterable[Document], *, newest_first: bool = False) -> list[Comment]:

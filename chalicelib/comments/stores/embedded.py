@@ -203,15 +203,18 @@ class EmbeddedStore:
         oldest = page.order == "oldest"
         if page.after is not None:
             conditions.append({"$gt" if oldest else "$lt": ["$$comment.seq", page.after[0]]})
-        limit = page.limit if oldest else -page.limit
-        found = self._filtered(node, {"$and": conditions}, limit)
-        return found if oldest else found[::-1]
+        return self._filtered(node, {"$and": conditions}, page.limit, newest_first=not oldest)
 
-    def _filtered(self, node: Document, condition: Document, limit: int) -> list[Comment]:
-        """Return the first comments of a flat node that fit, or the last for a negative limit."""
-        comments = {"$ifNull": ["$metadata.comments", []]}
-        fitting = {"$filter": {"input": comments, "as": "comment", "cond": condition}}
-        projection = {"_id": 0, "comments": {"$slice": [fitting, limit]}}
+    def _filtered(
+        self, node: Document, condition: Document, limit: int, *, newest_first: bool = False
+    ) -> list[Comment]:
+        """Return the first comments of a flat node that fit, from its one end or the other."""
+        comments: Document = {"$ifNull": ["$metadata.comments", []]}
+        if newest_first:
+            comments = {"$reverseArray": comments}
+        # By its own limit, the filter looks no further than it has to.
+        fitting = {"input": comments, "as": "comment", "cond": condition, "limit": limit}
+        projection = {"_id": 0, "comments": {"$filter": fitting}}
         found = self._nodes.find_one(_served(node), projection)
         if found is None:
             raise Moved
@@ -242,8 +245,10 @@ def _walk(array: Sequence[Document], path: str) -> Iterator[tuple[str, Comment]]
     """Give every comment depth-first with its path, as `metadata.replies.0.replies.2`."""
     for index, stored in enumerate(array):
         here = f"{path}.{index}"
+        replies = stored.get("replies")
         yield here, _record(stored)
-        yield from _walk(stored.get("replies", ()), f"{here}.replies")
+        if replies:
+            yield from _walk(replies, f"{here}.replies")
 
 
 def _found(
@@ -273,7 +278,9 @@ def _is_after(comment: Comment, node: Document, page: Page) -> bool:
 
 
 def _record(stored: Document) -> Comment:
-    return {name: value for name, value in stored.items() if name != "replies"}  # type: ignore[return-value]
+    """Return the comment itself, which its replies are taken out of."""
+    stored.pop("replies", None)
+    return stored  # type: ignore[return-value]
 
 
 def _stored(comment: Comment) -> Document:
