@@ -21,10 +21,14 @@ _NOT_PROFILED = ("admin", "config", "local")
 
 @dataclass(frozen=True)
 class Asked:
-    """The requests that reached MongoDB, and the commands on data by shape, with their number."""
+    """The requests that reached MongoDB, and the commands on data by shape, with their number.
+
+    `answer_bytes` is how long the call's answer was.
+    """
 
     trips: int
     commands: dict[str, int]
+    answer_bytes: int = 0
 
 
 # Does a work and tells what it asked.
@@ -41,14 +45,20 @@ def observe(client: MongoClient[Document], work: Work) -> Asked:
     for database in databases:
         database.command("profile", _ALL)
     before = _requests(client)
-    work()
+    answer = work()
     trips = _requests(client) - before - 1
     seen: Counter[str] = Counter()
     for database in databases:
         database.command("profile", _OFF)
         noted = database[_PROFILE].find({"ts": {"$gte": since}})
         seen.update(filter(None, map(shape, noted)))
-    return Asked(trips, dict(seen))
+    return Asked(trips, dict(seen), _length(answer))
+
+
+def _length(answer: object) -> int:
+    """Return the length of a call's body, in bytes; of a function's result there is none."""
+    body = answer.get("body") if isinstance(answer, Mapping) else answer
+    return len(body.encode()) if isinstance(body, str) else 0
 
 
 def _requests(client: MongoClient[Document]) -> int:

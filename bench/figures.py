@@ -33,8 +33,9 @@ class Figure:
     """One case, measured: medians and 99th percentiles over all rounds, in milliseconds.
 
     The rates are items a second. `round_trips` counts the requests that MongoDB receives for
-    one call. `commands` are those of one call by name, collection and shape, each with its number;
-    they are there for the smallest size. `rounds` holds what each round found, for the spread.
+    one call. `commands` are those of one call by name, collection and shape, with their numbers.
+    `answer_bytes` is the length of the answer's body. `rounds` holds what each round found, for
+    the spread.
     """
 
     part: str
@@ -58,6 +59,7 @@ class Figure:
     growth_at_most: float | None
     commands: dict[str, int] = field(default_factory=dict)
     floor_commands: dict[str, int] = field(default_factory=dict)
+    answer_bytes: int = 0
 
     @property
     def ratios(self) -> list[float]:

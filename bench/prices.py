@@ -39,13 +39,38 @@ class Sqs(_Part):
 
     per_million_requests: float
     messages_per_call: int
+    send_ms: float
 
 
 class Logs(_Part):
-    """The price of logs, and the length of a request's line."""
+    """The price of logs, and how much an invocation writes."""
 
     per_gb: float
-    bytes_per_line: int
+    bytes_per_call: int
+
+
+class Tracing(_Part):
+    """The price of X-Ray, and the share of requests that it records."""
+
+    per_million_traces: float
+    sampled: float
+
+
+class Traffic(_Part):
+    """The price of what leaves AWS, and how answers are compressed."""
+
+    per_gb: float
+    header_bytes: int
+    compressed_to: float
+    compressed_from_bytes: int
+
+
+class Fixed(_Part):
+    """What is paid whatever the traffic; not all deployments need all."""
+
+    name: str
+    per_month: float
+    is_needed: bool
 
 
 class Tier(_Part):
@@ -74,7 +99,10 @@ class Prices(_Part):
     api_gateway: ApiGateway
     sqs: Sqs
     logs: Logs
+    tracing: Tracing
+    traffic: Traffic
     atlas: Atlas
+    fixed: list[Fixed]
 
 
 def read_prices(file: Path = FILE) -> Prices:
@@ -91,13 +119,19 @@ class Cost:
     api_gateway: float
     compute: float
     queues: float
-    database: float
     logs: float
+    traffic: float
+    database: float
+
+    @property
+    def by_use(self) -> float:
+        """Return what is paid by use, which is all but the database."""
+        return self.api_gateway + self.compute + self.queues + self.logs + self.traffic
 
     @property
     def total(self) -> float:
         """Return the sum."""
-        return self.api_gateway + self.compute + self.queues + self.database + self.logs
+        return self.by_use + self.database
 
     def shared_by(self, number: int) -> "Cost":
         """Return the cost of each of so many that one work served; messages are each one's own."""
@@ -106,19 +140,22 @@ class Cost:
             duration_ms=self.duration_ms / number,
             api_gateway=self.api_gateway / number,
             compute=self.compute / number,
-            database=self.database / number,
             logs=self.logs / number,
+            traffic=self.traffic / number,
+            database=self.database / number,
         )
 
 
-def duration_ms(figure: Figure, prices: Prices) -> float:
+def duration_ms(figure: Figure, prices: Prices, sent: float = 0.0) -> float:
     """Return how long a call takes in Lambda: an estimate on the high side.
 
     All that was measured counts as computing and is slowed by the function's share of a core,
-    though a part of it was waiting for MongoDB; every round trip then takes the network's time.
+    though a part of it was waiting for MongoDB; every round trip then takes the network's time,
+    and so does each of the messages sent, which the bench's queues take at once.
     """
     slower = max(1.0, prices.lambda_.core_memory_mb / prices.lambda_.memory_mb)
-    return figure.p50_ms * slower + figure.round_trips * prices.atlas.round_trip_ms
+    waiting = figure.round_trips * prices.atlas.round_trip_ms + sent * prices.sqs.send_ms
+    return figure.p50_ms * slower + waiting
 
 
 def server_seconds(figure: Figure) -> float:
@@ -131,21 +168,37 @@ def cost_of_million(
 ) -> Cost:
     """Return what a million calls cost, with the messages that each of them sends.
 
-    A message is sent, received and deleted, each in calls of ten. `is_request` tells a call
-    through API Gateway from a worker's.
+    A message is sent by itself, and received and deleted with others. `is_request` tells a call
+    through API Gateway, which waits until it is sent, from a worker's.
     """
     gigabytes = prices.lambda_.memory_mb / 1_024
-    seconds = duration_ms(figure, prices) / 1_000 * _MILLION
-    calls_to_sqs = 3 * messages / prices.sqs.messages_per_call
+    a_call_ms = duration_ms(figure, prices, messages if is_request else 0.0)
+    seconds = a_call_ms / 1_000 * _MILLION
+    calls_to_sqs = messages * (1 + 2 / prices.sqs.messages_per_call)
+    traced = prices.tracing.sampled * prices.tracing.per_million_traces
     smallest = prices.atlas.tiers[0]
     per_core_second = smallest.per_hour / 3_600 / smallest.cores / prices.atlas.utilisation
     return Cost(
         name,
-        duration_ms(figure, prices),
+        a_call_ms,
         api_gateway=prices.api_gateway.per_million_requests if is_request else 0.0,
         compute=prices.lambda_.per_million_requests
         + seconds * gigabytes * prices.lambda_.per_gb_second,
         queues=calls_to_sqs * prices.sqs.per_million_requests,
+        logs=_gigabytes(prices.logs.bytes_per_call) * prices.logs.per_gb + traced,
+        traffic=_gigabytes(_sent_bytes(figure, prices)) * prices.traffic.per_gb * is_request,
         database=server_seconds(figure) * _MILLION * per_core_second,
-        logs=prices.logs.bytes_per_line * _MILLION / 1e9 * prices.logs.per_gb,
     )
+
+
+def _sent_bytes(figure: Figure, prices: Prices) -> float:
+    """Return how much leaves AWS for an answer."""
+    traffic, body = prices.traffic, float(figure.answer_bytes)
+    if body >= traffic.compressed_from_bytes:
+        body *= traffic.compressed_to
+    return body + traffic.header_bytes
+
+
+def _gigabytes(bytes_each: float) -> float:
+    """Return how much a million of them are."""
+    return bytes_each * _MILLION / 1e9

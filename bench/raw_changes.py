@@ -1,4 +1,4 @@
-"""The writes of a comment's spread, of a circling and of a roll-up, by the driver alone."""
+"""The writes of a post, of a comment's spread, a circling and a roll-up, by the driver alone."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -24,6 +24,16 @@ from chalicelib.social.walls import WALLS
 
 # What a copy has of its post that may change.
 _COPIED = ("by", "wall", "detail", "edited", "comment_count", "comments")
+
+
+def publish(runtime: Runtime, post_id: str) -> Work:
+    """Return the insertion of another post like one that is stored."""
+    like = posts(runtime.database).find_one({"_id": post_id}) or {}
+
+    def work() -> None:
+        posts(runtime.database).insert_one({**like, "_id": new_id(runtime.now(), runtime.random)})
+
+    return work
 
 
 def spread(runtime: Runtime, post_id: str) -> Work:

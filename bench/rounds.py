@@ -204,6 +204,7 @@ def figure(part: str, measured: Measured) -> Figure:
         growth_at_most=case.growth_at_most,
         commands=measured.asked.commands,
         floor_commands=floor_asked.commands if floor_asked else {},
+        answer_bytes=measured.asked.answer_bytes,
     )
 
 

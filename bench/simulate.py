@@ -6,15 +6,15 @@
 import argparse
 import functools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench import page
 from bench.__main__ import called_path
 from bench.audience import FeedCosts, Town, fitted
 from bench.figures import Figure, Run, load
-from bench.prices import Cost, Prices, cost_of_million, duration_ms, read_prices, server_seconds
+from bench.prices import Cost, Prices, cost_of_million, read_prices, server_seconds
 from bench.tables import run_table, table
 from chalicelib.settings import Settings
 
@@ -23,9 +23,11 @@ LINES = (0, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
 POSTS_A_DAY, PAGES_A_POST = 1.0, (1, 10, 100)
 CALLS_A_DAY, PEAK = 1_000_000, 3
 TIMES = (1, 100, 10_000)
-SECONDS_A_DAY = 86_400
-# Of a warm container: one for its call, and one to watch each member of the replica set.
-CONNECTIONS_A_CONTAINER = 4
+SECONDS_A_DAY, HOURS_A_DAY, DAYS_A_MONTH = 86_400, 24, 365 / 12
+REGIONS = ("run", "feed_costs", "followed", "line", "costs", "fixed", "traffic")
+# Of a container at work to the primary, which is where a limit is reached first: two for its
+# calls and one that watches it (docs/operations.md, "Connections").
+CONNECTIONS_A_CONTAINER = 3
 BATCH = 500
 
 
@@ -75,6 +77,7 @@ CALLS = (
     ),
     Call("a page of news", "social", "first page of news", "references", 100, share=0.08),
     Call("a page of the activity feed", "activity", "first page of a feed", "", 10_000, share=0.0),
+    Call("a post", "social", "post published", "references", 1_000, share=0.01, messages=1),
     Call(
         "a post brought to 1,000",
         "social",
@@ -82,7 +85,6 @@ CALLS = (
         "references",
         1_000,
         share=0.01,
-        messages=1,
         is_request=False,
     ),
 )
@@ -95,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="fill a page's regions")
     given = parser.parse_args(arguments)
     content = functools.partial(section, load(called_path(given.run)), read_prices())
-    for name in ("run", "feed_costs", "followed", "line", "costs", "traffic"):
+    for name in REGIONS:
         print(content(name), end="\n\n")
     if given.markdown:
         page.write(called_path(given.markdown), content)
@@ -103,21 +105,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def section(run: Run, prices: Prices, name: str) -> str:
     """Return one table; raises MissingFigure and page.UnknownRegion."""
-    match name:
-        case "run":
-            return run_table(run)
-        case "feed_costs":
-            return _feed_costs_table(feed_costs(run))
-        case "followed":
-            return _followed_table(feed_costs(run))
-        case "line":
-            return _line_table(Town(), feed_costs(run))
-        case "costs":
-            return _costs_table(run, prices)
-        case "traffic":
-            return _traffic_table(run, prices)
-        case _:
-            raise page.UnknownRegion(name)
+    tables: dict[str, Callable[[], str]] = {
+        "run": lambda: run_table(run),
+        "feed_costs": lambda: _feed_costs_table(feed_costs(run)),
+        "followed": lambda: _followed_table(feed_costs(run)),
+        "line": lambda: _line_table(Town(), feed_costs(run)),
+        "costs": lambda: _costs_table(run, prices),
+        "fixed": lambda: _fixed_table(prices),
+        "traffic": lambda: _traffic_table(run, prices),
+    }
+    if name not in tables:
+        raise page.UnknownRegion(name)
+    return tables[name]()
 
 
 def find(run: Run, part: str, operation: str, store: str, size: int | None = None) -> list[Figure]:
@@ -218,9 +217,10 @@ def _costs_table(run: Run, prices: Prices) -> str:
     rows = []
     for call in CALLS:
         cost = _cost(run, prices, call)
-        parts = (cost.api_gateway, cost.compute, cost.queues, cost.database, cost.logs, cost.total)
-        rows.append((cost.name, f"{cost.duration_ms:.2f}", *map(_dollars, parts)))
-    columns = ("API Gateway", "Lambda", "SQS", "Atlas", "logs", "together")
+        by_use = (cost.api_gateway, cost.compute, cost.queues, cost.logs, cost.traffic)
+        dollars = map(_dollars, (*by_use, cost.database, cost.total))
+        rows.append((cost.name, f"{cost.duration_ms:.2f}", *dollars))
+    columns = ("API Gateway", "Lambda", "SQS", "logs, traces", "traffic", "Atlas", "together")
     return table(("a million of", "ms in Lambda", *columns), rows)
 
 
@@ -233,8 +233,21 @@ def _cost(run: Run, prices: Prices, call: Call) -> Cost:
     of_all = cost_of_million(
         call.name, figure, prices, is_request=call.is_request, messages=call.messages
     )
-    shares = {name: getattr(of_all, name) / call.per for name in ("compute", "database", "logs")}
-    return Cost(of_all.name, of_all.duration_ms, of_all.api_gateway, queues=of_all.queues, **shares)
+    return replace(of_all.shared_by(call.per), name=call.name, queues=of_all.queues)
+
+
+def _fixed_table(prices: Prices) -> str:
+    """Return what a month costs before anybody calls."""
+    smallest = prices.atlas.tiers[0]
+    cluster = smallest.per_hour * HOURS_A_DAY * DAYS_A_MONTH
+    rows = [
+        (f"Atlas, {smallest.name}, the smallest cluster", f"{cluster:.2f}", "yes"),
+        *(
+            (each.name, f"{each.per_month:.2f}", "yes" if each.is_needed else "")
+            for each in prices.fixed
+        ),
+    ]
+    return table(("whatever the traffic", "$ a month", "always"), rows)
 
 
 def _traffic_table(run: Run, prices: Prices) -> str:
@@ -246,12 +259,14 @@ def _traffic_table(run: Run, prices: Prices) -> str:
         busy_ms, cores = 0.0, 0.0
         for call in CALLS:
             (figure,) = find(run, call.part, call.operation, call.store, call.size)
-            busy_ms += rate * call.share / call.per * duration_ms(figure, prices)
+            busy_ms += rate * call.share * _cost(run, prices, call).duration_ms
             cores += rate * call.share / call.per * server_seconds(figure)
         containers = math.ceil(busy_ms / 1_000)
         cores /= prices.atlas.utilisation
-        day = sum(_cost(run, prices, call).total * call.share for call in CALLS) * times
+        by_use = sum(_cost(run, prices, call).by_use * call.share for call in CALLS)
+        by_use *= times * CALLS_A_DAY / 1_000_000
         connections = containers * CONNECTIONS_A_CONTAINER
+        cluster, an_hour = _cluster(cores, connections, prices)
         rows.append(
             (
                 f"{times:,}",
@@ -259,22 +274,23 @@ def _traffic_table(run: Run, prices: Prices) -> str:
                 f"{containers:,} ({containers / prices.lambda_.concurrency:.2f})",
                 f"{connections:,} ({connections / prices.atlas.tiers[0].connections:.2f})",
                 f"{cores:,.1f} ({cores / prices.atlas.tiers[0].cores:.2f})",
-                _cluster(cores, connections, prices),
-                f"${day * CALLS_A_DAY / 1_000_000:,.2f}",
+                cluster,
+                f"${by_use:,.2f}",
+                f"${an_hour * HOURS_A_DAY:,.2f}",
             )
         )
     columns = ("requests a second", "containers", "connections", "cores of MongoDB")
-    return table(("times", *columns, "cluster", "a day"), rows)
+    return table(("times", *columns, "cluster", "by use, a day", "cluster, a day"), rows)
 
 
-def _cluster(cores: float, connections: int, prices: Prices) -> str:
-    """Return the smallest cluster that has so many cores and takes so many connections."""
+def _cluster(cores: float, connections: int, prices: Prices) -> tuple[str, float]:
+    """Return the smallest cluster with so many cores and connections, and its hour's price."""
     for tier in prices.atlas.tiers:
         if cores <= tier.cores and connections <= tier.connections:
-            return tier.name
+            return tier.name, tier.per_hour
     largest = prices.atlas.tiers[-1]
     shards = max(math.ceil(cores / largest.cores), math.ceil(connections / largest.connections))
-    return f"{shards} shards of {largest.name}"
+    return f"{shards} shards of {largest.name}", shards * largest.per_hour
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the social feed costs: fan-out, the first page, a comment's spread, circling.
+"""What the social feed costs: a post, its fan-out, the first page, a comment's spread, circling.
 
 The floor of a page is its own reads, permission reads included, sent by the driver with
 nothing around them.
@@ -34,16 +34,38 @@ from chalicelib.social.views import NewsDesign
 
 PAGE = 25
 FOLLOWED, POSTS_EACH = 100, 5
+POST = {
+    "type": "status",
+    "detail": {"text": "A post of a usual length, such as people write. " * 4},
+    "circles": ["*public*"],
+}
 
 
 def groups(stage: Stage) -> Iterator[list[Case]]:
     """Yield fan-outs, first pages, spreads, circlings, and a page through each door."""
+    yield list(_published(stage))
     yield from fan_out.groups(stage)
     yield [*_pages(stage), *_above_the_line(stage)]
     yield list(_spreads(stage))
     with _unbounded_documents():
         yield list(_circlings(stage))
     yield from _doors(stage)
+
+
+def _published(stage: Stage) -> Iterator[Case]:
+    """Give the publishing of a post by an author of so many followers, before any fan-out."""
+    for size in stage.sizes(100, 1_000, 10_000):
+        here = with_news(stage, f"publish-{size}", "references")
+        seed_followers(here, size)
+        yield Case(
+            "post published",
+            partial(AppCalls(here, AUTHOR), "POST", "/posts", {}, None, POST),
+            raw_changes.publish(here, seed_post(here)["_id"]),
+            floor_is="insert_one of such a post",
+            store="references",
+            size=size,
+            unit="followers",
+        )
 
 
 def _pages(stage: Stage) -> Iterator[Case]:

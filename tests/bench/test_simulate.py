@@ -70,9 +70,23 @@ def test_a_million_calls_cost_what_their_time_trips_and_messages_do() -> None:
     assert duration_ms(read, prices) == pytest.approx(
         read.p50_ms * slower + 2 * prices.atlas.round_trip_ms
     )
-    assert cost.queues == pytest.approx(0.3 * prices.sqs.per_million_requests)
+    assert cost.duration_ms == duration_ms(read, prices) + prices.sqs.send_ms
+    assert cost.queues == pytest.approx(1.2 * prices.sqs.per_million_requests)
     assert cost.api_gateway == prices.api_gateway.per_million_requests
     assert cost.total > cost.api_gateway
+
+
+def test_a_long_answer_is_compressed_on_its_way_out_and_a_short_one_is_not() -> None:
+    prices = read_prices()
+    short, long = (
+        cost_of_million("read", dataclasses.replace(figure(10), answer_bytes=length), prices)
+        for length in (1_000, 10_000)
+    )
+
+    a_kilobyte = prices.traffic.per_gb
+    headers = prices.traffic.header_bytes / 1_000 * a_kilobyte
+    assert short.traffic == pytest.approx(headers + a_kilobyte)
+    assert long.traffic == pytest.approx(headers + 10 * prices.traffic.compressed_to * a_kilobyte)
 
 
 def test_a_workers_batch_is_shared_by_its_events() -> None:
@@ -106,7 +120,7 @@ def whole_run() -> Run:
     )
 
 
-@pytest.mark.parametrize("name", ["run", "feed_costs", "followed", "line", "costs", "traffic"])
+@pytest.mark.parametrize("name", simulate.REGIONS)
 def test_every_region_of_the_page_is_made_from_a_run(name: str) -> None:
     scale = (Path(simulate.__file__).parents[1] / "docs" / "scale.md").read_text()
 
@@ -120,8 +134,11 @@ def test_the_traffic_costs_in_proportion_and_outgrows_a_cluster() -> None:
     rows = simulate.section(whole_run(), read_prices(), "traffic").splitlines()[2:]
 
     days = [float(row.split("$")[1].split(" ")[0].replace(",", "")) for row in rows]
+    clusters = [float(row.split("$")[2].split(" ")[0].replace(",", "")) for row in rows]
 
     assert days[1] == pytest.approx(days[0] * 100, rel=0.01)
+    assert clusters[0] == pytest.approx(read_prices().atlas.tiers[0].per_hour * 24)
+    assert clusters == sorted(clusters)
     assert "shards of" in rows[2]
 
 
