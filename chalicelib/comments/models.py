@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints
 
 from chalicelib.comments.store import Comment, Order, StoreName
 from chalicelib.database import Document
@@ -55,9 +55,18 @@ class CommentEdit(Input):
 
 
 class StateChange(Input):
-    """The state that a moderator gives a comment."""
+    """The state that a moderator gives a comment.
+
+    With `edited`, as they were shown it, the change is to the text that they have read alone.
+    """
 
     state: Literal["visible", "pending", "hidden"]
+    edited: AwareDatetime | None = None
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """What the comment has to be like still."""
+        return {"edited": self.edited} if "edited" in self.model_fields_set else {}
 
 
 class StoreChange(Input):

@@ -1,7 +1,7 @@
 """The queue of comments that wait for a moderator, one small document for each."""
 
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
@@ -27,6 +27,7 @@ class Pending(TypedDict):
     node_id: str
     id: str
     posted: datetime
+    edited: NotRequired[datetime | None]
     author: Author
     excerpt: str
 
@@ -54,6 +55,7 @@ def settle(database: Database[Document], node: Document, comment: Comment) -> No
         "node_id": node["_id"],
         "id": comment["id"],
         "posted": comment["posted"],
+        "edited": comment["edited"],
         "author": author,
         "excerpt": text[:EXCERPT_CHARACTERS],
     }
@@ -88,4 +90,5 @@ def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> di
 
 
 def _answer(row: Document) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "_id"}
+    # The last release queued comments without saying when they were edited.
+    return {"edited": None, **{name: value for name, value in row.items() if name != "_id"}}

@@ -8,16 +8,22 @@ import orjson
 
 from chalicelib.comments import nodes
 from chalicelib.comments.changing import change_comment
-from chalicelib.comments.models import CommentsQuery, NodeSettings, comment_answer
+from chalicelib.comments.models import (
+    CommentsQuery,
+    NodeSettings,
+    StateChange,
+    comment_answer,
+)
 from chalicelib.comments.order import position
 from chalicelib.comments.promotion import request_move
 from chalicelib.comments.rendering import RENDERER, render
 from chalicelib.comments.rights import default_site, moderates, viewer
-from chalicelib.comments.store import GONE, Comment, Page, State, StoreName
+from chalicelib.comments.store import GONE, Comment, Page, StoreName
 from chalicelib.comments.stores import ask
 from chalicelib.cursors import decode_cursor, encode_cursor
 from chalicelib.database import Document
 from chalicelib.errors import (
+    CommentChanged,
     CommentDeleted,
     EditWindowOver,
     Forbidden,
@@ -97,8 +103,8 @@ def edit_comment(
 ) -> Comment:
     """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
 
-    Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver and
-    CommentTooLarge.
+    Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
+    CommentTooLarge, and CommentChanged where a moderator's decision came between.
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller)
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
@@ -106,10 +112,12 @@ def edit_comment(
         raise EditWindowOver
     html = render(text, images=node["site"] in runtime.settings.image_sites)
     fields = {"text": text, "html": html, "renderer": RENDERER, "edited": runtime.now()}
+    where = {}
     if node["moderation"] == "before" and not moderates(caller, node["site"]):
-        # Or what a moderator has approved could become anything afterwards.
-        fields["state"] = "pending"
-    return _changed(runtime, node, comment_id, fields)
+        # Or what a moderator has approved could become anything afterwards, and what one has
+        # hidden just now would wait again.
+        fields["state"], where = "pending", {"state": comment["state"]}
+    return _changed(runtime, node, comment_id, fields, where)
 
 
 def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
@@ -123,14 +131,18 @@ def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Prin
 
 
 def set_state(
-    runtime: Runtime, node_id: str, comment_id: str, state: State, caller: Principal
+    runtime: Runtime, node_id: str, comment_id: str, wanted: StateChange, caller: Principal
 ) -> Comment:
-    """Show, hide or hold a comment back, as a moderator of its site."""
+    """Show, hide or hold a comment back, as a moderator of its site.
+
+    Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged where it
+    was edited since the moderator has read it.
+    """
     node = nodes.find(runtime.database, node_id)
     if not moderates(caller, node["site"]):
         raise Forbidden(f"You do not moderate the site {node['site']}")
     _living(_find(runtime, node, comment_id, caller))
-    return _changed(runtime, node, comment_id, {"state": state})
+    return _changed(runtime, node, comment_id, {"state": wanted.state}, wanted.seen)
 
 
 def move_node(runtime: Runtime, node_id: str, store: StoreName, caller: Principal) -> Document:
@@ -160,9 +172,15 @@ def _living(comment: Comment) -> Comment:
 
 
 def _changed(
-    runtime: Runtime, node: Document, comment_id: str, fields: Mapping[str, Any]
+    runtime: Runtime,
+    node: Document,
+    comment_id: str,
+    fields: Mapping[str, Any],
+    where: Mapping[str, Any] | None = None,
 ) -> Comment:
-    changed = change_comment(runtime, node, comment_id, fields)
+    changed = change_comment(runtime, node, comment_id, fields, where)
+    if changed is None and where:
+        raise CommentChanged
     if changed is None:
         # Somebody deleted it since it was found.
         raise UnknownComment

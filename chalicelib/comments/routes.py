@@ -104,8 +104,8 @@ def _declare_moderation(route: Route) -> None:
     @route("POST", "/nodes/{node}/comments/{comment}/state")
     def set_state(request: Request, node: NodeId, comment: CommentId) -> Response:
         moderator = request.principal("moderator")
-        state = request.body(StateChange).state
-        changed = operations.set_state(request.runtime, node, comment, state, moderator)
+        wanted = request.body(StateChange)
+        changed = operations.set_state(request.runtime, node, comment, wanted, moderator)
         return reply(comment_answer(node, changed))
 
     @route("GET", "/moderation/comments")

@@ -59,6 +59,14 @@ class CommentDeleted(Problem):
     title = "The comment has been deleted"
 
 
+class CommentChanged(Problem):
+    """The comment is not as the caller saw it, or changed while the call was at it."""
+
+    status = 409
+    code = "comment_changed"
+    title = "The comment has changed meanwhile: read it again"
+
+
 class EditWindowOver(Problem):
     """The author may no longer change the comment."""
 

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from chalicelib.comments import nodes, operations
-from chalicelib.comments.models import CommentsQuery, NewComment, NodeSettings
+from chalicelib.comments.models import CommentsQuery, NewComment, NodeSettings, StateChange
 from chalicelib.comments.posting import post_comment
 from chalicelib.comments.promotion import move
 from chalicelib.comments.store import Comment, Order, State, StoreName
@@ -101,7 +101,8 @@ class Discussion:
     def set_state(self, comment_id: str, state: State) -> Comment:
         moderator = PEOPLE["mo"]
         assert moderator is not None
-        return operations.set_state(self.runtime, self.node_id, comment_id, state, moderator)
+        wanted = StateChange.model_validate({"state": state})
+        return operations.set_state(self.runtime, self.node_id, comment_id, wanted, moderator)
 
     def move(self, store: StoreName) -> Document:
         return move(self.runtime, self.node_id, store)

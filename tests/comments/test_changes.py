@@ -4,6 +4,10 @@ from typing import Any
 
 import pytest
 
+from chalicelib.comments.rendering import render
+from chalicelib.errors import CommentChanged
+from chalicelib.runtime import Runtime
+from tests.comments.discussion import LAYOUTS, Discussion, Layout
 from tests.conftest import Clock
 from tests.http_client import Client
 
@@ -164,6 +168,45 @@ def test_an_approved_comment_waits_again_once_its_author_edits_it(
     assert len(moderator.get("/moderation/comments").json["comments"]) == 1
     moderator.post(f"{path(comment)}/state", state="visible")
     assert moderator.patch(path(comment), text="corrected").json["state"] == "visible"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_an_approval_is_of_the_text_that_the_moderator_has_read(
+    client: Client, ann: Client, moderator: Client, clock: Clock, layout: Layout
+) -> None:
+    laid_out = {"store": layout.store, "threaded": layout.threaded}
+    publisher = client.as_("paula", roles=["publisher"])
+    publisher.put("/nodes/a-page", **PAGE, moderation="before", **laid_out)
+    comment = post(ann, "harmless")
+    (read,) = moderator.get("/moderation/comments").json["comments"]
+    clock.advance(seconds=1)
+    ann.patch(path(comment), text="not what was read")
+
+    reply = moderator.post(f"{path(comment)}/state", state="visible", edited=read["edited"])
+
+    assert (reply.status, reply.code) == (409, "comment_changed")
+    assert client.get(path(comment)).status == 404
+    (again,) = moderator.get("/moderation/comments").json["comments"]
+    reply = moderator.post(f"{path(comment)}/state", state="visible", edited=again["edited"])
+    assert (reply.status, reply.json["text"]) == (200, "not what was read")
+
+
+def test_an_edit_does_not_bring_back_what_a_moderator_hides_meanwhile(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, LAYOUTS[0], moderation="before")
+    comment = discussion.post("first")
+
+    def hidden_meanwhile(text: str, *, images: bool) -> str:
+        discussion.set_state(comment["id"], "hidden")
+        return render(text, images=images)
+
+    monkeypatch.setattr("chalicelib.comments.operations.render", hidden_meanwhile)
+    with pytest.raises(CommentChanged):
+        discussion.edit(comment["id"], "second", by="ann")
+
+    stored = discussion.get(comment["id"], by="mo")
+    assert (stored["state"], stored["text"]) == ("hidden", "first")
 
 
 def test_a_moderator_of_some_sites_sees_their_queue(client: Client, ann: Client) -> None:
