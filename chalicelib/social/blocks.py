@@ -14,17 +14,17 @@ from chalicelib.social.users import MAX_BLOCKED, MAX_BLOCKED_BY, collection
 
 
 def block(runtime: Runtime, owner_id: str, other_id: str) -> None:
-    """Block somebody; doing so twice changes nothing.
+    """Block somebody, and end the following both ways; doing so twice changes nothing.
 
-    The block comes first: from then on nobody can circle, and what is left of the following
-    is ended by a repetition, if this is cut short. Raises CannotBlockSelf, UnknownUser and
-    TooManyBlocked.
+    Raises CannotBlockSelf, UnknownUser and TooManyBlocked.
     """
     if owner_id == other_id:
         raise CannotBlockSelf
-    in_transaction(runtime.database, lambda session: _add(runtime, session, owner_id, other_id))
-    graph.end_following(runtime, owner_id, other_id)
-    graph.end_following(runtime, other_id, owner_id)
+
+    def add(session: ClientSession) -> None:
+        _add(runtime, session, owner_id, other_id)
+
+    graph.part(runtime, owner_id, other_id, add)
 
 
 def _add(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) -> None:
@@ -41,7 +41,8 @@ def _add(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str)
     for user_id, field, whom, most in sides:
         if not users.find_one({"_id": user_id}, {"_id": 1}, session=session):
             raise UnknownUser
-        if users.find_one({"_id": user_id, f"{field}.{most - 1}": {"$exists": True}}, {}):
+        is_full = {"_id": user_id, f"{field}.{most - 1}": {"$exists": True}, field: {"$ne": whom}}
+        if users.find_one(is_full, {}, session=session):
             raise TooManyBlocked
         users.update_one({"_id": user_id}, {"$addToSet": {field: whom}}, session=session)
 

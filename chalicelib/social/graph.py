@@ -6,6 +6,7 @@ as deleting a circle, a block or a promotion, conflicts with it there and is tri
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from pymongo.client_session import ClientSession
@@ -33,6 +34,16 @@ _PERSON = {"name": 1, "graph_store": 1, "counts": 1}
 _PAGE = 1_000
 # What of a user's document says whom the user follows.
 FOLLOWING = {"graph_store": 1, "circles": 1}
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What becomes of the circles of an owner that a member is in; one may be to be joined."""
+
+    owner_id: str
+    member_id: str
+    of: Callable[[frozenset[str]], frozenset[str]]
+    joining: str | None = None
 
 
 class _Outgrown(Exception):
@@ -64,15 +75,15 @@ def add_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) 
     """
     if owner_id == member_id:
         raise CannotCircleSelf
+    joining = _Change(owner_id, member_id, lambda held: held | {circle_id}, circle_id)
     while True:
         try:
-            pair = _change(runtime, owner_id, member_id, circle_id, lambda held: held | {circle_id})
+            changed = _make(runtime, joining)
         except _Outgrown as outgrown:
             promotion.promote(runtime, outgrown.user_id)
         else:
             break
-    if pair:
-        runtime.queues.send(*_back_fills(pair))
+    runtime.queues.send(*(errand for pair in changed for errand in _back_fills(pair)))
 
 
 def remove_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) -> None:
@@ -80,61 +91,71 @@ def remove_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: st
 
     Where there is nothing to take out, nothing changes.
     """
-    _change(runtime, owner_id, member_id, None, lambda held: held - {circle_id})
+    _make(runtime, _Change(owner_id, member_id, lambda held: held - {circle_id}))
 
 
 def end_following(runtime: Runtime, owner_id: str, member_id: str) -> None:
     """Take somebody out of all of a user's circles."""
-    _change(runtime, owner_id, member_id, None, lambda _held: frozenset())
+    _make(runtime, _ending(owner_id, member_id))
 
 
-def _change(
+def part(runtime: Runtime, one: str, other: str, first: Callable[[ClientSession], None]) -> None:
+    """End the following of two users both ways, in one transaction with what is to come first."""
+    _make(runtime, _ending(one, other), _ending(other, one), first=first)
+
+
+def _ending(owner_id: str, member_id: str) -> _Change:
+    return _Change(owner_id, member_id, lambda _held: frozenset())
+
+
+def _make(
     runtime: Runtime,
-    owner_id: str,
-    member_id: str,
-    joining: str | None,
-    change: Callable[[frozenset[str]], frozenset[str]],
-) -> Pair | None:
-    """Change the circles that a member is in, in one transaction; None if nothing changed."""
+    *changes: _Change,
+    first: Callable[[ClientSession], None] = lambda _session: None,
+) -> list[Pair]:
+    """Make changes in one transaction; return the pairs that are not as they were."""
 
-    def work(session: ClientSession) -> tuple[Pair, Document] | None:
-        owner, member = _both(runtime.database, owner_id, member_id, joining, session)
-        if owner is None or member is None:
-            return None
-        store = stores(runtime.database)[owner["graph_store"]]
-        before = store.circles(owner_id, member_id, session)
-        people = Person(owner_id, owner["name"]), Person(member_id, member["name"])
-        pair = Pair(*people, before, change(before), runtime.now())
-        if pair.after == pair.before:
-            return None
-        _check_room(pair, owner, member)
-        _write(runtime.database, pair, owner, member, session)
-        for errand in _back_fills(pair):
-            errands.note(runtime, errand, session)
-        return pair, member
+    def work(session: ClientSession) -> list[tuple[Pair, StoreName]]:
+        first(session)
+        made = (_make_within(runtime, change, session) for change in changes)
+        return [each for each in made if each]
 
     changed = in_transaction(runtime.database, work)
-    if changed is None:
+    for pair, member_store in changed:
+        if member_store == "edges":
+            # Outside, since one document cannot take everyone who circles a celebrity at once.
+            count_followers(runtime.database, [pair.member.id], _followers_change(pair))
+    return [pair for pair, _member_store in changed]
+
+
+def _make_within(
+    runtime: Runtime, change: _Change, session: ClientSession
+) -> tuple[Pair, StoreName] | None:
+    """Make a change; return the pair and the store of its member, or None if nothing changed."""
+    owner, member = _both(runtime.database, change, session)
+    if owner is None or member is None:
         return None
-    pair, member = changed
-    if member["graph_store"] == "edges":
-        # Outside, since one document cannot take everyone who circles a celebrity at once.
-        count_followers(runtime.database, [member_id], _followers_change(pair))
-    return pair
+    store = stores(runtime.database)[owner["graph_store"]]
+    before = store.circles(change.owner_id, change.member_id, session)
+    people = Person(owner["_id"], owner["name"]), Person(member["_id"], member["name"])
+    pair = Pair(*people, before, change.of(before), runtime.now())
+    if pair.after == pair.before:
+        return None
+    _check_room(pair, owner, member)
+    _write(runtime.database, pair, owner, member, session)
+    for errand in _back_fills(pair):
+        errands.note(runtime, errand, session)
+    return pair, member["graph_store"]
 
 
 def _both(
-    database: Database[Document],
-    owner_id: str,
-    member_id: str,
-    joining: str | None,
-    session: ClientSession,
+    database: Database[Document], change: _Change, session: ClientSession
 ) -> tuple[Document | None, Document | None]:
     """Return an owner of circles and another user, who may join the circle that is named."""
-    users = collection(database)
+    users, joining = collection(database), change.joining
     about = {**_PERSON, f"circles.{joining}.name": 1} if joining else _PERSON
-    owner = users.find_one({"_id": owner_id}, about, session=session)
-    member = users.find_one({"_id": member_id}, _PERSON, session=session)
+    owner = users.find_one({"_id": change.owner_id}, about, session=session)
+    member = users.find_one({"_id": change.member_id}, _PERSON, session=session)
     if joining:
         _check_may_join(database, owner, member, joining, session)
     return owner, member

@@ -8,7 +8,8 @@ import pytest
 
 from chalicelib.errors import UnknownCircle
 from chalicelib.runtime import Runtime
-from chalicelib.social import circles, graph, promotion
+from chalicelib.social import blocks, circles, graph, promotion
+from chalicelib.social.graph_store import Pair
 from tests.http_client import Client
 from tests.social.graphs import assert_directions_agree, documents
 from tests.social.people import circle, follow, settle
@@ -222,3 +223,38 @@ def add_if_there(runtime: Runtime, owner: str, circle_id: str, member: str) -> N
         graph.add_member(runtime, owner, circle_id, member)
     except UnknownCircle:
         return
+
+
+def test_a_block_that_dies_half_way_has_changed_nothing(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follow(client, "ann", "bob")
+    follow(client, "bob", "ann")
+    before = documents(runtime)
+    write = graph._write
+    pairs: list[Pair] = []
+
+    def die(database: Any, pair: Pair, *others: Any) -> None:
+        pairs.append(pair)
+        if len(pairs) == 2:
+            raise ZeroDivisionError
+        write(database, pair, *others)
+
+    monkeypatch.setattr(graph, "_write", die)
+    with pytest.raises(ZeroDivisionError):
+        blocks.block(runtime, "ann", "bob")
+
+    assert documents(runtime) == before
+
+
+def test_blocking_again_changes_nothing_where_no_more_can_be_blocked(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MAX_BLOCKED", 1)
+    settle(client, "ann", "bob", "cy")
+    ann = client.as_("ann")
+
+    replies = [ann.put(f"/users/me/blocked/{other}") for other in ("bob", "bob", "cy")]
+
+    assert [reply.status for reply in replies] == [204, 204, 409]
+    assert replies[2].code == "too_many_blocked"

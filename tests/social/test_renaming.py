@@ -168,7 +168,8 @@ def test_a_worker_that_runs_out_of_time_has_not_worked_for_nothing(
     populate(watched)
     promotion.promote(watched.runtime, "ann")
     call(watched, "Anna")
-    rename, done = EdgeGraph.rename, []
+    rename = EdgeGraph.rename
+    done: list[Any] = []
 
     def in_time(*given: Any) -> None:
         if len(done) == 2:
