@@ -31,6 +31,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "ads.rolling.estimate: aggregate ad.report.day",
         "ads.rolling.roll_up: distinct ad.report.day",
         "ads.settlements._earned: aggregate ad.report.day",
+        "ads.settlements._earned: distinct ad.report.day",
         "comments.upkeep.render_again: find comments.node",
         "social.graph.recount: find social.user",
     ),

@@ -6,7 +6,7 @@ transfer that is named for what was paid before it.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, UpdateOne
@@ -14,7 +14,7 @@ from pymongo.database import Database
 
 from chalicelib.ads import accounts, transfers
 from chalicelib.ads.counts import DAYS
-from chalicelib.ads.rolling import PROGRESS
+from chalicelib.ads.rolling import OVERLAP, PROGRESS
 from chalicelib.ads.transfers import TRANSFERS, Movement
 from chalicelib.database import Collection, Document
 from chalicelib.errors import (
@@ -46,9 +46,6 @@ SETTLEMENTS = Collection(
     Settlement,
     indexes=(IndexModel([("is_open", ASCENDING), ("tried_at", ASCENDING), ("_id", ASCENDING)]),),
 )
-# Days looked at again: an event may wait four in its queue, fourteen in the dead letters, and
-# four more once it was sent again.
-LOOK_BACK = timedelta(days=23)
 # Without funds, or beside another run, which may have read an earlier sum: the next run pays.
 _WAITS = (InsufficientFunds, IdempotencyKeyReused, TransferInProgress, Unavailable)
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -96,13 +93,18 @@ def _take_down(database: Database[Document], now: datetime) -> int:
 def _earned(
     database: Database[Document], now: datetime
 ) -> Iterator[tuple[datetime, str, str, str, int]]:
-    """Yield (day, campaign, site, payee, amount) of days that are over and may have changed."""
+    """Yield (day, campaign, site, payee, amount) of days that are over and have changed.
+
+    However late: the dead letters may have held an event for two weeks.
+    """
     progress = database[PROGRESS.name].find_one({"_id": "settled"})
-    since = progress["until"] - LOOK_BACK if progress else _FIRST
+    since = progress["until"] - OVERLAP if progress else _FIRST
+    is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": since}}]}
+    days = database[DAYS.name].distinct("period", {"period": {"$lt": _today(now)}, **is_new})
     key = {"day": "$period", "campaign": "$campaign_id", "site": "$site_id"}
     sums = {name: {"$sum": f"${name}"} for name in ("spend_micros", "revenue_micros")}
     pipeline: list[Document] = [
-        {"$match": {"period": {"$gte": since, "$lt": _today(now)}}},
+        {"$match": {"period": {"$in": days}}},
         {"$group": {"_id": key, **sums}},
         {"$match": {"spend_micros": {"$gt": 0}}},
     ]
