@@ -66,19 +66,26 @@ def run_table(run: Run) -> str:
 
 
 def floors_tables(run: Run) -> str:
-    """Return what Plaza and floor ask of MongoDB beyond each other, where that is not the same."""
-    rows, same = [], 0
-    for figure in run.figures:
-        if not (figure.commands and figure.floor_commands):
-            continue
-        more = [_beyond(figure.commands, figure.floor_commands)]
-        more.append(_beyond(figure.floor_commands, figure.commands))
-        if any(more):
-            rows.append((f"{figure.part}: {figure.name}", *more))
-        else:
-            same += 1
-    columns = ("call", "asked by Plaza alone", "asked by the floor alone")
-    return f"Cases in which both ask the same: {same}.\n\n{table(columns, rows)}"
+    """Return what Plaza and floor ask of MongoDB beyond each other, where that is not the same.
+
+    Of an operation's sizes the smallest one stands for all.
+    """
+    looked = [each for each in run.figures if each.commands and each.floor_commands]
+    if not looked:
+        return "This run did not look at what is asked."
+    smallest: dict[tuple[str, ...], Figure] = {}
+    for figure in sorted(looked, key=lambda each: each.size):
+        smallest.setdefault(figure.series, figure)
+    rows = []
+    for figure in (each for each in looked if smallest[each.series] is each):
+        more = _beyond(figure.commands, figure.floor_commands)
+        less = _beyond(figure.floor_commands, figure.commands)
+        if more or less:
+            rows.append((f"{figure.part}: {figure.name}", more, less))
+    same = f"Operations of which both sides ask the same: {len(smallest) - len(rows)}."
+    if not rows:
+        return same
+    return f"{same}\n\n{table(('call', 'asked by Plaza alone', 'asked by the floor alone'), rows)}"
 
 
 def _beyond(commands: Mapping[str, int], others: Mapping[str, int]) -> str:

@@ -193,13 +193,15 @@ def test_of_two_runs_the_page_says_which_ratios_lie_apart_and_what_it_does_to_th
 def test_what_one_side_alone_asks_of_the_database_is_shown() -> None:
     same = {"find user {_id}": 1}
     run = run_of(
-        figure(10, 1.5, commands=same, floor_commands=same),
+        figure(10, 1.5, store="alike", commands=same, floor_commands=same),
         figure(20, 1.5, commands={"find post {author}": 2}, floor_commands=same),
+        figure(30, 1.5, commands={"find post {author}": 3}, floor_commands=same),
     )
 
     made = tables.floors_tables(run)
 
-    assert "both ask the same: 1." in made
+    assert "both sides ask the same: 1." in made
+    assert "30 rows" not in made
     assert re.search(r"20 rows, app +\| 2 times `find post {author}` +\| `find user {_id}` ", made)
 
 
