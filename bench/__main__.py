@@ -95,6 +95,8 @@ def called_path(file: Path) -> Path:
 def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - straight from the options
     """Measure each part on a fresh MongoDB, at each visit anew."""
     started, seconds = datetime.now(UTC), time.monotonic()
+    # What is imported by now; somebody may commit before the end.
+    measured = commit()
     effort = QUICK if is_quick else FULL
     visits: dict[str, list[list[Measured]]] = {part: [] for part in parts}
     facts: dict[str, str] = {}
@@ -108,7 +110,7 @@ def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - st
             visits[part].append(_measured_part(part, stage, effort, progress))
     return Run(
         started=started.isoformat(timespec="seconds"),
-        commit=commit(),
+        commit=measured,
         is_quick=is_quick,
         seconds=time.monotonic() - seconds,
         machine=facts,
