@@ -12,7 +12,7 @@ from chalicelib.ads.balances import CAMPAIGNS, price_micros
 from chalicelib.ads.leases import LEASES
 from chalicelib.ads.ledger import BALANCES, Movement
 from chalicelib.database import Document, in_transaction
-from chalicelib.errors import Unavailable, UnknownCampaign, ZoneFull
+from chalicelib.errors import Problem, UnknownCampaign
 from chalicelib.logs import log
 
 # The campaigns that spend, or would if they had anything left.
@@ -124,7 +124,7 @@ def refresh(database: Database[Document], campaign_id: str, now: datetime) -> No
 
     try:
         in_transaction(database, work)
-    except (ZoneFull, Unavailable) as problem:
+    except Problem as problem:
         fields = {"campaign_id": campaign_id, "reason": problem.code}
         log.warning("campaign not refreshed", extra={"fields": fields})
 

@@ -18,7 +18,7 @@ from chalicelib.errors import (
     FieldError,
     FlightOver,
     InvalidRequest,
-    Unavailable,
+    Problem,
     UnknownCampaign,
 )
 from chalicelib.logs import log
@@ -127,8 +127,9 @@ def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:
 
     try:
         return in_transaction(database, work)
-    except Unavailable:
-        # Others are changing the same zones; the remaining flights and the next run go on.
+    except Problem:
+        # Others are changing the same zones, or it is too much at once; the remaining flights
+        # and the next run go on.
         log.warning("flight not ended", exc_info=True, extra={"fields": {"campaign": campaign_id}})
         return False
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pymongo.client_session import ClientSession
 
-from chalicelib.ads import balances, budgets, campaigns, leases, ledger
+from chalicelib.ads import balances, budgets, campaigns, leases, ledger, zones
 from chalicelib.ads.leases import LeaseKey, Terms
 from chalicelib.database import Document, in_transaction
-from chalicelib.errors import BudgetCommitted
+from chalicelib.errors import BudgetCommitted, ChangeTooLarge
 from chalicelib.runtime import Runtime
 from tests.ads.inventory import activate, add_zones, advertiser, campaign_body, placed, put_campaign
 from tests.ads.test_atomicity import in_threads
@@ -191,6 +191,28 @@ def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_other
     assert refresh(runtime) == 1
     assert leases.end_expired(database, GRACE, clock()) == 1
     assert money(runtime)["leased"] == 0
+
+
+def test_a_campaign_too_large_for_its_zones_does_not_keep_the_schedule_from_the_others(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    funded(runtime, 500)
+    put_campaign(runtime, "audi:huge")
+    activate(runtime, "audi:huge")
+    runtime.database[campaigns.CAMPAIGNS.name].update_many({}, {"$set": {"status": "exhausted"}})
+    place = zones.place
+
+    def too_large(database: Any, session: ClientSession, campaign: Document) -> None:
+        if campaign["_id"] == "audi:huge":
+            raise ChangeTooLarge
+        place(database, session, campaign)
+
+    monkeypatch.setattr(zones, "place", too_large)
+
+    refresh(runtime)
+
+    assert status(runtime) == "active"
+    assert campaigns.get(runtime.database, "audi:huge")["status"] == "exhausted"
 
 
 @pytest.mark.parametrize("state", ["paused", "exhausted", "draft"])

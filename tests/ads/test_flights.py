@@ -7,7 +7,7 @@ from chalice.app import Chalice
 
 from chalicelib.ads import campaigns
 from chalicelib.database import in_transaction
-from chalicelib.errors import Unavailable
+from chalicelib.errors import ChangeTooLarge, Problem, Unavailable
 from chalicelib.runtime import Runtime
 from local.schedules import run_schedule
 from tests.ads.inventory import (
@@ -100,8 +100,9 @@ def test_a_flight_prolonged_in_time_goes_on(
     assert SPRING in placed(ending, "blog/banner")
 
 
-def test_a_campaign_that_others_keep_busy_does_not_hold_up_the_rest(
-    ending: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("problem", [Unavailable, ChangeTooLarge])
+def test_a_campaign_that_cannot_be_ended_now_does_not_hold_up_the_rest(
+    ending: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch, problem: type[Problem]
 ) -> None:
     clock.advance(hours=2)
     tries = []
@@ -109,7 +110,7 @@ def test_a_campaign_that_others_keep_busy_does_not_hold_up_the_rest(
     def busy_at_first(*arguments: Any) -> Any:
         tries.append(1)
         if len(tries) == 1:
-            raise Unavailable
+            raise problem
         return in_transaction(*arguments)
 
     monkeypatch.setattr(campaigns, "in_transaction", busy_at_first)
