@@ -15,7 +15,9 @@ from chalice.app import Chalice
 from chalice.local import LocalChalice
 from moto import mock_aws
 from pydantic import SecretStr
-from pymongo import MongoClient, monitoring
+from pymongo import MongoClient
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from app import create_app
 from chalicelib import schema
@@ -24,53 +26,31 @@ from chalicelib.migration import migrate
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
-from deploy.declared import declared_queues
 from local.mongod import running_mongod
-from local.queues import Poller, create_queues
+from local.queues import Poller
 from tests.http_client import Client
+from tests.isolation import QueueRoom, acknowledge_unjournaled, empty_collections
 from tests.listener import ShardListener
+from tests.parallel import ProcessesTogether
 from tests.resilience.replica_set import ReplicaSet, running_replica_set
 from tests.sending import refuse_undeclared
+from tests.shard_check import ShardCheck
 from tests.shard_exceptions import SHARD_EXCEPTIONS
 
 JWT_SECRET = "a secret of the tests, long enough for HS256"
-# Long, so that a message that failed does not come back within the same `drain`.
-VISIBILITY_TIMEOUT_SECONDS = 600
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-_UNUSED = pytest.StashKey[list[str]]()
-LISTENER = ShardListener({each.name: each for each in schema.COLLECTIONS}, SHARD_EXCEPTIONS)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Hear every client of this process."""
-    monitoring.register(LISTENER)
+    listener = ShardListener({each.name: each for each in schema.COLLECTIONS}, SHARD_EXCEPTIONS)
+    config.pluginmanager.register(ShardCheck(listener))
 
 
-@pytest.fixture(autouse=True)
-def _operations_are_targeted() -> Iterator[None]:
-    """Fail the test whose operation, or whose module's, no router could target."""
-    yield
-    found = LISTENER.take()
-    assert not found, "add to tests/shard_exceptions.py, or say which shard: " + "; ".join(found)
-
-
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Fail a whole run in which an exception of the shard keys was of no use."""
-    options = session.config.option
-    chosen = options.keyword or options.markexpr or options.deselect
-    chosen = chosen or getattr(options, "lf", False)
-    is_whole = session.config.args_source is pytest.Config.ArgsSource.TESTPATHS and not chosen
-    unused = sorted(SHARD_EXCEPTIONS.keys() - LISTENER.used)
-    if is_whole and exitstatus == pytest.ExitCode.OK and unused:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        session.config.stash[_UNUSED] = unused
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    for name in config.stash.get(_UNUSED, []):
-        terminalreporter.write_line(f"unused in tests/shard_exceptions.py: {name}", red=True)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Share the tests out, those that start processes to one worker."""
+    return ProcessesTogether(config, log)
 
 
 class Clock:
@@ -93,6 +73,7 @@ def mongodb_uri() -> Iterator[str]:
     data = Path(tempfile.mkdtemp(prefix="plaza-test-", dir=memory if memory.is_dir() else None))
     try:
         with running_mongod(data, "--setParameter=ttlMonitorEnabled=false") as uri:
+            acknowledge_unjournaled(uri)
             yield uri
     finally:
         shutil.rmtree(data)
@@ -150,8 +131,7 @@ def runtime(
 ) -> Runtime:
     """A runtime over empty collections."""
     database = open_database(mongo_client, settings.database)
-    for collection in schema.COLLECTIONS:
-        database[collection.name].delete_many({})
+    empty_collections(database)
     return Runtime(
         database=database,
         queues=Queues(settings.queue_prefix, client=sqs),
@@ -185,24 +165,30 @@ def client(app: Chalice, token: Callable[..., str]) -> Client:
     return Client(app, token)
 
 
+@pytest.fixture(scope="session")
+def queue_room(sqs: Any) -> QueueRoom:
+    return QueueRoom(sqs)
+
+
 @pytest.fixture
-def workers(app: Chalice, sqs: Any) -> Iterator["Workers"]:
+def workers(app: Chalice, queue_room: QueueRoom) -> Iterator["Workers"]:
     """Empty queues, and the workers that take messages from them when the test says so."""
-    create_queues(sqs, app, lambda _: VISIBILITY_TIMEOUT_SECONDS)
-    yield Workers([Poller(app, sqs, source) for source in declared_queues(app)])
-    for url in sqs.list_queues().get("QueueUrls", []):
-        sqs.delete_queue(QueueUrl=url)
+    with queue_room.opened(app) as pollers:
+        yield Workers(pollers, queue_room.has_messages)
 
 
 class Workers:
     """The pollers of every queue, driven by hand."""
 
-    def __init__(self, pollers: list[Poller]) -> None:
+    def __init__(self, pollers: list[Poller], has_messages: Callable[[Poller], bool]) -> None:
         self.pollers = pollers
+        self._has_messages = has_messages
 
     def drain(self) -> int:
         """Deliver batches until every queue is empty; return how many messages there were."""
         delivered = 0
-        while received := sum(poller.poll_once() for poller in self.pollers):
+        while received := sum(
+            poller.poll_once() for poller in self.pollers if self._has_messages(poller)
+        ):
             delivered += received
         return delivered

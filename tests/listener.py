@@ -58,6 +58,10 @@ class ShardListener(CommandListener):
         found, self._found = self._found, []
         return list(dict.fromkeys(found))
 
+    def unused(self) -> list[str]:
+        """Return the exceptions that nothing has needed."""
+        return sorted(self._exceptions.keys() - self.used)
+
 
 def _asking() -> CodeType | None:
     """Return the code of Plaza's own that is asking, or None where it is a test's."""

@@ -1,0 +1,89 @@
+"""Each test begins with nothing: no documents, and new queues where it asks for them."""
+
+from typing import Any
+
+import pytest
+from chalice.app import Chalice
+
+from chalicelib import schema
+from chalicelib.comments.promotion import MoveNode
+from chalicelib.runtime import Runtime
+from deploy.declared import declared_queues
+from local.queues import create_queues
+from tests.isolation import VISIBILITY_TIMEOUT_SECONDS, QueueRoom, empty_collections
+
+NAMES = [each.name for each in schema.COLLECTIONS]
+
+
+def filled(runtime: Runtime) -> list[str]:
+    return [name for name in NAMES if runtime.database[name].count_documents({})]
+
+
+def fill(runtime: Runtime, *names: str) -> None:
+    for name in names:
+        runtime.database[name].insert_one({"_id": "left"}, bypass_document_validation=True)
+
+
+def attributes(sqs: Any) -> dict[str, Any]:
+    """Return what each queue is like, by its name, but for when it was made."""
+    found = {}
+    for url in sqs.list_queues().get("QueueUrls", []):
+        answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+        found[url] = {name: value for name, value in answer.items() if "Timestamp" not in name}
+    return found
+
+
+def test_every_collection_is_emptied(runtime: Runtime) -> None:
+    assert filled(runtime) == []
+    fill(runtime, *NAMES)
+
+    empty_collections(runtime.database)
+
+    assert filled(runtime) == []
+
+
+@pytest.mark.parametrize("name", [NAMES[0], NAMES[-1]])
+def test_a_collection_is_emptied_where_all_others_are_empty(runtime: Runtime, name: str) -> None:
+    fill(runtime, name)
+
+    empty_collections(runtime.database)
+
+    assert filled(runtime) == []
+
+
+def test_a_message_that_is_left_or_with_a_worker_is_not_there_in_the_next_test(
+    runtime: Runtime, app: Chalice, sqs: Any, queue_room: QueueRoom
+) -> None:
+    with queue_room.opened(app) as pollers:
+        runtime.queues.send(MoveNode(node_id="waiting"), MoveNode(node_id="received"))
+        (poller,) = [each for each in pollers if each.source.name == "move_nodes"]
+        url = sqs.get_queue_url(QueueName=str(poller.source.queue))["QueueUrl"]
+        assert sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=1)["Messages"]
+        assert queue_room.has_messages(poller)
+
+    with queue_room.opened(app):
+        assert not queue_room.has_messages(poller)
+        counts = attributes(sqs)[url]
+        assert counts["ApproximateNumberOfMessages"] == "0"
+        assert counts["ApproximateNumberOfMessagesNotVisible"] == "0"
+
+
+def test_a_test_that_asks_for_no_workers_has_no_queues(sqs: Any) -> None:
+    assert attributes(sqs) == {}
+
+
+def test_the_queues_are_such_as_are_made_by_calls(
+    app: Chalice, sqs: Any, queue_room: QueueRoom
+) -> None:
+    with queue_room.opened(app):
+        first = attributes(sqs)
+    with queue_room.opened(app):
+        again = attributes(sqs)
+    with queue_room.opened(app):
+        for url in attributes(sqs):
+            sqs.delete_queue(QueueUrl=url)
+        create_queues(sqs, app, lambda _: VISIBILITY_TIMEOUT_SECONDS)
+        by_calls = attributes(sqs)
+
+    assert len(first) == 2 * len(declared_queues(app))
+    assert first == again == by_calls
