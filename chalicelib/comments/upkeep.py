@@ -1,5 +1,6 @@
 """What schedules and commands do for comments: compare counters, render anew."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -11,6 +12,7 @@ from chalicelib.comments.rendering import RENDERER, render
 from chalicelib.comments.store import GONE, Comment
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Document
+from chalicelib.errors import CommentTooLarge
 from chalicelib.logs import log
 from chalicelib.runtime import Runtime
 
@@ -43,12 +45,16 @@ def repair_counts(runtime: Runtime) -> int:
 def render_again(runtime: Runtime, after: str = "", most_nodes: int = 1_000) -> Document:
     """Render the comments that an older renderer made, node by node in the order of their ids.
 
-    Returns `{rendered, next}`: how many comments, and the node to go on after, or null.
+    Returns `{rendered, too_large, next}`: how many comments, how many are left as they were,
+    since their HTML would pass its limit, and the node to go on after, or null.
     """
     found = nodes.collection(runtime.database).find({"_id": {"$gt": after}}, {"_id": 1})
     ids = [node["_id"] for node in found.sort("_id", ASCENDING).limit(most_nodes)]
-    rendered = sum(_render_node(runtime, node_id) for node_id in ids)
-    return {"rendered": rendered, "next": ids[-1] if len(ids) == most_nodes else None}
+    done: Counter[str] = Counter()
+    for node_id in ids:
+        done += _render_node(runtime, node_id)
+    following = ids[-1] if len(ids) == most_nodes else None
+    return {"rendered": done["rendered"], "too_large": done["too_large"], "next": following}
 
 
 def _repair(runtime: Runtime, node: Document) -> bool:
@@ -80,19 +86,27 @@ def _requeue(runtime: Runtime, node: Document) -> None:
             moderation.settle(runtime.database, node, comment)
 
 
-def _render_node(runtime: Runtime, node_id: str) -> int:
+def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
     node = nodes.find(runtime.database, node_id)
     images = node["site"] in runtime.settings.image_sites
-    rendered = 0
+    done: Counter[str] = Counter()
     for comment in _comments(runtime, node):
         if comment["renderer"] == RENDERER or comment["state"] in GONE or comment["text"] is None:
             continue
-        fields = {"html": render(comment["text"], images=images), "renderer": RENDERER}
+        try:
+            html = render(comment["text"], images=images)
+        except CommentTooLarge:
+            fields = {"node": node_id, "comment": comment["id"]}
+            log.warning("comment not rendered again", extra={"fields": fields})
+            done["too_large"] += 1
+            continue
         # An edit in between bears the new renderer already.
         where = {"renderer": comment["renderer"], "text": comment["text"]}
-        changed = change_comment(runtime, node, comment["id"], fields, where)
-        rendered += changed is not None
-    return rendered
+        changed = change_comment(
+            runtime, node, comment["id"], {"html": html, "renderer": RENDERER}, where
+        )
+        done["rendered"] += changed is not None
+    return done
 
 
 def _comments(runtime: Runtime, node: Document) -> Iterator[Comment]:

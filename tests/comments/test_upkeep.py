@@ -3,7 +3,7 @@
 import pytest
 
 from app import create_app
-from chalicelib.comments import nodes, upkeep
+from chalicelib.comments import nodes, rendering, upkeep
 from chalicelib.comments.moderation import PENDING
 from chalicelib.comments.rendering import RENDERER
 from chalicelib.comments.stores import store_of
@@ -92,12 +92,28 @@ def test_old_comments_are_rendered_again(discussion: Discussion) -> None:
     app = create_app(discussion.runtime)
     answer = app.handler_map["rerender_comments"]({}, None)
 
-    assert answer == {"rendered": 2, "next": None}
+    assert answer == {"rendered": 2, "too_large": 0, "next": None}
     for number, comment_id in enumerate(posted[:2]):
         comment = discussion.get(comment_id)
         assert comment["html"] == f"<p><em>{number}</em></p>\n"
         assert (comment["renderer"], comment["edited"]) == (RENDERER, None)
     assert upkeep.render_again(discussion.runtime)["rendered"] == 0
+
+
+def test_a_comment_that_becomes_too_large_does_not_keep_the_others_from_being_rendered(
+    discussion: Discussion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest, other = discussion.post("x" * 10_000)["id"], discussion.post("other")["id"]
+    store = store_of(discussion.runtime, discussion.node)
+    for comment_id in (longest, other):
+        store.change(discussion.node, comment_id, {"renderer": "old"}, {})
+    monkeypatch.setattr(rendering, "MAX_HTML_BYTES", 10_000)
+
+    answer = upkeep.render_again(discussion.runtime)
+
+    assert answer == {"rendered": 1, "too_large": 1, "next": None}
+    assert discussion.get(longest)["renderer"] == "old"
+    assert discussion.get(other)["renderer"] == RENDERER
 
 
 def test_rendering_again_goes_on_where_it_stopped(runtime: Runtime) -> None:
@@ -109,8 +125,8 @@ def test_rendering_again_goes_on_where_it_stopped(runtime: Runtime) -> None:
     first = upkeep.render_again(runtime, most_nodes=2)
     second = upkeep.render_again(runtime, after=first["next"], most_nodes=2)
 
-    assert first == {"rendered": 2, "next": "page-1"}
-    assert second == {"rendered": 1, "next": None}
+    assert first == {"rendered": 2, "too_large": 0, "next": "page-1"}
+    assert second == {"rendered": 1, "too_large": 0, "next": None}
 
 
 def test_the_schedule_does_it_all(discussion: Discussion, clock: Clock, workers: Workers) -> None:
