@@ -64,6 +64,14 @@ def test_what_is_lost_is_named(runtime: Runtime, day: dict[str, Any]) -> None:
     assert lost(runtime, day) == ["comments", "posts in followers' news"]
 
 
+def test_a_comment_that_was_acknowledged_and_is_not_listed_is_lost(
+    runtime: Runtime, day: dict[str, Any]
+) -> None:
+    runtime.database[COMMENTS.name].update_one({"text": "So"}, {"$set": {"state": "pending"}})
+
+    assert lost(runtime, day) == ["comments"]
+
+
 def test_an_impression_that_is_lost_or_counted_twice_is_named(
     runtime: Runtime, day: dict[str, Any]
 ) -> None:
