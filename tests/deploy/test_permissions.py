@@ -1,16 +1,24 @@
 """What a function may send: the tests refuse what IAM would."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from chalice.app import Chalice
 
-from chalicelib.comments import nodes
+from chalicelib.comments import nodes, promotion
+from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime
+from chalicelib.social import delivery
 from deploy import permissions
-from local.schedules import scheduled_event
-from tests.conftest import Workers
+from local.schedules import declared_schedules, scheduled_event
+from tests.ads.happening import Page
+from tests.ads.inventory import activate, add_zones, put_campaign
+from tests.conftest import Clock, Workers
+from tests.http_client import Client
+from tests.sending import function_at_work
+from tests.social.activity.office import Office
+from tests.social.people import comment, follow, publish
 
 Schedule = Callable[[], Any]
 
@@ -39,3 +47,69 @@ def test_a_function_may_send_nothing_else(
 
     with pytest.raises(PermissionError, match=r"tend_comments may not send .* SENDS"):
         tend_comments()
+
+
+@pytest.fixture
+def sent(sqs: Any) -> Iterator[set[tuple[str, str]]]:
+    """Collect which function has sent to the queue of which name."""
+    found: set[tuple[str, str]] = set()
+
+    def note(params: dict[str, Any], **_: object) -> None:
+        if function := function_at_work():
+            found.add((function, params["QueueUrl"].rpartition("plaza-test-")[2]))
+
+    event = "before-parameter-build.sqs.SendMessageBatch"
+    sqs.meta.events.register(event, note)
+    yield found
+    sqs.meta.events.unregister(event, note)
+
+
+@pytest.fixture
+def office(client: Client, workers: Workers, runtime: Runtime, clock: Clock) -> Office:
+    """A team, and a page with an ad and a discussion."""
+    add_zones(runtime, "blog/banner")
+    put_campaign(runtime, "spring", "blog/banner")
+    activate(runtime, "spring")
+    nodes.insert(runtime.database, nodes.new_node("moon"))
+    office = Office(client, workers, runtime, clock)
+    office.place("ann", "bob", "cy", "dan", team="sales")
+    return office
+
+
+def live(office: Office, author: str, store: str) -> None:
+    """Let something happen in each part of Plaza; it changes nothing that happened before."""
+    client = office.client
+    for reader in ("bob", "cy"):
+        follow(client, reader, author)
+    comment(client, "bob", publish(client, author))
+    office.act(author)
+    client.as_(author).put("/users/me", name="Another")
+    page = Page(client)
+    page.see(page.ad())
+    moved = client.as_("editor", roles=["admin"]).post("/nodes/moon/store", store=store)
+    assert moved.status == 202, moved.body
+
+
+def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
+    app: Chalice, office: Office, sent: set[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is told here makes each function send all that it may: extend it with `SENDS`."""
+    # So that two readers are two chunks, and no node is small enough to be moved at once.
+    monkeypatch.setattr(delivery, "CHUNK_READERS", 1)
+    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", -1)
+
+    live(office, "ann", "embedded")
+    office.workers.drain()
+    with monkeypatch.context() as lost:
+        lost.setattr(Queues, "send", lambda *_: False)
+        live(office, "dan", "documents")
+    office.clock.advance(milliseconds=office.runtime.settings.lease_ms)
+    for schedule in declared_schedules(app):
+        app.handler_map[schedule.name](scheduled_event(schedule.name), None)
+    office.workers.drain()
+
+    assert sent == {
+        (function, message.queue)
+        for function, messages in permissions.SENDS.items()
+        for message in messages
+    }
