@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bench import comparison, page, tables
 from bench.case import Case
+from bench.commands import Observe
 from bench.figures import Run, bars, load, save
 from bench.machine import commit, machine
 from bench.progress import Progress
@@ -107,7 +108,10 @@ def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - st
         ):
             facts = facts or machine(stage.runtime.database)
             progress = Progress(f"{part}, visit {visit}/{effort.visits}", effort.rounds)
-            visits[part].append(_measured_part(part, stage, effort, progress))
+            # The first visit tells what is asked; the others would say the same.
+            observe = None if visits[part] else stage.observe
+            groups = _groups(part)(stage)
+            visits[part].append(_measured_part(groups, effort, progress, observe))
     return Run(
         started=started.isoformat(timespec="seconds"),
         commit=measured,
@@ -118,13 +122,22 @@ def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - st
     )
 
 
-def _measured_part(part: str, stage: Stage, effort: Effort, progress: Progress) -> list[Measured]:
+def _groups(part: str) -> Groups:
     groups: Groups = importlib.import_module(f"bench.{part}").groups
+    return groups
+
+
+def _measured_part(
+    groups: Generator[list[Case], None, None],
+    effort: Effort,
+    progress: Progress,
+    observe: Observe | None,
+) -> list[Measured]:
     found: list[Measured] = []
-    with contextlib.closing(groups(stage)) as each:
+    with contextlib.closing(groups) as each:
         for number, cases in enumerate(each, 1):
             progress.starts(number, cases)
-            found += measure(cases, effort, progress.reaches, stage.observe)
+            found += measure(cases, effort, progress.reaches, observe)
     progress.ends()
     return found
 

@@ -32,7 +32,7 @@ class Effort:
     seconds: float
 
 
-FULL = Effort(visits=2, rounds=5, seconds=0.15)
+FULL = Effort(visits=2, rounds=4, seconds=0.15)
 QUICK = Effort(visits=1, rounds=7, seconds=0.05)
 
 
@@ -62,21 +62,27 @@ class Measured:
 
     case: Case
     rounds: list[Timed]
-    asked: Asked
-    floor_asked: Asked | None
+    asked: Asked | None = None
+    floor_asked: Asked | None = None
 
 
 def measure(
-    cases: Sequence[Case], effort: Effort, report: Report, observe: Observe
+    cases: Sequence[Case], effort: Effort, report: Report, observe: Observe | None
 ) -> list[Measured]:
-    """Measure cases in turns: after a warm-up, every round goes through all of them."""
+    """Measure cases in turns: after a warm-up, every round goes through all of them.
+
+    `observe` tells afterwards what each asks; None leaves that to another visit.
+    """
     samples = [_warm_up(case, effort) for case in cases]
     timed: list[list[Timed]] = [[] for _ in cases]
     for number in range(effort.rounds):
         report(number + 1)
         for case, count, rounds in zip(cases, samples, timed, strict=True):
             rounds.append(_round(case, count))
-    return [_observed(case, rounds, observe) for case, rounds in zip(cases, timed, strict=True)]
+    pairs = zip(cases, timed, strict=True)
+    if observe is None:
+        return [Measured(case, rounds) for case, rounds in pairs]
+    return [_observed(case, rounds, observe) for case, rounds in pairs]
 
 
 def joined(visits: Sequence[Sequence[Measured]]) -> list[Measured]:
@@ -175,7 +181,8 @@ def _observed(case: Case, rounds: list[Timed], observe: Observe) -> Measured:
 
 def figure(part: str, measured: Measured) -> Figure:
     """Return what was found of a case."""
-    case, timed, floor_asked = measured.case, measured.rounds, measured.floor_asked
+    case, timed = measured.case, measured.rounds
+    asked, floor_asked = measured.asked or Asked(0, {}), measured.floor_asked
     calls = [one for each in timed for one in each.calls]
     floors = [one for each in timed for one in each.floors]
     return Figure(
@@ -197,14 +204,14 @@ def figure(part: str, measured: Measured) -> Figure:
             if floors
             else None
         ),
-        round_trips=measured.asked.trips,
+        round_trips=asked.trips,
         floor_round_trips=floor_asked.trips if floor_asked else None,
         rounds=[_as_round(each) for each in timed],
         ratio_at_most=case.ratio_at_most,
         growth_at_most=case.growth_at_most,
-        commands=measured.asked.commands,
+        commands=asked.commands,
         floor_commands=floor_asked.commands if floor_asked else {},
-        answer_bytes=measured.asked.answer_bytes,
+        answer_bytes=asked.answer_bytes,
     )
 
 
