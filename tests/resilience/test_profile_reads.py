@@ -1,0 +1,38 @@
+"""The one read of a decision, which the driver does not repeat by itself."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chalicelib.ads import visitors
+from chalicelib.runtime import Runtime
+from tests.ads.choosing import event
+from tests.conftest import START
+from tests.resilience.replica_set import ReplicaSet
+
+NOT_PRIMARY = 10_107
+
+
+@pytest.fixture(params=[{"closeConnection": True}, {"errorCode": NOT_PRIMARY}], ids=str)
+def failing(request: pytest.FixtureRequest, replica_set: ReplicaSet) -> Iterator[Any]:
+    """Gives a call after which one read fails, as when a primary goes."""
+    point = {"configureFailPoint": "failCommand"}
+    failure = {"failCommands": ["find"], "appName": "plaza", **request.param}
+
+    def fail() -> None:
+        once = {**point, "mode": {"times": 1}, "data": failure}
+        assert replica_set.primary().ask(once)["ok"]
+
+    yield fail
+    replica_set.primary().ask({**point, "mode": "off"})
+
+
+def test_a_profile_is_read_again_where_the_first_try_fails(runtime: Runtime, failing: Any) -> None:
+    impression = ("x", {**event(START), "slot": 0})
+    visitors.record(runtime.database, "ann", visitors.Profile(), [impression], "r")
+    failing()
+
+    profile = visitors.read(visitors.undecoded(runtime.database), "ann", ["x"])
+
+    assert set(profile.histories) == {"x"}
