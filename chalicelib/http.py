@@ -25,7 +25,7 @@ BODY_LIMIT_BYTES = 1_000_000
 MAX_ERRORS = 20
 # What a caller quotes to have a request looked up: its correlation id in the logs.
 REQUEST_ID_HEADER = "X-Request-Id"
-# What API Gateway says by itself; `install` narrows the origin of the app's answers.
+# For a deployment that lists no origins; `install` narrows the origin where it does.
 CORS = CORSConfig(
     allow_origin="*",
     allow_headers=["Authorization", "Idempotency-Key"],
@@ -132,7 +132,7 @@ def router(blueprint: Blueprint, runtime: Runtime) -> Route:
 def _with_request(view: View, blueprint: Blueprint, runtime: Runtime) -> View:
     hints = get_type_hints(view, include_extras=True)
     parameters = {
-        name: TypeAdapter[Any](hint)
+        name: _adapter(hint)
         for name, hint in hints.items()
         if name != "return" and hint is not Request
     }
@@ -150,6 +150,12 @@ def _with_request(view: View, blueprint: Blueprint, runtime: Runtime) -> View:
             raise
 
     return handler
+
+
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return what validates a type, which many paths have in common."""
+    return TypeAdapter(kind)
 
 
 def _path_argument(parameter: TypeAdapter[Any], name: str, value: str) -> Any:

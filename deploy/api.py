@@ -7,7 +7,7 @@ from typing import Any
 from chalice.app import Chalice
 
 from chalicelib.http import CORS
-from deploy.intrinsics import filled, reference, when
+from deploy.intrinsics import filled, first_of, reference, when
 
 GATEWAY_RESPONSES: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parent / "gateway_responses.json").read_text()
@@ -89,16 +89,30 @@ def _definition(app: Chalice) -> dict[str, Any]:
 
 
 def _own_answers() -> dict[str, Any]:
-    """Return API Gateway's own answers, as problem+json that any page may read."""
-    cors = {
-        f"gatewayresponse.header.{name}": f"'{value}'"
-        for name, value in CORS.get_access_control_headers().items()
-    }
+    """Return API Gateway's own answers, as problem+json that an allowed page may read."""
     return {
         kind: {
             "statusCode": response["statusCode"],
-            "responseParameters": cors,
+            "responseParameters": _cors_parameters(),
             "responseTemplates": {"application/problem+json": json.dumps(problem_body(response))},
         }
         for kind, response in GATEWAY_RESPONSES.items()
     }
+
+
+def _cors_parameters() -> dict[str, Any]:
+    """Return the headers that the app gives to a caller whose origin is not on the list.
+
+    API Gateway cannot look an origin up. It could reflect any, and then allow what the list
+    does not: docs/decisions/0049.
+    """
+    headers: dict[str, Any] = {
+        name: f"'{value}'" for name, value in CORS.get_access_control_headers().items()
+    }
+    first = {"Fn::Sub": ["'${Origin}'", {"Origin": first_of(reference("AllowedOrigins"))}]}
+    headers |= {
+        "Access-Control-Allow-Origin": when("NamesOrigins", first, otherwise="'*'"),
+        "Access-Control-Allow-Credentials": when("NamesOrigins", "'true'"),
+        "Vary": when("NamesOrigins", "'Origin'"),
+    }
+    return {f"gatewayresponse.header.{name}": value for name, value in headers.items()}

@@ -23,3 +23,8 @@ def filled(text: str) -> dict[str, Any]:
 def when(condition: str, value: Any, otherwise: Any = NO_VALUE) -> dict[str, Any]:
     """Return a value under a condition, and without it the other one, or no property at all."""
     return {"Fn::If": [condition, value, otherwise]}
+
+
+def first_of(list_: Any) -> dict[str, Any]:
+    """Return the first part of a text that is a list by commas."""
+    return {"Fn::Select": [0, {"Fn::Split": [",", list_]}]}

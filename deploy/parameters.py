@@ -80,6 +80,7 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
 
 CONDITIONS: dict[str, Any] = {
     "InVpc": {"Fn::Not": [{"Fn::Equals": [{"Fn::Join": ["", reference("SubnetIds")]}, ""]}]},
+    "NamesOrigins": {"Fn::Not": [{"Fn::Equals": [reference("AllowedOrigins"), ""]}]},
     "HasKey": {"Fn::Not": [{"Fn::Equals": [reference("KmsKeyArn"), ""]}]},
     "HasWebAcl": {"Fn::Not": [{"Fn::Equals": [reference("WebAclArn"), ""]}]},
     "HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]},

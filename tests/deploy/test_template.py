@@ -4,13 +4,19 @@ import copy
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chalice.local import LocalChalice
+from moto.cloudformation.parsing import ResourceMap, clean_json
 
 from app import app as declared_app
+from app import create_app
 from chalicelib.queues import MAX_RECEIVES
+from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from deploy.api import GATEWAY_RESPONSES, problem_body
 from deploy.declared import CONFIG, Api, Command, Function, Schedule, Worker, declared_functions
@@ -282,8 +288,40 @@ def test_the_gateways_own_answers_are_those_of_the_local_server(
 
     assert deployed["statusCode"] == local.status
     assert json.loads(deployed["responseTemplates"]["application/problem+json"]) == local.json
-    for header, value in deployed["responseParameters"].items():
-        assert f"'{local.headers[header.removeprefix('gatewayresponse.header.')]}'" == value
+
+
+@pytest.mark.parametrize(
+    "allowed", [(), ("https://a.example",), ("https://a.example", "https://b.example")], ids=len
+)
+def test_the_gateways_own_answers_may_be_read_by_whom_the_app_names_to_a_stranger(
+    template: Any, runtime: Runtime, token: Callable[..., str], allowed: tuple[str, ...]
+) -> None:
+    settings = runtime.settings.model_copy(update={"allowed_origins": allowed})
+    app = create_app(replace(runtime, settings=settings), LocalChalice)
+    stranger = {"Origin": "https://elsewhere.example"}
+
+    answer = Client(app, token, stranger).get("/users/nobody")
+
+    ours = {
+        name: value
+        for name, value in answer.headers.items()
+        if name.startswith("Access-Control-") or name == "Vary"
+    }
+    body = properties(template, "RestAPI")["DefinitionBody"]
+    for response in body["x-amazon-apigateway-gateway-responses"].values():
+        stated = deployed_with(
+            template, response["responseParameters"], AllowedOrigins=", ".join(allowed)
+        )
+        assert stated == {f"gatewayresponse.header.{name}": f"'{ours[name]}'" for name in ours}
+
+
+def deployed_with(template: Any, value: Any, **parameters: str) -> Any:
+    """Return a part of the template as CloudFormation fills it in, by moto's reading of it."""
+    alone = {**template, "Resources": {}}
+    known = ResourceMap("id", "plaza", parameters, {}, "eu-central-1", "123456789012", alone, {})
+    known.load_parameters()
+    known.load_conditions()
+    return clean_json(value, known)
 
 
 @pytest.mark.parametrize("kind", GATEWAY_RESPONSES)
