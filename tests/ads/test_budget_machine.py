@@ -18,6 +18,7 @@ from chalicelib.runtime import Runtime
 from tests.ads.happening import PRICE, SPRING
 from tests.ads.inventory import activate, add_zones, put_campaign
 from tests.conftest import START, Clock
+from tests.isolation import empty_collections
 
 DAILY = 240
 
@@ -39,8 +40,7 @@ class Budget(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         runtime = self.runtime
-        for name in runtime.database.list_collection_names(filter={"name": {"$regex": r"^ad\."}}):
-            runtime.database[name].delete_many({})
+        empty_collections(runtime.database)
         self.clock.time = START
         self.rng = random.Random(1)
         self.total, self.spent = 1_000, 0

@@ -118,7 +118,7 @@ def test_writes_during_moves_are_never_lost(runtime: Runtime) -> None:
 
 def test_a_deletion_and_a_reply_at_once_never_lose_the_thread(runtime: Runtime) -> None:
     real = real_time(runtime)
-    for number, store in enumerate(("documents", "embedded") * 5):
+    for number, store in enumerate(("documents", "embedded") * 30):
         layout = Layout(store, threaded=True)  # type: ignore[arg-type]
         discussion = Discussion.make(real, layout, f"page-{number}")
         root = discussion.post("root")["id"]

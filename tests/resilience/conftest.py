@@ -14,6 +14,7 @@ from chalicelib.migration import migrate
 from chalicelib.queues import Queues
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
+from tests.isolation import empty_collections
 from tests.resilience.replica_set import ReplicaSet
 
 
@@ -40,7 +41,6 @@ def runtime(settings: Settings, sqs: Any) -> Iterator[Runtime]:
     database = connect(settings)
     with database.client:
         migrate(database, schema.COLLECTIONS)
-        for collection in schema.COLLECTIONS:
-            database[collection.name].delete_many({})
+        empty_collections(database)
         queues = Queues(settings.queue_prefix, client=sqs)
         yield Runtime(database, queues, utc_now, random.SystemRandom(), settings)

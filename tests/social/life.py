@@ -5,8 +5,8 @@ import random
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from chalicelib import schema
 from chalicelib.social import errands
+from tests.isolation import empty_collections
 from tests.social.meantime import Meantime
 from tests.social.people import Town, settle
 from tests.social.village import ModelPost, Village
@@ -51,9 +51,7 @@ class Life(RuleBasedStateMachine):
         self.village = Village({person: person.title() for person in PEOPLE})
         self.town.courier.take()
         self.meantime.forget()
-        for collection in schema.COLLECTIONS:
-            if collection.name.startswith("social."):
-                self.runtime.database[collection.name].delete_many({})
+        empty_collections(self.runtime.database)
         settle(self.client, *PEOPLE)
         for owner, circle, member in TIES:
             self.circle(owner, circle, member)

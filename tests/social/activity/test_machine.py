@@ -20,12 +20,12 @@ from hypothesis.stateful import (
 )
 
 from app import create_app
-from chalicelib import schema
 from chalicelib.runtime import Runtime
 from chalicelib.social import upkeep
 from chalicelib.social.activity.feed import RISING
 from tests.conftest import Clock
 from tests.http_client import Client
+from tests.isolation import empty_collections
 from tests.social.activity.office import APPLIED
 from tests.social.activity.reading import feed, page
 from tests.social.activity.rules import Deed, Desk, Rules
@@ -69,8 +69,7 @@ class Life(RuleBasedStateMachine):
         super().__init__()
         self.expected = Rules()
         self.courier.take()
-        for collection in schema.COLLECTIONS:
-            self.runtime.database[collection.name].delete_many({})
+        empty_collections(self.runtime.database)
         for who, desk in DESKS.items():
             self.place(who, desk)
         for actor, scope in [("ann", "team"), ("bob", "department"), ("cy", "department")]:
