@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     other = load(called_path(given.compare)) if given.compare else None
     print(tables.report(run))
     if other:
-        print(f"\n## beside the other run\n\n{comparison.tables(run, other)}")
+        beside = comparison.bars_table(run, other), comparison.tables(run, other)
+        print("", "## beside the other run", *beside, sep="\n\n")
     _write(run, other, given)
     is_full = not (run.is_quick or given.read)
     if is_full and not all(bar.is_met for bar in bars(run)):

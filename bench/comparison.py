@@ -1,6 +1,6 @@
 """Two runs beside each other: which of their ratios agree, and what that does to the bars."""
 
-from bench.figures import Figure, Run, bars, compared, is_apart
+from bench.figures import Bar, Figure, Run, bars, compared, is_apart
 from bench.tables import ratio_cell, table, verdict
 
 # Ratios of two runs on one machine are to agree within this share.
@@ -8,7 +8,7 @@ TOLERANCE = 0.15
 
 
 def tables(run: Run, other: Run) -> str:
-    """Return how many ratios agree, the bars in both runs, and the ratios that differ."""
+    """Return how many ratios agree, and those that differ by more."""
     comparison = compared(run, other)
     differing = comparison.beyond(TOLERANCE)
     apart = [pair for pair in differing if _are_apart(pair)]
@@ -26,7 +26,6 @@ def tables(run: Run, other: Run) -> str:
         (
             table(("", "made", "commit", "load before"), runs),
             table(("", "number"), [(name, str(number)) for name, number in counts]),
-            _bars_table(run, other),
             _figures_table(differing),
         )
     )
@@ -36,14 +35,18 @@ def _are_apart(pair: tuple[Figure, Figure]) -> bool:
     return is_apart(pair[0].ratios, pair[1].ratios)
 
 
-def _bars_table(run: Run, other: Run) -> str:
+def bars_table(run: Run, other: Run) -> str:
+    """Return the bars of a run, with what the other found where it has them."""
     before = {bar.name: bar for bar in bars(other)}
-    rows = []
-    for bar in bars(run):
-        if (then := before.get(bar.name)) is not None:
-            cells = (cell for one in (bar, then) for cell in (ratio_cell(one.found), verdict(one)))
-            rows.append((bar.name, f"≤ {bar.at_most:.2f}", *cells))
+    rows = [
+        (bar.name, f"≤ {bar.at_most:.2f}", *_found(bar), *_found(before.get(bar.name)))
+        for bar in bars(run)
+    ]
     return table(("bar", "promised", "this run", "", "the other", ""), rows)
+
+
+def _found(bar: Bar | None) -> tuple[str, str]:
+    return (ratio_cell(bar.found), verdict(bar)) if bar else ("", "")
 
 
 def _figures_table(pairs: list[tuple[Figure, Figure]]) -> str:

@@ -42,7 +42,7 @@ def run_content(run: Run, other: Run | None = None) -> Callable[[str], str]:
             case "run":
                 return tables.run_table(run)
             case "bars":
-                return tables.bars_table(bars(run))
+                return comparison.bars_table(run, other) if other else tables.bars_table(bars(run))
             case "floors":
                 return tables.floors_tables(run)
             case "comparison" if other:

@@ -183,7 +183,7 @@ def test_of_two_runs_the_page_says_which_ratios_lie_apart_and_what_it_does_to_th
     now = run_of(figure(10, 1.5, 1.6), figure(20, 2.5, 2.6, ratio_at_most=2.0))
     before = run_of(figure(10, 1.1, 1.9, 1.1), figure(20, 1.7, 1.9, ratio_at_most=2.0))
 
-    made = comparison.tables(now, before)
+    made = comparison.tables(now, before) + comparison.bars_table(now, before)
 
     assert re.search(r"rounds overlap +\| 1 ", made)
     assert re.search(r"lie apart +\| 1 ", made)
