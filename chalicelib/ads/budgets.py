@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import pymongo
+from pymongo import DESCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
@@ -93,8 +94,10 @@ def refresh_all(database: Database[Document], now: datetime) -> int:
     """Refresh every campaign that it would change; return how many there were.
 
     One that another holds is left to the next run, so that it does not keep the others waiting.
+    The exhausted come first: nobody but this brings them back, while a lease or a click brings
+    an active one up to date.
     """
-    found = database[CAMPAIGNS.name].find(_SPENDING, _MONEY)
+    found = database[CAMPAIGNS.name].find(_SPENDING, _MONEY).sort("status", DESCENDING)
     due = [campaign["_id"] for campaign in found if _is_due(campaign, now)]
     for campaign_id in due:
         with pymongo.timeout(REFRESH_TIMEOUT_SECONDS):

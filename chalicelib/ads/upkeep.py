@@ -8,13 +8,16 @@ from chalicelib.runtime import Runtime
 
 
 def tend(runtime: Runtime) -> dict[str, int]:
-    """End leases, release budgets, finish transfers; return how many of each."""
+    """Finish transfers, end leases, release budgets; return how many of each.
+
+    The budgets last: there are as many as campaigns, and a run's time may not suffice for them.
+    """
     database, now = runtime.database, runtime.now()
     grace = timedelta(seconds=runtime.settings.beacon_grace_seconds)
     return {
+        **transfers.clean_up(database, now),
         "leases_ended": leases.end_expired(database, grace, now),
         "campaigns_refreshed": budgets.refresh_all(database, now),
-        **transfers.clean_up(database, now),
     }
 
 
