@@ -55,10 +55,17 @@ def month_collection(name: str) -> Collection:
 
 
 class MonthCopies:
-    """A view whose posts are copied into documents of months."""
+    """A view whose posts are copied into documents of months.
 
-    def __init__(self, database: Database[Document], collection: Collection) -> None:
+    `since` is the month whose copies, with all that are newer, a first page begins with; without
+    it, the last month that there is has to be asked for.
+    """
+
+    def __init__(
+        self, database: Database[Document], collection: Collection, since: str | None = None
+    ) -> None:
         self._documents: MongoCollection[Document] = database[collection.name]
+        self._since = since
 
     def add(self, posts: Sequence[Document], user_ids: Sequence[str]) -> None:
         """Copy each post to each user who lacks it."""
@@ -164,27 +171,30 @@ class MonthCopies:
     def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
         """Return a user's copies, newest first, across months."""
         where: Document = {"user_id": user_id}
-        if after:
-            where["month"] = {"$lte": month_of(after.ts)}
         found: list[Document] = []
+        first = month_of(after.ts) if after else self._since
+        if first:
+            months = first if after else {"$gte": first}
+            found = self._of_months(user_id, months, after, count)
+            where["month"] = {"$lt": first}
         while len(found) < count:
             last = self._documents.find_one(where, {"month": 1}, sort=[("month", DESCENDING)])
             if last is None:
                 break
-            found += self._of_month(user_id, last["month"], after, count - len(found))
+            found += self._of_months(user_id, last["month"], None, count - len(found))
             where["month"] = {"$lt": last["month"]}
         return [Entry(Position(copy["ts"], copy["id"]), copy) for copy in found]
 
     sent = newest
 
-    def _of_month(
-        self, user_id: str, month: str, after: Position | None, count: int
+    def _of_months(
+        self, user_id: str, months: str | Document, after: Position | None, count: int
     ) -> list[Document]:
-        """Return a month's copies, its documents merged, so that late deliveries stand in place."""
+        """Return whole months' copies, documents merged, so that late deliveries stand in place."""
         return list(
             self._documents.aggregate(
                 [
-                    {"$match": {"user_id": user_id, "month": month}},
+                    {"$match": {"user_id": user_id, "month": months}},
                     {"$unwind": "$posts"},
                     {"$replaceRoot": {"newRoot": "$posts"}},
                     {"$match": older_than(after, "ts", "id")},

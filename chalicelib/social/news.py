@@ -16,7 +16,7 @@ from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
 from chalicelib.social import audiences, errands, graph, pull, timelines, users
 from chalicelib.social.messages import Errand, Rebuild, Trim
-from chalicelib.social.month_copies import MonthCopies, month_collection
+from chalicelib.social.month_copies import MonthCopies, month_collection, month_of
 from chalicelib.social.news_items import NewsItems
 from chalicelib.social.pull import PulledNews
 from chalicelib.social.views import Entry, NewsView, Position, merge
@@ -36,7 +36,7 @@ def design(runtime: Runtime, own: Document | None = None) -> NewsView:
     """Return the design of the news that is set; `own` is what PulledNews may know of a reader."""
     match runtime.settings.news:
         case "copies":
-            return MonthCopies(runtime.database, NEWS)
+            return MonthCopies(runtime.database, NEWS, since=month_of(runtime.now()))
         case "pull":
             return PulledNews(runtime.database, own)
         case _:

@@ -179,6 +179,20 @@ def test_pages_follow_one_another_over_the_month_s_end(
         assert read[-1]
 
 
+def test_what_a_fast_clock_dates_in_the_next_month_is_on_the_first_page(
+    client: Client, workers: Workers, clock: Clock
+) -> None:
+    follow(client, "bob", "ann")
+    clock.time = datetime(2026, 2, 28, 23, 59, 59, 990_000, tzinfo=UTC)
+    earlier = publish(client, "ann")
+    clock.advance(milliseconds=20)
+    later = publish(client, "ann")
+    workers.drain()
+
+    clock.advance(milliseconds=-15)
+    assert news(client, "bob") == wall(client, "ann", "bob") == [later, earlier]
+
+
 def test_what_is_delivered_late_stands_in_its_place(
     client: Client, workers: Workers, clock: Clock, runtime: Runtime
 ) -> None:
