@@ -24,13 +24,16 @@ _ASYMMETRIC = ("RS256", "ES256")
 
 
 class Claims(BaseModel):
-    """The claims that Plaza reads; an unknown role or claim is passed over."""
+    """The claims that Plaza reads; an unknown role or claim is passed over.
 
-    model_config = ConfigDict(frozen=True)
+    Times are seconds, and may have fractions (NumericDate in RFC 7519, section 2).
+    """
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
     sub: UserId
-    exp: int
-    nbf: int = 0
+    exp: float
+    nbf: float = 0
     name: Annotated[PersonName | None, BeforeValidator(drop_controls)] = None
     roles: tuple[str, ...] = ()
     advertiser: str | None = None

@@ -1,4 +1,5 @@
 import io
+import math
 import urllib.request
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -120,6 +121,20 @@ def test_a_token_is_good_until_the_second_it_expires(clock: Clock) -> None:
     clock.advance(seconds=0.001)
     with pytest.raises(Unauthenticated):
         identify(headers, SETTINGS, clock())
+
+
+def test_a_token_may_tell_its_times_to_a_fraction_of_a_second() -> None:
+    begins = START.timestamp() - 0.5
+
+    assert identify(signed(nbf=begins, exp=begins + 1.25), SETTINGS, START)
+    with pytest.raises(Unauthenticated):
+        identify(signed(nbf=begins, exp=begins + 0.25), SETTINGS, START)
+
+
+@pytest.mark.parametrize("forever", [math.inf, math.nan])
+def test_a_token_that_never_expires_is_refused(forever: float) -> None:
+    with pytest.raises(Unauthenticated):
+        identify(signed(exp=forever), SETTINGS, START)
 
 
 def test_a_token_is_refused_before_its_time() -> None:
