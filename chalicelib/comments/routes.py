@@ -66,7 +66,8 @@ def _declare_discussion(route: Route) -> None:
     def post(request: Request, node: NodeId) -> Response:
         author = request.principal()
         comment = post_comment(request.runtime, node, request.body(NewComment), author)
-        location = f"/nodes/{node}/comments/{comment['id']}"
+        base = request.runtime.settings.public_url
+        location = f"{base}/nodes/{node}/comments/{comment['id']}"
         return reply(comment_answer(node, comment), HTTPStatus.CREATED, {"Location": location})
 
     @route("GET", "/nodes/{node}/comments")

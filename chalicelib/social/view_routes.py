@@ -36,7 +36,7 @@ def _declare_posts(route: Route) -> None:
         caller = request.principal()
         new = request.body(new_post_model(request.body(PostType).type))
         post = posts.publish(request.runtime, caller, new)
-        location = f"/posts/{post['id']}"
+        location = f"{request.runtime.settings.public_url}/posts/{post['id']}"
         return reply(post_answer(post), HTTPStatus.CREATED, {"Location": location})
 
     @route("GET", "/posts/{post}")

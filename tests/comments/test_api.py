@@ -89,6 +89,20 @@ def test_only_publishers_and_moderators_make_nodes(client: Client, ann: Client) 
     assert client.as_("mo", roles=["moderator"]).put("/nodes/a-page", **PAGE).status == 201
 
 
+def test_what_is_made_is_located_under_the_public_url(runtime: Runtime, token: Any) -> None:
+    public = runtime.settings.model_copy(update={"public_url": "https://x.example/api"})
+    app = create_app(dataclasses.replace(runtime, settings=public))
+    client = Client(app, token).as_("paula", roles=["publisher"])
+    client.put("/nodes/a-page", **PAGE)
+    client.put("/users/me")
+
+    comment = client.post("/nodes/a-page/comments", text="Hello")
+    post = client.post("/posts", type="status", detail={"text": "Hello"}, circles=["*public*"])
+
+    assert comment.headers["Location"].startswith("https://x.example/api/nodes/a-page/comments/")
+    assert post.headers["Location"] == f"https://x.example/api/posts/{post.json['id']}"
+
+
 def test_a_comment_is_given_back_with_its_place(
     publisher: Client, ann: Client, client: Client
 ) -> None:
