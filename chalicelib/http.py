@@ -3,9 +3,8 @@
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 from urllib.parse import unquote
 
 import orjson
@@ -54,8 +53,7 @@ class PageQuery(Input):
     cursor: str | None = Field(None, max_length=1_000)
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """One call, with the runtime that answers it."""
 
     runtime: Runtime

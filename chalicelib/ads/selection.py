@@ -87,7 +87,7 @@ def by_score(zone: CompiledZone, context: Context, rng: random.Random) -> Iterat
     showable = zone.showable(context.now)
     if not showable:
         return
-    best_ecpm, _ = zone.best_group(showable)
+    best_ecpm = zone.ads[lowest(showable)].ecpm_micros
     digits = _match_counts(zone, context.keywords)
     unopened = list(range(min(1 << len(digits), len(_WEIGHTS))))
     heads: list[_Head] = []

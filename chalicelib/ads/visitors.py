@@ -6,9 +6,9 @@ of two decisions at once the later one sees what the earlier one showed.
 
 from collections.abc import Collection as Names
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, NotRequired, TypedDict
+from types import MappingProxyType
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from bson.raw_bson import RawBSONDocument
 from pymongo import ASCENDING, IndexModel
@@ -54,8 +54,7 @@ _DAY_MS = DAY_SECONDS * 1_000
 _KEPT_MS = MAX_WINDOW_SECONDS * 1_000
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(NamedTuple):
     """What one visitor has met of some advertisers; one never seen has no revision.
 
     `histories` maps an advertiser to {impressions, clicks, conversions}, each a list, in the
@@ -64,7 +63,7 @@ class Profile:
     """
 
     revision: str | None = None
-    histories: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]] = field(default_factory=dict)
+    histories: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]] = MappingProxyType({})
     advertiser_count: int = 0
 
     @property
@@ -157,7 +156,7 @@ class ProfileReader:
         first = self._profile
         if first is None:
             return found
-        return replace(first, histories={**first.histories, **found.histories})
+        return first._replace(histories={**first.histories, **found.histories})
 
 
 def record(
