@@ -30,34 +30,11 @@ def problem_body(response: dict[str, Any]) -> dict[str, Any]:
 def api_resources(app: Chalice) -> dict[str, Any]:
     """Return the API's additions, its usage plan, and its link to a web ACL."""
     return {
-        "RestAPI": {
-            "Properties": {
-                "Name": API_NAME,
-                "DefinitionBody": _definition(app),
-                "TracingEnabled": True,
-                "MethodSettings": [
-                    {
-                        "HttpMethod": "*",
-                        "ResourcePath": "/*",
-                        "MetricsEnabled": True,
-                        "ThrottlingRateLimit": reference("ApiRateLimit"),
-                        "ThrottlingBurstLimit": reference("ApiBurstLimit"),
-                    }
-                ],
-            }
-        },
+        "RestAPI": {"Properties": _api(app)},
         "UsagePlan": {
             "Type": "AWS::ApiGateway::UsagePlan",
             "Condition": "RequiresApiKey",
-            "Properties": {
-                "Description": filled("Who calls ${AWS::StackName}"),
-                "ApiStages": [{"ApiId": reference("RestAPI"), "Stage": _STAGE}],
-                "Throttle": {
-                    "RateLimit": reference("ApiRateLimit"),
-                    "BurstLimit": reference("ApiBurstLimit"),
-                },
-                "Quota": {"Limit": reference("ApiDailyQuota"), "Period": "DAY"},
-            },
+            "Properties": _usage_plan(),
         },
         "WebAclAssociation": {
             "Type": "AWS::WAFv2::WebACLAssociation",
@@ -70,6 +47,36 @@ def api_resources(app: Chalice) -> dict[str, Any]:
                 ),
             },
         },
+    }
+
+
+def _api(app: Chalice) -> dict[str, Any]:
+    """Return what is merged into the API's properties."""
+    every_method = {
+        "HttpMethod": "*",
+        "ResourcePath": "/*",
+        "MetricsEnabled": True,
+        "ThrottlingRateLimit": reference("ApiRateLimit"),
+        "ThrottlingBurstLimit": reference("ApiBurstLimit"),
+    }
+    return {
+        "Name": API_NAME,
+        "DefinitionBody": _definition(app),
+        "TracingEnabled": True,
+        "MethodSettings": [every_method],
+    }
+
+
+def _usage_plan() -> dict[str, Any]:
+    """Return the plan of those who call with a key, which allows what the API does."""
+    return {
+        "Description": filled("Who calls ${AWS::StackName}"),
+        "ApiStages": [{"ApiId": reference("RestAPI"), "Stage": _STAGE}],
+        "Throttle": {
+            "RateLimit": reference("ApiRateLimit"),
+            "BurstLimit": reference("ApiBurstLimit"),
+        },
+        "Quota": {"Limit": reference("ApiDailyQuota"), "Period": "DAY"},
     }
 
 

@@ -44,8 +44,22 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
             "Empty for the current version at the first deployment"
         ),
         **{_parameter(field): _text(description) for field, description in SETTINGS.items()},
+        **_network(),
+        **_protection(),
+        **_concurrency(workers),
+        **_watching(),
+    }
+
+
+def _network() -> dict[str, Any]:
+    return {
         "SubnetIds": _list("Subnets to run in, to reach a peered database; empty for no VPC"),
         "SecurityGroupIds": _list("Security groups of the functions; only with SubnetIds"),
+    }
+
+
+def _protection() -> dict[str, Any]:
+    return {
         "KmsKeyArn": _text(
             "A KMS key for the queues and the functions' variables; empty for AWS's own keys"
         ),
@@ -56,6 +70,11 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
         "ApiRateLimit": _number("Requests a second that the API takes", 1_000, least=1),
         "ApiBurstLimit": _number("Requests at once that the API takes", 2_000, least=1),
         "ApiDailyQuota": _number("Requests a day that an API key may make", 10_000_000, least=1),
+    }
+
+
+def _concurrency(workers: list[Worker]) -> dict[str, Any]:
+    return {
         "ReserveConcurrency": _choice(
             "Whether functions keep their concurrency from each other; the account's limit must "
             "leave 100 beside what all of them reserve"
@@ -68,6 +87,11 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
             )
             for worker in workers
         },
+    }
+
+
+def _watching() -> dict[str, Any]:
+    return {
         "AlarmTopicArn": _text("An SNS topic that hears of alarms; empty for the dashboard alone"),
         "ApiSlowMilliseconds": _number("The API's p99 that rings an alarm", 1_000, least=1),
         "OldestMessageSeconds": _number("The age of a message that rings one", 900, least=60),

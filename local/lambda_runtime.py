@@ -24,6 +24,7 @@ RUNTIME_DISTRIBUTIONS = (
 )
 DEADLINE_SECONDS = 60
 _NEXT = "/2018-06-01/runtime/invocation/next"
+_FUNCTION_ARN = "arn:aws:lambda:us-east-1:123456789012:function:plaza"
 _START = """
 import json, os, runpy, sys
 sys.path[:] = json.loads(os.environ.pop("VISIBLE_PATHS"))
@@ -73,50 +74,56 @@ class _Api:
     answers: "queue.Queue[tuple[bool, bytes]]" = field(default_factory=queue.Queue)
 
     def handler(self) -> type[BaseHTTPRequestHandler]:
-        api = self
+        """Return a handler of requests to this Runtime API."""
+        return type("Handler", (_Handler,), {"api": self})
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            # An answer in two packets would wait 40 ms for the first one's acknowledgement.
-            disable_nagle_algorithm = True
 
-            def handle(self) -> None:
-                # A function that is killed leaves its connection open.
-                with contextlib.suppress(ConnectionResetError):
-                    super().handle()
+class _Handler(BaseHTTPRequestHandler):
+    """Answers a function's runtime client; each function has a class of its own, with its `api`."""
 
-            def do_GET(self) -> None:
-                if self.path != _NEXT:
-                    self.send_error(404)
-                    return
-                api.ready.set()
-                event = api.invocations.get()
-                deadline_ms = int((time.time() + api.deadline_seconds) * 1000)
-                self.send_response(200)
-                # The client ends by a segmentation fault where one of these is missing.
-                self.send_header("Lambda-Runtime-Aws-Request-Id", str(uuid.uuid4()))
-                self.send_header("Lambda-Runtime-Deadline-Ms", str(deadline_ms))
-                self.send_header(
-                    "Lambda-Runtime-Invoked-Function-Arn",
-                    "arn:aws:lambda:us-east-1:123456789012:function:plaza",
-                )
-                self.send_header("Lambda-Runtime-Trace-Id", "Root=1-0-0;Sampled=0")
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(event)))
-                self.end_headers()
-                self.wfile.write(event)
+    api: _Api
+    protocol_version = "HTTP/1.1"
+    # An answer in two packets would wait 40 ms for the first one's acknowledgement.
+    disable_nagle_algorithm = True
 
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                api.answers.put((self.path.endswith("/response"), body))
-                self.send_response(202)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+    def handle(self) -> None:
+        # A function that is killed leaves its connection open.
+        with contextlib.suppress(ConnectionResetError):
+            super().handle()
 
-            def log_message(self, *_: object) -> None:
-                """Keep quiet."""
+    def do_GET(self) -> None:
+        if self.path != _NEXT:
+            self.send_error(404)
+            return
+        self.api.ready.set()
+        event = self.api.invocations.get()
+        self.send_response(200)
+        for name, value in _invocation_headers(self.api.deadline_seconds).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(event)))
+        self.end_headers()
+        self.wfile.write(event)
 
-        return Handler
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.api.answers.put((self.path.endswith("/response"), body))
+        self.send_response(202)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+def _invocation_headers(deadline_seconds: float) -> dict[str, str]:
+    """Return what an invocation bears; the client ends by a segmentation fault without one."""
+    return {
+        "Lambda-Runtime-Aws-Request-Id": str(uuid.uuid4()),
+        "Lambda-Runtime-Deadline-Ms": str(int((time.time() + deadline_seconds) * 1000)),
+        "Lambda-Runtime-Invoked-Function-Arn": _FUNCTION_ARN,
+        "Lambda-Runtime-Trace-Id": "Root=1-0-0;Sampled=0",
+        "Content-Type": "application/json",
+    }
 
 
 @contextlib.contextmanager

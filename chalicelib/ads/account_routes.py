@@ -15,7 +15,7 @@ from chalicelib.ads.sites import WHOLE_BP
 from chalicelib.ads.transfers import Movement
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
-from chalicelib.http import Input, Request, reply, router
+from chalicelib.http import Input, Request, Route, reply, router
 from chalicelib.runtime import Runtime
 
 _IDEMPOTENCY_KEY: TypeAdapter[str] = TypeAdapter(
@@ -47,12 +47,17 @@ def routes(runtime: Runtime) -> Blueprint:
     """Return the accounts' routes."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime)
-    database = runtime.database
+    _declare_accounts(route)
+    _declare_budgets(route)
+    _declare_sites(route)
+    return blueprint
 
+
+def _declare_accounts(route: Route) -> None:
     @route("GET", "/accounts/{account}")
     def get_account(request: Request, account: AccountId) -> Response:
         require_account_owner(request, account)
-        return reply(_account(accounts.get(database, account)))
+        return reply(_account(accounts.get(request.runtime.database, account)))
 
     @route("POST", "/accounts/{account}/transfers")
     def post_transfer(request: Request, account: AccountId) -> Response:
@@ -60,7 +65,8 @@ def routes(runtime: Runtime) -> Blueprint:
         wanted = request.body(NewTransfer)
         if wanted.to == account:
             raise InvalidRequest(errors=[FieldError("to", "same_account", "It comes from there")])
-        key, now = _idempotency_key(request), runtime.now()
+        database, now = request.runtime.database, request.runtime.now()
+        key = _idempotency_key(request)
         if caller.has("admin"):
             accounts.open_account(database, account, now)
             accounts.open_account(database, wanted.to, now)
@@ -70,24 +76,26 @@ def routes(runtime: Runtime) -> Blueprint:
         moved = transfers.transfer(database, f"{account}/{key}", movement, now)
         return reply(_transfer(moved), HTTPStatus.CREATED)
 
+
+def _declare_budgets(route: Route) -> None:
     @route("GET", "/campaigns/{campaign}/budget")
     def get_budget(request: Request, campaign: CampaignId) -> Response:
         require_advertiser(request, campaign.partition(":")[0])
-        return reply({"campaign_id": campaign, **budgets.read(database, campaign)})
+        return reply({"campaign_id": campaign, **budgets.read(request.runtime.database, campaign)})
 
+
+def _declare_sites(route: Route) -> None:
     @route("GET", "/sites/{site}")
     def get_site(request: Request, site: PartId) -> Response:
         require_publisher(request, site)
-        return reply(_site(site, sites.get_share(database, site)))
+        return reply(_site(site, sites.get_share(request.runtime.database, site)))
 
     @route("PUT", "/sites/{site}")
     def put_site(request: Request, site: PartId) -> Response:
         request.principal("admin")
         share_bp = round(request.body(Site).revenue_share * WHOLE_BP)
-        sites.put_share(database, site, share_bp)
+        sites.put_share(request.runtime.database, site, share_bp)
         return reply(_site(site, share_bp))
-
-    return blueprint
 
 
 def _idempotency_key(request: Request) -> str:
