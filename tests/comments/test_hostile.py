@@ -235,9 +235,10 @@ def test_images_are_shown_only_where_a_site_allows_them() -> None:
     "unit", ["[", "![", "*a _", "> ", "`", "- ", "<a ", "[](", "\\", "&#x", "a|", "*", "~~", "[a]("]
 )
 def test_no_text_takes_long_to_render(unit: str) -> None:
-    started = time.perf_counter()
+    # This thread's own time, whatever else the machine is at.
+    started = time.thread_time()
     html = render_or_refuse((unit * 10_000)[:10_000])
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2
     assert len(html) <= 65_536
 
 
