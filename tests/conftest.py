@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import hypothesis
 import jwt
 import pytest
 from chalice.app import Chalice
@@ -42,7 +43,9 @@ START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hear every client of this process."""
+    """Hear every client of this process, and let no busy machine fail an example."""
+    hypothesis.settings.register_profile("plaza", deadline=None)
+    hypothesis.settings.load_profile("plaza")
     listener = ShardListener({each.name: each for each in schema.COLLECTIONS}, SHARD_EXCEPTIONS)
     config.pluginmanager.register(ShardCheck(listener))
 
