@@ -16,6 +16,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social import graph, posts, users
 from chalicelib.social.messages import Spread
 from chalicelib.social.models import HELD_ON_POST, comment_answer
+from chalicelib.social.timelines import MAX_EXAMINED, MIN_REFILL
 from chalicelib.social.users import By
 from chalicelib.social.views import Position, newer_than
 from chalicelib.social.visibility import sees
@@ -108,24 +109,29 @@ def list_all(
 ) -> dict[str, Any]:
     """Return a page of a post's comments, oldest first: `{comments, next}`.
 
-    Raises UnknownPost where the reader may not see the post.
+    One that blocks have thinned may be short before the end; `next` alone tells whether there
+    is more. Raises UnknownPost where the reader may not see the post.
     """
     posts.find_visible(runtime.database, post_id, reader_id)
     keys, scope = runtime.settings.signing_keys, f"post-comments:{post_id}"
     after = _decode(decode_cursor(query.cursor, scope, keys)) if query.cursor else None
     shown: list[Document] = []
-    more = True
-    while more and len(shown) <= query.limit:
-        found = _after(runtime.database, post_id, after, query.limit + 1)
+    count, examined, more = query.limit + 1, 0, True
+    wanted = count
+    while more and len(shown) < count and examined < MAX_EXAMINED:
+        found = _after(runtime.database, post_id, after, wanted)
         reader = graph.reader(runtime.database, reader_id, {each["by"]["id"] for each in found})
         shown += [each for each in found if sees(reader, each)]
-        more = len(found) > query.limit
+        examined += len(found)
+        more = len(found) == wanted
         after = _at(found[-1]) if found else after
+        wanted = max(count, MIN_REFILL)
     page = shown[: query.limit]
-    last = _encode(_at(page[-1])) if len(shown) > len(page) else None
+    if len(shown) >= count:
+        after, more = _at(page[-1]), True
     return {
         "comments": [comment_answer(comment) for comment in page],
-        "next": encode_cursor(last, scope, keys) if last else None,
+        "next": encode_cursor(_encode(after), scope, keys) if more and after else None,
     }
 
 

@@ -93,3 +93,26 @@ def test_many_who_comment_at_once_lose_nothing_and_keep_the_bound(town: Town) ->
     second = town.client.get(f"/posts/{post}/comments?cursor={first['next']}").json
     read = [each["id"] for each in first["comments"] + second["comments"]]
     assert sorted(read) == sorted(made)
+
+
+def test_comments_that_a_block_hides_make_a_page_short_and_not_slow(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comments, "MIN_REFILL", 2)
+    monkeypatch.setattr(comments, "MAX_EXAMINED", 4)
+    post = town.publish()
+    for number in range(10):
+        town.clock.advance(seconds=1)
+        comment(town.client, "bob", post, str(number))
+    town.clock.advance(seconds=1)
+    wanted = comment(town.client, "cy", post)
+    ann = town.client.as_("ann")
+    ann.put("/users/me/blocked/bob")
+
+    pages, query = [], "limit=1"
+    while query:
+        page = ann.get(f"/posts/{post}/comments?{query}").json
+        pages.append([each["id"] for each in page["comments"]])
+        query = page["next"] and f"limit=1&cursor={page['next']}"
+
+    assert pages == [[], [], [wanted]]
