@@ -76,6 +76,11 @@ USERS = Collection(
             [("pulled", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"pulled": True},
         ),
+        # Finds those whose followers are counted anew.
+        IndexModel(
+            [("graph_store", ASCENDING), ("_id", ASCENDING)],
+            partialFilterExpression={"graph_store": "edges"},
+        ),
         # These two find somebody who is to be erased.
         IndexModel([("blocked", ASCENDING)]),
         IndexModel([("blocked_by", ASCENDING)]),

@@ -95,6 +95,12 @@ def test_a_count_that_a_crash_left_behind_is_mended(client: Client, runtime: Run
     assert_directions_agree(runtime)
 
 
+def test_who_is_to_be_counted_anew_is_found_by_an_index(runtime: Runtime) -> None:
+    promoted = runtime.database["social.user"].find({"graph_store": "edges"})
+
+    assert "graph_store_1" in str(promoted.explain()["queryPlanner"]["winningPlan"])
+
+
 def test_members_of_a_circle_are_paged(client: Client) -> None:
     circle(client, "ann", "club", "bob", "cy", "dan")
     path = "/users/me/circles/club/members?limit=2"
