@@ -1,14 +1,12 @@
 """What an advertiser and a publisher may send: campaigns and zones, with every bound."""
 
 import unicodedata
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import available_timezones
 
 from pydantic import (
     AfterValidator,
-    AwareDatetime,
     BeforeValidator,
     Field,
     StringConstraints,
@@ -19,6 +17,7 @@ from pydantic import (
 from chalicelib.ads.creatives import Creative
 from chalicelib.http import Input
 from chalicelib.ids import Id
+from chalicelib.instants import Instant
 
 # A part of an id: an advertiser, a campaign of it, an ad unit, a site, a zone.
 _PART = "[a-z0-9_-]{1,64}"
@@ -57,7 +56,6 @@ MAX_TARGETS = 1_000
 MAX_AD_UNITS = 50
 # Ad units times targets: what one transaction writes, 16 MB at the largest.
 MAX_ROWS = 5_000
-_YEARS = range(2000, 2101)
 
 Micros = Annotated[int, Field(ge=1, le=MAX_BUDGET_MICROS)]
 
@@ -91,13 +89,6 @@ def _distinct(keywords: list[str]) -> list[str]:
     return distinct
 
 
-def _instant(time: datetime) -> datetime:
-    """Return the time in UTC to the millisecond, as BSON will give it back."""
-    if time.year not in _YEARS:
-        raise ValueError(f"the year is within {_YEARS.start} and {_YEARS.stop - 1}")
-    return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
-
-
 @lru_cache(maxsize=1)
 def _time_zones() -> frozenset[str]:
     # These two name whatever the machine is set to.
@@ -114,7 +105,6 @@ Keyword = Annotated[
     str, StringConstraints(max_length=MAX_KEYWORD_CHARACTERS), AfterValidator(_keyword)
 ]
 Keywords = Annotated[list[Keyword], Field(max_length=MAX_KEYWORDS), AfterValidator(_distinct)]
-Instant = Annotated[AwareDatetime, AfterValidator(_instant)]
 TimeZone = Annotated[str, StringConstraints(max_length=64), AfterValidator(_time_zone)]
 
 

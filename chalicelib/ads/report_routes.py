@@ -7,12 +7,13 @@ from chalice.app import Blueprint, Response
 from pydantic import BeforeValidator, Field, model_validator
 
 from chalicelib.ads import reports
-from chalicelib.ads.models import CampaignId, Instant, PartId
+from chalicelib.ads.models import CampaignId, PartId
 from chalicelib.ads.reports import MAX_SPAN, Group, Money, Owner, Period, Report
 from chalicelib.ads.rights import require_advertiser, require_publisher
 from chalicelib.cursors import decode_cursor, encode_cursor
 from chalicelib.errors import ReportTooLarge
 from chalicelib.http import Input, Request, reply, router
+from chalicelib.instants import Instant
 from chalicelib.runtime import Runtime
 
 # One CSV file holds at most so many rows: 3 MB, where Lambda answers with at most 6.

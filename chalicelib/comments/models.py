@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from chalicelib.comments.store import Comment, Order, StoreName
 from chalicelib.database import Document
 from chalicelib.http import Input, PageQuery
+from chalicelib.instants import Instant
 from chalicelib.texts import Line, Paragraphs, Url, at_most
 
 MAX_TEXT_CHARACTERS = 10_000
@@ -61,7 +62,7 @@ class StateChange(Input):
     """
 
     state: Literal["visible", "pending", "hidden"]
-    edited: AwareDatetime | None = None
+    edited: Instant | None = None
 
     @property
     def seen(self) -> dict[str, Any]:

@@ -54,6 +54,20 @@ def test_no_setting_is_coerced(publisher: Client, name: str, value: Any) -> None
     assert publisher.put("/nodes/a-page", **PAGE, **{name: value}).status == 422
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [*OPERATORS, "x", "2026-03-01T12:00:00", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00+14:00"],
+    ids=str,
+)
+def test_a_time_that_none_can_be_is_refused(ann: Client, edited: Any) -> None:
+    comment = ann.post("/nodes/a-page/comments", text="x").json
+    target = f"/nodes/a-page/comments/{comment['id']}/state"
+
+    reply = ann.as_("mo", roles=["moderator"]).post(target, state="visible", edited=edited)
+
+    assert (reply.status, reply.code) == (422, "invalid_request")
+
+
 def test_an_unknown_field_is_refused(ann: Client, publisher: Client) -> None:
     body = {"text": "x", "author": {"id": "bob"}, "state": "visible", "$where": "1"}
     assert ann.post("/nodes/a-page/comments", **body).status == 422
