@@ -1,5 +1,6 @@
 """What schedules and commands do for comments: compare counters, render anew."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
@@ -9,7 +10,7 @@ from pymongo import ASCENDING
 from chalicelib.comments import moderation, nodes, promotion
 from chalicelib.comments.changing import change_comment
 from chalicelib.comments.rendering import RENDERER, render
-from chalicelib.comments.store import GONE, Comment
+from chalicelib.comments.store import GONE, Comment, Moved
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Document
 from chalicelib.errors import CommentTooLarge
@@ -37,9 +38,12 @@ def repair_counts(runtime: Runtime) -> int:
     """
     quiet = {"written": {"$lte": runtime.now() - _QUIET}, "moving": None}
     found = nodes.collection(runtime.database).find(quiet, nodes.WITHOUT_COMMENTS)
-    return sum(
-        _repair(runtime, node) for node in found.sort("written", ASCENDING).limit(_NODES_AT_ONCE)
-    )
+    mended = 0
+    for node in found.sort("written", ASCENDING).limit(_NODES_AT_ONCE):
+        # One that moves meanwhile keeps its mark, and is compared the next time.
+        with contextlib.suppress(Moved):
+            mended += _repair(runtime, node)
+    return mended
 
 
 def render_again(runtime: Runtime, after: str = "", most_nodes: int = 1_000) -> Document:

@@ -6,7 +6,9 @@ from app import create_app
 from chalicelib.comments import nodes, rendering, upkeep
 from chalicelib.comments.moderation import PENDING
 from chalicelib.comments.rendering import RENDERER
+from chalicelib.comments.store import Store
 from chalicelib.comments.stores import store_of
+from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from local.schedules import run_schedule
 from tests.comments.discussion import Discussion, Layout
@@ -80,6 +82,30 @@ def test_the_queue_is_mended_with_the_counts(discussion: Discussion, clock: Cloc
     assert upkeep.repair_counts(discussion.runtime) == 1
 
     assert [row["id"] for row in rows.find()] == [waiting]
+
+
+def test_a_node_that_moves_meanwhile_does_not_keep_the_others_from_being_compared(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moving, other = (
+        Discussion.make(runtime, Layout("embedded", threaded=False), node_id)
+        for node_id in ("a-page", "b-page")
+    )
+    for discussion in (moving, other):
+        discussion.post("x")
+        falsify_counts(discussion)
+        clock.advance(minutes=1)
+    clock.advance(minutes=15)
+
+    def moved_first(runtime: Runtime, node: Document) -> Store:
+        if node["_id"] == "a-page":
+            moving.move("documents")
+        return store_of(runtime, node)
+
+    monkeypatch.setattr(upkeep, "store_of", moved_first)
+    assert upkeep.repair_counts(runtime) == 1
+
+    assert other.node["counts"] == {"visible": 1, "pending": 0}
 
 
 def test_old_comments_are_rendered_again(discussion: Discussion) -> None:
