@@ -33,7 +33,7 @@ def test_the_token_that_it_prints_is_an_admins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_everything(tmp_path: Path, number: int) -> None:
-    with server(tmp_path) as stack:
+    with server(tmp_path, "--empty") as stack:
         stack.wait_until_running()
         assert databases_over(tmp_path)
 
