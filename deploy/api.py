@@ -18,11 +18,15 @@ _STAGE = reference("RestAPI.Stage")
 
 
 def problem_body(response: dict[str, Any]) -> dict[str, Any]:
-    """Return the problem+json of one of API Gateway's own answers."""
+    """Return the problem+json of one of API Gateway's own answers.
+
+    That of all the others, whose status is what it is, leaves the status out.
+    """
+    status = {"status": response["statusCode"]} if "statusCode" in response else {}
     return {
         "type": f"urn:plaza:problem:{response['code']}",
         "title": response["title"],
-        "status": response["statusCode"],
+        **status,
         "code": response["code"],
     }
 
@@ -99,7 +103,7 @@ def _own_answers() -> dict[str, Any]:
     """Return API Gateway's own answers, as problem+json that an allowed page may read."""
     return {
         kind: {
-            "statusCode": response["statusCode"],
+            **({"statusCode": response["statusCode"]} if "statusCode" in response else {}),
             "responseParameters": _cors_parameters(),
             "responseTemplates": {"application/problem+json": json.dumps(problem_body(response))},
         }

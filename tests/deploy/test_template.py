@@ -324,6 +324,16 @@ def deployed_with(template: Any, value: Any, **parameters: str) -> Any:
     return clean_json(value, known)
 
 
+def test_a_refusal_of_a_kind_that_is_not_named_keeps_its_status(template: Any) -> None:
+    body = properties(template, "RestAPI")["DefinitionBody"]
+
+    other = body["x-amazon-apigateway-gateway-responses"]["DEFAULT_4XX"]
+
+    assert "statusCode" not in other
+    problem = json.loads(other["responseTemplates"]["application/problem+json"])
+    assert problem.keys() == {"type", "title", "code"}
+
+
 @pytest.mark.parametrize("kind", GATEWAY_RESPONSES)
 def test_a_gateway_answer_is_the_same_problem_as_the_apps(kind: str) -> None:
     from chalicelib import errors
