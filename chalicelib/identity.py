@@ -37,18 +37,22 @@ class Claims(BaseModel):
     name: Annotated[PersonName | None, BeforeValidator(drop_controls)] = None
     roles: tuple[str, ...] = ()
     advertiser: str | None = None
-    sites: tuple[str, ...] = ()
+    sites: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Principal:
-    """The caller: `advertiser` is the one that an advertiser acts for, `sites` a publisher's."""
+    """The caller: `advertiser` is the one that an advertiser acts for.
+
+    `sites` are those of a publisher or a moderator; None where the token names none, which is
+    more than an empty list, from which the last site was taken away.
+    """
 
     id: str
     name: str
     roles: frozenset[str] = frozenset()
     advertiser: str | None = None
-    sites: frozenset[str] = frozenset()
+    sites: frozenset[str] | None = None
 
     def has(self, *roles: Role) -> bool:
         """Tell whether the caller bears any of the roles; an admin bears them all."""
@@ -56,7 +60,7 @@ class Principal:
 
     def owns(self, site: str) -> bool:
         """Tell whether the caller is the site's publisher; an admin owns every site."""
-        own_sites = self.sites or {DEFAULT_SITE}
+        own_sites = {DEFAULT_SITE} if self.sites is None else self.sites
         return "admin" in self.roles or ("publisher" in self.roles and site in own_sites)
 
 
@@ -82,7 +86,7 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
         name=claims.name or claims.sub,
         roles=frozenset(claims.roles),
         advertiser=claims.advertiser,
-        sites=frozenset(claims.sites),
+        sites=None if claims.sites is None else frozenset(claims.sites),
     )
 
 

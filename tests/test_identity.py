@@ -57,6 +57,13 @@ def test_an_admin_bears_every_role() -> None:
     assert not Principal("ann", "Ann", frozenset({"publisher"})).has("moderator")
 
 
+def test_who_was_taken_off_the_last_site_owns_none() -> None:
+    principal = identify(signed(roles=["publisher"], sites=[]), SETTINGS, START)
+
+    assert principal is not None
+    assert not principal.owns("default")
+
+
 def test_a_publisher_owns_the_sites_of_the_token() -> None:
     publisher = Principal("ann", "Ann", frozenset({"publisher"}), sites=frozenset({"blog"}))
 

@@ -70,7 +70,9 @@ class Report:
         """The fields of a row, in order."""
         counts = [name for name in COUNTS if not name.endswith("_micros")]
         rates = ("ctr", "ctr_low", "ctr_high")
-        return ("period", *self.group_fields, *counts, *rates, self.money, "value_micros")
+        # What an advertiser's orders were worth is no publisher's business.
+        worth = ("value_micros",) if self.money == "spend_micros" else ()
+        return ("period", *self.group_fields, *counts, *rates, self.money, *worth)
 
 
 def read(

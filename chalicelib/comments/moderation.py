@@ -71,7 +71,7 @@ def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> di
     """Return what waits on the moderator's sites, longest waiting first: `{comments, next}`."""
     keys = runtime.settings.signing_keys
     sites: Document = {}
-    if moderator.sites and "admin" not in moderator.roles:
+    if moderator.sites is not None and "admin" not in moderator.roles:
         sites["site"] = {"$in": sorted(moderator.sites)}
     ranges: list[Document] = [{}]
     if query.cursor is not None:

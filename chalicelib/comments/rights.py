@@ -5,10 +5,11 @@ from chalicelib.identity import DEFAULT_SITE, Principal
 
 
 def moderates(principal: Principal, site: str) -> bool:
-    """Tell whether the caller moderates the site; without named sites, a moderator has all."""
+    """Tell whether the caller moderates the site; one whose token names no sites has all."""
     if "admin" in principal.roles:
         return True
-    return "moderator" in principal.roles and (not principal.sites or site in principal.sites)
+    own = principal.sites is None or site in principal.sites
+    return "moderator" in principal.roles and own
 
 
 def viewer(caller: Principal | None, site: str) -> Viewer:
@@ -20,4 +21,5 @@ def viewer(caller: Principal | None, site: str) -> Viewer:
 
 def default_site(principal: Principal) -> str:
     """Return the site of a node that names none: the caller's only one, or `default`."""
-    return next(iter(principal.sites)) if len(principal.sites) == 1 else DEFAULT_SITE
+    sites = principal.sites or ()
+    return next(iter(sites)) if len(sites) == 1 else DEFAULT_SITE

@@ -177,6 +177,7 @@ def test_a_publisher_sees_what_is_due_and_not_what_was_paid(client: Client) -> N
     (row,) = reply.json["rows"]
     assert (row["campaign_id"], row["revenue_micros"]) == (SPRING, 700)
     assert "spend_micros" not in row
+    assert "value_micros" not in row
 
 
 @pytest.mark.usefixtures("reported")

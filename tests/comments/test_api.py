@@ -234,14 +234,16 @@ def test_a_pending_comment_is_seen_by_its_author_and_moderators_alone(
     target = f"/nodes/a-page/comments/{comment['id']}"
     moderator = client.as_("mo", roles=["moderator"])
     elsewhere = client.as_("mia", roles=["moderator"], sites=["shop"])
+    dismissed = client.as_("max", roles=["moderator"], sites=[])
 
     assert comment["state"] == "pending"
     for caller in (ann, moderator):
         assert caller.get(target).status == 200
         assert texts(caller.get("/nodes/a-page/comments")) == ["first"]
-    for caller in (client, client.as_("bob"), publisher, elsewhere):
+    for caller in (client, client.as_("bob"), publisher, elsewhere, dismissed):
         assert caller.get(target).code == "unknown_comment"
         assert texts(caller.get("/nodes/a-page/comments")) == []
+    assert dismissed.get("/moderation/comments").json["comments"] == []
     assert client.get("/nodes/a-page").json["counts"] == {"visible": 0, "pending": 1}
 
 
