@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-import orjson
-
+from chalicelib import payloads
 from chalicelib.comments import nodes
 from chalicelib.comments.changing import change_comment
 from chalicelib.comments.models import (
@@ -35,10 +34,8 @@ from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
-# Lambda's answers end at 6 MB; a page that would be longer ends early, with a cursor.
-MAX_PAGE_BYTES = 4_000_000
-# The other members of a comment: ids, a path of up to 17 of them, names, times.
-_BYTES_BESIDE_TEXT = 1_500
+# The other members of a comment: ids, a path of up to 17 of them, a name of 100 characters, times.
+_BYTES_BESIDE_TEXT = 3_000
 EDIT_WINDOW = timedelta(minutes=15)
 
 
@@ -203,34 +200,20 @@ def _after(runtime: Runtime, query: PageQuery, scope: str) -> tuple[Any, ...] | 
 def _page(
     runtime: Runtime, node: Document, rows: list[Comment], limit: int, scope: str
 ) -> dict[str, Any]:
-    """Cut rows to the limit and to the bytes that an answer may have; give the next cursor."""
-    shown = [comment_answer(node["_id"], row) for row in rows[: _fitting(rows, limit)]]
+    """Cut rows to the limit and to what an answer can bear; give the next cursor."""
+    answers = [comment_answer(node["_id"], row) for row in rows[:limit]]
+    shown = answers if _are_short(rows) else answers[: payloads.fitting(answers)]
     more = len(shown) < len(rows)
     keys = runtime.settings.signing_keys
     last = position(node, rows[len(shown) - 1]) if more else ()
     return {"comments": shown, "next": encode_cursor(last, scope, keys) if more else None}
 
 
-def _fitting(rows: list[Comment], limit: int) -> int:
-    """Return how many rows an answer may have: at least one, and no more than its bytes hold."""
-    size = 0
-    for number, row in enumerate(rows[:limit]):
-        # JSON in UTF-8 takes up to four bytes a character, and escapes are no longer.
-        characters = len(row["text"] or "") + len(row["html"] or "")
-        size += _BYTES_BESIDE_TEXT + 4 * characters
-        if number and size > MAX_PAGE_BYTES:
-            return _measured(rows[:limit])
-    return limit
-
-
-def _measured(rows: list[Comment]) -> int:
-    """Count the rows that fit by what they really take."""
-    size = 0
-    for number, row in enumerate(rows):
-        size += _BYTES_BESIDE_TEXT + len(orjson.dumps([row["text"], row["html"]]))
-        if number and size > MAX_PAGE_BYTES:
-            return number
-    return len(rows)
+def _are_short(rows: list[Comment]) -> bool:
+    """Tell by the texts alone that an answer bears the rows, which most pages are done with."""
+    characters = sum(len(row["text"] or "") + len(row["html"] or "") for row in rows)
+    beside = _BYTES_BESIDE_TEXT * len(rows)
+    return payloads.BYTES_A_CHARACTER * characters + beside <= payloads.MAX_BYTES
 
 
 def _check_manages(caller: Principal, site: str) -> None:

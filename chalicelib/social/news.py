@@ -56,7 +56,7 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
         partial(PulledNews(database, own).newest, reader_id) if own.get("trimmed") else None,
     )
     show = partial(_show, database, reader_id, is_news)
-    return timelines.page(runtime, query, f"news:{reader_id}", fetch, show)
+    return timelines.page(runtime, query, timelines.View(f"news:{reader_id}", fetch, show))
 
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[st
         partial(PulledNews(database, own).sent, reader_id) if own.get("trimmed") else None,
     )
     show = partial(_show, database, reader_id, was_sent)
-    return timelines.page(runtime, query, f"incoming:{reader_id}", fetch, show)
+    return timelines.page(runtime, query, timelines.View(f"incoming:{reader_id}", fetch, show))
 
 
 def _merged(

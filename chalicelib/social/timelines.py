@@ -1,9 +1,11 @@
 """A page of posts, newest first, checked for the reader and filled up again."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from chalicelib import payloads
 from chalicelib.cursors import decode_cursor, encode_cursor
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
@@ -24,30 +26,40 @@ Fetch = Callable[[Position | None, int], list[Entry]]
 Show = Callable[[list[Document]], list[Document | None]]
 
 
-def page(
-    runtime: Runtime, query: PageQuery, scope: str, fetch: Fetch, show: Show
-) -> dict[str, Any]:
-    """Return `{posts, next}` of a view, as `checked` has it."""
-    posts, following = checked(runtime, query, scope, fetch, show)
-    return {"posts": [post_answer(post) for post in posts], "next": following}
-
-
-def checked(
-    runtime: Runtime, query: PageQuery, scope: str, fetch: Fetch, show: Show
-) -> tuple[list[Document], str | None]:
-    """Return the documents of a page and the cursor of the next one.
+@dataclass(frozen=True)
+class View:
+    """What a page is made of; cursors of one `scope` are no good in another.
 
     `fetch(after, count)` gives the entries that follow a position, fewer than `count` at the
-    view's end alone; `show(documents)` gives each as the reader sees it here, or None.
+    view's end alone; `show(documents)` gives each as the reader sees it here, or None; `answer`
+    gives the form in which such a document goes out.
+    """
+
+    scope: str
+    fetch: Fetch
+    show: Show
+    answer: Callable[[Document], Document] = post_answer
+
+
+def page(runtime: Runtime, query: PageQuery, view: View) -> dict[str, Any]:
+    """Return `{posts, next}` of a view, as `checked` has it."""
+    posts, following = checked(runtime, query, view)
+    return {"posts": posts, "next": following}
+
+
+def checked(runtime: Runtime, query: PageQuery, view: View) -> tuple[list[Document], str | None]:
+    """Return what a page answers, and the cursor of the next one; it may end early.
+
+    It does when the check has thinned too many, or where an answer can bear no more.
     """
     keys = runtime.settings.signing_keys
-    after = _decode(decode_cursor(query.cursor, scope, keys)) if query.cursor else None
+    after = _decode(decode_cursor(query.cursor, view.scope, keys)) if query.cursor else None
     shown: list[tuple[Position, Document]] = []
     count, examined, more = query.limit + 1, 0, True
     wanted = count
     while more and len(shown) < count and examined < MAX_EXAMINED:
-        entries = fetch(after, wanted)
-        shown += _shown(entries, show)
+        entries = view.fetch(after, wanted)
+        shown += _shown(entries, view.show)
         examined += len(entries)
         more = len(entries) == wanted
         after = entries[-1].position if entries else after
@@ -55,8 +67,12 @@ def checked(
     if len(shown) >= count:
         shown, more = shown[: query.limit], True
         after = shown[-1][0]
-    following = encode_cursor(_encode(after), scope, keys) if more and after else None
-    return [post for _position, post in shown], following
+    answers = [view.answer(document) for _position, document in shown]
+    fitting = payloads.fitting(answers)
+    if fitting < len(answers):
+        after, more = shown[fitting - 1][0], True
+    following = encode_cursor(_encode(after), view.scope, keys) if more and after else None
+    return answers[:fitting], following
 
 
 def _shown(entries: list[Entry], show: Show) -> list[tuple[Position, Document]]:

@@ -88,4 +88,4 @@ def read(
             for post in found
         ]
 
-    return timelines.page(runtime, query, f"wall:{owner_id}", fetch, show)
+    return timelines.page(runtime, query, timelines.View(f"wall:{owner_id}", fetch, show))

@@ -2,11 +2,13 @@
 
 import dataclasses
 import itertools
+import json
 import random
 
 import pytest
 
 from bench.discussions import seed_node
+from chalicelib import http, payloads
 from chalicelib.comments import posting
 from chalicelib.comments.models import DEEPEST
 from chalicelib.comments.store import Order, StoreName
@@ -285,6 +287,7 @@ def test_a_page_ends_early_before_it_is_too_large(discussion: Discussion) -> Non
     found = [comment["id"] for comment in discussion.walk()]
 
     assert 0 < len(page["comments"]) < 60
+    assert len(json.dumps(http.reply(page).body)) < payloads.MAX_BYTES + 1_000
     assert page["next"] is not None
     assert found == posted
 

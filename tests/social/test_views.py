@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib import payloads
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.social import fan_out as fan_outs
@@ -177,6 +178,21 @@ def test_pages_follow_one_another_over_the_month_s_end(
         assert [post for page in read for post in page] == whole
         assert all(len(page) == limit for page in read[:-1])
         assert read[-1]
+
+
+@pytest.mark.parametrize("view", ["news", "wall"])
+def test_a_page_that_no_answer_could_bear_ends_early(
+    client: Client, workers: Workers, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    follow(client, "bob", "ann")
+    posts = [publish(client, "ann", detail={"text": "x" * 1_000}) for _ in range(5)]
+    workers.drain()
+    monkeypatch.setattr(payloads, "MAX_BYTES", 3_000)
+
+    read = pages(client.as_("bob" if view == "news" else "ann"), f"/users/me/{view}", 50)
+
+    assert [len(page) for page in read] == [2, 2, 1]
+    assert {post for page in read for post in page} == set(posts)
 
 
 def test_what_a_fast_clock_dates_in_the_next_month_is_on_the_first_page(

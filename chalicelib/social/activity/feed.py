@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pymongo.database import Database
 
+from chalicelib import payloads
 from chalicelib.cursors import decode_cursor, encode_cursor
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
@@ -65,8 +66,12 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     bodies = _bodies(runtime.database, reader_id, found, query.limit + 1)
     shown = [each for each in found.positions if each.post_id in bodies]
     last = _end(found.positions, shown, query.limit, is_full=len(found.positions) == count)
+    answers = [action_answer(bodies[each.post_id], each.ts) for each in shown[: query.limit]]
+    fitting = payloads.fitting(answers)
+    if fitting < len(answers):
+        last = shown[fitting - 1]
     return {
-        "actions": [action_answer(bodies[each.post_id], each.ts) for each in shown[: query.limit]],
+        "actions": answers[:fitting],
         "next": cursor_of(runtime, reader_id, place.snapshot, last) if last else None,
         "newer": found.newer,
     }

@@ -41,5 +41,6 @@ def _slice(
     def show(found: list[Document]) -> list[Document | None]:
         return [action if may_see(action, reader_id, today) else None for action in found]
 
-    found, following = timelines.checked(runtime, query, scope, fetch, show)
-    return {"actions": [action_answer(action) for action in found], "next": following}
+    view = timelines.View(scope, fetch, show, action_answer)
+    found, following = timelines.checked(runtime, query, view)
+    return {"actions": found, "next": following}

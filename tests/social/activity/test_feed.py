@@ -8,6 +8,7 @@ import pytest
 from pymongo.collection import Collection
 from pymongo.database import Database
 
+from chalicelib import payloads
 from chalicelib.database import Document
 from chalicelib.social.activity import feed as feeds
 from chalicelib.social.activity import items
@@ -45,6 +46,17 @@ def test_a_feed_shows_actions_with_their_relevancy(office: Office) -> None:
 def test_a_feed_is_for_callers_and_may_be_empty(client: Client) -> None:
     assert client.get("/feed").code == "unauthenticated"
     assert page(client, "nobody") == {"actions": [], "next": None, "newer": 0}
+
+
+def test_a_page_that_no_answer_could_bear_ends_early(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = [office.act("ann", refs=[MARY]) for _ in range(5)]
+    office.workers.drain()
+    monkeypatch.setattr(payloads, "MAX_BYTES", 1_000)
+
+    assert 1 <= len(page(office.client, "bob")["actions"]) < 5
+    assert sorted(actions(office.client, "bob")) == sorted(done)
 
 
 def test_what_concerns_the_reader_stands_above_what_is_newer(office: Office) -> None:
