@@ -27,18 +27,19 @@ def _bring(runtime: Runtime, post: Document, user_ids: list[str], is_first: bool
     A worker that waits for the server's answer can have it do more: many readers are served in
     halves at the same time, and the walls meanwhile.
     """
-    half = len(user_ids) // 2 if len(user_ids) >= HALVED_FROM else 0
+    readers = news.present(runtime.database, user_ids)
+    half = len(readers) // 2 if len(readers) >= HALVED_FROM else 0
     with ThreadPoolExecutor(_MEANWHILE) as pool:
-        begun = [pool.submit(_put_on_walls, runtime, post)] if is_first else []
-        if half:
-            begun.append(pool.submit(_give, runtime, post, user_ids[:half]))
-        _give(runtime, post, user_ids[half:])
+        begun = [pool.submit(_give, runtime, post, readers[:half])] if half else []
+        if is_first:
+            begun.append(pool.submit(_put_on_walls, runtime, post))
+        _give(runtime, post, readers[half:])
     for each in begun:
         each.result()
 
 
 def _give(runtime: Runtime, post: Document, user_ids: list[str]) -> None:
-    news.design(runtime).add([post], news.present(runtime.database, user_ids))
+    news.design(runtime).add([post], user_ids)
 
 
 def _put_on_walls(runtime: Runtime, post: Document) -> None:
