@@ -171,7 +171,7 @@ class DocumentStore:
         # all indexes for them at every call: it keeps no choice for who has none pending.
         has_own = page.viewer.user_id is not None and not page.viewer.moderator
         if not has_own or node["counts"]["pending"] <= _FEW_PENDING:
-            found.hint(_by_state(node, sort))
+            found.hint(_by_state(sort))
         rows = found.sort(sort).limit(page.limit)
         return list(rows)  # type: ignore[arg-type]
 
@@ -203,9 +203,9 @@ def _seen_by(viewer: Viewer) -> list[Document]:
     return branches
 
 
-def _by_state(node: Document, sort: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the index by state that gives this order."""
-    return [*_NODE, ("state", ASCENDING), *(sort if node["threaded"] else _BY_SEQ)]
+def _by_state(sort: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return the index by state that gives this order, read from either end."""
+    return [*_NODE, ("state", ASCENDING), *(sort if sort in _ORDERS else _BY_SEQ)]
 
 
 def _sort(node: Document, page: Page) -> list[tuple[str, int]]:
