@@ -13,12 +13,11 @@ from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social import graph, posts, users
+from chalicelib.social import graph, posts, timelines, users
 from chalicelib.social.messages import Spread
 from chalicelib.social.models import HELD_ON_POST, comment_answer
-from chalicelib.social.timelines import MAX_EXAMINED, MIN_REFILL
 from chalicelib.social.users import By
-from chalicelib.social.views import Position, newer_than
+from chalicelib.social.views import Entry, Position, newer_than
 from chalicelib.social.visibility import sees
 
 
@@ -113,30 +112,27 @@ def list_all(
     is more. Raises UnknownPost where the reader may not see the post.
     """
     posts.find_visible(runtime.database, post_id, reader_id)
+    database = runtime.database
+
+    def fetch(after: Position | None, count: int) -> list[Entry]:
+        found = _after(database, post_id, after, count)
+        return [Entry(_at(comment), comment) for comment in found]
+
+    def show(found: list[Document]) -> list[Document | None]:
+        reader = graph.reader(database, reader_id, {each["by"]["id"] for each in found})
+        return [comment if sees(reader, comment) else None for comment in found]
+
     keys, scope = runtime.settings.signing_keys, f"post-comments:{post_id}"
     after = _decode(decode_cursor(query.cursor, scope, keys)) if query.cursor else None
-    shown: list[Document] = []
-    count, examined, more = query.limit + 1, 0, True
-    wanted = count
-    while more and len(shown) < count and examined < MAX_EXAMINED:
-        found = _after(runtime.database, post_id, after, wanted)
-        reader = graph.reader(runtime.database, reader_id, {each["by"]["id"] for each in found})
-        shown += [each for each in found if sees(reader, each)]
-        examined += len(found)
-        more = len(found) == wanted
-        after = _at(found[-1]) if found else after
-        wanted = max(count, MIN_REFILL)
-    page = shown[: query.limit]
-    if len(shown) >= count:
-        after, more = _at(page[-1]), True
+    shown, following = timelines.filled(query.limit, after, fetch, show)
     return {
-        "comments": [comment_answer(comment) for comment in page],
-        "next": encode_cursor(_encode(after), scope, keys) if more and after else None,
+        "comments": [comment_answer(comment) for _position, comment in shown],
+        "next": encode_cursor(_encode(following), scope, keys) if following else None,
     }
 
 
 def _after(
-    database: Database[Document], post_id: str, after: tuple[datetime, str] | None, limit: int
+    database: Database[Document], post_id: str, after: Position | None, limit: int
 ) -> list[Document]:
     """Return the comments that follow a position, oldest first, wherever they stand."""
     # The post first: a comment that is being moved is then found in one place at least.
@@ -150,24 +146,24 @@ def _after(
 
 
 def _older(
-    database: Database[Document], post_id: str, after: tuple[datetime, str] | None, limit: int
+    database: Database[Document], post_id: str, after: Position | None, limit: int
 ) -> list[Document]:
     where: Document = {"post_id": post_id}
     if after:
-        where |= newer_than(Position(*after), "ts", "id")
+        where |= newer_than(after, "ts", "id")
     order = list(BY_TIME.items())
     return list(database[OLDER_COMMENTS.name].find(where).sort(order).limit(limit))
 
 
-def _at(comment: Document) -> tuple[datetime, str]:
-    return comment["ts"], comment["id"]
+def _at(comment: Document) -> Position:
+    return Position(comment["ts"], comment["id"])
 
 
-def _encode(position: tuple[datetime, str]) -> list[Any]:
+def _encode(position: Position) -> list[Any]:
     ts, comment_id = position
     return [ts.isoformat(), comment_id]
 
 
-def _decode(position: list[Any]) -> tuple[datetime, str]:
+def _decode(position: list[Any]) -> Position:
     ts, comment_id = position
-    return datetime.fromisoformat(ts), comment_id
+    return Position(datetime.fromisoformat(ts), comment_id)

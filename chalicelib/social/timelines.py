@@ -54,25 +54,35 @@ def checked(runtime: Runtime, query: PageQuery, view: View) -> tuple[list[Docume
     """
     keys = runtime.settings.signing_keys
     after = _decode(decode_cursor(query.cursor, view.scope, keys)) if query.cursor else None
+    shown, following = filled(query.limit, after, view.fetch, view.show)
+    answers = [view.answer(document) for _position, document in shown]
+    fitting = payloads.fitting(answers)
+    if fitting < len(answers):
+        following = shown[fitting - 1][0]
+    cursor = encode_cursor(_encode(following), view.scope, keys) if following else None
+    return answers[:fitting], cursor
+
+
+def filled(
+    limit: int, after: Position | None, fetch: Fetch, show: Show
+) -> tuple[list[tuple[Position, Document]], Position | None]:
+    """Return what a page shows after a position, and where the next one goes on; None at the end.
+
+    `fetch` and `show` are those of a `View`. Where the check thins a page, it is filled up again.
+    """
     shown: list[tuple[Position, Document]] = []
-    count, examined, more = query.limit + 1, 0, True
+    count, examined, more = limit + 1, 0, True
     wanted = count
     while more and len(shown) < count and examined < MAX_EXAMINED:
-        entries = view.fetch(after, wanted)
-        shown += _shown(entries, view.show)
+        entries = fetch(after, wanted)
+        shown += _shown(entries, show)
         examined += len(entries)
         more = len(entries) == wanted
         after = entries[-1].position if entries else after
         wanted = max(count, MIN_REFILL)
     if len(shown) >= count:
-        shown, more = shown[: query.limit], True
-        after = shown[-1][0]
-    answers = [view.answer(document) for _position, document in shown]
-    fitting = payloads.fitting(answers)
-    if fitting < len(answers):
-        after, more = shown[fitting - 1][0], True
-    following = encode_cursor(_encode(after), view.scope, keys) if more and after else None
-    return answers[:fitting], following
+        return shown[:limit], shown[limit - 1][0]
+    return shown, after if more else None
 
 
 def _shown(entries: list[Entry], show: Show) -> list[tuple[Position, Document]]:

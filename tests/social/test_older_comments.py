@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.social import comments
+from chalicelib.social import comments, timelines
 from tests.social.people import Town, comment, settle
 
 
@@ -98,8 +98,8 @@ def test_many_who_comment_at_once_lose_nothing_and_keep_the_bound(town: Town) ->
 def test_comments_that_a_block_hides_make_a_page_short_and_not_slow(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comments, "MIN_REFILL", 2)
-    monkeypatch.setattr(comments, "MAX_EXAMINED", 4)
+    monkeypatch.setattr(timelines, "MIN_REFILL", 2)
+    monkeypatch.setattr(timelines, "MAX_EXAMINED", 4)
     post = town.publish()
     for number in range(10):
         town.clock.advance(seconds=1)
