@@ -218,11 +218,6 @@ def _action(runtime: Runtime, action_id: str, conducted: datetime) -> Document:
         },
         "tags": ["skilled", "friendly"],
         "mentions": [ACTOR.id, "engineer", "mary"],
-        "hidden": False,
-        "hidden_version": 0,
-        "deleted": False,
-        "comment_count": 0,
-        "reaction_count": 0,
-        "event_count": 0,
+        **actions.UNTOUCHED,
         "fan_out": {**leases.new(runtime), "state": "done"},
     }

@@ -99,7 +99,7 @@ _EMPTIED: Document = {
 }
 
 # What nobody has done anything to yet.
-_UNTOUCHED: Document = {
+UNTOUCHED: Document = {
     "hidden": False,
     "hidden_version": 0,
     "deleted": False,
@@ -132,7 +132,7 @@ def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> Document:
         "conducted": now,
         **unit,
         **_told(caller.id, new),
-        **_UNTOUCHED,
+        **UNTOUCHED,
         "fan_out": leases.new(runtime),
     }
     collection(runtime.database).insert_one(action)

@@ -6,6 +6,7 @@ from typing import Any
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social import leases
+from chalicelib.social.activity.actions import UNTOUCHED
 from tests.social.activity.office import APPLIED
 
 ANN = {"id": "ann", "name": "Ann"}
@@ -57,12 +58,7 @@ def action(runtime: Runtime, action_id: str, conducted: datetime, **given: Any) 
         "descriptor": APPLIED,
         "tags": APPLIED["tags"],
         "mentions": ["ann", "engineer", "mary"],
-        "hidden": False,
-        "hidden_version": 0,
-        "deleted": False,
-        "comment_count": 0,
-        "reaction_count": 0,
-        "event_count": 0,
+        **UNTOUCHED,
         "fan_out": {**leases.new(runtime), "state": "done"},
         **given,
     }
