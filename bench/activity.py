@@ -16,10 +16,13 @@ from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social import leases
-from chalicelib.social.activity import actions, events, feed, items, people, ranking
-from chalicelib.social.activity.models import OrgSettings, fields_for
-from chalicelib.social.views import Position, older_than
+from chalicelib.social.activity.actions import actions, events
+from chalicelib.social.activity.actions.models import fields_for
+from chalicelib.social.activity.feed import items, reading, reranking
+from chalicelib.social.activity.org import people
+from chalicelib.social.activity.org.models import OrgSettings
+from chalicelib.social.delivery import leases
+from chalicelib.social.paging.positions import Position, older_than
 
 ACTOR, READER = Principal("actor", "Actor"), "reader"
 PLACE = OrgSettings(team="hiring", department="people")
@@ -45,7 +48,7 @@ def _pages(stage: Stage) -> Iterator[Case]:
         case = partial(Case, size=size, unit="items", ratio_at_most=2.0)
         yield case("first page of a feed", _page(calls), _raw_page(here))
         middle = Position(*times[min(size, BODIES) // 2])
-        below = feed.cursor_of(here, READER, here.now(), middle)
+        below = reading.cursor_of(here, READER, here.now(), middle)
         yield case("later page of a feed", _page(calls, below), _raw_page(here, middle))
 
 
@@ -102,7 +105,7 @@ class Comments:
 
     def rank(self) -> None:
         """Do what the comment's message asks for."""
-        ranking.rank(self._runtime, self._action_id, self._event_id, "")
+        reranking.rank(self._runtime, self._action_id, self._event_id, "")
 
 
 def _raw_ranking(runtime: Runtime, action_id: str) -> Work:
@@ -126,7 +129,7 @@ def _doors(stage: Stage) -> Iterator[list[Case]]:
         case = partial(Case, "first page of a feed, by door", floor=raw)
         http = _page(HttpCalls(url, runtime, READER))
         yield [
-            case(work=lambda: feed.read(runtime, READER, query), door="function"),
+            case(work=lambda: reading.read(runtime, READER, query), door="function"),
             case(work=_page(AppCalls(runtime, READER))),
             case(work=http, door="HTTP"),
             case(work=http, door="HTTP", connections=8),

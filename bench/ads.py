@@ -13,11 +13,12 @@ from bench.case import Case, Work
 from bench.inventory import KEYWORDS, SITE, add_visitor, add_zone, campaign_body, put_campaign
 from bench.inventory import put_zone as add_empty_zone
 from bench.stage import Stage
-from chalicelib.ads import campaigns
-from chalicelib.ads.decisions import Asked, answer, decide
-from chalicelib.ads.visitors import PROFILES, read, undecoded
-from chalicelib.ads.warm import Warm
-from chalicelib.ads.zones import ZONES
+from chalicelib.ads.campaigns import lifecycle
+from chalicelib.ads.inventory.zones import ZONES
+from chalicelib.ads.serving.cache import ZoneCache
+from chalicelib.ads.serving.decisions import Asked, answer, decide
+from chalicelib.ads.visitors.profiles import PROFILES, read, undecoded
+from chalicelib.ads.visitors.visitor_ids import sign
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
@@ -78,12 +79,19 @@ def _decision(runtime: Runtime, name: str, size: int) -> Case:
 def _events(runtime: Runtime, size: int, query: dict[str, str]) -> Work:
     """Return a decision through the app; the event is made once, as the floor's filter is."""
     calls = AppCalls(runtime)
-    event = _event(calls, size, query)
+    event = _event(runtime, calls, size, query)
     return lambda: calls.send(event)
 
 
-def _event(calls: AppCalls, size: int, query: dict[str, str]) -> Document:
-    return calls.event("GET", "/ads/{site}/{zone}", _zone(size), query)
+def _event(runtime: Runtime, calls: AppCalls, size: int, query: dict[str, str]) -> Document:
+    return calls.event("GET", "/ads/{site}/{zone}", _zone(size), _signed(runtime, query))
+
+
+def _signed(runtime: Runtime, query: dict[str, str]) -> dict[str, str]:
+    """Return a query in which the visitor is named as a page names one."""
+    if "visitor" not in query:
+        return query
+    return {**query, "visitor": sign(query["visitor"], runtime.settings.signing_keys)}
 
 
 def _zone(size: int) -> dict[str, str]:
@@ -104,7 +112,7 @@ def _read_part(runtime: Runtime, visitor: str) -> Work:
 
 def _cold(runtime: Runtime, size: int) -> Case:
     """Give the first decision of a container, whose memory is empty."""
-    event = _event(AppCalls(runtime), size, DECISIONS["profile, keywords"])
+    event = _event(runtime, AppCalls(runtime), size, DECISIONS["profile, keywords"])
     fresh: list[AppCalls] = []
     key = {"site_id": SITE, "zone_id": f"zone-{size}"}
     return Case(
@@ -159,13 +167,13 @@ def _deactivation(runtime: Runtime, zones: int) -> Case:
     ids = [f"advertiser-{number}:wide-{zones}" for number in range(10)]
     for campaign_id in ids:
         put_campaign(runtime, campaign_id, names, 1, rng)
-        campaigns.activate(runtime.database, campaign_id, runtime.now())
+        lifecycle.activate(runtime.database, campaign_id, runtime.now())
     database, path = runtime.database, {"campaign": ids[0]}
     calls = AppCalls(runtime, roles=["admin"])
 
     def activate() -> None:
-        campaigns.deactivate(database, ids[0])
-        campaigns.activate(database, ids[0], runtime.now())
+        lifecycle.deactivate(database, ids[0])
+        lifecycle.activate(database, ids[0], runtime.now())
 
     return Case(
         "campaign deactivated",
@@ -192,6 +200,7 @@ def _doors(runtime: Runtime, url: str) -> Iterator[Case]:
         floor_is="Plaza's read of the part it looks at",
     )
     yield case(work=_function(runtime, size), door="function")
+    query = _signed(runtime, query)
     yield case(work=_call(AppCalls(runtime), size, query))
     http = _call(HttpCalls(url, runtime), size, query)
     for connections in (1, 8):
@@ -200,7 +209,7 @@ def _doors(runtime: Runtime, url: str) -> Iterator[Case]:
 
 def _function(runtime: Runtime, size: int) -> Work:
     """Return what the view of a decision calls."""
-    warm, words = Warm(runtime), tuple(KEYWORDS.split(","))
+    warm, words = ZoneCache(runtime), tuple(KEYWORDS.split(","))
     asked = Asked(SITE, f"zone-{size}", visitor="small", keywords=words)
     return lambda: answer(runtime, decide(runtime, warm, asked))
 

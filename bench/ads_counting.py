@@ -16,19 +16,21 @@ from bench.calls import AppCalls
 from bench.case import Case, Work
 from bench.inventory import SITE, add_visitor, add_zone
 from bench.stage import Stage
-from chalicelib.ads import counts, events, leases, reconciling, rolling, tracking
-from chalicelib.ads.balances import CAMPAIGNS, price_micros
-from chalicelib.ads.counts import Counted, Place
-from chalicelib.ads.drawing import HeldLeases
-from chalicelib.ads.events import AdEvent
-from chalicelib.ads.leases import Terms
-from chalicelib.ads.tokens import Offer
-from chalicelib.ads.visitors import PROFILES
+from chalicelib.ads.budgets import leases
+from chalicelib.ads.budgets.held_leases import HeldLeases
+from chalicelib.ads.budgets.leases import Terms
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, price_micros
+from chalicelib.ads.reports import counters, roll_ups
+from chalicelib.ads.reports import progress as reports_progress
+from chalicelib.ads.reports.counters import AdPlace, Counted
+from chalicelib.ads.tracking import beacons, counting, events, reconciliation
+from chalicelib.ads.tracking.events import AdEvent
+from chalicelib.ads.tracking.tokens import Offer
+from chalicelib.ads.visitors.profiles import PROFILES
 from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
 
 ZONE = "counted"
-BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
 # Impressions in a visitor's profile: of how many advertisers, and so many of each.
 PROFILES_MET = {20: (5, 4), 2_000: (50, 40), 20_000: (200, 100)}
 # More than a run counts.
@@ -97,10 +99,9 @@ class Beacons:
             lease_id=None,
             expires_at=self._runtime.now() + timedelta(hours=1),
         )
-        url = tracking.urls(self._runtime, offer, self._campaign["pricing"])["impression_url"]
+        url = beacons.urls(self._runtime, offer, self._campaign["pricing"])["impression_url"]
         path = {"token": url.rpartition("/")[2]}
         self._event = self._calls.event("POST", "/ads/events/{token}", path)
-        self._event["headers"]["user-agent"] = BROWSER
 
     def _push(self) -> None:
         entry = {
@@ -152,7 +153,7 @@ class Worker:
 
     def _count(self) -> None:
         now = self._runtime.now()
-        events.count(self._runtime.database, self._seen, now, self._runtime.random)
+        counting.count_and_bill(self._runtime.database, self._seen, now, self._runtime.random)
 
     def _insert(self) -> None:
         self._runtime.database[events.EVENTS.name].insert_many(self._rows)
@@ -174,7 +175,7 @@ class Worker:
 
 def _stored(event: AdEvent) -> Document:
     """Return an event as the worker stores it."""
-    place = Place(event.campaign_id, event.ad_unit_id, event.site_id, event.zone_id)
+    place = AdPlace(event.campaign_id, event.ad_unit_id, event.site_id, event.zone_id)
     paid = {"billed": True, "price_micros": event.price_micros, "lease_id": event.lease_id}
     return {**_raw_event(event.decision, place, event.ts), **paid}
 
@@ -205,10 +206,10 @@ def _day(runtime: Runtime, size: int) -> Iterator[Case]:
     today = runtime.now().replace(hour=0, minute=0, second=0, microsecond=0)
     day = today - timedelta(days=1)
     _load_day(runtime, day, size)
-    progress = runtime.database[rolling.PROGRESS.name]
+    progress = runtime.database[reports_progress.PROGRESS.name]
     yield Case(
         "a day rolled up",
-        lambda: rolling.roll_up(runtime.database, runtime.now()),
+        lambda: roll_ups.roll_up(runtime.database, runtime.now()),
         raw_changes.roll_up(runtime.database, day),
         floor_is="the same three aggregations",
         size=size,
@@ -221,7 +222,7 @@ def _day(runtime: Runtime, size: int) -> Iterator[Case]:
 
     def reconcile() -> None:
         for number in range(PLACES):
-            found = reconciling.reconcile(runtime.database, f"bench:day-{number}", day, today)
+            found = reconciliation.reconcile(runtime.database, f"bench:day-{number}", day, today)
             assert found == []  # noqa: S101 - both were loaded alike
 
     yield Case(
@@ -252,12 +253,12 @@ def _load_day(runtime: Runtime, day: datetime, number_of_events: int) -> None:
         if len(rows) == LOADED_AT_ONCE:
             collection.insert_many(rows, ordered=False)
             rows.clear()
-    for shard in range(counts.SHARDS):
+    for shard in range(counters.SHARDS):
         mine = [
             Counted(
                 _place(place),
                 day + timedelta(hours=hour),
-                {"impressions": (numbers[at] + shard) // counts.SHARDS},
+                {"impressions": (numbers[at] + shard) // counters.SHARDS},
             )
             for at, (hour, place) in enumerate(slots)
         ]
@@ -266,14 +267,14 @@ def _load_day(runtime: Runtime, day: datetime, number_of_events: int) -> None:
 
 def _add(runtime: Runtime, counted: list[Counted], shard: int) -> None:
     database, now = runtime.database, runtime.now()
-    in_transaction(database, lambda session: counts.add(database, session, counted, shard, now))
+    in_transaction(database, lambda session: counters.add(database, session, counted, shard, now))
 
 
-def _place(number: int) -> Place:
-    return Place(f"bench:day-{number}", "one", SITE, ZONE)
+def _place(number: int) -> AdPlace:
+    return AdPlace(f"bench:day-{number}", "one", SITE, ZONE)
 
 
-def _raw_event(decision: str, place: Place, ts: datetime) -> Document:
+def _raw_event(decision: str, place: AdPlace, ts: datetime) -> Document:
     """Return an impression as the worker stores it, which nobody pays for."""
     return {
         "_id": f"{decision}:0:impression",
@@ -295,7 +296,7 @@ def _raw_event(decision: str, place: Place, ts: datetime) -> Document:
 def _count_raw(runtime: Runtime, day: datetime) -> Work:
     """Return the count of a day's events by place and hour."""
     hour = {"$dateTrunc": {"date": "$ts", "unit": "hour"}}
-    key = {"period": hour, **{name: f"${name}" for name in Place._fields}}
+    key = {"period": hour, **{name: f"${name}" for name in AdPlace._fields}}
     pipeline: list[Document] = [
         {"$match": {"ts": {"$gte": day, "$lt": day + timedelta(days=1)}}},
         {"$group": {"_id": key, "impressions": {"$sum": 1}}},

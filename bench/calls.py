@@ -18,6 +18,8 @@ from local.tokens import mint
 FUNCTION_TIMEOUT_MS = 30_000
 _REQUEST_ID = "5fd1b6f2-7a3c-4c1e-9d4b-0f9c3a6e2b10"
 _FAILED = 400
+# Without a User-Agent a caller counts as a program, for which no money is leased.
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
 
 
 class Context:
@@ -86,7 +88,11 @@ class AppCalls:
         body: Mapping[str, Any] | None = None,
     ) -> Document:
         """Return the event of a call, in the form of API Gateway's proxy integration."""
-        headers = {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
+        headers = {
+            "authorization": f"Bearer {self._token}",
+            "content-type": "application/json",
+            "user-agent": BROWSER,
+        }
         return {
             "requestContext": {
                 "httpMethod": method,
@@ -111,7 +117,11 @@ class HttpCalls:
     def __init__(self, url: str, runtime: Runtime, sub: str = "ann", **claims: Any) -> None:
         self._address = urlsplit(url).netloc
         token = mint(runtime.settings, runtime.now(), sub, **claims)
-        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._headers = {
+            "Authorization": f"Bearer {token}",
+            "Content-Type": "application/json",
+            "User-Agent": BROWSER,
+        }
         self._local = threading.local()
 
     def __call__(

@@ -20,7 +20,7 @@ from bench.machine import commit, machine
 from bench.stage import fresh_stage
 from bench.tables import table
 from chalicelib import __version__
-from chalicelib.queues import Message
+from chalicelib.messaging import Message
 from deploy.declared import ROOT, Api, Command, Function, Worker, declared_functions
 from deploy.package import package
 from local.lambda_runtime import lambda_function, link_runtime

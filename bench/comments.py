@@ -14,9 +14,10 @@ from bench.case import Case, Work
 from bench.discussions import made_up, seed_node
 from bench.raw_comments import LIMIT, RAW, TEXT, Bench, RawDocuments
 from bench.stage import Stage
-from chalicelib.comments import nodes, operations
+from chalicelib.comments import nodes
+from chalicelib.comments.discussion import reading
+from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.models import CommentsQuery, NewComment
-from chalicelib.comments.posting import post_comment
 from chalicelib.comments.store import Order, StoreName
 from chalicelib.identity import Principal
 
@@ -115,6 +116,6 @@ def _functions(bench: Bench) -> tuple[Work, Work]:
     query = CommentsQuery(order="oldest", limit=LIMIT)
     new = NewComment(text=TEXT)
     return (
-        lambda: operations.list_comments(runtime, node, query, ann),
+        lambda: reading.list_comments(runtime, node, query, ann),
         lambda: post_comment(runtime, node, new, ann),
     )

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from chalicelib.comments import nodes
+from chalicelib.comments.discussion.posting import new_comment_id
+from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
-from chalicelib.comments.posting import new_comment_id
 from chalicelib.comments.store import Comment, StoreName
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Document
+from chalicelib.identity import DEFAULT_SITE
 from chalicelib.runtime import Runtime
 
 POSTED = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -71,7 +73,7 @@ def seed_node(  # noqa: PLR0913 - a node has so many sides
     visible_of_ten: int = 10,
 ) -> Document:
     """Make a node with a made-up discussion of so many comments; return it."""
-    node = nodes.new_node(node_id)
+    node = nodes.new_node(node_id, site_of(node_id) or DEFAULT_SITE)
     node |= {"store": store, "threaded": threaded, "last_seq": number, "last_posted": POSTED}
     node["moving"] = {"owner": "bench", "expires_at": POSTED, "generation": 0}
     nodes.insert(runtime.database, node)

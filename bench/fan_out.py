@@ -13,10 +13,10 @@ from bench.case import Case
 from bench.people import seed_followers, seed_post
 from bench.stage import Stage
 from chalicelib.database import Document
-from chalicelib.queues import Message, Queues
+from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime
-from chalicelib.social import fan_out, news_items
-from chalicelib.social.views import NewsDesign
+from chalicelib.social.timelines import post_fan_out, references
+from chalicelib.social.timelines.view import NewsDesign
 
 RATE_AT_LEAST, BARRED_FROM = 0.7, 1_000
 PUSHED: tuple[NewsDesign, ...] = ("references", "copies")
@@ -72,17 +72,17 @@ class FanOut:
     def deliver(self) -> None:
         """Work on message after message until none waits."""
         while message := self._waiting.take():
-            fan_out.handle(self._runtime, message)
+            post_fan_out.handle(self._runtime, message)
 
     def make_items(self) -> None:
         """Make the items of a post that nobody delivers."""
         post = seed_post(self._runtime)
         self._waiting.take()
-        self._items = news_items.items_of({**post, "_id": f"{post['_id']}-raw"}, self._readers)
+        self._items = references.items_of({**post, "_id": f"{post['_id']}-raw"}, self._readers)
 
     def insert(self) -> None:
         """Insert the items by the driver."""
-        rows = self._runtime.database[news_items.NEWS_ITEMS.name]
+        rows = self._runtime.database[references.NEWS_ITEMS.name]
         rows.insert_many(self._items, ordered=False)
 
 

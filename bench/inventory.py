@@ -4,8 +4,11 @@ import random
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalicelib.ads import campaigns, visitors, zones
-from chalicelib.ads.models import Campaign, Zone
+from chalicelib.ads.campaigns import lifecycle
+from chalicelib.ads.campaigns.models import Campaign
+from chalicelib.ads.inventory import zones
+from chalicelib.ads.inventory.models import Zone
+from chalicelib.ads.visitors import profiles
 from chalicelib.runtime import Runtime
 
 SITE = "bench"
@@ -26,7 +29,7 @@ def add_zone(runtime: Runtime, zone_id: str, ads: int) -> None:
         advertiser = f"advertiser-{number % ADVERTISERS}"
         campaign_id = f"{advertiser}:{zone_id}-{number}"
         put_campaign(runtime, campaign_id, [zone_id], units, rng)
-        campaigns.activate(runtime.database, campaign_id, runtime.now())
+        lifecycle.activate(runtime.database, campaign_id, runtime.now())
 
 
 def put_zone(runtime: Runtime, zone_id: str) -> None:
@@ -41,7 +44,7 @@ def put_campaign(
     """Make a campaign of these zones and return its body."""
     body = campaign_body(zone_ids, units, rng, runtime.now())
     campaign = Campaign.model_validate(body)
-    campaigns.put(runtime.database, campaign_id, campaign, runtime.now())
+    lifecycle.put(runtime.database, campaign_id, campaign, runtime.now())
     return body
 
 
@@ -84,7 +87,7 @@ def add_visitor(runtime: Runtime, visitor: str, advertisers: int, impressions: i
     }
     events = [{"ts": seen + timedelta(seconds=n), **entry} for n in range(impressions)]
     histories = {f"advertiser-{n}": {"impressions": events} for n in range(advertisers)}
-    runtime.database[visitors.PROFILES.name].insert_one(
+    runtime.database[profiles.PROFILES.name].insert_one(
         {
             "_id": visitor,
             "revision": "r",

@@ -26,16 +26,19 @@ from bench.discussions import seed_node
 from bench.inventory import SITE, add_zone
 from bench.stage import Stage, fresh_stage
 from bench.tables import table
+from chalicelib.ads.visitors import visitor_ids
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from chalicelib.social import circles, graph, users
+from chalicelib.social.graph import circles, following, users
+from local.environments import environment
 from local.tokens import mint
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS, ENVIRONMENT = ROOT / "requirements-load.txt", ROOT / ".venv-load"
-NODES = tuple(f"page-{number}" for number in range(20))
+NODES = tuple(f"{SITE}:page-{number}" for number in range(20))
 ZONES = {"small": 10, "large": 1_000}
 AUTHORS = tuple(f"author-{number}" for number in range(10))
+VISITORS = 2_000
 READERS = tuple(f"reader-{number}" for number in range(20))
 COMMENTS_EACH = 200
 DRAIN_SECONDS = 300
@@ -60,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=int, default=60, help="default: %(default)s")
     parser.add_argument("--users", type=int, default=16, help="at once; default: %(default)s")
     given = parser.parse_args(arguments)
-    locust = _installed()
+    locust = environment(ENVIRONMENT, REQUIREMENTS) / "locust"
     with (
         tempfile.TemporaryDirectory(prefix="plaza-load-") as name,
         fresh_stage(Path(name)) as stage,
@@ -81,22 +84,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
 
 
-def _installed() -> Path:
-    """Return the locust of an environment of its own, which is made at the first run."""
-    locust, stamp = ENVIRONMENT / "bin" / "locust", ENVIRONMENT / ".installed"
-    wanted = REQUIREMENTS.read_text()
-    if not (stamp.exists() and stamp.read_text() == wanted):
-        print("Installing locust into .venv-load (once) ...", flush=True)
-        pip = [str(ENVIRONMENT / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-        for command in (
-            [sys.executable, "-m", "venv", "--clear", str(ENVIRONMENT)],
-            [*pip, "--disable-pip-version-check", "--requirement", str(REQUIREMENTS)],
-        ):
-            subprocess.run(command, check=True)  # noqa: S603 - fixed commands
-        stamp.write_text(wanted)
-    return locust
-
-
 def seed(runtime: Runtime) -> None:
     """Make the pages, the ads and the people of the day; every reader follows every author."""
     for node in NODES:
@@ -108,17 +95,19 @@ def seed(runtime: Runtime) -> None:
     for reader in READERS:
         circles.put(runtime.database, reader, "read", "Read")
         for author in AUTHORS:
-            graph.add_member(runtime, reader, "read", author)
+            following.add_member(runtime, reader, "read", author)
 
 
 def _day(stage: Stage, locust: Path, url: str, seconds: int, users_at_once: int) -> dict[str, Any]:
     """Let locust live the day; return what it wrote down."""
     runtime, result = stage.runtime, stage.folder / "result.json"
+    keys = runtime.settings.signing_keys
     people = {name: mint(runtime.settings, runtime.now(), name) for name in (*AUTHORS, *READERS)}
     plan = {
         "nodes": NODES,
         "site": SITE,
         "zones": list(ZONES),
+        "visitors": [visitor_ids.sign(f"visitor-{n}", keys) for n in range(VISITORS)],
         "authors": {name: people[name] for name in AUTHORS},
         "readers": {name: people[name] for name in READERS},
         "result": str(result),
@@ -133,7 +122,7 @@ def _day(stage: Stage, locust: Path, url: str, seconds: int, users_at_once: int)
     environment = {**os.environ, "PLAZA_LOAD_PLAN": str(plan_file)}
     log = stage.folder / "locust.log"
     with log.open("wb") as out:
-        done = subprocess.run(  # noqa: S603 - the locust installed above
+        done = subprocess.run(  # noqa: S603 - the locust of `environment`
             command, env=environment, check=False, stdout=out, stderr=out
         )
     if done.returncode:

@@ -17,7 +17,6 @@ from locust import (  # type: ignore[import-not-found]  # has an environment of 
 
 PLAN: dict[str, Any] = json.loads(Path(os.environ["PLAZA_LOAD_PLAN"]).read_text())
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
-VISITORS = 2_000
 _ANSWERED, _CREATED, _NO_CONTENT = 200, 201, 204
 
 rng = random.Random(5)  # noqa: S311 - the same day every time
@@ -34,13 +33,13 @@ def read_comments(user: Any) -> None:
 
 def see_an_ad(user: Any) -> None:
     """Ask for an ad and tell that it was seen."""
-    visitor = f"visitor-{rng.randrange(VISITORS)}"
+    visitor = rng.choice(PLAN["visitors"])
     path = f"/ads/{PLAN['site']}/{rng.choice(PLAN['zones'])}?visitor={visitor}"
-    answer = user.client.get(path, name="ad")
+    headers = {"User-Agent": BROWSER}
+    answer = user.client.get(path, headers=headers, name="ad")
     if answer.status_code != _ANSWERED:
         return
     for ad in answer.json()["ads"]:
-        headers = {"User-Agent": BROWSER}
         seen = user.client.post(ad["impression_url"], headers=headers, name="beacon")
         is_acknowledged = seen.status_code == _NO_CONTENT
         beacons["acknowledged" if is_acknowledged else "failed"] += 1

@@ -4,11 +4,13 @@ from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social import news, posts, users
-from chalicelib.social.graph_store import StoreName
-from chalicelib.social.graph_stores.edges import EDGES, edge_id
-from chalicelib.social.models import new_post_model
-from chalicelib.social.news_items import NEWS_ITEMS
+from chalicelib.social.graph import users
+from chalicelib.social.graph.store import StoreName
+from chalicelib.social.graph.stores.edges import EDGES, edge_id
+from chalicelib.social.posts import posts
+from chalicelib.social.posts.models import new_post_model
+from chalicelib.social.timelines import news
+from chalicelib.social.timelines.references import NEWS_ITEMS
 
 AUTHOR, READER = "author", "reader"
 _CIRCLE = "read"

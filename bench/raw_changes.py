@@ -10,17 +10,17 @@ from pymongo.read_concern import ReadConcern
 
 from bench.case import Work
 from bench.people import AUTHOR, READER
-from chalicelib.ads.counts import COUNTS, DAYS, KEYS, MONTHS, WEEKS, YEARS
+from chalicelib.ads.reports.counters import COUNTED_FIELDS, DAYS, KEYS, MONTHS, WEEKS, YEARS
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social.errands import ERRANDS
-from chalicelib.social.graph_stores.edges import EDGES, edge_id
-from chalicelib.social.models import COMMENTS_SHOWN
-from chalicelib.social.news import NEWS
-from chalicelib.social.posts import collection as posts
-from chalicelib.social.users import collection as users
-from chalicelib.social.walls import WALLS
+from chalicelib.social.graph.stores.edges import EDGES, edge_id
+from chalicelib.social.graph.users import collection as users
+from chalicelib.social.outbox import JOBS
+from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.posts import collection as posts
+from chalicelib.social.timelines.news import NEWS
+from chalicelib.social.timelines.walls import WALLS
 
 # What a copy has of its post that may change.
 _COPIED = ("by", "wall", "detail", "edited", "comment_count", "comments")
@@ -82,7 +82,7 @@ def circle(runtime: Runtime, circle_id: str, store: str) -> Work:
             people.update_one({"_id": AUTHOR}, one_more, session=session)
         for name in ("raw-1", "raw-2"):
             noted = {"$set": _errand(runtime)}
-            database[ERRANDS.name].update_one({"_id": name}, noted, upsert=True, session=session)
+            database[JOBS.name].update_one({"_id": name}, noted, upsert=True, session=session)
 
     def work() -> None:
         with database.client.start_session() as session:
@@ -124,10 +124,14 @@ def roll_up(database: Database[Document], day: datetime) -> Work:
 def _sum(target: str, start: datetime, end: datetime) -> Sequence[Document]:
     name = [part for key in KEYS for part in (f"$_id.{key}", "/")]
     row = {"_id": {"$concat": [*name, f"{start:%Y%m%d}"]}, "period": start}
-    sums = {each: {"$sum": f"${each}"} for each in COUNTS}
+    sums = {each: {"$sum": f"${each}"} for each in COUNTED_FIELDS}
     return [
         {"$match": {"period": {"$gte": start, "$lt": end}}},
         {"$group": {"_id": {key: f"${key}" for key in KEYS}, **sums}},
-        {"$replaceWith": {"$mergeObjects": ["$_id", {each: f"${each}" for each in COUNTS}, row]}},
+        {
+            "$replaceWith": {
+                "$mergeObjects": ["$_id", {each: f"${each}" for each in COUNTED_FIELDS}, row]
+            }
+        },
         {"$merge": {"into": target, "whenMatched": "replace"}},
     ]

@@ -8,11 +8,11 @@ from bench.case import Work
 from bench.people import READER
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.social.month_copies import month_of
-from chalicelib.social.news import NEWS
-from chalicelib.social.news_items import NEWS_ITEMS
-from chalicelib.social.posts import BODY, collection
-from chalicelib.social.users import collection as users
+from chalicelib.social.graph.users import collection as users
+from chalicelib.social.posts.posts import BODY, collection
+from chalicelib.social.timelines.copies import month_of
+from chalicelib.social.timelines.news import NEWS
+from chalicelib.social.timelines.references import NEWS_ITEMS
 
 _NEWEST = [("ts", DESCENDING), ("post_id", DESCENDING)]
 

@@ -26,11 +26,12 @@ from bench.raw_social import RAW_PAGES
 from bench.stage import Stage
 from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
-from chalicelib.social import graph, news, promotion, spreading
-from chalicelib.social.graph_store import StoreName
-from chalicelib.social.models import COMMENTS_SHOWN
-from chalicelib.social.posts import collection
-from chalicelib.social.views import NewsDesign
+from chalicelib.social.graph import following, promotion
+from chalicelib.social.graph.store import StoreName
+from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.posts import collection
+from chalicelib.social.timelines import news, propagation
+from chalicelib.social.timelines.view import NewsDesign
 
 PAGE = 25
 FOLLOWED, POSTS_EACH = 100, 5
@@ -113,7 +114,7 @@ def _spreads(stage: Stage) -> Iterator[Case]:
         news.design(here).add([post], seed_followers(here, size))
         yield Case(
             "a comment's spread",
-            partial(spreading.spread, here, post["_id"]),
+            partial(propagation.propagate, here, post["_id"]),
             raw_changes.spread(here, post["_id"]),
             floor_is="the same read and updates",
             prepare=_commented(here, post["_id"]),
@@ -159,11 +160,11 @@ def _circlings(stage: Stage) -> Iterator[Case]:
         circle = (here, READER, "read", AUTHOR)
         yield Case(
             "circling",
-            partial(graph.add_member, *circle),
+            partial(following.add_member, *circle),
             raw_changes.circle(here, "read", store),
             floor_is="the same writes in a transaction",
-            prepare=partial(graph.remove_member, *circle),
-            prepare_floor=partial(graph.remove_member, *circle),
+            prepare=partial(following.remove_member, *circle),
+            prepare_floor=partial(following.remove_member, *circle),
             store=store,
             size=size,
             unit="followers",

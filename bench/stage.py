@@ -18,8 +18,8 @@ from app import create_app
 from bench.case import Work
 from bench.commands import Asked, observe
 from chalicelib.database import connect, open_database
-from chalicelib.logs import log
-from chalicelib.queues import Message, Queues
+from chalicelib.messaging import Message, Queues
+from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
 from local.log_file import log_to
@@ -82,6 +82,9 @@ class Stage:
             "PLAZA_JWT_SECRET": _SECRET,
             "PLAZA_SIGNING_KEYS": _SIGNING_KEY,
             "PLAZA_LOG_LEVEL": own.log_level,
+            # A few people do here what a town does.
+            "PLAZA_LIMITS": "off",
+            "PLAZA_PREPAYMENT": "false",
             **settings,
         }
         command = [sys.executable, "-m", "local.server", "--fresh", "--port", str(port)]
@@ -126,6 +129,7 @@ def fresh_stage(folder: Path, *, is_quick: bool = False) -> Iterator[Stage]:
             jwt_secret=SecretStr(_SECRET),
             signing_keys=(SecretStr(_SIGNING_KEY),),
             max_pool_size=_CONNECTIONS,
+            limits=None,
         )
         # As a deployment's: with its time-outs and concerns, for Plaza and for the floors.
         database = connect(settings)

@@ -4,29 +4,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from json import JSONDecodeError
 from typing import Annotated, Any, Literal
 
 import jwt
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from chalicelib.errors import Misconfigured, Unauthenticated, Unavailable
+from chalicelib.errors import Misconfigured, Unauthenticated
+from chalicelib.key_sets import KeySet
+from chalicelib.names import acceptable
 from chalicelib.settings import Settings
-from chalicelib.texts import PersonName, drop_controls
 
 UserId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_|-]{1,64}$")]
-Role = Literal["moderator", "publisher", "advertiser", "admin"]
+# A `moderator` acts within sites. A `social_moderator` acts on posts, actions and their fan-outs,
+# which lie outside of any. An `application` says in the activity feed what others did.
+Role = Literal["moderator", "social_moderator", "publisher", "advertiser", "application", "admin"]
 
 # The site of a publisher whose token names none, and of nodes that name none.
 DEFAULT_SITE = "default"
 
+# Those who may be called by the names that are kept for staff.
+STAFF_ROLES = frozenset({"moderator", "social_moderator", "admin"})
+
 _ASYMMETRIC = ("RS256", "ES256")
+# How far the clocks of a provider and of a container may differ: a token is good for this much
+# longer, and this much earlier.
+LEEWAY_SECONDS = 30.0
 
 
 class Claims(BaseModel):
     """The claims that Plaza reads; an unknown role or claim is passed over.
 
-    Times are seconds, and may have fractions (NumericDate in RFC 7519, section 2).
+    Times are seconds, and may have fractions (NumericDate in RFC 7519, section 2). A name is
+    whatever the provider took for one: `identify` looks at it.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
@@ -34,7 +43,7 @@ class Claims(BaseModel):
     sub: UserId
     exp: float
     nbf: float = 0
-    name: Annotated[PersonName | None, BeforeValidator(drop_controls)] = None
+    name: Any = None
     roles: tuple[str, ...] = ()
     advertiser: str | None = None
     sites: tuple[str, ...] | None = None
@@ -77,23 +86,31 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
     scheme, _, token = header.strip().partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Unauthenticated("The Authorization header is not a bearer token")
-    claims = _claims(_verified(token.strip(), settings))
+    claims = _claims(_verified(token.strip(), settings, now))
     # PyJWT reads the system's clock; Plaza's comes from the runtime.
-    if not claims.nbf <= now.timestamp() < claims.exp:
+    if not claims.nbf - LEEWAY_SECONDS <= now.timestamp() < claims.exp + LEEWAY_SECONDS:
         raise Unauthenticated("The token has expired or is not valid yet")
+    roles = frozenset(claims.roles)
     return Principal(
         id=claims.sub,
-        name=claims.name or claims.sub,
-        roles=frozenset(claims.roles),
+        name=_name(claims, roles, settings),
+        roles=roles,
         advertiser=claims.advertiser,
         sites=None if claims.sites is None else frozenset(claims.sites),
     )
 
 
-def _verified(token: str, settings: Settings) -> dict[str, Any]:
+def _name(claims: Claims, roles: frozenset[str], settings: Settings) -> str:
+    """Return the name of a token, or its subject where it has none that others may see."""
+    is_staff = not roles.isdisjoint(STAFF_ROLES)
+    return acceptable(claims.name, settings.reserved_names, is_staff=is_staff) or claims.sub
+
+
+def _verified(token: str, settings: Settings, now: datetime) -> dict[str, Any]:
     try:
-        algorithm = str(jwt.get_unverified_header(token).get("alg"))
-        key = _key(token, algorithm, settings)
+        header = jwt.get_unverified_header(token)
+        algorithm = str(header.get("alg"))
+        key = _key(header.get("kid"), algorithm, settings, now)
         return jwt.decode(
             token,
             key=key,
@@ -109,34 +126,29 @@ def _verified(token: str, settings: Settings) -> dict[str, Any]:
                 "verify_iss": settings.jwt_issuer is not None,
             },
         )
-    except (jwt.PyJWKClientConnectionError, JSONDecodeError):
-        raise Unavailable("The identity provider's keys cannot be reached") from None
     except jwt.PyJWTError:
         raise Unauthenticated("The token's signature or claims are not valid") from None
 
 
-def _key(token: str, algorithm: str, settings: Settings) -> Any:
+def _key(kid: str | None, algorithm: str, settings: Settings, now: datetime) -> Any:
     if settings.jwt_secret is None and settings.jwks_url is None:
         raise Misconfigured("Neither PLAZA_JWT_SECRET nor PLAZA_JWKS_URL is set")
     if algorithm == "HS256" and settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
     if algorithm in _ASYMMETRIC and settings.jwks_url is not None:
         # With the algorithm that it is published for, so that it serves for no other.
-        return _key_set(settings.jwks_url).get_signing_key_from_jwt(token)
+        return _key_set(settings.jwks_url).find(kid, now)
     raise Unauthenticated("The token is signed with an algorithm that is not accepted here")
 
 
 @lru_cache(maxsize=4)
-def _key_set(url: str) -> jwt.PyJWKClient:
-    """Return the key set of a URL; a container fetches it once and keeps it for five minutes.
-
-    No key is kept beside it: one that is withdrawn would be good for the container's whole life.
-    """
-    return jwt.PyJWKClient(url, cache_keys=False, lifespan=300, timeout=5)
+def _key_set(url: str) -> KeySet:
+    """Return the container's key set of a URL."""
+    return KeySet(url)
 
 
 def _claims(payload: dict[str, Any]) -> Claims:
     try:
         return Claims.model_validate(payload)
     except ValidationError:
-        raise Unauthenticated("The token's claims are not ones that Plaza can read") from None
+        raise Unauthenticated("The token's claims have the wrong form") from None

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pymongo.database import Database
 
 from chalicelib.database import Document, connect
-from chalicelib.queues import Queues
+from chalicelib.messaging import Queues
 from chalicelib.settings import Settings
 
 

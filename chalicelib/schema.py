@@ -1,67 +1,71 @@
 """Every collection of Plaza with its indexes and shard key, in one list."""
 
-from chalicelib.ads import (
-    accounts,
-    campaigns,
-    counts,
-    creatives,
-    estimates,
-    events,
-    leases,
-    ledger,
-    rolling,
-    settlements,
-    sites,
-    transfers,
-    visitors,
-    zones,
-)
-from chalicelib.comments import moderation, nodes, promotion
-from chalicelib.comments.stores import buckets, documents
+from chalicelib import limits
+from chalicelib.ads import accounts
+from chalicelib.ads.billing import revenue_shares, settlements, transfers
+from chalicelib.ads.budgets import leases, ledger
+from chalicelib.ads.inventory import campaigns, click_rates, creatives, waiting, zones
+from chalicelib.ads.reports import counters, progress
+from chalicelib.ads.tracking import conversion_keys, events
+from chalicelib.ads.visitors import profiles
+from chalicelib.comments import nodes
+from chalicelib.comments.moderation import queue
+from chalicelib.comments.stores import buckets, documents, promotion
 from chalicelib.database import Collection
-from chalicelib.social import audiences, errands, news, news_items, posts, users, walls
-from chalicelib.social import comments as social_comments
-from chalicelib.social.activity import actions, items, naming, people
-from chalicelib.social.activity import events as action_events
-from chalicelib.social.graph_stores import edges
+from chalicelib.http import idempotency
+from chalicelib.social import outbox
+from chalicelib.social.activity import refs
+from chalicelib.social.activity.actions import actions
+from chalicelib.social.activity.actions import events as action_events
+from chalicelib.social.activity.feed import items
+from chalicelib.social.activity.org import people
+from chalicelib.social.graph import users
+from chalicelib.social.graph.stores import edges
+from chalicelib.social.posts import audiences, posts
+from chalicelib.social.posts import comments as social_comments
+from chalicelib.social.timelines import news, references, walls
 
 COLLECTIONS: tuple[Collection, ...] = (
     campaigns.CAMPAIGNS,
     creatives.CREATIVES,
     zones.ZONES,
-    estimates.COUNTS,
-    visitors.PROFILES,
+    waiting.WAITING,
+    click_rates.AD_COUNTS,
+    profiles.PROFILES,
     accounts.ACCOUNTS,
     transfers.TRANSFERS,
     leases.LEASES,
     ledger.LEDGER,
     events.EVENTS,
-    sites.SITES,
-    counts.HOURS,
-    counts.DAYS,
-    counts.WEEKS,
-    counts.MONTHS,
-    counts.YEARS,
-    rolling.PROGRESS,
+    conversion_keys.CONVERSION_KEYS,
+    revenue_shares.SITES,
+    counters.HOURS,
+    counters.DAYS,
+    counters.WEEKS,
+    counters.MONTHS,
+    counters.YEARS,
+    progress.PROGRESS,
     settlements.SETTLEMENTS,
     nodes.NODES,
     documents.COMMENTS,
     buckets.PAGES,
-    moderation.PENDING,
+    queue.PENDING,
     promotion.GENERATIONS,
     users.USERS,
     posts.POSTS,
     social_comments.OLDER_COMMENTS,
     walls.WALLS,
     news.NEWS,
-    news_items.NEWS_ITEMS,
+    references.NEWS_ITEMS,
     edges.EDGES,
     audiences.AUDIENCES,
-    errands.ERRANDS,
+    outbox.JOBS,
     actions.ACTIONS,
     action_events.EVENTS,
     items.ITEMS,
     people.PEOPLE,
     people.PLACES,
-    naming.REFS,
+    refs.REFS,
+    limits.LIMITS,
+    idempotency.KEYS,
 )

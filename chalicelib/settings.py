@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -11,13 +12,21 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    model_validator,
 )
 
 PREFIX = "PLAZA_"
+_YES = ("true", "1", "yes", "y", "t", "on")
+_NO = ("false", "0", "no", "n", "f", "off")
 
 
 class InvalidSettings(Exception):
     """The environment holds a setting that cannot be used; the message names each one."""
+
+
+def _said(message: str) -> str:
+    """Return what a check of ours said, without the words that pydantic puts before it."""
+    return message.removeprefix("Value error, ")
 
 
 def _split(value: object) -> object:
@@ -26,84 +35,255 @@ def _split(value: object) -> object:
     return value
 
 
+def _open_sites(value: object) -> object:
+    """Read sites; `true` stands for the site `default`, as it did when no other could be open."""
+    if isinstance(value, str) and value.strip().lower() in _YES:
+        return ("default",)
+    if isinstance(value, str) and value.strip().lower() in _NO:
+        return ()
+    return _split(value)
+
+
+def _confidential(url: str) -> str:
+    """Return a URL that nobody on the way can change the answer of."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        raise ValueError("this is not a URL") from None
+    is_own = parts.scheme == "http" and host in {"127.0.0.1", "::1", "localhost"}
+    if not host or not (parts.scheme == "https" or is_own):
+        raise ValueError("this must be an https URL")
+    return url
+
+
+def _off(value: object) -> object:
+    """Take the word `off` for None."""
+    return None if value == "off" else value
+
+
 def _not_the_servers_own(database: str) -> str:
     if database in {"admin", "config", "local"}:
-        raise ValueError("this database is the server's own")
+        raise ValueError("MongoDB keeps this database for itself")
     return database
 
 
 # HS256 asks for a key of at least 256 bits (RFC 7518, section 3.2).
 Secret = Annotated[SecretStr, Field(min_length=32)]
+Listed = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Factor = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
+
+_URL = r"^(https?://[^\s/]+(/[^\s/]+)*)?$"
+_YEAR_SECONDS = 31_536_000
 
 
 class Settings(BaseModel):
     """Plaza's settings; the field `lease_ms` is the environment variable `PLAZA_LEASE_MS`.
 
     The secrets are optional here, since packaging imports the app without them; what needs
-    one raises `errors.Misconfigured` when it is first used.
+    one raises `errors.Misconfigured` when it is first used. `script/settings` makes
+    docs/settings.md from the descriptions.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    mongodb_uri: SecretStr = SecretStr("mongodb://127.0.0.1:27017/")
-    database: Annotated[
-        str, Field(pattern=r"^[A-Za-z0-9_-]{1,38}$"), AfterValidator(_not_the_servers_own)
-    ] = "plaza"
-
-    jwt_secret: Secret | None = None
-    jwks_url: str | None = None
-    jwt_issuer: str | None = None
-    jwt_audience: str | None = None
-    # The first key signs; every key verifies, so that keys can be rotated.
-    signing_keys: Annotated[tuple[Secret, ...], BeforeValidator(_split)] = ()
-
-    # Origins whose pages may read an answer; empty means every origin, without credentials.
-    allowed_origins: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()
-    queue_prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,40}$")] = "plaza-dev-"
-    # The metrics stand on log lines of the level INFO.
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
-    metrics_namespace: Annotated[str, Field(pattern=r"^[A-Za-z0-9._/#-]{1,255}$")] = "Plaza"
-
+    mongodb_uri: SecretStr = Field(
+        default=SecretStr("mongodb://127.0.0.1:27017/"),
+        description="The replica set or sharded cluster; unset, a local one on MongoDB's own port.",
+    )
+    database: Annotated[str, AfterValidator(_not_the_servers_own)] = Field(
+        default="plaza",
+        pattern=r"^[A-Za-z0-9_-]{1,38}$",
+        description="The database's name; not `admin`, `config` or `local`.",
+    )
     # A container serves one call at a time; the second connection is for a helper thread.
-    max_pool_size: Annotated[int, Field(ge=1, le=1_000)] = 2
+    max_pool_size: int = Field(
+        default=2,
+        ge=1,
+        le=1_000,
+        description="Connections of a container to each member of the replica set.",
+    )
 
-    # How long a worker may go without a word before another takes its fan-out over.
-    lease_ms: Annotated[int, Field(ge=100, le=900_000)] = 60_000
+    jwt_secret: Secret | None = Field(default=None, description="Verifies HS256 tokens.")
+    # A key set serves several applications, so it takes an audience to tell ours from theirs.
+    jwks_url: Annotated[str, AfterValidator(_confidential)] | None = Field(
+        default=None,
+        description="The https URL of the keys that verify RS256 and ES256 tokens. "
+        "Needs `PLAZA_JWT_AUDIENCE`.",
+    )
+    jwt_issuer: str | None = Field(
+        default=None, description="The `iss` that a token must have; unset, any."
+    )
+    jwt_audience: str | None = Field(
+        default=None, description="The `aud` that a token must have; unset, any."
+    )
+    signing_keys: Annotated[tuple[Secret, ...], BeforeValidator(_split)] = Field(
+        default=(),
+        description="Keys of cursors, ad tokens and visitor ids. The first key signs and every "
+        "key verifies, so that keys can be rotated.",
+    )
 
-    # How walls and news are made: docs/decisions/0040 and 0042 say when to choose which.
-    wall: Literal["copies", "posts"] = "copies"
-    news: Literal["references", "copies", "pull"] = "references"
-    # A post to more readers than these is not brought to them: they find it where it is.
-    pull_audience: Annotated[int, Field(ge=0, le=1_000_000)] = 10_000
+    allowed_origins: Listed = Field(
+        default=(),
+        description="Origins whose pages may read answers; empty means every origin, without "
+        "credentials.",
+    )
+    limits: Annotated[Factor | None, BeforeValidator(_off)] = Field(
+        default=1.0,
+        description="Multiplies the [limits of writing](operations.md#limits-of-writing); `off` "
+        "for none.",
+    )
+    trusted_hops: int = Field(
+        default=0,
+        ge=0,
+        le=5,
+        description="Proxies of the deployment's own before API Gateway, such as 1 for a "
+        "CloudFront.",
+    )
 
-    # How far each tie between a reader and an event sets an action back in the activity feed.
-    penalty_close_seconds: Annotated[int, Field(ge=0, le=31_536_000)] = 60
-    penalty_team_seconds: Annotated[int, Field(ge=0, le=31_536_000)] = 600
-    penalty_department_seconds: Annotated[int, Field(ge=0, le=31_536_000)] = 3_600
-    penalty_no_tie_seconds: Annotated[int, Field(ge=0, le=31_536_000)] = 86_400
+    queue_prefix: str = Field(
+        default="plaza-dev-",
+        pattern=r"^[A-Za-z0-9_-]{0,40}$",
+        description="What the queues' names begin with.",
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="INFO",
+        description="The least level that is logged. Metrics are log lines of the level `INFO`.",
+    )
+    metrics_namespace: str = Field(
+        default="Plaza",
+        pattern=r"^[A-Za-z0-9._/#-]{1,255}$",
+        description="The CloudWatch namespace of the metrics.",
+    )
 
-    # Whether the first comment on an unknown page makes its node, as embed widgets expect.
-    open_nodes: bool = False
-    # Sites whose comments may show images.
-    image_sites: Annotated[tuple[str, ...], BeforeValidator(_split)] = ()
-    # How large a node may grow with its comments inside, before they become documents.
-    embedded_max_bytes: Annotated[int, Field(ge=4_096, le=8_388_608)] = 1_048_576
-    # How long a comment may wait for a move of its node before it is refused with a 503.
-    post_budget_ms: Annotated[int, Field(ge=0, le=20_000)] = 5_000
+    open_nodes: Annotated[tuple[str, ...], BeforeValidator(_open_sites)] = Field(
+        default=(),
+        description="Sites where the first comment on an unknown page makes its node, as embed "
+        "widgets expect; `true` is the site `default`.",
+    )
+    image_sites: Listed = Field(default=(), description="Sites whose comments may show images.")
+    reserved_names: Listed = Field(
+        default=(),
+        description="Names that only staff may have, beside "
+        "[Plaza's own list](decisions/0093-texts-that-can-be-read.md).",
+    )
+    embedded_max_bytes: int = Field(
+        default=1_048_576,
+        ge=4_096,
+        le=8_388_608,
+        description="How large a node may grow with its comments inside before they become "
+        "documents.",
+    )
+    post_budget_ms: int = Field(
+        default=5_000,
+        ge=0,
+        le=20_000,
+        description="How long a comment may wait for a move of its node before a 503.",
+    )
 
-    # How long a container serves a zone before it asks whether the zone has changed.
-    zone_ttl_ms: Annotated[int, Field(ge=0, le=60_000)] = 1_000
-    # How many of the decisions in zones with CPC ads are made by chance.
-    explore_rate: Annotated[float, Field(ge=0, le=1)] = 0.0
+    zone_ttl_ms: int = Field(
+        default=1_000,
+        ge=0,
+        le=60_000,
+        description="How long a container serves a zone before it asks whether the zone changed.",
+    )
+    explore_rate: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="The share of decisions made by chance in zones with CPC ads.",
+    )
+    public_url: str = Field(
+        default="",
+        pattern=_URL,
+        description="Where pages reach this API, with the stage and without a last slash. Unset, "
+        "ads and `Location` headers have paths.",
+    )
+    frame_url: str = Field(
+        default="",
+        pattern=_URL,
+        description="Another host of this API, for "
+        "[HTML creatives](operations.md#html-creatives) alone; unset, the API's own.",
+    )
+    prepayment: bool = Field(
+        default=True,
+        description="Whether advertisers without a credit line pay before their campaigns spend.",
+    )
+    budget_lease_impressions: int = Field(
+        default=100,
+        ge=1,
+        le=100_000,
+        description="Impressions that a container leases of a campaign's budget at a time.",
+    )
+    budget_lease_seconds: int = Field(
+        default=60, ge=1, le=600, description="How long it leases them."
+    )
+    # More than the five visibility timeouts after which SQS gives a message up.
+    beacon_grace_seconds: int = Field(
+        default=1_200,
+        ge=60,
+        le=86_400,
+        description="How long after its lease's expiry an impression may still be billed.",
+    )
 
-    # Where pages reach this API, stage and all; without it, ads bear paths to beacon and click.
-    public_url: Annotated[str, Field(pattern=r"^(https?://[^\s/]+(/[^\s/]+)*)?$")] = ""
-    # What a container leases of a campaign's budget at a time, and for how long.
-    budget_lease_impressions: Annotated[int, Field(ge=1, le=100_000)] = 100
-    budget_lease_seconds: Annotated[int, Field(ge=1, le=600)] = 60
-    # How long after its lease's expiry an impression may still be billed: more than the five
-    # visibility timeouts after which SQS gives a message up.
-    beacon_grace_seconds: Annotated[int, Field(ge=60, le=86_400)] = 1_200
+    wall: Literal["copies", "posts"] = Field(
+        default="copies",
+        description="How walls are made: "
+        "[when to choose which](decisions/0040-references-or-copies.md).",
+    )
+    news: Literal["references", "copies", "pull"] = Field(
+        default="references",
+        description="How news are made: [references or copies](decisions/0040-references-or-"
+        "copies.md), or [pull](decisions/0042-push-or-pull.md).",
+    )
+    pull_audience: int = Field(
+        default=10_000,
+        ge=0,
+        le=1_000_000,
+        description="A post to more readers is not delivered; they find it when they read.",
+    )
+    lease_ms: int = Field(
+        default=60_000,
+        ge=100,
+        le=900_000,
+        description="How long a silent worker keeps a fan-out, or a move of comments, before "
+        "another takes it over.",
+    )
+
+    penalty_close_seconds: int = Field(
+        default=60,
+        ge=0,
+        le=_YEAR_SECONDS,
+        description="Subtracted from the time of an event by the reader's manager or a direct "
+        "report, or on a ref that is assigned to the reader.",
+    )
+    penalty_team_seconds: int = Field(
+        default=600,
+        ge=0,
+        le=_YEAR_SECONDS,
+        description="Subtracted from the time of an event by somebody of the reader's team.",
+    )
+    penalty_department_seconds: int = Field(
+        default=3_600,
+        ge=0,
+        le=_YEAR_SECONDS,
+        description="Subtracted from the time of an event by somebody of the reader's department.",
+    )
+    penalty_no_tie_seconds: int = Field(
+        default=86_400,
+        ge=0,
+        le=_YEAR_SECONDS,
+        description="Subtracted from the time of an event by anybody else.",
+    )
+
+    @model_validator(mode="after")
+    def _check_audience(self) -> Self:
+        if self.jwks_url and not self.jwt_audience:
+            raise ValueError(
+                "PLAZA_JWKS_URL needs PLAZA_JWT_AUDIENCE: without it, a token that the provider "
+                "issued to any other application would be taken"
+            )
+        return self
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Self:
@@ -116,5 +296,8 @@ class Settings(BaseModel):
         try:
             return cls.model_validate({field: value for field, value in given.items() if value})
         except ValidationError as error:
-            faults = [f"{names[str(e['loc'][0])]}: {e['msg']}" for e in error.errors()]
+            faults = [
+                f"{names[str(e['loc'][0])]}: {_said(e['msg'])}" if e["loc"] else _said(e["msg"])
+                for e in error.errors()
+            ]
             raise InvalidSettings("; ".join(faults)) from None

@@ -1,29 +1,104 @@
-"""Texts that people write, as pydantic types: trimmed, bounded, without control characters."""
+"""Texts that people write, as pydantic types: trimmed, bounded, and readable.
 
+Refused are control characters, texts that show nothing, directional controls that are not closed
+(they would turn what is shown after the text), and piles of combining marks.
+"""
+
+import re
 import unicodedata
+from itertools import groupby
 from typing import Annotated
 
 from pydantic import AfterValidator, StringConstraints
-from pydantic_core import PydanticKnownError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
-_LINE_BREAKS = "\n\t"
+INVISIBLE = "The text has nothing that can be seen"
+UNBALANCED = "A directional control (U+202A to U+202E, U+2066 to U+2069) is not closed"
+# The Stream-Safe Text Format: no language needs more (Unicode Standard Annex #15, section 13).
+MAX_MARKS = 30
+# Syllables of Tibetan have eight; what has more is drawn over the lines above and below.
+MAX_MARKS_IN_NAME = 8
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LINE_SEPARATORS = re.compile(r"[\u2028\u2029]")
+# The property Default_Ignorable_Code_Point, and what has a blank glyph: annotation marks, the
+# Braille pattern without dots, the musical null notehead.
+_BLANK = (
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff\u2800\U0001d159"
+)
+_BLANKS = re.compile(f"[{_BLANK}]")
+_SHOWN = re.compile(rf"[^\s{_BLANK}]")
+_DIRECTIONS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+_CLOSED_BY = {
+    **dict.fromkeys("\u202a\u202b\u202d\u202e", "\u202c"),
+    **dict.fromkeys("\u2066\u2067\u2068", "\u2069"),
+}
+# Where a name needs a character that is blank by itself: between letters of scripts that join,
+# in emoji, after a virama, as the variant of an ideograph or of an emoji, in a flag.
+_JOINING = r"\u0590-\u1dff\u2190-\uffff\U00010000-\U0010ffff"
+_VIRAMAS = (
+    r"\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0e3a\u0f84"
+    r"\u1039\u103a\u1714\u1734\u17d2\u1a60\u1b44\u1baa\u1bab\u1bf2\u1bf3\u2d7f\ua806\ua8c4\ua953"
+)
+_MEANT = re.compile(
+    rf"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
+    rf"|(?<=[{_VIRAMAS}])[\u200c\u200d]"
+    rf"|(?<=[0-9#*\u00a9\u00ae{_JOINING}])[\ufe0e\ufe0f]"
+    rf"|(?<=[{_JOINING}])[\ufe00-\ufe0d\u180b-\u180d\u180f\U000e0100-\U000e01ef]"
+    r"|(?<=\U0001f3f4)[\U000e0020-\U000e007e]+\U000e007f"
+)
+# They have canonical forms that look otherwise, and names are written with them.
+_COMPATIBLE_IDEOGRAPHS = re.compile(r"([\uf900-\ufaff\U0002f800-\U0002fa1f]+)")
 
 
-def _without_controls(text: str) -> str:
-    if any(unicodedata.category(character) == "Cc" for character in text):
-        raise ValueError("control characters are not allowed")
-    return text
+def is_visible(text: str) -> bool:
+    """Return whether a text shows anything: a character with a glyph that is no mark alone."""
+    return any(unicodedata.category(shown[0])[0] != "M" for shown in _SHOWN.finditer(text))
+
+
+def has_balanced_directions(text: str) -> bool:
+    """Return whether each embedding, override and isolate of a text is closed, innermost first."""
+    is_open: list[str] = []
+    for control in _DIRECTIONS.findall(text):
+        if control in _CLOSED_BY:
+            is_open.append(_CLOSED_BY[control])
+        elif not is_open or is_open.pop() != control:
+            return False
+    return not is_open
+
+
+def normalized(text: str) -> str:
+    """Return a text in Normalization Form C, but for ideographs that would become others."""
+    if text.isascii():
+        return text
+    parts = _COMPATIBLE_IDEOGRAPHS.split(text)
+    parts[::2] = [unicodedata.normalize("NFC", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def drop_controls(text: object) -> object:
     """Return a text without its control characters, for what others wrote and we only show."""
-    if not isinstance(text, str):
-        return text
-    return "".join(each for each in text if unicodedata.category(each) != "Cc")
+    return _CONTROLS.sub("", text) if isinstance(text, str) else text
+
+
+def without_blanks(name: str) -> str:
+    """Return a name without the characters that show nothing where they stand."""
+    meant = {each.start() + at for each in _MEANT.finditer(name) for at in range(len(each[0]))}
+    return "".join(each for at, each in enumerate(name) if at in meant or not _BLANKS.match(each))
 
 
 def _printable(text: str) -> str:
-    _without_controls(text.translate(dict.fromkeys(map(ord, _LINE_BREAKS))))
+    if _CONTROLS_BUT_LINES.search(text):
+        raise ValueError("control characters are not allowed")
+    return text
+
+
+def _one_line(text: str) -> str:
+    if _CONTROLS.search(text) or _LINE_SEPARATORS.search(text):
+        raise ValueError("control characters are not allowed")
     return text
 
 
@@ -31,28 +106,35 @@ def _newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-PersonName = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
-    AfterValidator(_without_controls),
-]
-Line = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
-    AfterValidator(_without_controls),
-]
-Url = Annotated[
-    str,
-    StringConstraints(pattern=r"^https?://[^\s<>\"]+$", max_length=2_000),
-    AfterValidator(_without_controls),
-]
-# Several lines; whoever uses it adds the bound, with `at_most`.
-Paragraphs = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1),
-    AfterValidator(_newlines),
-    AfterValidator(_printable),
-]
+def _readable(text: str) -> str:
+    """Refuse a text that shows nothing, turns what is shown after it, or piles up marks."""
+    if not is_visible(text):
+        raise PydanticCustomError("invisible_text", INVISIBLE)
+    if not text.isascii():
+        _check_marks(text, MAX_MARKS)
+        if not has_balanced_directions(text):
+            raise PydanticCustomError("unbalanced_text", UNBALANCED)
+    return text
+
+
+def _check_marks(text: str, most: int) -> None:
+    marks = groupby(text, key=lambda each: unicodedata.category(each) in ("Mn", "Me"))
+    if any(is_mark and sum(1 for _ in run) > most for is_mark, run in marks):
+        raise PydanticCustomError(
+            "too_many_marks", "More than {most} combining marks on one letter", {"most": most}
+        )
+
+
+def _plain(name: str) -> str:
+    """Refuse a name with characters that show nothing, except where a script needs them."""
+    if name.isascii():
+        return name
+    _check_marks(name, MAX_MARKS_IN_NAME)
+    if without_blanks(name) != name:
+        raise PydanticCustomError(
+            "invisible_characters", "The name has characters that cannot be seen"
+        )
+    return name
 
 
 def at_most(characters: int) -> AfterValidator:
@@ -67,3 +149,28 @@ def at_most(characters: int) -> AfterValidator:
         return text
 
     return AfterValidator(check)
+
+
+_Trimmed = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Line = Annotated[
+    _Trimmed,
+    AfterValidator(normalized),
+    at_most(200),
+    AfterValidator(_one_line),
+    AfterValidator(_readable),
+]
+# What a person or a circle is called; `chalicelib.names` says which names are not theirs to take.
+PersonName = Annotated[Line, at_most(100), AfterValidator(_plain)]
+Url = Annotated[
+    str,
+    StringConstraints(pattern=r"^https?://[^\s<>\"]+$", max_length=2_000),
+    AfterValidator(_one_line),
+]
+# Several lines, as they were written but for their breaks; whoever uses it adds the bound, with
+# `at_most`.
+Paragraphs = Annotated[
+    _Trimmed,
+    AfterValidator(_newlines),
+    AfterValidator(_printable),
+    AfterValidator(_readable),
+]

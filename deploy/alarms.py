@@ -5,7 +5,7 @@ from typing import Any
 
 from chalice.utils import to_cfn_resource_name
 
-from chalicelib.metrics import AD_EVENTS, FAN_OUTS_FAILED
+from chalicelib.observability.metrics import AD_EVENTS, FAN_OUTS_FAILED
 from deploy.api import API_NAME
 from deploy.declared import Command, Function, Schedule, Worker
 from deploy.intrinsics import attribute, filled, reference, when

@@ -1,12 +1,15 @@
 """What Chalice leaves out of the API: its own answers, throttling, keys, tracing, the web ACL."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib.http import CORS
+from chalicelib.http.middleware import CORS, SAFE_HEADERS
+from deploy.access_log import access_log_resources, access_log_setting
+from deploy.firewall import firewall
 from deploy.intrinsics import filled, first_of, reference, when
 
 GATEWAY_RESPONSES: dict[str, dict[str, Any]] = json.loads(
@@ -40,17 +43,8 @@ def api_resources(app: Chalice) -> dict[str, Any]:
             "Condition": "RequiresApiKey",
             "Properties": _usage_plan(),
         },
-        "WebAclAssociation": {
-            "Type": "AWS::WAFv2::WebACLAssociation",
-            "Condition": "HasWebAcl",
-            "Properties": {
-                "WebACLArn": reference("WebAclArn"),
-                "ResourceArn": filled(
-                    "arn:${AWS::Partition}:apigateway:${AWS::Region}::"
-                    "/restapis/${RestAPI}/stages/${RestAPI.Stage}"
-                ),
-            },
-        },
+        **access_log_resources(),
+        **firewall(_plain_headers()),
     }
 
 
@@ -67,6 +61,7 @@ def _api(app: Chalice) -> dict[str, Any]:
         "Name": API_NAME,
         "DefinitionBody": _definition(app),
         "TracingEnabled": True,
+        "AccessLogSetting": access_log_setting(),
         "MethodSettings": [every_method],
     }
 
@@ -88,7 +83,7 @@ def _definition(app: Chalice) -> dict[str, Any]:
     """Return what is merged into the API's Swagger document."""
     needs_key = {"security": when("RequiresApiKey", [{"api_key": []}])}
     return {
-        "info": {"title": API_NAME},
+        "info": {"title": API_NAME, "description": _description()},
         "securityDefinitions": {"api_key": {"type": "apiKey", "name": "x-api-key", "in": "header"}},
         # Not OPTIONS: a browser's preflight bears no headers of the page's choice.
         "paths": {
@@ -96,7 +91,19 @@ def _definition(app: Chalice) -> dict[str, Any]:
             for path, methods in app.routes.items()
         },
         "x-amazon-apigateway-gateway-responses": _own_answers(),
+        # By OpenAPI's extensions, since the translator that tests this knows no such properties.
+        "x-amazon-apigateway-security-policy": when("NamesTlsPolicy", reference("TlsPolicy")),
+        "x-amazon-apigateway-endpoint-access-mode": when("NamesTlsPolicy", "BASIC"),
     }
+
+
+def _description() -> Any:
+    """Return the API's description, which names the account's role for logs where we set it.
+
+    Thereby it is set before there is a stage, which is refused without it where it logs.
+    """
+    by_role = filled("Plaza. Logs by the role of ${ApiLogsAccount}")
+    return when("MakesLogsRole", by_role, otherwise="Plaza")
 
 
 def _own_answers() -> dict[str, Any]:
@@ -104,26 +111,44 @@ def _own_answers() -> dict[str, Any]:
     return {
         kind: {
             **({"statusCode": response["statusCode"]} if "statusCode" in response else {}),
-            "responseParameters": _cors_parameters(),
+            "responseParameters": _parameters(),
             "responseTemplates": {"application/problem+json": json.dumps(problem_body(response))},
         }
         for kind, response in GATEWAY_RESPONSES.items()
     }
 
 
-def _cors_parameters() -> dict[str, Any]:
-    """Return the headers that the app gives to a caller whose origin is not on the list.
+def _parameters() -> dict[str, Any]:
+    """Return the headers of a gateway's own answer, whose form quotes each constant."""
+    return {
+        f"gatewayresponse.header.{name}": _mapped(value, "'{}'".format)
+        for name, value in _plain_headers().items()
+    }
 
-    API Gateway cannot look an origin up. It could reflect any, and then allow what the list
-    does not: docs/decisions/0049.
+
+def _mapped(value: Any, quoted: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return quoted(value)
+        case {"Fn::If": [condition, *values]}:
+            return {"Fn::If": [condition, *(_mapped(each, quoted) for each in values)]}
+        case {"Fn::Select": _}:
+            return {"Fn::Sub": [quoted("${Origin}"), {"Origin": value}]}
+    return value
+
+
+def _plain_headers() -> dict[str, Any]:
+    """Return what each answer bears that the app did not give.
+
+    By CORS it is what the app gives to a caller whose origin is not on the list. API Gateway
+    cannot look an origin up. It could reflect any, and then allow what the list does not:
+    docs/decisions/0049.
     """
-    headers: dict[str, Any] = {
-        name: f"'{value}'" for name, value in CORS.get_access_control_headers().items()
+    first = first_of(reference("AllowedOrigins"))
+    return {
+        **SAFE_HEADERS,
+        **CORS.get_access_control_headers(),
+        "Access-Control-Allow-Origin": when("NamesOrigins", first, otherwise="*"),
+        "Access-Control-Allow-Credentials": when("NamesOrigins", "true"),
+        "Vary": when("NamesOrigins", "Authorization, Origin", otherwise="Authorization"),
     }
-    first = {"Fn::Sub": ["'${Origin}'", {"Origin": first_of(reference("AllowedOrigins"))}]}
-    headers |= {
-        "Access-Control-Allow-Origin": when("NamesOrigins", first, otherwise="'*'"),
-        "Access-Control-Allow-Credentials": when("NamesOrigins", "'true'"),
-        "Vary": when("NamesOrigins", "'Origin'"),
-    }
-    return {f"gatewayresponse.header.{name}": value for name, value in headers.items()}

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from chalicelib.metrics import AD_EVENTS, DELIVERIES, FAN_OUTS_FAILED, REQUEST
+from chalicelib.observability.metrics import AD_EVENTS, DELIVERIES, FAN_OUTS_FAILED, REQUEST
 from deploy.declared import Function, Worker
 from deploy.intrinsics import filled
-from deploy.queues import dead_letters_id, queue_id
+from deploy.queues import FAILED_SCHEDULES, dead_letters_id, queue_id
 
 # CloudWatch's grid is 24 wide.
 _WIDTH = 12
@@ -51,7 +51,7 @@ def dashboard(functions: list[Function], alarm_ids: list[str], namespace: str) -
 
 def _queue_charts(workers: list[Worker]) -> list[dict[str, Any]]:
     queues = [queue_id(worker) for worker in workers]
-    dead = [dead_letters_id(worker) for worker in workers]
+    dead = [*(dead_letters_id(worker) for worker in workers), FAILED_SCHEDULES]
     visible, age = "ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"
     return [
         _chart("Messages waiting", "Maximum", *_sqs(queues, visible)),

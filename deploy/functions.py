@@ -3,9 +3,9 @@
 from typing import Any
 
 from deploy.declared import Api, Function, Schedule, Worker
-from deploy.intrinsics import NO_VALUE, reference, when
+from deploy.intrinsics import NO_VALUE, attribute, reference, when
 from deploy.parameters import api_variables
-from deploy.queues import concurrency_parameter, mapping_properties, queue_id
+from deploy.queues import FAILED_SCHEDULES, concurrency_parameter, mapping_properties, queue_id
 
 # Lambda keeps an event for a minute at least and six hours at most.
 _LEAST_EVENT_AGE_SECONDS, _MOST_EVENT_AGE_SECONDS = 60, 6 * 3_600
@@ -17,14 +17,20 @@ def log_group_id(function: Function) -> str:
 
 
 def log_group(function: Function) -> dict[str, Any]:
-    """Return a function's log group, which stays when the stack goes, until its lines expire."""
+    """Return a function's log group."""
+    return {log_group_id(function): retained_log()}
+
+
+def retained_log() -> dict[str, Any]:
+    """Return a log group, which stays when the stack goes, until its lines expire."""
     return {
-        log_group_id(function): {
-            "Type": "AWS::Logs::LogGroup",
-            "DeletionPolicy": "RetainExceptOnCreate",
-            "UpdateReplacePolicy": "Retain",
-            "Properties": {"RetentionInDays": reference("LogRetentionDays")},
-        }
+        "Type": "AWS::Logs::LogGroup",
+        "DeletionPolicy": "RetainExceptOnCreate",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": {
+            "RetentionInDays": reference("LogRetentionDays"),
+            "KmsKeyId": when("HasKey", reference("KmsKeyArn")),
+        },
     }
 
 
@@ -33,6 +39,7 @@ def function_additions(function: Function) -> dict[str, Any]:
     properties: dict[str, Any] = {
         "LoggingConfig": {"LogGroup": reference(log_group_id(function))},
         "KmsKeyArn": when("HasKey", reference("KmsKeyArn")),
+        "CodeSigningConfigArn": when("ChecksSignature", reference("CodeSigningConfigArn")),
         "VpcConfig": when(
             "InVpc",
             {
@@ -45,8 +52,11 @@ def function_additions(function: Function) -> dict[str, Any]:
     if isinstance(function, Api):
         properties["Environment"] = {"Variables": api_variables()}
     if isinstance(function, Schedule):
-        # The next run is the retry.
+        # The next run is the retry; what failed, or was never run, is kept to be looked at.
         properties["EventInvokeConfig"] = {
+            "DestinationConfig": {
+                "OnFailure": {"Type": "SQS", "Destination": attribute(FAILED_SCHEDULES)}
+            },
             "MaximumRetryAttempts": 0,
             "MaximumEventAgeInSeconds": min(
                 max(_LEAST_EVENT_AGE_SECONDS, function.every_seconds), _MOST_EVENT_AGE_SECONDS

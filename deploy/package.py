@@ -12,6 +12,10 @@ from pathlib import Path
 from deploy.bytecode import add_bytecode
 from deploy.declared import CONFIG, ROOT, stage_environment
 from deploy.template import merge_template
+from deploy.wheels import UnverifiedPackage, install_verified
+
+# What Python and Chalice have left of other runs.
+_CACHES = shutil.ignore_patterns("__pycache__", "deployments", "deployed", "venv")
 
 
 def main() -> None:
@@ -22,7 +26,10 @@ def main() -> None:
     given = parser.parse_args()
     # The scripts run in the project's folder, wherever they were called from.
     out = Path(os.environ.get("PLAZA_CALLED_FROM", ".")).resolve() / given.out
-    package(given.stage, out)
+    try:
+        package(given.stage, out)
+    except UnverifiedPackage as failure:
+        sys.exit(f"Nothing was packaged: {failure}.")
     print(f"{out / 'deployment.zip'} and {out / 'sam.json'}")
 
 
@@ -35,17 +42,23 @@ def package(stage: str, out: Path) -> None:
     os.environ.update(environment)
     from app import app
 
-    for cache in (ROOT / "chalicelib").rglob("__pycache__"):
-        # Chalice would ship it.
-        shutil.rmtree(cache, ignore_errors=True)
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as merged:
-        json.dump(merge_template(app, stage), merged)
-        merged.flush()
+    with tempfile.TemporaryDirectory() as folder:
+        project, merged = Path(folder, "project"), Path(folder, "merged.json")
+        _copy_project(project)
+        install_verified(ROOT / "requirements.txt", project / "vendor")
+        merged.write_text(json.dumps(merge_template(app, stage)))
         chalice = str(Path(sys.executable).with_name("chalice"))
-        command = [chalice, "--project-dir", str(ROOT), "package"]
-        options = ["--stage", stage, "--merge-template", merged.name, str(out)]
+        command = [chalice, "--project-dir", str(project), "package"]
+        options = ["--stage", stage, "--merge-template", str(merged), str(out)]
         subprocess.run([*command, *options], check=True, env=environment)  # noqa: S603
     add_bytecode(out / "deployment.zip")
+
+
+def _copy_project(folder: Path) -> None:
+    """Copy what ships, less the requirements: Chalice packs what lies in `vendor`, and no more."""
+    shutil.copytree(ROOT / "chalicelib", folder / "chalicelib", ignore=_CACHES)
+    shutil.copytree(ROOT / ".chalice", folder / ".chalice", ignore=_CACHES)
+    shutil.copy(ROOT / "app.py", folder)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,17 @@ _REFERENCE = (
 SETTINGS = {
     "database": "The database's name; empty for plaza",
     "public_url": "Where pages reach the API, stage included, so that ads bear whole addresses",
+    "frame_url": "Another host of the API, for HTML creatives alone; empty for the API's own",
     "allowed_origins": "Origins whose pages may read answers, by commas; empty for every one",
-    "jwks_url": "Where the keys of RS256 and ES256 tokens are published",
+    "jwks_url": "An https URL of the keys of RS256 and ES256 tokens; with JwtAudience",
     "jwt_issuer": "What a token's iss must say; empty for anything",
-    "jwt_audience": "What a token's aud must say; empty for anything",
+    "jwt_audience": "What a token's aud must say; empty for anything, without JwksUrl",
+    "prepayment": "Whether advertisers pay first; false to bill afterwards, empty for true",
+    "limits": "How many times the limits of writing people have; off for none, empty for 1",
+    "trusted_hops": "How many proxies of your own stand before API Gateway; empty for none",
+    "reserved_names": "Names that only staff may have, beside Plaza's own list, by commas",
     "image_sites": "Sites whose comments may show images, by commas",
+    "open_nodes": "Sites where the first comment makes a page's node, by commas",
 }
 
 # CloudWatch takes no other numbers of days.
@@ -44,6 +50,7 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
             "Empty for the current version at the first deployment"
         ),
         **{_parameter(field): _text(description) for field, description in SETTINGS.items()},
+        "JwksUrl": {**_text(SETTINGS["jwks_url"]), "AllowedPattern": "(https://.+)?"},
         **_network(),
         **_protection(),
         **_concurrency(workers),
@@ -61,9 +68,23 @@ def _network() -> dict[str, Any]:
 def _protection() -> dict[str, Any]:
     return {
         "KmsKeyArn": _text(
-            "A KMS key for the queues and the functions' variables; empty for AWS's own keys"
+            "A KMS key for queues, logs and the functions' variables; empty for AWS's own keys"
         ),
-        "WebAclArn": _text("A regional web ACL of AWS WAF for the API; empty for none"),
+        "CodeSigningConfigArn": _text("What signatures the package must bear; empty for none"),
+        "TlsPolicy": _text(
+            "API Gateway's security policy; empty for its own, which takes TLS 1.0",
+            "SecurityPolicy_TLS13_1_2_2021_06",
+        ),
+        "WebAclArn": {
+            **_text("A regional web ACL for the API; empty for the stack's own, or none"),
+            "AllowedPattern": "(none|arn:.+)?",
+        },
+        "AddressRateLimit": _number(
+            "Requests in five minutes that the stack's own web ACL takes of an address",
+            10_000,
+            least=10,
+            most=2_000_000_000,
+        ),
         "RequireApiKey": _choice(
             "Whether a call needs an API key of the usage plan, as behind a CDN of your own"
         ),
@@ -95,6 +116,11 @@ def _watching() -> dict[str, Any]:
         "AlarmTopicArn": _text("An SNS topic that hears of alarms; empty for the dashboard alone"),
         "ApiSlowMilliseconds": _number("The API's p99 that rings an alarm", 1_000, least=1),
         "OldestMessageSeconds": _number("The age of a message that rings one", 900, least=60),
+        "AccessLogs": _choice("Whether the API logs each call with its address", default="true"),
+        "AccountLogsRole": _choice(
+            "Whether the stack sets the role by which API Gateway logs, one for account and region",
+            default="true",
+        ),
         "LogRetentionDays": {
             **_number("How long logs are kept", 30),
             "AllowedValues": _RETENTION_DAYS,
@@ -106,10 +132,34 @@ CONDITIONS: dict[str, Any] = {
     "InVpc": {"Fn::Not": [{"Fn::Equals": [{"Fn::Join": ["", reference("SubnetIds")]}, ""]}]},
     "NamesOrigins": {"Fn::Not": [{"Fn::Equals": [reference("AllowedOrigins"), ""]}]},
     "HasKey": {"Fn::Not": [{"Fn::Equals": [reference("KmsKeyArn"), ""]}]},
-    "HasWebAcl": {"Fn::Not": [{"Fn::Equals": [reference("WebAclArn"), ""]}]},
+    "MakesWebAcl": {"Fn::Equals": [reference("WebAclArn"), ""]},
+    "HasWebAcl": {"Fn::Not": [{"Fn::Equals": [reference("WebAclArn"), "none"]}]},
+    "ChecksSignature": {"Fn::Not": [{"Fn::Equals": [reference("CodeSigningConfigArn"), ""]}]},
+    "NamesTlsPolicy": {"Fn::Not": [{"Fn::Equals": [reference("TlsPolicy"), ""]}]},
+    "LogsAccess": {"Fn::Equals": [reference("AccessLogs"), "true"]},
+    "MakesLogsRole": {
+        "Fn::And": [
+            {"Condition": "LogsAccess"},
+            {"Fn::Equals": [reference("AccountLogsRole"), "true"]},
+        ]
+    },
     "HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]},
     "Reserves": {"Fn::Equals": [reference("ReserveConcurrency"), "true"]},
     "RequiresApiKey": {"Fn::Equals": [reference("RequireApiKey"), "true"]},
+}
+
+
+# What CloudFormation refuses before it changes anything; the functions would not start with it.
+RULES: dict[str, Any] = {
+    "KeySetNeedsAudience": {
+        "RuleCondition": {"Fn::Not": [{"Fn::Equals": [reference("JwksUrl"), ""]}]},
+        "Assertions": [
+            {
+                "Assert": {"Fn::Not": [{"Fn::Equals": [reference("JwtAudience"), ""]}]},
+                "AssertDescription": "JwksUrl needs JwtAudience, or any application's tokens count",
+            }
+        ],
+    }
 }
 
 
@@ -144,8 +194,8 @@ def _list(description: str) -> dict[str, Any]:
     return {"Type": "CommaDelimitedList", "Default": "", "Description": description}
 
 
-def _choice(description: str) -> dict[str, Any]:
-    return {**_text(description, "false"), "AllowedValues": ["true", "false"]}
+def _choice(description: str, default: str = "false") -> dict[str, Any]:
+    return {**_text(description, default), "AllowedValues": ["true", "false"]}
 
 
 def _number(

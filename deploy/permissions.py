@@ -5,23 +5,23 @@ The secrets need no permission: CloudFormation reads them when it deploys (docs/
 
 from typing import Any
 
-from chalicelib.ads.events import AdEvent
-from chalicelib.comments.promotion import MoveNode
-from chalicelib.queues import Message, Queues
-from chalicelib.social.messages import BackFill, Deliver, Rank, Spread
-from deploy.declared import Function, Worker
+from chalicelib.ads.tracking.events import AdEvent
+from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.messaging import Message, Queues
+from chalicelib.social.messages import BackFill, Deliver, Erase, Propagate, Rerank
+from deploy.declared import Function, Schedule, Worker
 from deploy.functions import log_group_id
 from deploy.intrinsics import attribute, filled, reference, when
-from deploy.queues import queue_id
+from deploy.queues import FAILED_SCHEDULES, queue_id
 
 # One message of each queue that a function sends to; who is not named sends nothing. AWS
-# refuses every other, and so does the SQS of the tests (tests/sending.py).
+# refuses every other, and so does the SQS of the tests (tests/support/sending.py).
 SENDS: dict[str, tuple[type[Message], ...]] = {
-    "api_handler": (Deliver, Spread, BackFill, Rank, MoveNode, AdEvent),
+    "api_handler": (Deliver, Propagate, BackFill, Rerank, MoveNode, AdEvent),
     "fan_out": (Deliver,),
-    "activity_feed": (Rank,),
-    "social_errands": (Spread,),
-    "sweep": (Deliver, Spread, BackFill, Rank),
+    "activity_feed": (Rerank,),
+    "social_errands": (Propagate, Erase),
+    "sweep": (Deliver, Propagate, BackFill, Rerank),
     "tend_comments": (MoveNode,),
 }
 
@@ -57,6 +57,8 @@ def _statements(function: Function, sends_to: list[Worker]) -> list[dict[str, An
     if isinstance(function, Worker):
         receive = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"]
         statements.append(_allow(receive, attribute(queue_id(function))))
+    if isinstance(function, Schedule):
+        statements.append(_allow(["sqs:SendMessage"], attribute(FAILED_SCHEDULES)))
     if sends_to:
         queues = [attribute(queue_id(worker)) for worker in sends_to]
         statements.append(_allow(["sqs:GetQueueUrl", "sqs:SendMessage"], queues))

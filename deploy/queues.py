@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from chalicelib.queues import DEAD_LETTER_SUFFIX, MAX_RECEIVES
+from chalicelib.messaging import DEAD_LETTER_SUFFIX, MAX_RECEIVES
 from deploy.declared import Worker, visibility_timeout_seconds
 from deploy.intrinsics import NO_VALUE, attribute, reference, when
 
+# The logical id of the queue of runs of schedules that failed, or were given up.
+FAILED_SCHEDULES = "FailedSchedules"
 DEAD_LETTERS_KEPT_SECONDS = 14 * 24 * 3_600
 # What is in a queue may be the only copy of it, so no change of the stack throws it away.
 _KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
@@ -32,28 +34,49 @@ def concurrency_parameter(worker: Worker) -> str:
 
 def queue_resources(worker: Worker, stage: str) -> dict[str, Any]:
     """Return a worker's queue and its dead letters."""
+    redrive = {
+        "deadLetterTargetArn": attribute(dead_letters_id(worker)),
+        "maxReceiveCount": MAX_RECEIVES,
+    }
     return {
-        queue_id(worker): {
+        **_queue(
+            queue_id(worker),
+            QueueName=worker.source.queue,
+            VisibilityTimeout=visibility_timeout_seconds(worker.source, stage),
+            RedrivePolicy=redrive,
+        ),
+        **_dead_letters(dead_letters_id(worker), f"{worker.source.queue}{DEAD_LETTER_SUFFIX}"),
+    }
+
+
+def failed_schedules(prefix: str) -> dict[str, Any]:
+    """Return the queue of failed runs; `prefix` is that of the queues' names."""
+    return _dead_letters(FAILED_SCHEDULES, f"{prefix}failed-schedules")
+
+
+def _dead_letters(name: str, queue_name: str) -> dict[str, Any]:
+    return _queue(name, QueueName=queue_name, MessageRetentionPeriod=DEAD_LETTERS_KEPT_SECONDS)
+
+
+def _queue(name: str, **properties: Any) -> dict[str, Any]:
+    """Return an encrypted queue that nobody reaches but by TLS."""
+    plain = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "sqs:*",
+        "Resource": attribute(name),
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    policy = {"Version": "2012-10-17", "Statement": [plain]}
+    return {
+        name: {
             "Type": "AWS::SQS::Queue",
             **_KEPT,
-            "Properties": {
-                "QueueName": worker.source.queue,
-                "VisibilityTimeout": visibility_timeout_seconds(worker.source, stage),
-                "RedrivePolicy": {
-                    "deadLetterTargetArn": attribute(dead_letters_id(worker)),
-                    "maxReceiveCount": MAX_RECEIVES,
-                },
-                **_ENCRYPTED,
-            },
+            "Properties": {**properties, **_ENCRYPTED},
         },
-        dead_letters_id(worker): {
-            "Type": "AWS::SQS::Queue",
-            **_KEPT,
-            "Properties": {
-                "QueueName": f"{worker.source.queue}{DEAD_LETTER_SUFFIX}",
-                "MessageRetentionPeriod": DEAD_LETTERS_KEPT_SECONDS,
-                **_ENCRYPTED,
-            },
+        f"{name}Policy": {
+            "Type": "AWS::SQS::QueuePolicy",
+            "Properties": {"Queues": [reference(name)], "PolicyDocument": policy},
         },
     }
 

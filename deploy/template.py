@@ -10,9 +10,14 @@ from deploy.dashboard import dashboard
 from deploy.declared import Command, Function, Worker, declared_functions, stage_environment
 from deploy.functions import function_additions, log_group
 from deploy.intrinsics import filled, reference
-from deploy.parameters import CONDITIONS, parameters, shared_variables
+from deploy.parameters import CONDITIONS, RULES, parameters, shared_variables
 from deploy.permissions import role_properties
-from deploy.queues import dead_letters_id, queue_resources
+from deploy.queues import (
+    FAILED_SCHEDULES,
+    dead_letters_id,
+    failed_schedules,
+    queue_resources,
+)
 
 
 def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
@@ -20,11 +25,12 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
     functions = declared_functions(app, stage)
     workers = [each for each in functions if isinstance(each, Worker)]
     environment = stage_environment(stage)
-    resources: dict[str, Any] = api_resources(app)
+    prefix = environment["PLAZA_QUEUE_PREFIX"]
+    resources: dict[str, Any] = {**api_resources(app), **failed_schedules(prefix)}
     for worker in workers:
         resources |= queue_resources(worker, stage)
     for function in functions:
-        policies = role_properties(function, workers, environment["PLAZA_QUEUE_PREFIX"])
+        policies = role_properties(function, workers, prefix)
         resources |= {
             **log_group(function),
             function.role: {"Properties": policies},
@@ -35,6 +41,7 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
     return {
         "Parameters": parameters(stage, workers),
         "Conditions": CONDITIONS,
+        "Rules": RULES,
         "Globals": {"Function": {"Environment": {"Variables": shared_variables()}}},
         "Resources": {**resources, **watched, "Dashboard": page},
         "Outputs": _outputs(functions, workers),
@@ -69,5 +76,9 @@ def _outputs(functions: list[Function], workers: list[Worker]) -> dict[str, Any]
                 "Value": reference(dead_letters_id(each)),
             }
             for each in workers
+        },
+        FAILED_SCHEDULES: {
+            "Description": "The runs of schedules that failed",
+            "Value": reference(FAILED_SCHEDULES),
         },
     }

@@ -11,7 +11,7 @@ from chalice.local import LocalChalice
 
 from chalicelib import schema
 from chalicelib.database import Document
-from chalicelib.migration import migrate
+from chalicelib.database.migration import migrate
 from chalicelib.runtime import Runtime
 from local.gateway import Gateway
 from local.tokens import mint
@@ -20,6 +20,8 @@ DATA: dict[str, Any] = json.loads((Path(__file__).parent / "demo_data.json").rea
 # What is said in the demo was said over the last days, a quarter of an hour apart.
 STEP = timedelta(minutes=15)
 LOOK_BACK = timedelta(days=2)
+# What the town's advertisers may owe: the budgets of their campaigns, many times over.
+DEMO_CREDIT = 10_000_000_000
 _MARK = {"_id": "demo"}
 _LOCAL = "local.state"
 
@@ -71,7 +73,9 @@ class _Api:
 
         self._latest = runtime.now()
         self._time = self._latest - LOOK_BACK
-        self._runtime = dataclasses.replace(runtime, now=lambda: self._time)
+        # A week's writing goes in at once.
+        settings = runtime.settings.model_copy(update={"limits": None})
+        self._runtime = dataclasses.replace(runtime, now=lambda: self._time, settings=settings)
         self._gateway = Gateway(create_app(self._runtime, LocalChalice))
 
     def call(
@@ -100,7 +104,7 @@ class _Api:
 def _load_node(api: _Api, node: Document) -> None:
     settings = {name: node[name] for name in ("title", "url", "threaded")}
     path = f"/nodes/{node['id']}"
-    api.call("PUT", path, {**settings, "site": DATA["site"]}, sub="editor", roles=["admin"])
+    api.call("PUT", path, settings, sub="editor", roles=["admin"])
     _load_comments(api, f"{path}/comments", node["comments"], None)
 
 
@@ -115,8 +119,12 @@ def _load_ads(api: _Api) -> None:
     site = DATA["site"]
     for zone in DATA["zones"]:
         size = {"width": zone["width"], "height": zone["height"]}
+        settings = {"size": size, "allow_html": zone.get("allow_html", False)}
         path = f"/sites/{site}/zones/{zone['id']}"
-        api.call("PUT", path, {"size": size}, sub="editor", roles=["admin"])
+        api.call("PUT", path, settings, sub="editor", roles=["admin"])
+    for advertiser in sorted({each["id"].partition(":")[0] for each in DATA["campaigns"]}):
+        path, credit = f"/accounts/advertiser:{advertiser}/credit", {"credit_micros": DEMO_CREDIT}
+        api.call("PUT", path, credit, sub="editor", roles=["admin"])
     for campaign in DATA["campaigns"]:
         path = f"/campaigns/{campaign['id']}"
         api.call("PUT", path, campaign_body(campaign, site), sub="sales", roles=["admin"])
@@ -124,7 +132,7 @@ def _load_ads(api: _Api) -> None:
 
 
 def campaign_body(campaign: Document, site: str) -> Document:
-    """Return the body that makes a demo campaign: a text ad, for as long as anyone looks."""
+    """Return the body that makes a demo campaign: one ad, for as long as anyone looks."""
     return {
         "flight": {"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z"},
         "time_zone": "Europe/Copenhagen",
@@ -133,17 +141,20 @@ def campaign_body(campaign: Document, site: str) -> Document:
         "targets": [{"site_id": site, "zone_id": zone} for zone in campaign["zones"]],
         "ad_units": [
             {
-                "ad_unit_id": "text",
+                "ad_unit_id": "html" if "html" in campaign else "text",
                 "keywords": campaign["keywords"],
-                "creative": {
-                    "type": "text",
-                    "headline": campaign["headline"],
-                    "body": campaign["text"],
-                    "landing_url": campaign["landing_url"],
-                },
+                "creative": _creative(campaign),
             }
         ],
     }
+
+
+def _creative(campaign: Document) -> Document:
+    landing_url = campaign["landing_url"]
+    if "html" in campaign:
+        return {"type": "html", "html": campaign["html"], "landing_url": landing_url}
+    texts = {"headline": campaign["headline"], "body": campaign["text"]}
+    return {"type": "text", **texts, "landing_url": landing_url}
 
 
 def _load_people(api: _Api) -> None:
@@ -170,7 +181,9 @@ def _load_office(api: _Api) -> None:
         settings = {name: value for name, value in place.items() if name != "id"}
         api.call("PUT", f"/users/{place['id']}/org", settings, sub="editor", roles=["admin"])
     for action in DATA["actions"]:
-        conducted = api.call("POST", "/actions", action_body(action), sub=action["by"])
+        # As the newspaper's own software would, which may tell those who follow nobody there.
+        told = {"sub": action["by"], "roles": ["application"]}
+        conducted = api.call("POST", "/actions", action_body(action), **told)
         for author, text in action["comments"]:
             path = f"/actions/{conducted['id']}/comments"
             api.call("POST", path, {"text": text}, sub=author)

@@ -11,7 +11,7 @@ from chalice.app import Chalice
 from chalice.config import Config
 from chalice.local import LocalGateway, LocalGatewayException
 
-from chalicelib.http import CORS
+from chalicelib.http.middleware import CORS, SAFE_HEADERS
 from deploy.api import GATEWAY_RESPONSES, problem_body
 from deploy.declared import CONFIG
 
@@ -59,10 +59,10 @@ class Gateway:
 
     def _own_answer(self, kind: str) -> Answer:
         response = GATEWAY_RESPONSES[kind]
-        cors = CORS.get_access_control_headers()
+        headers = {**SAFE_HEADERS, **CORS.get_access_control_headers()}
         return Answer(
             status=response["statusCode"],
-            headers={"Content-Type": "application/problem+json", **cors},
+            headers={"Content-Type": "application/problem+json", **headers},
             body=json.dumps(problem_body(response)).encode(),
         )
 

@@ -3,7 +3,7 @@
 import logging
 from pathlib import Path
 
-from chalicelib.logs import JsonFormatter, log
+from chalicelib.observability.logs import JsonFormatter, log
 
 
 def log_to(file: Path) -> None:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from chalice.app import Chalice, SQSEventConfig
 from chalice.local import LambdaContext
 
-from chalicelib.logs import log
-from chalicelib.queues import DEAD_LETTER_SUFFIX, MAX_RECEIVES
+from chalicelib.messaging import DEAD_LETTER_SUFFIX, MAX_RECEIVES
+from chalicelib.observability.logs import log
 from deploy.declared import declared_queues, timeout_seconds
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 FUNCTION_MEMORY_MB = 256
-_MOST_PER_RECEIVE = 10
+_MOST_PER_CALL = 10
 # The stage whose time-outs hold here too.
 _STAGE = "dev"
 
@@ -84,19 +84,26 @@ class Poller:
         if messages:
             event = {"Records": [self._record(message) for message in messages]}
             failed = self._invoke(event)
-            for message in messages:
-                if message["MessageId"] not in failed:
-                    self.sqs.delete_message(
-                        QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"]
-                    )
+            self._delete([each for each in messages if each["MessageId"] not in failed])
         return len(messages)
+
+    def _delete(self, done: list[Any]) -> None:
+        for start in range(0, len(done), _MOST_PER_CALL):
+            part = done[start : start + _MOST_PER_CALL]
+            self.sqs.delete_message_batch(
+                QueueUrl=self._url,
+                Entries=[
+                    {"Id": str(number), "ReceiptHandle": each["ReceiptHandle"]}
+                    for number, each in enumerate(part)
+                ],
+            )
 
     def _receive(self, wait_seconds: int) -> list[Any]:
         """Receive up to a batch, going on while messages come and the window is open."""
         window_ends = time.monotonic() + self.source.maximum_batching_window_in_seconds
         messages: list[Any] = []
         while len(messages) < self.source.batch_size:
-            room = min(_MOST_PER_RECEIVE, self.source.batch_size - len(messages))
+            room = min(_MOST_PER_CALL, self.source.batch_size - len(messages))
             received = self.sqs.receive_message(
                 QueueUrl=self._url,
                 MaxNumberOfMessages=room,

@@ -10,7 +10,7 @@ from typing import Any
 
 from chalice.app import Chalice, ScheduledEventConfig, ScheduleExpression
 
-from chalicelib.logs import log
+from chalicelib.observability.logs import log
 from deploy.declared import rate_seconds
 from local.failures import StartupFailure
 from local.queues import lambda_context

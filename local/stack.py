@@ -4,28 +4,28 @@ import argparse
 import contextlib
 import dataclasses
 import fcntl
-import logging
+import hashlib
 import os
 import socket
+import sqlite3
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import boto3
 import waitress
+from botocore.exceptions import ClientError
 from chalice.app import Chalice
 from chalice.local import LocalChalice
-from moto.server import ThreadedMotoServer
 from pymongo import MongoClient
 from pymongo.errors import ConfigurationError, PyMongoError
 
 from chalicelib import __version__, schema
 from chalicelib.database import Document
-from chalicelib.logs import log
-from chalicelib.migration import migrate
-from chalicelib.queues import Queues
+from chalicelib.database.migration import migrate
+from chalicelib.messaging import Queues
+from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from deploy.declared import declared_queues, visibility_timeout_seconds
 from local import demo
@@ -33,9 +33,10 @@ from local.failures import StartupFailure
 from local.gateway import Gateway, wsgi_application
 from local.local_secrets import FOLDER, local_secrets, make_folder
 from local.log_file import log_to
-from local.mongod import running_mongod
+from local.mongod_keeper import kept_mongod
 from local.queues import Poller, create_queues
 from local.schedules import declared_schedules, run_schedules
+from local.sqs import LocalSqs
 from local.tokens import mint
 
 HTTP_THREADS = 16
@@ -61,9 +62,13 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     }
     own_database = not environment.get("PLAZA_MONGODB_URI")
     if own_database:
-        environment["PLAZA_MONGODB_URI"] = stack.enter_context(running_mongod(folder / "mongodb"))
+        environment["PLAZA_MONGODB_URI"] = stack.enter_context(kept_mongod(folder / "mongodb"))
     check_database(environment["PLAZA_MONGODB_URI"])
-    sqs = stack.enter_context(_sqs())
+    database = "ours" if own_database else environment["PLAZA_MONGODB_URI"]
+    sqs: Any = stack.enter_context(
+        _sqs(folder, f"{database} {environment.get('PLAZA_DATABASE', '')}", fresh=options.fresh)
+    )
+    waiting = sqs.waiting()
     runtime = _runtime(environment, sqs)
     stack.callback(runtime.database.client.close)
     app = _app(runtime)
@@ -77,7 +82,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         wsgi_application(Gateway(app)), sockets=[listener], threads=HTTP_THREADS, ident=None
     )
     stack.callback(server.close)
-    _announce(runtime, app, port, folder, own_database=own_database)
+    _announce(runtime, app, port, folder, waiting, own_database=own_database)
     # Returns when a signal's SystemExit reaches it.
     server.run()
     print("Stopping Plaza ...", flush=True)
@@ -134,23 +139,25 @@ def check_database(uri: str) -> None:
 
 
 @contextlib.contextmanager
-def _sqs() -> Iterator[Any]:
-    """Run SQS in this process; give a client for it."""
-    # Otherwise it prints a line for every call.
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
+def _sqs(folder: Path, database: str, *, fresh: bool) -> Iterator[LocalSqs]:
+    """Open the queues of a database: what was accepted for one is nothing to another."""
+    digest = hashlib.sha256(database.encode()).hexdigest()[:12]
+    file = folder / "queues" / f"{digest}.sqlite"
+    file.parent.mkdir(exist_ok=True)
     try:
-        host, port = server.get_host_and_port()
-        yield boto3.client(
-            "sqs",
-            endpoint_url=f"http://{host}:{port}",
-            region_name="us-east-1",
-            aws_access_key_id="local",
-            aws_secret_access_key="local",  # noqa: S106 - moto checks none
-        )
+        sqs = LocalSqs(file)
+    except (sqlite3.Error, ClientError) as error:
+        raise StartupFailure(
+            f"the queues in {file} cannot be used ({error}); without that file, what waits "
+            "in them is lost"
+        ) from None
+    try:
+        yield sqs
     finally:
-        server.stop()
+        count = sum(sqs.waiting().values())
+        if count and not fresh:
+            print(f"{count} messages stay in the queues.", flush=True)
+        sqs.close()
 
 
 def _runtime(environment: Mapping[str, str], sqs: Any) -> Runtime:
@@ -186,11 +193,18 @@ def _background(app: Chalice, sqs: Any) -> Iterator[None]:
             thread.join(timeout=10)
 
 
-def _announce(
-    runtime: Runtime, app: Chalice, port: int, folder: Path, *, own_database: bool
+def _announce(  # noqa: PLR0913 - what there is to say
+    runtime: Runtime,
+    app: Chalice,
+    port: int,
+    folder: Path,
+    waiting: Mapping[str, int],
+    *,
+    own_database: bool,
 ) -> None:
     database = f"our own, data in {folder / 'mongodb'}" if own_database else "PLAZA_MONGODB_URI"
     queues = ", ".join(source.name for source in declared_queues(app))
+    kept = ", ".join(f"{count} in {name}" for name, count in waiting.items()) or "none"
     schedules = ", ".join(
         f"{schedule.name} ({schedule.every_seconds} s)" for schedule in declared_schedules(app)
     )
@@ -201,6 +215,7 @@ Plaza {__version__} is running; Ctrl-C stops it.
   API        http://127.0.0.1:{port}
   MongoDB    {database}
   Queues     {queues}
+  Messages   {kept} from before
   Schedules  {schedules}
   Log        {folder / "plaza.log"}
 

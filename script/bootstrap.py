@@ -6,9 +6,11 @@ Runs on the machine's own Python, so it uses the standard library alone.
 import fcntl
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -17,7 +19,12 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / ".installed"
-REQUIREMENTS = (ROOT / "requirements.txt", ROOT / "requirements-dev.txt")
+REQUIREMENTS = ROOT / "requirements-dev.txt"
+# Nothing is installed but what has a hash that the requirements name, and nothing is built: a
+# build would fetch what it needs unverified.
+VERIFIED = ("--require-hashes", "--only-binary=:all:", "--no-deps")
+SYNC = ("pip", "sync", "--quiet", "--system-certs", "--require-hashes", "--no-build")
+_FAILED = "could not install the requirements; the lines above say why"
 
 
 def main() -> NoReturn:
@@ -26,7 +33,7 @@ def main() -> NoReturn:
     os.environ["PLAZA_CALLED_FROM"] = os.getcwd()  # noqa: PTH109 - for paths that users name
     os.chdir(ROOT)
     # One at a time: the server and the tests may be started together in a new clone.
-    with REQUIREMENTS[0].open() as lock:
+    with REQUIREMENTS.open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _up_to_date():
             _install()
@@ -35,8 +42,7 @@ def main() -> NoReturn:
 
 def _wanted() -> str:
     digest = hashlib.sha256(sys.version.encode())
-    for file in REQUIREMENTS:
-        digest.update(file.read_bytes())
+    digest.update(REQUIREMENTS.read_bytes())
     return digest.hexdigest()
 
 
@@ -45,19 +51,31 @@ def _up_to_date() -> bool:
 
 
 def _install() -> None:
-    print("Installing Plaza's requirements into .venv (about a minute, once) ...", flush=True)
+    print("Installing Plaza's requirements into .venv (half a minute, once) ...", flush=True)
     STAMP.unlink(missing_ok=True)
     if not _usable():
         _run(
             [sys.executable, "-m", "venv", "--clear", str(VENV)],
             "could not make .venv; on Debian and Ubuntu, `apt install python3-venv` mends this",
         )
-    pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    _run(
-        [*pip, "--requirement", str(REQUIREMENTS[1])],
-        "could not install the requirements; the lines above say why",
-    )
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as installer:
+        installer.write(_installer())
+        installer.flush()
+        pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+        _run([*pip, *VERIFIED, "--requirement", installer.name], _FAILED)
+    # The installer does the rest, fifteen times as fast as pip, from where pip would take it.
+    if "PIP_INDEX_URL" in os.environ:
+        os.environ.setdefault("UV_DEFAULT_INDEX", os.environ["PIP_INDEX_URL"])
+    _run([str(PYTHON), "-m", "uv", *SYNC, str(REQUIREMENTS)], _FAILED)
     STAMP.write_text(_wanted())
+
+
+def _installer() -> str:
+    """Return the lines of the requirements that pin the installer, with its hashes."""
+    found = re.search(r"^uv==.*(\n .*)*", REQUIREMENTS.read_text(), re.MULTILINE)
+    if found is None:
+        sys.exit(f"Plaza could not find uv in {REQUIREMENTS}; script/lock writes it there.")
+    return found[0]
 
 
 def _usable() -> bool:

@@ -1,10 +1,11 @@
 """A real replica set for the session, and a Plaza of its own for each test."""
 
+import os
 import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +24,24 @@ from xdist.scheduler import LoadScopeScheduling
 from app import create_app
 from chalicelib import schema
 from chalicelib.database import Document, open_database
-from chalicelib.migration import migrate
-from chalicelib.queues import Queues
+from chalicelib.database.migration import migrate
+from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from local.mongod import running_mongod
-from local.queues import Poller
-from tests.http_client import Client
-from tests.isolation import QueueRoom, acknowledge_unjournaled, empty_collections
-from tests.listener import ShardListener
-from tests.parallel import ProcessesTogether
 from tests.resilience.replica_set import ReplicaSet, running_replica_set
-from tests.sending import refuse_undeclared
-from tests.shard_check import ShardCheck
-from tests.shard_exceptions import SHARD_EXCEPTIONS
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.isolation import QueueRoom, acknowledge_unjournaled, empty_collections
+from tests.support.parallel import ProcessesTogether
+from tests.support.sending import refuse_undeclared
+from tests.support.shard_check import ShardCheck
+from tests.support.shard_exceptions import SHARD_EXCEPTIONS
+from tests.support.shard_listener import ShardListener
+from tests.support.workers import Workers
 
 JWT_SECRET = "a secret of the tests, long enough for HS256"
-START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SIGNING_KEY = "a signing key of the tests, as long as it has to be"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,22 +58,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
     return ProcessesTogether(config, log)
 
 
-class Clock:
-    """A clock that moves only when a test says so."""
-
-    def __init__(self) -> None:
-        self.time = START
-
-    def __call__(self) -> datetime:
-        return self.time
-
-    def advance(self, **units: float) -> None:
-        self.time += timedelta(**units)
-
-
 @pytest.fixture(scope="session")
 def mongodb_uri() -> Iterator[str]:
-    """A real mongod, without the TTL monitor: a pinned clock would make it delete test data."""
+    """A real mongod, without the TTL monitor: a pinned clock would make it delete test data.
+
+    PLAZA_TEST_MONGODB_URI names one that is running, for many runs that follow one another.
+    """
+    running = os.environ.get("PLAZA_TEST_MONGODB_URI")
+    if running:
+        yield running
+        return
     memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
     data = Path(tempfile.mkdtemp(prefix="plaza-test-", dir=memory if memory.is_dir() else None))
     try:
@@ -112,7 +108,11 @@ def settings(mongodb_uri: str) -> Settings:
         mongodb_uri=SecretStr(mongodb_uri),
         database="plaza-test",
         jwt_secret=SecretStr(JWT_SECRET),
-        signing_keys=(SecretStr("a signing key of the tests, as long as it has to be"),),
+        signing_keys=(SecretStr(SIGNING_KEY),),
+        # Tests write faster than people; those of the limits set their own.
+        limits=None,
+        # Campaigns run without funds; the tests of funds set their own.
+        prepayment=False,
         queue_prefix="plaza-test-",
     )
 
@@ -178,20 +178,3 @@ def workers(app: Chalice, queue_room: QueueRoom) -> Iterator["Workers"]:
     """Empty queues, and the workers that take messages from them when the test says so."""
     with queue_room.opened(app) as pollers:
         yield Workers(pollers, queue_room.has_messages)
-
-
-class Workers:
-    """The pollers of every queue, driven by hand."""
-
-    def __init__(self, pollers: list[Poller], has_messages: Callable[[Poller], bool]) -> None:
-        self.pollers = pollers
-        self._has_messages = has_messages
-
-    def drain(self) -> int:
-        """Deliver batches until every queue is empty; return how many messages there were."""
-        delivered = 0
-        while received := sum(
-            poller.poll_once() for poller in self.pollers if self._has_messages(poller)
-        ):
-            delivered += received
-        return delivered

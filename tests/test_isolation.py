@@ -6,11 +6,11 @@ import pytest
 from chalice.app import Chalice
 
 from chalicelib import schema
-from chalicelib.comments.promotion import MoveNode
+from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.runtime import Runtime
 from deploy.declared import declared_queues
 from local.queues import create_queues
-from tests.isolation import VISIBILITY_TIMEOUT_SECONDS, QueueRoom, empty_collections
+from tests.support.isolation import VISIBILITY_TIMEOUT_SECONDS, QueueRoom, empty_collections
 
 NAMES = [each.name for each in schema.COLLECTIONS]
 

@@ -93,11 +93,3 @@ def test_every_file_that_the_readme_links_to_is_there() -> None:
     )
     for target in re.findall(r"\]\(([^)#]+)\)", prose):
         assert target.startswith("https://") or (ROOT / target).exists(), target
-
-
-def test_every_setting_is_in_the_readme() -> None:
-    from chalicelib.settings import PREFIX, Settings
-
-    text = (ROOT / "README.md").read_text()
-    for field in Settings.model_fields:
-        assert f"`{PREFIX}{field.upper()}`" in text, field

@@ -1,6 +1,7 @@
 import pytest
 
 from chalicelib.settings import InvalidSettings, Settings
+from tests import settings_page
 
 
 def test_a_variable_sets_the_field_of_its_name() -> None:
@@ -19,6 +20,18 @@ def test_a_list_is_separated_by_commas() -> None:
     )
 
     assert settings.allowed_origins == ("https://a.example", "https://b.example")
+
+
+@pytest.mark.parametrize(
+    ("text", "sites"),
+    [("true", ("default",)), ("False", ()), ("blog, shop", ("blog", "shop")), ("", ())],
+)
+def test_open_nodes_names_sites_and_true_stands_for_the_default_one(
+    text: str, sites: tuple[str, ...]
+) -> None:
+    settings = Settings.from_environment({"PLAZA_OPEN_NODES": text})
+
+    assert settings.open_nodes == sites
 
 
 def test_every_variable_at_fault_is_named() -> None:
@@ -50,3 +63,99 @@ def test_a_secret_that_can_be_guessed_is_refused_and_not_repeated(variable: str)
 def test_the_servers_own_databases_and_names_that_cannot_be_are_refused(name: str) -> None:
     with pytest.raises((InvalidSettings, ValueError)):
         Settings(database=name)
+
+
+def test_a_key_set_needs_an_audience() -> None:
+    """Or a token for any other application of the identity provider would be good here."""
+    with pytest.raises(InvalidSettings) as failure:
+        Settings.from_environment({"PLAZA_JWKS_URL": "https://keys.example/jwks.json"})
+
+    assert str(failure.value).startswith("PLAZA_JWKS_URL needs PLAZA_JWT_AUDIENCE")
+    assert "\n" not in str(failure.value)
+
+
+def test_what_a_setting_has_to_be_is_said_without_the_words_of_a_library() -> None:
+    with pytest.raises(InvalidSettings) as failure:
+        Settings.from_environment({"PLAZA_JWKS_URL": "http://keys.example/jwks.json"})
+
+    assert str(failure.value) == "PLAZA_JWKS_URL: this must be an https URL"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://keys.example/jwks.json",
+        "http://127.0.0.1.example/jwks.json",
+        "ftp://127.0.0.1/jwks.json",
+        "file:///etc/passwd",
+        "https:///jwks.json",
+        "keys.example",
+        "http://[::1",
+    ],
+)
+def test_a_key_set_is_read_over_https_alone(url: str) -> None:
+    with pytest.raises(InvalidSettings) as failure:
+        Settings.from_environment({"PLAZA_JWKS_URL": url, "PLAZA_JWT_AUDIENCE": "plaza"})
+
+    assert "PLAZA_JWKS_URL" in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://keys.example/jwks.json",
+        "http://127.0.0.1:8080/k",
+        "http://[::1]/k",
+        "http://localhost/k",
+    ],
+)
+def test_a_key_set_may_be_on_this_machine(url: str) -> None:
+    given = {"PLAZA_JWKS_URL": url, "PLAZA_JWT_AUDIENCE": "plaza"}
+
+    assert Settings.from_environment(given).jwks_url == url
+
+
+@pytest.mark.parametrize(("text", "factor"), [("off", None), ("2", 2.0), ("0.5", 0.5), ("", 1.0)])
+def test_limits_are_a_factor_or_off(text: str, factor: float | None) -> None:
+    assert Settings.from_environment({"PLAZA_LIMITS": text}).limits == factor
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "none", "nan", "inf", "1001"])
+def test_other_limits_are_refused(text: str) -> None:
+    with pytest.raises(InvalidSettings) as failure:
+        Settings.from_environment({"PLAZA_LIMITS": text})
+
+    assert "PLAZA_LIMITS" in str(failure.value)
+
+
+def test_the_page_of_settings_is_current() -> None:
+    assert settings_page.FILE.read_text() == settings_page.page(), "run script/settings"
+
+
+def test_every_setting_has_a_row_that_says_what_it_is() -> None:
+    rows = _rows_of_the_page()
+
+    assert list(rows) == [f"PLAZA_{field.upper()}" for field in Settings.model_fields]
+    assert [variable for variable, cells in rows.items() if not cells[-1]] == []
+
+
+def test_the_page_of_settings_has_every_area() -> None:
+    titles = [line for line in settings_page.page().splitlines() if line.startswith("## ")]
+
+    assert titles == [f"## {area}" for area in settings_page.AREAS.values()]
+
+
+def test_the_page_of_settings_shows_no_secrets_default() -> None:
+    rows = _rows_of_the_page()
+
+    assert [rows[name][1] for name in ("PLAZA_MONGODB_URI", "PLAZA_SIGNING_KEYS")] == ["", ""]
+    assert "mongodb://" not in settings_page.page()
+
+
+def _rows_of_the_page() -> dict[str, list[str]]:
+    rows = [
+        [cell.strip() for cell in line.strip("|").split(" | ")]
+        for line in settings_page.page().replace("| |", "|  |").splitlines()
+        if line.startswith("| `PLAZA_")
+    ]
+    return {row[0].strip("`"): row for row in rows}

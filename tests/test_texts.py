@@ -1,5 +1,7 @@
+# ruff: noqa: RUF001 - letters that look like others are what this is about
 """Texts that people write: trimmed, bounded, and faults named in characters."""
 
+import unicodedata
 from typing import Annotated, Any
 
 import pytest
@@ -42,3 +44,90 @@ def test_a_text_out_of_its_bounds_is_refused_in_words_about_texts(
 def test_a_line_is_one_line(kind: Any, given: str) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(kind).validate_python(given)
+
+
+WORDS = [
+    "می‌خواهم کتاب‌ها",
+    "اَلْعَرَبِيَّةُ",
+    "שָׁלוֹם וְעֶרֶב",
+    "\u200fשלום!\u200e",
+    "\u2067שלום\u2069 said \u202bx\u202c",
+    "ภาษาไทย น้ำใจ กี่",
+    "हिन्दी क्‍ष श्रीमान्",
+    "ক্‌ষ বাংলা",
+    "မြန်မာဘာသာ",
+    "བོད་སྐད་ ཧྐྵྨླྺྼྻྂ",
+    "Tiếng Việt ệ",
+    "👩‍👩‍👧‍👦 👍🏽 ❤️‍🔥 🇨🇭 🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f 1️⃣",
+    "soft\u00adhyphen and a\u200bbreak",
+    "Z̷a̷l̷g̷o̷",
+]
+KINDS = [Line, Annotated[Paragraphs, at_most(100)]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", WORDS)
+def test_real_words_of_any_script_pass(kind: Any, text: str) -> None:
+    taken = TypeAdapter(kind).validate_python(text)
+    assert unicodedata.normalize("NFC", taken) == unicodedata.normalize("NFC", text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("\u200b", "invisible_text"),
+        ("\u3164", "invisible_text"),
+        ("\u2800 \u2800", "invisible_text"),
+        ("\ufeff\u2060\u00ad", "invisible_text"),
+        ("\u0301", "invisible_text"),
+        ("\U000e0061", "invisible_text"),
+        ("a\u202eb", "unbalanced_text"),
+        ("a\u2066b", "unbalanced_text"),
+        ("a\u202cb", "unbalanced_text"),
+        ("\u202ea\u2069", "unbalanced_text"),
+        ("\u2066\u202ea\u2069\u202c", "unbalanced_text"),
+        ("a" + "\u0335" * 31, "too_many_marks"),
+    ],
+)
+def test_unreadable_texts_are_refused(kind: Any, text: str, code: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(kind).validate_python(text)
+
+    assert [fault["type"] for fault in refused.value.errors()] == [code]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("Ann\u200b", "invisible_characters"),
+        ("A\u200dnn", "invisible_characters"),
+        ("\u202eAnn\u202c", "invisible_characters"),
+        ("\u200fAnn", "invisible_characters"),
+        ("Ann\u3164", "invisible_characters"),
+        ("A\ufe0fnn", "invisible_characters"),
+        ("An\u00adn", "invisible_characters"),
+        ("A" + "\u0335" * 9 + "nn", "too_many_marks"),
+        ("A" + "\u0335" * 100, "too_many_marks"),
+        ("\u2028Ann\u2028B", "value_error"),
+    ],
+)
+def test_names_with_what_cannot_be_seen_are_refused(name: str, code: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(PersonName).validate_python(name)
+
+    assert [fault["type"] for fault in refused.value.errors()] == [code]
+
+
+def test_a_line_is_composed_and_a_text_stays_as_it_was_written() -> None:
+    assert TypeAdapter(Line).validate_python("e\u0301") == "\u00e9"
+    assert TEXT.validate_python("e\u0301") == "e\u0301"
+
+
+def test_an_ideograph_of_a_name_does_not_become_another() -> None:
+    assert TypeAdapter(PersonName).validate_python("\ufa19e\u0301") == "\ufa19\u00e9"
+
+
+def test_a_line_that_grows_when_it_is_composed_keeps_to_its_bound() -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Line).validate_python("\ufb2c" * 100)

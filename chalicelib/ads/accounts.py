@@ -6,15 +6,15 @@ is on its way add up to nothing: the bank's is below zero by what was paid in th
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from pydantic import StringConstraints
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
+from chalicelib.ads.errors import UnknownAccount
 from chalicelib.database import Collection, Document
-from chalicelib.errors import UnknownAccount
-from chalicelib.validators import AtMost
+from chalicelib.database.validators import AtMost
 
 # Where money enters and leaves; it alone may be overdrawn.
 BANK = "bank"
@@ -25,8 +25,19 @@ AccountId = Annotated[
     str, StringConstraints(pattern=f"^({BANK}|{NETWORK}|advertiser:{_OWNER}|site:{_OWNER})$")
 ]
 
+# What the ids of the transfers begin with that pay for what campaigns have spent.
+SETTLEMENT = "settlement/"
 # Transfers under way in one account; the next one waits.
 MAX_PENDING = 100
+
+
+# What of an account's funds its campaigns have left; all of it, without a credit line.
+_UNCOMMITTED = {
+    "$subtract": [
+        {"$add": ["$balance_micros", {"$ifNull": ["$credit_micros", 0]}]},
+        {"$ifNull": ["$committed_micros", 0]},
+    ]
+}
 
 
 class Mark(TypedDict):
@@ -37,22 +48,37 @@ class Mark(TypedDict):
 
 
 class Account(TypedDict):
-    """An account as it is stored."""
+    """An account as it is stored.
+
+    With a credit line, `committed_micros` is what its campaigns have taken on (`funds.py`).
+    """
 
     _id: str
     balance_micros: int
     pending: Annotated[list[Mark], AtMost(MAX_PENDING)]
     opened_at: datetime
+    credit_micros: NotRequired[int]
+    committed_micros: NotRequired[int]
 
 
 ACCOUNTS = Collection(
-    "ad.account", Account, indexes=(IndexModel([("pending.transfer_id", ASCENDING)], sparse=True),)
+    "ad.account",
+    Account,
+    indexes=(
+        IndexModel([("pending.transfer_id", ASCENDING)], sparse=True),
+        IndexModel([("credit_micros", ASCENDING)], sparse=True),
+    ),
 )
 
 
 def of_advertiser(advertiser: str) -> str:
     """Return the id of an advertiser's account."""
     return f"advertiser:{advertiser}"
+
+
+def of_campaign(campaign_id: str) -> str:
+    """Return the id of the account of a campaign's advertiser."""
+    return of_advertiser(campaign_id.partition(":")[0])
 
 
 def of_site(site_id: str) -> str:
@@ -82,13 +108,26 @@ def with_pending(database: Database[Document], limit: int) -> Iterator[Document]
     return database[ACCOUNTS.name].find({"pending.transfer_id": {"$gt": ""}}, limit=limit)
 
 
+def spare_micros(account: Document, transfer: Document) -> int:
+    """Return what a transfer could take out of an account, beside others' marks."""
+    balance: int = account["balance_micros"]
+    if _is_settlement(transfer) or "credit_micros" not in account:
+        return balance
+    uncommitted: int = balance + account["credit_micros"] - account["committed_micros"]
+    return min(balance, uncommitted)
+
+
 def debit(database: Database[Document], transfer: Document) -> bool:
     """Take a transfer's amount out of its source and hold it there; tell whether it could be.
 
     Doing it again changes nothing.
     """
     amount: int = transfer["amount_micros"]
-    covered = {} if transfer["source"] == BANK else {"balance_micros": {"$gte": amount}}
+    covered: Document = {}
+    if transfer["source"] != BANK:
+        covered["balance_micros"] = {"$gte": amount}
+        if not _is_settlement(transfer):
+            covered["$expr"] = {"$gte": [_UNCOMMITTED, amount]}
     return _add_pending(database, transfer, "source", -amount, covered)
 
 
@@ -122,16 +161,13 @@ def _add_pending(
 ) -> bool:
     entry = _entry(transfer)
     account_id = transfer[side]
-    result = database[ACCOUNTS.name].update_one(
-        {
-            "_id": account_id,
-            "pending": {"$not": {"$elemMatch": entry}},
-            f"pending.{MAX_PENDING - 1}": {"$exists": False},
-            **condition,
-        },
-        {"$inc": {"balance_micros": change_micros}, "$push": {"pending": entry}},
-    )
-    if result.matched_count:
+    has_room = {
+        "_id": account_id,
+        "pending": {"$not": {"$elemMatch": entry}},
+        f"pending.{MAX_PENDING - 1}": {"$exists": False},
+        **condition,
+    }
+    if _change(database, has_room, transfer, change_micros, {"$push": {"pending": entry}}):
         return True
     there = {"_id": account_id, "pending": {"$elemMatch": entry}}
     return database[ACCOUNTS.name].find_one(there, {"_id": 1}) is not None
@@ -141,10 +177,34 @@ def _take_pending(
     database: Database[Document], account_id: str, transfer: Document, change_micros: int
 ) -> None:
     entry = _entry(transfer)
-    database[ACCOUNTS.name].update_one(
-        {"_id": account_id, "pending": {"$elemMatch": entry}},
-        {"$inc": {"balance_micros": change_micros}, "$pull": {"pending": entry}},
-    )
+    bears = {"_id": account_id, "pending": {"$elemMatch": entry}}
+    _change(database, bears, transfer, change_micros, {"$pull": {"pending": entry}})
+
+
+def _change(
+    database: Database[Document],
+    this: Document,
+    transfer: Document,
+    change_micros: int,
+    change: Document,
+) -> bool:
+    """Change an account's balance and marks; return whether it was as `this` says.
+
+    What a settlement takes from its payer was committed, and no longer is.
+    """
+    by = {"balance_micros": change_micros}
+    if _is_settlement(transfer) and change_micros and this["_id"] == transfer["source"]:
+        bounded = {**this, "committed_micros": {"$exists": True}}
+        both = {"$inc": {**by, "committed_micros": change_micros}, **change}
+        if database[ACCOUNTS.name].update_one(bounded, both).matched_count:
+            return True
+        this = {**this, "committed_micros": {"$exists": False}}
+    result = database[ACCOUNTS.name].update_one(this, {"$inc": by, **change})
+    return result.matched_count > 0
+
+
+def _is_settlement(transfer: Document) -> bool:
+    return str(transfer["_id"]).startswith(SETTLEMENT)
 
 
 def _entry(transfer: Document) -> Mark:

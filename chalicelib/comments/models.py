@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.store import Comment, Order, StoreName
 from chalicelib.database import Document
 from chalicelib.http import Input, PageQuery
@@ -15,7 +16,7 @@ MAX_TEXT_CHARACTERS = 10_000
 DEEPEST = 16
 MAX_COUNTS = 100
 
-NodeId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$")]
+# As stored by earlier releases; that of a new node stands in its id.
 SiteId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,64}$")]
 # Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
 CommentId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,32}$")]
@@ -30,7 +31,10 @@ Text = Annotated[Paragraphs, at_most(MAX_TEXT_CHARACTERS)]
 
 
 class NodeSettings(Input):
-    """A node as its publisher wants it; what is left out stays, or is the default."""
+    """A node as its publisher wants it; what is left out stays, or is the default.
+
+    `site` may be repeated here, and has to be the one that the node belongs to.
+    """
 
     title: Line
     url: Url
@@ -76,6 +80,12 @@ class StoreChange(Input):
     store: StoreName
 
 
+class IdChange(Input):
+    """The id that a node shall move to."""
+
+    to: NodeId
+
+
 class PendingQuery(PageQuery):
     """The query of the moderation queue."""
 
@@ -96,8 +106,9 @@ class CommentsQuery(PageQuery):
     order: Order = "oldest"
 
 
-def node_answer(node: Document) -> dict[str, Any]:
-    """Return a node as the API shows it."""
+def node_answer(node: Document, *, staff: bool) -> dict[str, Any]:
+    """Return a node as the API shows it; how much waits is told to the site's staff alone."""
+    counts = node["counts"]
     return {
         "id": node["_id"],
         "site": node["site"],
@@ -109,7 +120,7 @@ def node_answer(node: Document) -> dict[str, Any]:
         "max_depth": node["max_depth"],
         "locked": node["locked"],
         "moderation": node["moderation"],
-        "counts": node["counts"],
+        "counts": counts if staff else {"visible": counts["visible"]},
     }
 
 

@@ -4,20 +4,22 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from bson import ObjectId
 from pymongo import IndexModel, ReturnDocument
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
+from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved, UnknownNode
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.store import MAX_EMBEDDED_COMMENTS, StoreName
 from chalicelib.database import Collection, Document
-from chalicelib.errors import CannotThread, NodeHasComments, Unavailable, UnknownNode
+from chalicelib.database.validators import AtMost
+from chalicelib.errors import Unavailable
 from chalicelib.identity import DEFAULT_SITE
-from chalicelib.validators import AtMost
 
 
-class Counts(TypedDict):
+class CommentCounts(TypedDict):
     """How many comments of a node are in these states."""
 
     visible: int
@@ -32,16 +34,35 @@ class Move(TypedDict):
     generation: int
 
 
+class Vacancy(TypedDict):
+    """Why an id has no node: it was deleted, or is kept for one, or has moved to `moved_to`.
+
+    At `due` nobody can still be at work on it.
+    """
+
+    since: datetime
+    due: datetime | None
+    moved_to: NotRequired[str]
+
+
 class Embedded(TypedDict, total=False):
-    """What the embedded store keeps in a node: flat `comments`, or threaded `replies`."""
+    """What the embedded store keeps in a node: flat `comments`, or threaded `replies`.
+
+    `authors` are all who wrote one of them, by which a rename and an erasure find the node.
+    """
 
     count: int
+    authors: Annotated[list[str], AtMost(MAX_EMBEDDED_COMMENTS)]
     comments: Annotated[list[Document], AtMost(MAX_EMBEDDED_COMMENTS)]
     replies: Annotated[list[Document], AtMost(MAX_EMBEDDED_COMMENTS)]
 
 
 class Node(TypedDict):
-    """A node as it is stored; `written` waits for the counts to be compared."""
+    """A node as it is stored; `written` waits for the counts to be compared.
+
+    `life` tells it from other nodes that have had its id, and `counts_version` says by which
+    rules its comments' replies are counted.
+    """
 
     _id: str
     site: str
@@ -59,8 +80,12 @@ class Node(TypedDict):
     moving: Move | None
     wanted_store: StoreName | None
     written: datetime | None
-    counts: Counts
+    counts: CommentCounts
     metadata: NotRequired[Embedded]
+    vacant: NotRequired[Vacancy]
+    life: NotRequired[ObjectId]
+    counts_version: NotRequired[int]
+    wanted_id: NotRequired[str | None]
 
 
 NODES = Collection(
@@ -69,12 +94,21 @@ NODES = Collection(
     indexes=(
         # Small: only nodes that wait for a move, or for their counts to be compared.
         IndexModel("wanted_store", partialFilterExpression={"wanted_store": {"$type": "string"}}),
+        IndexModel("wanted_id", partialFilterExpression={"wanted_id": {"$type": "string"}}),
         IndexModel("written", partialFilterExpression={"written": {"$type": "date"}}),
+        # Finds the comments of somebody who is renamed or erased.
+        IndexModel("metadata.authors", sparse=True),
+        IndexModel("vacant.due", partialFilterExpression={"vacant.due": {"$type": "date"}}),
     ),
 )
 DEFAULT_MAX_DEPTH = 10
+# Since 1, a comment counts its invisible replies.
+COUNTS_VERSION = 1
+_INSERT_ATTEMPTS = 3
 # What a node is apart from the comments that the embedded store keeps in it.
 WITHOUT_COMMENTS = {"metadata": 0}
+# The filter of an id that has a node.
+OCCUPIED: Document = {"vacant": None}
 THREADED_STORES = ("documents", "embedded")
 
 
@@ -84,15 +118,23 @@ def collection(database: Database[Document]) -> MongoCollection[Document]:
 
 
 def find(database: Database[Document], node_id: str) -> Document:
-    """Return a node without its embedded comments; raises UnknownNode."""
-    node = collection(database).find_one({"_id": node_id}, WITHOUT_COMMENTS)
+    """Return a node without its embedded comments; raises UnknownNode and NodeMoved."""
+    node = look(database, node_id)
     if node is None:
         raise UnknownNode
+    if "vacant" in node:
+        moved_to = node["vacant"].get("moved_to")
+        raise NodeMoved(moved_to) if moved_to else UnknownNode
     return node
 
 
+def look(database: Database[Document], node_id: str) -> Document | None:
+    """Return what is stored under an id, without embedded comments; `vacant` is no node."""
+    return collection(database).find_one({"_id": node_id}, WITHOUT_COMMENTS)
+
+
 def new_node(
-    node_id: str, settings: NodeSettings | None = None, site: str = DEFAULT_SITE
+    node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings | None = None
 ) -> Document:
     """Return a node with the settings given and defaults for the others.
 
@@ -118,6 +160,8 @@ def new_node(
         "wanted_store": None,
         "written": None,
         "counts": {"visible": 0, "pending": 0},
+        "counts_version": COUNTS_VERSION,
+        "life": ObjectId(),
         **given,
     }
     check_threads(node)
@@ -125,12 +169,37 @@ def new_node(
 
 
 def insert(database: Database[Document], node: Document) -> bool:
-    """Store a new node; tell whether it was new."""
-    try:
-        collection(database).insert_one(node)
-    except DuplicateKeyError:
-        return False
-    return True
+    """Store a new node under a free or vacant id; return whether there was no node.
+
+    In a vacant place the node begins with a generation of its own, so that no late write to
+    the node before it can show, and its counts are compared once those writes are over.
+    """
+    for _ in range(_INSERT_ATTEMPTS):
+        try:
+            collection(database).insert_one(node)
+        except DuplicateKeyError:
+            left = look(database, node["_id"])
+        else:
+            return True
+        if left is not None and "vacant" not in left:
+            return False
+        if left is not None and _take_over(database, left, node):
+            return True
+    return False
+
+
+def _take_over(database: Database[Document], left: Document, node: Document) -> bool:
+    """Put a new node in a vacant place that is still as it was read."""
+    following = left["last_generation"] + 1
+    node |= {"generation": following, "last_generation": following}
+    node["written"] = left["vacant"]["since"]
+    if "vacant" in node:
+        # One that arrives only later: until then the place forwards as it did.
+        node["moving"]["generation"] = following
+        moved_to = left["vacant"].get("moved_to")
+        node["vacant"] |= {"moved_to": moved_to} if moved_to else {}
+    as_read = {name: left[name] for name in ("_id", "vacant", "last_generation")}
+    return collection(database).replace_one(as_read, node).matched_count == 1
 
 
 def update(database: Database[Document], node: Document, settings: NodeSettings) -> Document:
@@ -148,7 +217,7 @@ def update(database: Database[Document], node: Document, settings: NodeSettings)
         read = {name: node[name] for name in ("store", "threaded")}
         untouched, given = {**read, "last_seq": 0, "moving": None}, given | layout
     updated = collection(database).find_one_and_update(
-        {"_id": node["_id"], **untouched},
+        {"_id": node["_id"], **OCCUPIED, **untouched},
         {"$set": given},
         projection=WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
@@ -156,7 +225,7 @@ def update(database: Database[Document], node: Document, settings: NodeSettings)
     if updated is None:
         if find(database, node["_id"])["last_seq"]:
             raise NodeHasComments
-        raise Unavailable("Another is changing the node's layout")
+        raise Unavailable("Another request is changing the node's layout")
     return updated
 
 
@@ -165,7 +234,7 @@ def take_seq(database: Database[Document], node_id: str, now: datetime) -> Docum
 
     One atomic write numbers the comment and reads the settings that it is posted under.
     `last_posted` never runs backwards, so times agree with numbers whatever the clocks say.
-    Returns None where the node is unknown, locked or being moved.
+    Returns None where the node is unknown, locked, being moved or vacant, which `moving` says.
     """
     return collection(database).find_one_and_update(
         {"_id": node_id, "moving": None, "locked": False},
@@ -177,14 +246,23 @@ def take_seq(database: Database[Document], node_id: str, now: datetime) -> Docum
 
 def touch(database: Database[Document], node_id: str, now: datetime) -> None:
     """Note that the node is about to be written to, so that its counts are compared later."""
-    collection(database).update_one({"_id": node_id}, {"$set": {"written": now}})
+    collection(database).update_one({"_id": node_id, **OCCUPIED}, {"$set": {"written": now}})
 
 
 def want_store(database: Database[Document], node_id: str, store: StoreName | None) -> Document:
     """Note the store that the node shall move to, and return the node; raises UnknownNode."""
+    return _want(database, node_id, {"wanted_store": store})
+
+
+def want_id(database: Database[Document], node_id: str, to: str | None) -> Document:
+    """Note the id that the node shall move to, and return the node; raises UnknownNode."""
+    return _want(database, node_id, {"wanted_id": to})
+
+
+def _want(database: Database[Document], node_id: str, wanted: Document) -> Document:
     node = collection(database).find_one_and_update(
-        {"_id": node_id},
-        {"$set": {"wanted_store": store}},
+        {"_id": node_id, **OCCUPIED},
+        {"$set": wanted},
         projection=WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
     )

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, NotRequired, Protocol, TypedDict
 
 from chalicelib.database import Document
 
@@ -16,6 +16,14 @@ MAX_EMBEDDED_COMMENTS = 1_000
 # and is shown to nobody. The API knows the other four.
 State = Literal["visible", "pending", "hidden", "deleted", "removed"]
 GONE: tuple[State, ...] = ("deleted", "removed")
+# What a deletion makes of a comment.
+WIPED: Mapping[str, Any] = {
+    "state": "deleted",
+    "author": None,
+    "text": None,
+    "html": None,
+    "edited": None,
+}
 
 
 class Author(TypedDict):
@@ -29,7 +37,8 @@ class Comment(TypedDict):
     """A comment, the same from every store; a tombstone has no author, text and html.
 
     `seq` is its number in the node, `slug` the path of ids from its root, and `full_slug` the
-    same path in the order of a discussion (`chalicelib.comments.order`).
+    same path in the order of a discussion (`chalicelib.comments.order`). `reply_count` counts
+    every direct reply, `invisible_replies` those in another state than `visible`; left out is 0.
     """
 
     id: str
@@ -46,6 +55,7 @@ class Comment(TypedDict):
     renderer: str
     state: State
     reply_count: int
+    invisible_replies: NotRequired[int]
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,13 @@ class Viewer:
                 return self.moderator
             case "removed":
                 return False
+
+    def shown(self, comment: Comment) -> Comment:
+        """Return a comment with the number of replies that the viewer may know of."""
+        invisible = comment.get("invisible_replies")
+        if self.moderator or not invisible:
+            return comment
+        return {**comment, "reply_count": comment["reply_count"] - invisible}
 
     def expression(self, comment: str) -> Document:
         """Return `sees` as an aggregation expression over a variable, as "$$comment"."""
@@ -158,6 +175,13 @@ class Store(Protocol):
         """Count the comments of each state, one by one."""
         ...
 
+    def repair_replies(self, node: Document) -> int:
+        """Compare the counts of replies with a recount; return how many comments were wrong.
+
+        A count that changes meanwhile is left as it is.
+        """
+        ...
+
     def export(self, node: Document) -> Iterator[list[Comment]]:
         """Give every comment by `seq`, in batches."""
         ...
@@ -169,8 +193,11 @@ class Store(Protocol):
         """
         ...
 
-    def discard(self, node: Document) -> None:
-        """Remove whatever is stored under the node's generation."""
+    def drop(self, node: Document, most: int) -> bool:
+        """Remove about `most` comments of a generation that is no longer served.
+
+        Returns whether any may be left. The node itself may have been deleted.
+        """
         ...
 
 
@@ -184,6 +211,12 @@ def counts_change(before: State | None, after: State) -> dict[str, int]:
     if after in ("visible", "pending"):
         change[f"counts.{after}"] = 1
     return change
+
+
+def invisible_change(before: State | None, after: State) -> int:
+    """Return what a reply's change of state adds to its parent's `invisible_replies`."""
+    was_invisible = before is not None and before != "visible"
+    return (after != "visible") - was_invisible
 
 
 def settled_state(wanted: State, reply_count: int) -> State:

@@ -1,10 +1,11 @@
 """The messages of the social feed's queues."""
 
+from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter
 
-from chalicelib.queues import Message
+from chalicelib.messaging import Message
 
 
 class Deliver(Message):
@@ -24,7 +25,7 @@ class DeliverChunk(Message):
     number: int
 
 
-class Spread(Message):
+class Propagate(Message):
     """Bring what has changed on a post, its end included, to the copies of it."""
 
     queue: ClassVar[str] = "comment-spread"
@@ -73,6 +74,15 @@ class Erase(Message):
     user_id: str
 
 
+class EraseLate(Message):
+    """Erase what requests that began before an erasure ended wrote after it, up to a time."""
+
+    queue: ClassVar[str] = "social-errands"
+    type: Literal["erase-late"] = "erase-late"
+    user_id: str
+    until: datetime
+
+
 class Refill(Message):
     """Make a reader's activity feed what their place and their mutes bring today."""
 
@@ -106,7 +116,7 @@ class DeliverActionChunk(Message):
     number: int
 
 
-class Rank(Message):
+class Rerank(Message):
     """Rank an action anew, after something happened to it, for its readers behind an id."""
 
     queue: ClassVar[str] = "activity"
@@ -124,14 +134,14 @@ class Cascade(Message):
     action_id: str
 
 
-Errand = BackFill | Rename | Rebuild | Trim | Erase | Refill | RenameRef | Rank | Cascade
-ActivityMessage = DeliverAction | DeliverActionChunk | Rank
+Job = BackFill | Rename | Rebuild | Trim | Erase | EraseLate | Refill | RenameRef | Rerank | Cascade
+ActivityMessage = DeliverAction | DeliverActionChunk | Rerank
 
 FAN_OUT: TypeAdapter[Deliver | DeliverChunk] = TypeAdapter(
     Annotated[Deliver | DeliverChunk, Field(discriminator="type")]
 )
-SPREAD: TypeAdapter[Spread] = TypeAdapter(Spread)
-ERRAND: TypeAdapter[Errand] = TypeAdapter(Annotated[Errand, Field(discriminator="type")])
+PROPAGATE: TypeAdapter[Propagate] = TypeAdapter(Propagate)
+JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="type")])
 ACTIVITY: TypeAdapter[ActivityMessage] = TypeAdapter(
     Annotated[ActivityMessage, Field(discriminator="type")]
 )

@@ -3,10 +3,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads import campaigns, creatives
+from chalicelib.ads.inventory import campaigns, creatives
 from chalicelib.runtime import Runtime
-from tests.ads.inventory import (
+from tests.ads.support.factories import (
     BANNER,
+    LANDING_URL,
     activate,
     ad_unit,
     add_zones,
@@ -16,10 +17,9 @@ from tests.ads.inventory import (
     html,
     publisher,
     put_campaign,
-    zone,
 )
-from tests.conftest import Clock
-from tests.http_client import Client
+from tests.support.clock import Clock
+from tests.support.http_client import Client
 
 SPRING = "mercedes:spring"
 CAMPAIGN = f"/campaigns/{SPRING}"
@@ -46,6 +46,9 @@ def test_a_publisher_makes_a_zone_and_reads_it(client: Client) -> None:
         "size": BANNER,
         "floor_ecpm_micros": 100_000,
         "count_on": "decision",
+        "allow_html": False,
+        "allowed_advertisers": None,
+        "blocked_advertisers": [],
         "version": 1,
         "ad_count": 0,
     }
@@ -82,6 +85,7 @@ def test_a_campaign_is_made_changed_and_read(client: Client, runtime: Runtime) -
         "caps": [{"scope": "ad", "event": "impression", "limit": 1, "window_seconds": 86_400}],
         "targets": [{"site_id": "blog", "zone_id": "banner"}],
         "ad_units": [{**ad_unit(), "keywords": []}],
+        "unplaced": [],
     }
     assert ann.get(CAMPAIGN).json == {**made.json, "pricing": cpm(1_000)}
 
@@ -171,7 +175,8 @@ def test_a_campaign_whose_flight_is_over_is_not_activated(
 
 def test_a_large_creative_is_served_whole(client: Client, runtime: Runtime) -> None:
     add_zones(runtime, "blog/banner")
-    large = html("<b>é</b>" * 1_800)
+    fields = {f"field_{number}": "é" * 500 for number in range(16)}
+    large = {"type": "native", "landing_url": LANDING_URL, "fields": fields}
     put_campaign(runtime, SPRING, ad_units=[ad_unit(creative=large)])
     activate(runtime, SPRING)
 
@@ -290,17 +295,3 @@ def test_a_body_that_is_no_campaign_is_refused(
 
     assert reply.code in {"invalid_json", "invalid_request"}
     assert runtime.database[campaigns.CAMPAIGNS.name].count_documents({}) == 0
-
-
-def test_a_full_zone_is_a_conflict(
-    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("chalicelib.ads.zones.MAX_ADS", 1)
-    add_zones(runtime, "blog/banner")
-    put_campaign(runtime, SPRING, ad_units=[ad_unit("a"), ad_unit("b")])
-
-    reply = advertiser(client).post(f"{CAMPAIGN}/activate")
-
-    assert (reply.status, reply.code) == (409, "zone_full")
-    assert reply.json["detail"] == "A zone holds at most 1 ads; full: blog/banner"
-    assert zone(runtime, "blog/banner")["ads"] == []

@@ -10,9 +10,11 @@ from bench.inventory import SITE
 from bench.load_test import check, seed
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.runtime import Runtime
-from chalicelib.social.news_items import NEWS_ITEMS
-from tests.conftest import START, Workers
-from tests.http_client import Client
+from chalicelib.social.timelines.references import NEWS_ITEMS
+from tests.ads.support.events import ANN
+from tests.support.clock import START
+from tests.support.http_client import Client
+from tests.support.workers import Workers
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
 
@@ -20,7 +22,7 @@ BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small day, whose queues are drained before it is checked."""
-    monkeypatch.setattr(load_test, "NODES", ("page-0",))
+    monkeypatch.setattr(load_test, "NODES", ("bench:page-0",))
     monkeypatch.setattr(load_test, "ZONES", {"small": 10})
     monkeypatch.setattr(load_test, "AUTHORS", ("author-0",))
     monkeypatch.setattr(load_test, "READERS", ("reader-0", "reader-1"))
@@ -33,16 +35,16 @@ def day(small: None, runtime: Runtime, client: Client, workers: Workers) -> dict
     """A comment, an impression and a post, all acknowledged, and the queues empty."""
     seed(runtime)
     comment = AppCalls(runtime, "reader-0")(
-        "POST", "/nodes/{node}/comments", {"node": "page-0"}, body={"text": "So"}
+        "POST", "/nodes/{node}/comments", {"node": "bench:page-0"}, body={"text": "So"}
     )
     body = {"type": "status", "detail": {"text": "So"}, "circles": ["*public*"]}
     post = AppCalls(runtime, "author-0")("POST", "/posts", {}, body=body)
-    (ad,) = client.get(f"/ads/{SITE}/small?visitor=ann").json["ads"]
+    (ad,) = client.get(f"/ads/{SITE}/small?visitor={ANN}").json["ads"]
     seen = client.request("POST", ad["impression_url"], headers={"User-Agent": BROWSER})
     assert seen.status == 204
     workers.drain()
     return {
-        "comments": [["page-0", json.loads(comment)["id"]]],
+        "comments": [["bench:page-0", json.loads(comment)["id"]]],
         "posts": [["author-0", json.loads(post)["id"]]],
         "beacons": {"acknowledged": 1, "failed": 0},
     }

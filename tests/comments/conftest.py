@@ -1,7 +1,7 @@
 import pytest
 
 from chalicelib.runtime import Runtime
-from tests.comments.discussion import LAYOUTS, Discussion, Layout
+from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
 
 
 @pytest.fixture(params=LAYOUTS, ids=str)

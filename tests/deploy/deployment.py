@@ -33,7 +33,8 @@ STACK = "plaza-prod"
 NOT_IN_MOTO = frozenset(
     {
         *("AWS::ApiGateway::RestApi", "AWS::ApiGateway::Deployment", "AWS::ApiGateway::Stage"),
-        *("AWS::ApiGateway::UsagePlan", "AWS::WAFv2::WebACLAssociation"),
+        *("AWS::ApiGateway::UsagePlan", "AWS::ApiGateway::Account"),
+        *("AWS::WAFv2::WebACL", "AWS::WAFv2::WebACLAssociation", "AWS::SQS::QueuePolicy"),
         *("AWS::CloudWatch::Alarm", "AWS::Lambda::EventInvokeConfig"),
     }
 )

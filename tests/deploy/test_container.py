@@ -14,7 +14,7 @@ from pymongo import MongoClient
 
 from app import app
 from chalicelib.database import OPERATION_TIMEOUT_MS, SERVER_SELECTION_TIMEOUT_MS
-from chalicelib.invocations import MARGIN_SECONDS
+from chalicelib.observability.invocations import MARGIN_SECONDS
 from deploy.declared import declared_functions
 from local.lambda_runtime import (
     Function,

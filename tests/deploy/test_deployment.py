@@ -15,7 +15,7 @@ from pymongo import MongoClient
 from app import app as declared_app
 from chalicelib.comments import nodes
 from chalicelib.database import Document, open_database
-from chalicelib.queues import MAX_RECEIVES
+from chalicelib.messaging import MAX_RECEIVES
 from deploy.declared import Api, Schedule, Worker, declared_functions, visibility_timeout_seconds
 from local.lambda_runtime import link_runtime
 from tests.deploy.deployment import (

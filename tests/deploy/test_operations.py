@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app import app as declared_app
-from chalicelib import metrics
+from chalicelib.observability import metrics
 from deploy.declared import ROOT, Api, Command, Function, Schedule, Worker, declared_functions
 
 PAGE = ROOT / "docs" / "operations.md"

@@ -6,19 +6,21 @@ from typing import Any
 import pytest
 from chalice.app import Chalice
 
-from chalicelib.comments import nodes, promotion
-from chalicelib.queues import Queues
+from chalicelib.comments import authors, nodes
+from chalicelib.comments.stores import promotion
+from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
-from chalicelib.social import delivery
+from chalicelib.social.delivery import engine
 from deploy import permissions
 from local.schedules import declared_schedules, scheduled_event
-from tests.ads.happening import Page
-from tests.ads.inventory import activate, add_zones, put_campaign
-from tests.conftest import Clock, Workers
-from tests.http_client import Client
-from tests.sending import function_at_work
-from tests.social.activity.office import Office
-from tests.social.people import comment, follow, publish
+from tests.ads.support.events import Page
+from tests.ads.support.factories import activate, add_zones, put_campaign
+from tests.social.activity.support.office import Office
+from tests.social.support.drivers import comment, follow, publish
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.sending import function_at_work
+from tests.support.workers import Workers
 
 Schedule = Callable[[], Any]
 
@@ -94,11 +96,17 @@ def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     app: Chalice, office: Office, sent: set[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is told here makes each function send all that it may: extend it with `SENDS`."""
-    # So that two readers are two chunks, and no node is small enough to be moved at once.
-    monkeypatch.setattr(delivery, "CHUNK_READERS", 1)
+    # So that two readers are two chunks, no node is small enough to be moved at once, and one
+    # comment is a step of an erasure.
+    monkeypatch.setattr(engine, "CHUNK_READERS", 1)
     monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", -1)
+    monkeypatch.setattr(authors, "COMMENTS_A_STEP", 1)
 
     live(office, "ann", "embedded")
+    office.workers.drain()
+    for _ in range(2):
+        office.client.as_("zoe").post("/nodes/moon/comments", text="Hello")
+    office.client.as_("zoe").delete("/users/me")
     office.workers.drain()
     with monkeypatch.context() as lost:
         lost.setattr(Queues, "send", lambda *_: False)

@@ -15,7 +15,7 @@ from moto.cloudformation.parsing import ResourceMap, clean_json
 
 from app import app as declared_app
 from app import create_app
-from chalicelib.queues import MAX_RECEIVES
+from chalicelib.messaging import MAX_RECEIVES
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from deploy.api import GATEWAY_RESPONSES, problem_body
@@ -24,7 +24,7 @@ from deploy.parameters import SETTINGS
 from deploy.permissions import SENDS
 from tests.deploy.conftest import make_package
 from tests.deploy.sam import translated
-from tests.http_client import Client
+from tests.support.http_client import Client
 
 FUNCTIONS = declared_functions(declared_app, "prod")
 WORKERS = [each for each in FUNCTIONS if isinstance(each, Worker)]
@@ -35,6 +35,7 @@ MAX_TEMPLATE_BYTES = 1_000_000
 MAX_RESOURCES = 500
 MAX_PARAMETERS = 200
 MAX_DYNAMIC_REFERENCES = 60
+NOTHING = {"Ref": "AWS::NoValue"}
 
 
 def properties(template: Any, resource: str) -> Any:
@@ -179,6 +180,9 @@ def test_each_schedule_is_in_the_template_and_does_not_pile_up(
 
     assert event["Properties"]["Schedule"].startswith("rate(")
     assert function["EventInvokeConfig"] == {
+        "DestinationConfig": {
+            "OnFailure": {"Type": "SQS", "Destination": attribute_of("FailedSchedules")}
+        },
         "MaximumRetryAttempts": 0,
         "MaximumEventAgeInSeconds": schedule.every_seconds,
     }
@@ -305,14 +309,24 @@ def test_the_gateways_own_answers_may_be_read_by_whom_the_app_names_to_a_strange
     ours = {
         name: value
         for name, value in answer.headers.items()
-        if name.startswith("Access-Control-") or name == "Vary"
+        if name.startswith("Access-Control-")
+        or name in {"Vary", "X-Content-Type-Options", "Cache-Control"}
     }
     body = properties(template, "RestAPI")["DefinitionBody"]
     for response in body["x-amazon-apigateway-gateway-responses"].values():
         stated = deployed_with(
             template, response["responseParameters"], AllowedOrigins=", ".join(allowed)
         )
-        assert stated == {f"gatewayresponse.header.{name}": f"'{ours[name]}'" for name in ours}
+        assert stated == {
+            f"gatewayresponse.header.{name}": f"'{value}'" for name, value in ours.items()
+        }
+    rule = properties(template, "WebAcl")["Rules"][0]["Action"]["Block"]["CustomResponse"]
+    headers = deployed_with(template, rule["ResponseHeaders"], AllowedOrigins=", ".join(allowed))
+    # CloudFormation takes out of a list what a condition leaves out of it.
+    assert {each["Name"]: each["Value"] for each in headers if each} == {
+        "Retry-After": "300",
+        **ours,
+    }
 
 
 def deployed_with(template: Any, value: Any, **parameters: str) -> Any:
@@ -346,3 +360,111 @@ def test_a_gateway_answer_is_the_same_problem_as_the_apps(kind: str) -> None:
     }
     if answer["code"] in ours:
         assert ours[answer["code"]]().body() == answer
+
+
+def condition(template: Any, name: str, **parameters: str) -> bool:
+    """Tell whether a condition of the template holds with these parameters."""
+    return bool(deployed_with(template, {"Fn::If": [name, "yes", ""]}, **parameters))
+
+
+@pytest.mark.parametrize(("given", "made", "linked"), [("", 1, 1), ("none", 0, 0), ("arn:x", 0, 1)])
+def test_the_api_has_a_web_acl_by_default_another_one_or_none(
+    template: Any, given: str, made: int, linked: int
+) -> None:
+    own, link = template["Resources"]["WebAcl"], template["Resources"]["WebAclAssociation"]
+
+    assert condition(template, own["Condition"], WebAclArn=given) == made
+    assert condition(template, link["Condition"], WebAclArn=given) == linked
+    arn = link["Properties"]["WebACLArn"]["Fn::If"]
+    assert arn == ["MakesWebAcl", attribute_of("WebAcl"), {"Ref": "WebAclArn"}]
+
+
+def test_the_stacks_own_web_acl_refuses_an_address_that_asks_too_often(template: Any) -> None:
+    acl = properties(template, "WebAcl")
+    (rule,) = acl["Rules"]
+
+    assert acl["DefaultAction"] == {"Allow": {}}
+    assert rule["Statement"]["RateBasedStatement"] == {
+        "Limit": {"Ref": "AddressRateLimit"},
+        "AggregateKeyType": "IP",
+        "EvaluationWindowSec": 300,
+    }
+    answer = rule["Action"]["Block"]["CustomResponse"]
+    problem = json.loads(acl["CustomResponseBodies"][answer["CustomResponseBodyKey"]]["Content"])
+    assert problem == problem_body(GATEWAY_RESPONSES["THROTTLED"])
+    assert answer["ResponseCode"] == problem["status"] == 429
+
+
+def test_each_call_is_logged_with_its_address_and_request_and_no_path(template: Any) -> None:
+    name, setting, nothing = properties(template, "RestAPI")["AccessLogSetting"]["Fn::If"]
+    line = json.loads(setting["Format"])
+
+    assert (name, nothing) == ("LogsAccess", NOTHING)
+    assert setting["DestinationArn"]["Fn::Sub"].endswith(":log-group:${ApiAccessLog}")
+    assert line["address"] == "$context.identity.sourceIp"
+    assert line["request_id"] == "$context.requestId"
+    assert line["route"] == "$context.resourcePath"
+    # It holds the tokens of ads and the ids of visitors.
+    assert "$context.path" not in line.values()
+    assert condition(template, "LogsAccess")
+    assert not condition(template, "LogsAccess", AccessLogs="false")
+
+
+def test_the_role_for_logs_is_set_before_the_stage_that_logs(template: Any) -> None:
+    description = properties(template, "RestAPI")["DefinitionBody"]["info"]["description"]
+
+    assert description["Fn::If"][0] == template["Resources"]["ApiLogsAccount"]["Condition"]
+    assert "${ApiLogsAccount}" in description["Fn::If"][1]["Fn::Sub"]
+    for name in ("ApiLogsAccount", "ApiLogsRole"):
+        assert template["Resources"][name]["DeletionPolicy"] == "Retain"
+    assert not condition(template, "MakesLogsRole", AccountLogsRole="false")
+    assert not condition(template, "MakesLogsRole", AccessLogs="false")
+
+
+def test_every_log_group_expires_and_is_encrypted_with_our_key_where_there_is_one(
+    template: Any,
+) -> None:
+    groups = [each for each in template["Resources"].values() if each["Type"].endswith("LogGroup")]
+
+    assert len(groups) == len(FUNCTIONS) + 1
+    for group in groups:
+        assert group["Properties"]["RetentionInDays"] == {"Ref": "LogRetentionDays"}
+        key = {"Fn::If": ["HasKey", {"Ref": "KmsKeyArn"}, NOTHING]}
+        assert group["Properties"]["KmsKeyId"] == key
+
+
+def test_no_queue_is_reached_without_tls(template: Any) -> None:
+    resources = template["Resources"]
+    queues = {name for name, each in resources.items() if each["Type"] == "AWS::SQS::Queue"}
+
+    assert len(queues) == 2 * len(WORKERS) + 1
+    for queue in queues:
+        policy = resources[f"{queue}Policy"]["Properties"]
+        (statement,) = policy["PolicyDocument"]["Statement"]
+        assert policy["Queues"] == [{"Ref": queue}]
+        assert statement == {
+            "Effect": "Deny",
+            "Principal": "*",
+            "Action": "sqs:*",
+            "Resource": attribute_of(queue),
+            "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+        }
+
+
+def test_the_api_takes_no_tls_below_1_2(template: Any) -> None:
+    api = properties(template, "RestAPI")
+    body = api["DefinitionBody"]
+
+    assert api["EndpointConfiguration"] == "REGIONAL"
+    policy = body["x-amazon-apigateway-security-policy"]["Fn::If"]
+    assert policy == ["NamesTlsPolicy", {"Ref": "TlsPolicy"}, NOTHING]
+    mode = body["x-amazon-apigateway-endpoint-access-mode"]["Fn::If"]
+    assert mode == ["NamesTlsPolicy", "BASIC", NOTHING]
+    assert template["Parameters"]["TlsPolicy"]["Default"].startswith("SecurityPolicy_TLS13_1_2_")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.name)
+def test_each_function_may_ask_for_signed_code(template: Any, function: Function) -> None:
+    signing = properties(template, function.resource)["CodeSigningConfigArn"]
+
+    assert signing == {"Fn::If": ["ChecksSignature", {"Ref": "CodeSigningConfigArn"}, NOTHING]}

@@ -78,7 +78,14 @@ def server(folder: Path, *options: str, **environment: str) -> Iterator[Stack]:
         process = subprocess.Popen(
             [sys.executable, "-m", "local.server", "--port", "0", *options],
             cwd=ROOT,
-            env={**own, "PLAZA_LOCAL_FOLDER": str(folder / "data"), **environment},
+            env={
+                **own,
+                "PLAZA_LOCAL_FOLDER": str(folder / "data"),
+                # Tests write faster than people.
+                "PLAZA_LIMITS": "off",
+                "PLAZA_PREPAYMENT": "false",
+                **environment,
+            },
             stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -91,9 +98,13 @@ def server(folder: Path, *options: str, **environment: str) -> Iterator[Stack]:
         process.wait()
 
 
-def call(method: str, url: str, token: str | None = None, body: object = None) -> tuple[int, Any]:
+def call(
+    method: str, url: str, token: str | None = None, body: object = None, agent: str | None = None
+) -> tuple[int, Any]:
     """Make an HTTP call; return the status and the JSON answer."""
     request = urllib.request.Request(url, method=method)  # noqa: S310 - the server's own URL
+    if agent:
+        request.add_header("User-Agent", agent)
     if token:
         request.add_header("Authorization", f"Bearer {token}")
     if body is not None:

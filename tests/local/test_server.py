@@ -9,13 +9,14 @@ import pytest
 
 from chalicelib import __version__
 from local.mongod import free_port, running_mongod
-from tests.local.stack import call, databases_over, server, wait_until
+from local.processes import command_lines
+from tests.local.stack import DEADLINE_SECONDS, call, databases_over, server, wait_until
 
 
 def test_it_serves_the_api_and_says_what_it_started(tmp_path: Path) -> None:
     with server(tmp_path) as stack:
         url = stack.wait_until_running()
-        status, health = call("GET", f"{url}/health")
+        status, health = call("GET", f"{url}/health", stack.token())
 
         assert (status, health["version"]) == (200, __version__)
         for part in ("API", "MongoDB", "Queues", "fan_out", "Schedules", "sweep", "Log"):
@@ -73,7 +74,7 @@ def test_the_first_start_loads_a_small_town_and_the_second_adds_nothing(tmp_path
     for _ in range(2):
         with server(tmp_path) as stack:
             url = stack.wait_until_running()
-            path = "/nodes/lighthouse-cafe/comments?limit=200"
+            path = "/nodes/harbour-post:lighthouse-cafe/comments?limit=200"
             counts.append(len(call("GET", url + path)[1]["comments"]))
             assert call("GET", f"{url}/ads/harbour-post/sidebar")[1]["ads"]
             stack.signal(signal.SIGTERM)
@@ -91,7 +92,7 @@ def test_what_was_there_before_the_demo_is_never_dropped(tmp_path: Path) -> None
     with server(tmp_path) as stack:
         url = stack.wait_until_running()
         assert call("GET", f"{url}/nodes/mine")[0] == 200
-        assert call("GET", f"{url}/nodes/lighthouse-cafe")[0] == 404
+        assert call("GET", f"{url}/nodes/harbour-post:lighthouse-cafe")[0] == 404
 
 
 def test_tokens_say_what_the_settings_ask_for(tmp_path: Path) -> None:
@@ -112,7 +113,8 @@ def test_an_answer_to_head_has_no_body(tmp_path: Path) -> None:
             received = b"".join(iter(lambda: connection.recv(65_536), b""))
 
     head, _, rest = received.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 404")
+    assert head.startswith(b"HTTP/1.1 200")
+    assert b"Content-Type: application/json" in head
     assert rest.startswith(b"HTTP/1.1 200")
 
 
@@ -155,7 +157,7 @@ def caught_signals(status: str) -> int:
 def test_fresh_starts_empty_and_keeps_nothing(tmp_path: Path) -> None:
     with server(tmp_path, "--fresh", TMPDIR=str(tmp_path)) as stack:
         url = stack.wait_until_running()
-        assert call("GET", f"{url}/nodes/lighthouse-cafe")[0] == 404
+        assert call("GET", f"{url}/nodes/harbour-post:lighthouse-cafe")[0] == 404
         assert list(tmp_path.glob("plaza-*/mongodb"))
         stack.signal(signal.SIGTERM)
 
@@ -172,7 +174,7 @@ def test_a_start_that_was_killed_leaves_no_lock_and_no_port(tmp_path: Path) -> N
     with server(tmp_path) as stack:
         url = stack.wait_until_running()
         assert call("GET", f"{url}/health")[0] == 200
-        assert call("GET", f"{url}/nodes/lighthouse-cafe")[0] == 200
+        assert call("GET", f"{url}/nodes/harbour-post:lighthouse-cafe")[0] == 200
 
 
 def test_a_start_that_was_killed_while_loading_the_demo_loads_it_anew(tmp_path: Path) -> None:
@@ -183,7 +185,10 @@ def test_a_start_that_was_killed_while_loading_the_demo_loads_it_anew(tmp_path: 
 
     with server(tmp_path) as stack:
         url = stack.wait_until_running()
-        for node, least in (("lighthouse-cafe", 10), ("sourdough-letters", 5)):
+        for node, least in (
+            ("harbour-post:lighthouse-cafe", 10),
+            ("harbour-post:sourdough-letters", 5),
+        ):
             page = call("GET", f"{url}/nodes/{node}/comments?limit=200")[1]
             assert len(page["comments"]) >= least
 
@@ -265,3 +270,58 @@ def test_a_killed_servers_database_does_not_outlive_it_for_long(tmp_path: Path) 
         os.kill(stack.process.pid, signal.SIGKILL)
 
         wait_until(lambda: not databases_over(tmp_path), "mongod ended with its parent")
+
+
+def test_a_database_that_is_killed_is_started_again(tmp_path: Path) -> None:
+    with server(tmp_path, "--empty") as stack:
+        url = stack.wait_until_running()
+        node = {"title": "Kept", "url": "https://site.example/page"}
+        assert call("PUT", f"{url}/nodes/page", stack.token(), node)[0] == 201
+        (killed,) = mongods_over(tmp_path)
+
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: "MongoDB takes writes again." in stack.printed(), "it is back")
+
+        assert call("GET", f"{url}/nodes/page")[1]["title"] == "Kept"
+        assert mongods_over(tmp_path) != [killed]
+        assert "MongoDB ended (Killed); it is started again in 0.5 s" in stack.printed()
+        assert stack.signal(signal.SIGTERM) == 0
+        assert databases_over(tmp_path) == []
+
+
+def mongods_over(folder: Path) -> list[int]:
+    return [pid for pid, line in command_lines().items() if f"--dbpath={folder}" in line]
+
+
+def test_a_full_disk_is_said_to_be_full(tmp_path: Path) -> None:
+    binary = tmp_path / "bin" / "mongod"
+    binary.parent.mkdir()
+    # What mongod 6.0 does when WiredTiger finds no room.
+    binary.write_text(
+        "#!/bin/sh\n"
+        'for each in "$@"; do case $each in --logpath=*) log=${each#--logpath=};; esac; done\n'
+        'echo \'"error_str":"No space left on device","error_code":28\' >> "$log"\n'
+        "exit 14\n"
+    )
+    binary.chmod(0o755)
+    with server(tmp_path, PATH=f"{binary.parent}:{os.environ['PATH']}") as stack:
+        assert stack.process.wait(30) == 1
+
+    line = stack.printed().splitlines()[-1]
+    assert "mongod did not start" in line
+    assert f"the disk of {tmp_path / 'data' / 'mongodb'} is full" in line
+
+
+def test_queues_that_cannot_be_read_are_one_clear_line(tmp_path: Path) -> None:
+    with server(tmp_path, "--empty") as stack:
+        stack.wait_until_running()
+        stack.signal(signal.SIGTERM)
+    (file,) = (tmp_path / "data" / "queues").glob("*.sqlite")
+    file.write_bytes(b"no database" * 1_000)
+
+    with server(tmp_path, "--empty") as stack:
+        assert stack.process.wait(DEADLINE_SECONDS) == 1
+
+    line = stack.printed().splitlines()[-1]
+    assert f"the queues in {file} cannot be used" in line
+    assert "Traceback" not in stack.printed()

@@ -11,10 +11,12 @@ from typing import Any
 
 import jsonschema
 
-from chalicelib.queues import Message
+from chalicelib.messaging import Message
 from deploy.declared import ROOT
 
 FOLDER = Path(__file__).parent
+# Messages whose class has another name than in the release that first recorded them.
+RECORDED_AS = {"Propagate": "Spread", "Rerank": "Rank"}
 COMMAND = "PLAZA_TEST_RECORD=1 script/test tests/recorded_messages"
 
 
@@ -98,8 +100,15 @@ def is_released(version: str) -> bool:
 def message_types() -> dict[str, type[Message]]:
     """Return every message that Plaza sends, by name."""
     return {
-        kind.__name__: kind for kind in _below(Message) if kind.__module__.startswith("chalice")
+        recorded_name(kind): kind
+        for kind in _below(Message)
+        if kind.__module__.startswith("chalice")
     }
+
+
+def recorded_name(kind: type[Message]) -> str:
+    """Return the name by which a message is recorded."""
+    return RECORDED_AS.get(kind.__name__, kind.__name__)
 
 
 def _below(kind: type[Message]) -> Iterator[type[Message]]:

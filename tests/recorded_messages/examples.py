@@ -2,10 +2,11 @@
 
 from datetime import UTC, datetime
 
-from chalicelib.ads.events import AdEvent
-from chalicelib.comments.promotion import MoveNode
-from chalicelib.queues import Message
+from chalicelib.ads.tracking.events import AdEvent
+from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.messaging import Message
 from chalicelib.social import messages
+from tests.recorded_messages.corpus import recorded_name
 
 _EXAMPLES: tuple[Message, ...] = (
     MoveNode(node_id="threads"),
@@ -26,17 +27,18 @@ _EXAMPLES: tuple[Message, ...] = (
     ),
     messages.Deliver(post_id="aaneGAECAwQFBgcI"),
     messages.DeliverChunk(post_id="aaneGAECAwQFBgcI", number=3),
-    messages.Spread(post_id="aaneGAECAwQFBgcI"),
+    messages.Propagate(post_id="aaneGAECAwQFBgcI"),
     messages.BackFill(reader_id="bob", author_id="ann"),
     messages.Rename(user_id="ann"),
     messages.Rebuild(user_id="ann"),
     messages.Trim(user_id="ann"),
     messages.Erase(user_id="ann"),
+    messages.EraseLate(user_id="ann", until=datetime(2026, 3, 1, 12, 0, tzinfo=UTC)),
     messages.Refill(user_id="ann"),
     messages.RenameRef(ref_id="a-17"),
     messages.DeliverAction(action_id="aaneGAECAwQFBgcI"),
     messages.DeliverActionChunk(action_id="aaneGAECAwQFBgcI", number=3),
-    messages.Rank(action_id="aaneGAECAwQFBgcI", event_id="aaneGAECAwQFBgcJ", after="ann"),
+    messages.Rerank(action_id="aaneGAECAwQFBgcI", event_id="aaneGAECAwQFBgcJ", after="ann"),
     messages.Cascade(action_id="aaneGAECAwQFBgcI"),
 )
-EXAMPLES = {type(each).__name__: each for each in _EXAMPLES}
+EXAMPLES = {recorded_name(type(each)): each for each in _EXAMPLES}

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chalicelib.runtime import Runtime
-from chalicelib.social.posts import POSTS
-from tests.ads.history import make_history
-from tests.ads.inventory import advertiser
-from tests.conftest import Clock, Workers
-from tests.http_client import Client
-from tests.social.activity.office import Office
-from tests.social.people import CIRCLES, circle, comment, follow, publish
+from chalicelib.social.posts.posts import POSTS
+from tests.ads.support.factories import advertiser
+from tests.ads.support.history import make_history
+from tests.social.activity.support.office import Office
+from tests.social.support.drivers import CIRCLES, circle, comment, follow, publish
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.workers import Workers
 
 
 class NoChance(random.Random):

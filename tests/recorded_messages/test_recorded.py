@@ -14,18 +14,18 @@ from chalice.local import LocalChalice
 
 import chalicelib
 from app import create_app
-from chalicelib import cursors
-from chalicelib.comments.promotion import MoveNode
-from chalicelib.queues import Message
+from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.http import cursors
+from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 from chalicelib.social.messages import Trim
 from deploy.declared import declared_queues
-from tests.conftest import Clock
-from tests.http_client import Client
 from tests.recorded_messages import corpus
 from tests.recorded_messages.corpus import RecordedCursor, RecordedMessage, Release
 from tests.recorded_messages.examples import EXAMPLES
 from tests.recorded_messages.listings import NoChance, World, build, listings
+from tests.support.clock import Clock
+from tests.support.http_client import Client
 
 RELEASES = [each.version for each in corpus.releases()]
 

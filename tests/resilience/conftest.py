@@ -10,12 +10,12 @@ from pydantic import SecretStr
 
 from chalicelib import schema
 from chalicelib.database import connect
-from chalicelib.migration import migrate
-from chalicelib.queues import Queues
+from chalicelib.database.migration import migrate
+from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
-from tests.isolation import empty_collections
 from tests.resilience.replica_set import ReplicaSet
+from tests.support.isolation import empty_collections
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from local.queues import Poller
-from tests.http_client import Reply
 from tests.local.stack import wait_until
 from tests.resilience.replica_set import ReplicaSet
+from tests.support.http_client import Reply
 
 CALLERS = 4
 # How long the load goes on before and after the kill, in calls of each caller.

@@ -10,7 +10,7 @@ from typing import Any
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
-from local.mongod import REPLICA_SET, _start, free_port
+from local.mongod import REPLICA_SET, free_port, start
 from tests.local.stack import wait_until
 
 MEMBERS = 3
@@ -32,7 +32,7 @@ class Member:
 
     def start(self) -> None:
         self.data.mkdir(exist_ok=True)
-        self.process = _start(self.data, self.port, OPTIONS)
+        self.process = start(self.data, self.port, *OPTIONS)
 
     def kill(self) -> None:
         assert self.process is not None

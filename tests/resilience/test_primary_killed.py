@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from chalice.app import Chalice
 
-from chalicelib.ads import budgets, events, reconciling
+from chalicelib.ads.budgets import audit
+from chalicelib.ads.tracking import events, reconciliation
 from chalicelib.comments.nodes import NODES
 from chalicelib.comments.stores import store_of
 from chalicelib.runtime import Runtime
-from chalicelib.social import upkeep
+from chalicelib.social import schedules
 from deploy.declared import declared_queues
 from local.queues import create_queues
-from tests.ads.happening import BROWSER, PRICE, SPRING
-from tests.ads.inventory import activate, add_zones, put_campaign
-from tests.http_client import Client, Reply
+from tests.ads.support.events import PRICE, SPRING
+from tests.ads.support.factories import activate, add_zones, put_campaign
 from tests.local.stack import wait_until
 from tests.resilience.load import (
     CALLERS,
@@ -34,7 +34,8 @@ from tests.resilience.load import (
     step_down_during,
 )
 from tests.resilience.replica_set import ReplicaSet
-from tests.social.people import follow, news, settle, try_post
+from tests.social.support.drivers import follow, news, settle, try_post
+from tests.support.http_client import BROWSER, Client, Reply
 
 FOLLOWERS = [f"reader-{number}" for number in range(5)]
 # Longer than a batch takes, even here, or its messages would run out of their five receives.
@@ -152,10 +153,10 @@ def test_every_beacon_that_was_acknowledged_is_counted_and_paid_once(
     stored = list(rows.find())
     assert set(Counter(row["decision"] for row in stored).values()) == {1}
     assert {row["decision"] for row in stored} <= set(seen.values())
-    assert not any(budgets.audit(campaign.database, SPRING).values())
+    assert not any(audit.audit(campaign.database, SPRING).values())
     day = campaign.now().replace(hour=0, minute=0, second=0, microsecond=0)
     span = (day - timedelta(days=1), day + timedelta(days=2))
-    assert reconciling.reconcile(campaign.database, SPRING, *span) == []
+    assert reconciliation.reconcile(campaign.database, SPRING, *span) == []
     assert all(row["billed"] for row in stored)
     assert_bounded_by(outage, load)
 
@@ -184,7 +185,7 @@ def test_every_post_that_was_acknowledged_reaches_each_follower_once(
 
         # What a message was lost for is found by the sweep, once its lease has run out.
         wait_until(lambda: all_delivered() or is_idle(sqs), "the queue is empty")
-        upkeep.sweep(runtime)
+        schedules.resend_overdue(runtime)
 
         wait_until(all_delivered, "every fan-out has ended")
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads import visitors
+from chalicelib.ads.visitors import profiles
 from chalicelib.runtime import Runtime
-from tests.ads.choosing import event
-from tests.conftest import START
+from tests.ads.serving.support.zones import event
 from tests.resilience.replica_set import ReplicaSet
+from tests.support.clock import START
 
 NOT_PRIMARY = 10_107
 
@@ -30,9 +30,9 @@ def failing(request: pytest.FixtureRequest, replica_set: ReplicaSet) -> Iterator
 
 def test_a_profile_is_read_again_where_the_first_try_fails(runtime: Runtime, failing: Any) -> None:
     impression = ("x", {**event(START), "slot": 0})
-    visitors.record(runtime.database, "ann", visitors.Profile(), [impression], "r")
+    profiles.record(runtime.database, "ann", profiles.VisitorProfile(), [impression], "r")
     failing()
 
-    profile = visitors.read(visitors.undecoded(runtime.database), "ann", ["x"])
+    profile = profiles.read(profiles.undecoded(runtime.database), "ann", ["x"])
 
     assert set(profile.histories) == {"x"}

@@ -10,12 +10,14 @@ from pymongo import MongoClient
 from app import create_app
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
-from chalicelib.social import delivery, fan_out
-from tests.conftest import Clock, Workers
-from tests.http_client import Client
-from tests.social.designs import DESIGNS, Design
-from tests.social.meantime import Meantime
-from tests.social.people import Courier, Town, follow
+from chalicelib.social.delivery import engine
+from chalicelib.social.timelines import post_fan_out
+from tests.social.support.designs import DESIGNS, Design
+from tests.social.support.drivers import Courier, Town, follow
+from tests.social.support.interleaving import Meantime
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.workers import Workers
 
 READERS = [f"reader-{number}" for number in range(5)]
 
@@ -45,9 +47,9 @@ def design(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> D
 @pytest.fixture
 def chunks_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks so small that a few readers make several."""
-    monkeypatch.setattr(delivery, "CHUNK_READERS", 2)
-    monkeypatch.setattr(delivery, "CHUNKS_AT_ONCE", 2)
-    monkeypatch.setattr(fan_out, "HALVED_FROM", 2)
+    monkeypatch.setattr(engine, "CHUNK_READERS", 2)
+    monkeypatch.setattr(engine, "CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr(post_fan_out, "HALVED_FROM", 2)
 
 
 @pytest.fixture

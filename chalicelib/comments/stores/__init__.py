@@ -1,4 +1,7 @@
-"""The ways to keep a node's comments, by the name that a node bears."""
+"""The ways to keep a node's comments, by the name that a node bears.
+
+Public face: `buckets`, `documents`, `embedded`, `promotion`.
+"""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -18,7 +18,7 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.store import GONE, Added, Changed, Comment, Page, State, after_change
 from chalicelib.database import Collection, Document
-from chalicelib.validators import AtMost
+from chalicelib.database.validators import AtMost
 
 PAGE_COMMENTS = 100
 # What no longer fits goes to a continuation, a further part of the same page.
@@ -53,6 +53,8 @@ PAGES = Collection(
             unique=True,
         ),
         IndexModel([("node_id", ASCENDING), ("comments.id", ASCENDING)]),
+        # Finds the comments of somebody who is renamed or erased.
+        IndexModel([("comments.author.id", ASCENDING)]),
     ),
     shard_key={"node_id": 1, "page": 1},
 )
@@ -141,6 +143,11 @@ class BucketStore:
         )
         return {group["_id"]: group["comments"] for group in groups}
 
+    def repair_replies(self, node: Document) -> int:
+        """Find nothing to repair: a flat discussion has no replies."""
+        del node
+        return 0
+
     def export(self, node: Document) -> Iterator[list[Comment]]:
         """Give every comment by number, a page at a time."""
         rows = self._pages.find(_of(node)).sort([("page", ASCENDING), ("part", ASCENDING)])
@@ -153,9 +160,14 @@ class BucketStore:
         for number, comments in itertools.groupby(everything, key=lambda c: page_of(c["seq"])):
             self._pages.insert_many(list(_parts({**_of(node), "page": number}, comments)))
 
-    def discard(self, node: Document) -> None:
-        """Remove a generation."""
-        self._pages.delete_many(_of(node))
+    def drop(self, node: Document, most: int) -> bool:
+        """Remove pages of about so many comments; return whether any may be left."""
+        most_parts = -(-most // PAGE_COMMENTS)
+        rows = self._pages.find(_of(node), {"_id": 0, "page": 1}).sort("page").limit(most_parts)
+        pages = [row["page"] for row in rows]
+        if pages:
+            self._pages.delete_many({**_of(node), "page": {"$lte": pages[-1]}})
+        return len(pages) == most_parts
 
     def _push(self, part: Document, comment: Comment, size: int) -> bool:
         """Push a comment on a part of a page, making it where it is new; tell whether it fits."""

@@ -22,12 +22,14 @@ from chalicelib.comments.store import (
     State,
     Viewer,
     after_change,
+    invisible_change,
 )
 from chalicelib.database import Collection, Document
 
 _BATCH = 500
 # By what to keep, which the server does faster than by what to leave out.
 _COMMENT = {"_id": 0, **dict.fromkeys(Comment.__annotations__, 1)}
+_COUNTS = {"_id": 0, "id": 1, "reply_count": 1, "invisible_replies": 1}
 _NODE = [("node_id", ASCENDING), ("generation", ASCENDING)]
 _BY_SEQ = [("seq", ASCENDING)]
 _BY_THREAD = [("full_slug", ASCENDING)]
@@ -63,6 +65,8 @@ COMMENTS = Collection(
             )
             for order in _ORDERS
         ),
+        # Finds the comments of somebody who is renamed or erased.
+        IndexModel([("author.id", ASCENDING)], sparse=True),
     ),
     shard_key={"node_id": 1, "generation": 1, "id": 1},
 )
@@ -79,15 +83,17 @@ class DocumentStore:
 
         A parent that was deleted a moment ago, with nobody's reply, becomes a tombstone.
         """
+        invisible = invisible_change(None, comment["state"])
         writes = [
             UpdateOne(_key(node, comment["id"]), {"$setOnInsert": _row(comment)}, upsert=True)
         ]
         if comment["parent_id"]:
-            writes.append(UpdateOne(_key(node, comment["parent_id"]), _reply_counted(1)))
+            writes.append(UpdateOne(_key(node, comment["parent_id"]), _reply_counted(1, invisible)))
         if self._comments.bulk_write(writes).upserted_count:
             return Added.INSERTED
         if comment["parent_id"]:
-            self._comments.update_one(_key(node, comment["parent_id"]), _reply_counted(-1))
+            uncounted = _reply_counted(-1, -invisible)
+            self._comments.update_one(_key(node, comment["parent_id"]), uncounted)
         stored = self.get(node, comment["id"])
         same = stored is not None and stored["seq"] == comment["seq"]
         return Added.DUPLICATE if same else Added.COLLISION
@@ -109,7 +115,7 @@ class DocumentStore:
     def change(
         self, node: Document, comment_id: str, fields: Mapping[str, Any], where: Mapping[str, Any]
     ) -> Changed | None:
-        """Set fields of a comment that is not deleted."""
+        """Set fields of a comment that is not deleted, then count its state at its parent."""
         update: Document = {name: {"$literal": value} for name, value in fields.items()}
         if fields.get("state") == "deleted":
             update["state"] = {"$cond": ["$reply_count", "deleted", "removed"]}
@@ -119,7 +125,14 @@ class DocumentStore:
             projection=_COMMENT,
             return_document=ReturnDocument.BEFORE,
         )
-        return Changed(before, after_change(before, fields)) if before else None
+        if before is None:
+            return None
+        after = after_change(before, fields)
+        change = invisible_change(before["state"], after["state"])
+        if change and before["parent_id"]:
+            parent = _key(node, before["parent_id"])
+            self._comments.update_one(parent, {"$inc": {"invisible_replies": change}})
+        return Changed(before, after)
 
     def count(self, node: Document) -> Mapping[State, int]:
         """Count the comments of each state."""
@@ -127,6 +140,23 @@ class DocumentStore:
             [{"$match": _of(node)}, {"$group": {"_id": "$state", "comments": {"$sum": 1}}}]
         )
         return {group["_id"]: group["comments"] for group in groups}
+
+    def repair_replies(self, node: Document) -> int:
+        """Compare the counts of replies with a recount, parent by parent."""
+        hidden = {"$cond": [{"$eq": ["$state", "visible"]}, 0, 1]}
+        group = {"_id": "$parent_id", "replies": {"$sum": 1}, "invisible": {"$sum": hidden}}
+        groups = self._comments.aggregate([{"$match": _of(node)}, {"$group": group}])
+        recount = {each["_id"]: (each["replies"], each["invisible"]) for each in groups}
+        repaired = 0
+        for row in self._comments.find(_of(node), _COUNTS):
+            right = recount.get(row["id"], (0, 0))
+            if (row["reply_count"], row.get("invisible_replies", 0)) != right:
+                counts = dict(zip(("reply_count", "invisible_replies"), right, strict=True))
+                unchanged = {"invisible_replies": row.get("invisible_replies")}
+                unchanged["reply_count"] = row["reply_count"]
+                where = {**_key(node, row["id"]), **unchanged}
+                repaired += self._comments.update_one(where, {"$set": counts}).modified_count
+        return repaired
 
     def export(self, node: Document) -> Iterator[list[Comment]]:
         """Give every comment by number, in batches of 500."""
@@ -141,23 +171,36 @@ class DocumentStore:
 
     def load(self, node: Document, batches: Iterable[list[Comment]]) -> None:
         """Store exported comments; then mend the counts of replies that were half done."""
-        counted: dict[str, int] = {}
+        counted: dict[str, tuple[int, int]] = {}
         replies: Counter[str] = Counter()
+        invisible: Counter[str] = Counter()
         for batch in batches:
             self._comments.insert_many([{**_of(node), **_row(comment)} for comment in batch])
-            counted.update((comment["id"], comment["reply_count"]) for comment in batch)
-            replies.update(comment["parent_id"] for comment in batch if comment["parent_id"])
+            for comment in batch:
+                had = (comment["reply_count"], comment.get("invisible_replies", 0))
+                counted[comment["id"]] = had
+                if comment["parent_id"]:
+                    replies[comment["parent_id"]] += 1
+                    change = invisible_change(None, comment["state"])
+                    invisible[comment["parent_id"]] += change
         mended = [
-            UpdateOne(_key(node, comment_id), _reply_counted(replies[comment_id] - number))
-            for comment_id, number in counted.items()
-            if replies[comment_id] != number
+            UpdateOne(
+                _key(node, comment_id),
+                _reply_counted(replies[comment_id] - number, invisible[comment_id] - unseen),
+            )
+            for comment_id, (number, unseen) in counted.items()
+            if (replies[comment_id], invisible[comment_id]) != (number, unseen)
         ]
         if mended:
             self._comments.bulk_write(mended, ordered=False)
 
-    def discard(self, node: Document) -> None:
-        """Remove a generation."""
-        self._comments.delete_many(_of(node))
+    def drop(self, node: Document, most: int) -> bool:
+        """Remove at most so many comments of a generation; return whether any may be left."""
+        rows = self._comments.find(_of(node), {"_id": 0, "id": 1}).sort("id").limit(most)
+        ids = [row["id"] for row in rows]
+        if ids:
+            self._comments.delete_many({**_of(node), "id": {"$in": ids}})
+        return len(ids) == most
 
     def _find(
         self, node: Document, page: Page, ranges: list[Document], sort: list[tuple[str, int]]
@@ -188,9 +231,13 @@ def _row(comment: Comment) -> Document:
     return {**comment, "root_seq": root_seq(comment["full_slug"])}
 
 
-def _reply_counted(number: int) -> list[Document]:
+def _reply_counted(number: int, invisible: int) -> list[Document]:
+    counts: Document = {"reply_count": {"$add": ["$reply_count", number]}}
+    if invisible:
+        had = {"$ifNull": ["$invisible_replies", 0]}
+        counts["invisible_replies"] = {"$add": [had, invisible]}
     revived = {"$cond": [{"$eq": ["$state", "removed"]}, "deleted", "$state"]}
-    return [{"$set": {"reply_count": {"$add": ["$reply_count", number]}, "state": revived}}]
+    return [{"$set": {**counts, "state": revived}}]
 
 
 def _seen_by(viewer: Viewer) -> list[Document]:

@@ -4,6 +4,7 @@ MongoDB Applied Design Patterns, "Storing Comments": "Embedding All Comments". F
 `metadata.comments`; threaded, in `metadata.replies` and each in the `replies` of its parent.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from chalicelib.comments.store import (
     State,
     after_change,
     counts_change,
+    invisible_change,
     matches,
 )
 from chalicelib.database import Document
@@ -33,10 +35,10 @@ from chalicelib.database import Document
 # What a push adds beside the comment itself: keys of arrays, counters that grow.
 _SLACK_BYTES = 256
 _ATTEMPTS = 20
-_ARRAYS = ("metadata.comments", *("metadata" + ".replies" * (n + 1) for n in range(DEEPEST + 1)))
+ARRAYS = ("metadata.comments", *("metadata" + ".replies" * (n + 1) for n in range(DEEPEST + 1)))
 _WHOLE: Document = {"metadata": 1}
 # Enough to find a path, in a fraction of the bytes.
-_IDS: Document = {f"{array}.{name}": 1 for array in _ARRAYS for name in ("id", "seq", "state")}
+_IDS: Document = {f"{array}.{name}": 1 for array in ARRAYS for name in ("id", "seq", "state")}
 # What a write relies on at the path that it has found.
 _GUARDED = ("id", "state", "reply_count", "renderer", "edited")
 
@@ -106,9 +108,12 @@ class EmbeddedStore:
             if before is None or not matches(before, where):
                 return None
             after = after_change(before, fields)
-            had: Document = {f"{path}.{name}": dict(before)[name] for name in _GUARDED}
+            had: Document = {f"{path}.{name}": _equal(dict(before)[name]) for name in _GUARDED}
             update: Document = {"$set": {f"{path}.{name}": dict(after)[name] for name in fields}}
             counts = counts_change(before["state"], after["state"])
+            replies = invisible_change(before["state"], after["state"])
+            if replies and before["parent_id"]:
+                counts[f"{_parent(path)}.invisible_replies"] = replies
             if counts:
                 update["$inc"] = counts
             room = self._room(_growth(before, after))
@@ -124,6 +129,28 @@ class EmbeddedStore:
         for _, comment in _walk(self._tree(node), ""):
             counted[comment["state"]] = counted.get(comment["state"], 0) + 1
         return counted
+
+    def repair_replies(self, node: Document) -> int:
+        """Compare the counts of replies with a recount, comment by comment."""
+        if not node["threaded"]:
+            return 0
+        found = list(_walk(self._tree(node), _root(node)))
+        replies = Counter(comment["parent_id"] for _, comment in found)
+        hidden = [comment for _, comment in found if comment["state"] != "visible"]
+        invisible = Counter(comment["parent_id"] for comment in hidden)
+        repaired = 0
+        for path, comment in found:
+            had = {name: comment.get(name) for name in ("id", "reply_count", "invisible_replies")}
+            counts = {
+                "reply_count": replies[comment["id"]],
+                "invisible_replies": invisible[comment["id"]],
+            }
+            if {**had, "invisible_replies": had["invisible_replies"] or 0} == {**had, **counts}:
+                continue
+            where = {**_of(node), **_at(path, had)}
+            update = {"$set": _at(path, counts)}
+            repaired += self._nodes.update_one(where, update).modified_count
+        return repaired
 
     def export(self, node: Document) -> Iterator[list[Comment]]:
         """Give every comment by number, in one batch."""
@@ -142,7 +169,9 @@ class EmbeddedStore:
             if len(comments) > MAX_EMBEDDED_COMMENTS:
                 raise Full
         metadata = _laid_out(comments, _array(node))
-        rest = nodes.find(self._nodes.database, node["_id"])
+        rest = nodes.look(self._nodes.database, node["_id"])
+        if rest is None:
+            raise Moved
         if len(bson.encode({**rest, "metadata": metadata})) > self._max_bytes:
             raise Full
         loaded = self._nodes.update_one(
@@ -152,12 +181,14 @@ class EmbeddedStore:
         if not loaded.matched_count:
             raise Moved
 
-    def discard(self, node: Document) -> None:
+    def drop(self, node: Document, most: int) -> bool:
         """Remove a copy that no switch has put to use; a switch removes what it leaves."""
+        del most
         self._nodes.update_one(
             {"_id": node["_id"], "store": {"$ne": "embedded"}, "moving": None},
             {"$unset": {"metadata": ""}},
         )
+        return False
 
     def _push(self, node: Document, comment: Comment) -> tuple[Document, Document]:
         """Return the filter and the update that put a comment in its place."""
@@ -173,9 +204,14 @@ class EmbeddedStore:
             guard = {f"{parent_path}.id": parent["id"], f"{parent_path}.state": parent["state"]}
             change = {"$set": {f"{parent_path}.state": "deleted"}} if revived else {}
             counts[f"{parent_path}.reply_count"] = 1
+            if comment["state"] != "visible":
+                counts[f"{parent_path}.invisible_replies"] = 1
         push = {path: {"$each": [_stored(comment)], "$sort": {"seq": ASCENDING}}}
-        taken = {f"{array}.id": {"$ne": comment["id"]} for array in _ARRAYS}
-        return {**_of(node), **guard, **taken}, {**change, "$push": push, "$inc": counts}
+        taken = {f"{array}.id": {"$ne": comment["id"]} for array in ARRAYS}
+        change |= {"$push": push, "$inc": counts}
+        if comment["author"]:
+            change["$addToSet"] = {"metadata.authors": comment["author"]["id"]}
+        return {**_of(node), **guard, **taken}, change
 
     def _room(self, size: int, comments: int = 0) -> Document:
         """Return the filter of a node that has room for more bytes and comments."""
@@ -221,6 +257,15 @@ class EmbeddedStore:
         return [_record(stored) for stored in found["comments"]]
 
 
+def _equal(value: Any) -> Any:
+    """Return the condition that the field of an array's element has a value.
+
+    By a plain `None` a path like `replies.0.edited` would always match: 0 may be a field's name
+    as well as an index, and no element has a field of that name.
+    """
+    return {"$type": "null"} if value is None else value
+
+
 def _growth(before: Comment, after: Comment) -> int:
     return len(bson.encode(after)) - len(bson.encode(before))
 
@@ -239,6 +284,15 @@ def _array(node: Document) -> str:
 
 def _root(node: Document) -> str:
     return f"metadata.{_array(node)}"
+
+
+def _at(path: str, values: Mapping[str, Any]) -> Document:
+    return {f"{path}.{name}": value for name, value in values.items()}
+
+
+def _parent(path: str) -> str:
+    """Return the path of the comment that the one at this path replies to."""
+    return path.rpartition(".replies.")[0]
 
 
 def _walk(array: Sequence[Document], path: str) -> Iterator[tuple[str, Comment]]:
@@ -294,11 +348,36 @@ def _laid_out(comments: Iterable[Comment], name: str) -> Document:
     for comment in comments:
         copy = stored[comment["id"]] = _stored(comment)
         copy["reply_count"] = 0
+        copy.pop("invisible_replies", None)
         siblings = roots
         if comment["parent_id"]:
             parent = stored[comment["parent_id"]]
             parent["reply_count"] += 1
+            if comment["state"] != "visible":
+                parent["invisible_replies"] = parent.get("invisible_replies", 0) + 1
             parent["state"] = "deleted" if parent["state"] == "removed" else parent["state"]
             siblings = parent["replies"]
         siblings.append(copy)
-    return {"count": len(stored), name: roots}
+    authors = {copy["author"]["id"] for copy in stored.values() if copy["author"]}
+    return {"count": len(stored), "authors": sorted(authors), name: roots}
+
+
+def note_authors(database: Database[Document], where: Document) -> int:
+    """Note who wrote the comments of nodes that the last release wrote to; return how many."""
+    noted = {"$set": {"metadata.authors": {"$setUnion": [_authors(array) for array in ARRAYS]}}}
+    kept = {"store": "embedded", "metadata.count": {"$gt": 0}, **where}
+    return nodes.collection(database).update_many(kept, [noted]).modified_count
+
+
+def _authors(array: str) -> Document:
+    """Return the expression of the ids of authors in an array: lists in lists, made one."""
+    ids: Any = {"$ifNull": [f"${array}.author.id", []]}
+    for _ in range(array.count(".") - 1):
+        ids = {
+            "$reduce": {
+                "input": ids,
+                "initialValue": [],
+                "in": {"$concatArrays": ["$$value", "$$this"]},
+            }
+        }
+    return ids  # type: ignore[no-any-return]

@@ -6,9 +6,11 @@ from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
-from chalicelib.social import errands
-from chalicelib.social.activity import actions, cascades, descriptors, events, items, people
-from chalicelib.social.activity.descriptors import USER
+from chalicelib.social import outbox
+from chalicelib.social.activity.actions import actions, events, types
+from chalicelib.social.activity.actions.types import USER
+from chalicelib.social.activity.feed import cascade, items
+from chalicelib.social.activity.org import people
 
 # What stands in the actions of others for somebody who was erased: an id that no user can have.
 _NOBODY_ID, _NOBODY_NAME = ":erased", "Somebody"
@@ -25,7 +27,7 @@ def erase(runtime: Runtime, user_id: str) -> None:
     _forget_place(database, user_id)
     for action in actions.collection(database).find({"actor.id": user_id}, {"_id": 1}):
         actions.bury(runtime, action["_id"])
-        cascades.cascade(runtime, action["_id"])
+        cascade.cascade(runtime, action["_id"])
         # The tombstone stays without a name, for a delivery that may be under way.
         actions.collection(database).update_one({"_id": action["_id"]}, {"$set": _NOBODYS})
     for event in events.collection(database).find({"by.id": user_id}):
@@ -69,7 +71,7 @@ def _forget_event(database: Database[Document], event: Document) -> None:
 
     The note of the ranking has the event's id, and that of a reaction has the user's.
     """
-    rankings = errands.rankings_of(event["action_id"], event["_id"])
+    rankings = outbox.rankings_of(event["action_id"], event["_id"])
     key = {name: event[name] for name in ("_id", "action_id")}
     one_less = {"$inc": {f"{event['type']}_count": -1}}
 
@@ -77,7 +79,7 @@ def _forget_event(database: Database[Document], event: Document) -> None:
         if events.collection(database).delete_one(key, session=session).deleted_count:
             of = {"_id": event["action_id"]}
             actions.collection(database).update_one(of, one_less, session=session)
-            database[errands.ERRANDS.name].delete_many(rankings, session=session)
+            database[outbox.JOBS.name].delete_many(rankings, session=session)
 
     in_transaction(database, work)
 
@@ -90,7 +92,7 @@ def _forget_mentions(database: Database[Document], user_id: str) -> None:
     rows = actions.collection(database)
     rows.update_many({"audience": user_id}, {"$pull": {"audience": user_id}})
     mentioned = {"mentions": user_id}
-    for id_field, name_field in descriptors.named_users().items():
+    for id_field, name_field in types.named_users().items():
         nobody = {f"descriptor.{id_field}": _NOBODY_ID, f"descriptor.{name_field}": _NOBODY_NAME}
         rows.update_many({**mentioned, f"descriptor.{id_field}": user_id}, {"$set": nobody})
     rows.update_many(mentioned, {"$pull": {"refs": {"id": user_id, "type": USER}}})
@@ -101,10 +103,10 @@ def _forget_mentions(database: Database[Document], user_id: str) -> None:
 def _as_user(user_id: str) -> list[Document]:
     """Return the filters of the actions that name a user."""
     ref: Document = {"refs": {"$elemMatch": {"id": user_id, "type": USER}}}
-    return [ref, *({f"descriptor.{field}": user_id} for field in descriptors.named_users())]
+    return [ref, *({f"descriptor.{field}": user_id} for field in types.named_users())]
 
 
 def _not_as_thing(id_: str) -> Document:
     """Return the filter of the actions that name nothing of the application's by an id."""
     ref: Document = {"refs": {"$elemMatch": {"id": id_, "type": {"$ne": USER}}}}
-    return {"$nor": [ref, *({f"descriptor.{field}": id_} for field in descriptors.named_things())]}
+    return {"$nor": [ref, *({f"descriptor.{field}": id_} for field in types.named_things())]}

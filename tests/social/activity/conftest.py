@@ -7,9 +7,10 @@ from pymongo.collection import Collection
 
 from chalicelib.database import Document, insert_missing
 from chalicelib.runtime import Runtime
-from tests.conftest import Clock, Workers
-from tests.http_client import Client
-from tests.social.activity.office import Interrupt, Office
+from tests.social.activity.support.office import Interrupt, Office
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.workers import Workers
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def office(client: Client, workers: Workers, runtime: Runtime, clock: Clock) -> 
 @pytest.fixture(params=["before", "after"])
 def interrupted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Interrupt:
     """Takes what is to happen once, right before the next items are written, or right after."""
-    writes = "chalicelib.social.activity.items.insert_missing"
+    writes = "chalicelib.social.activity.feed.items.insert_missing"
 
     def once(interrupt: Callable[[], None]) -> None:
         def write(rows: Collection[Document], documents: list[Document]) -> None:

@@ -1,0 +1,148 @@
+"""Daily settlement: what a day's events earned moves from advertisers to sites and the network.
+
+What is owed for a day stands in `ad.settlement` before it is paid, so that a run may die, be
+missed or come twice: it is only ever raised to what the reports say, and each payment is a
+transfer that is named for what was paid before it.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import NotRequired, TypedDict
+
+from pymongo import ASCENDING, IndexModel, UpdateOne
+from pymongo.database import Database
+
+from chalicelib.ads import accounts
+from chalicelib.ads.billing import transfers
+from chalicelib.ads.billing.transfers import TRANSFERS, Payment
+from chalicelib.ads.errors import InsufficientFunds, TooManyTransfers, TransferInProgress
+from chalicelib.ads.reports.counters import DAYS
+from chalicelib.ads.reports.progress import PROGRESS
+from chalicelib.ads.reports.roll_ups import OVERLAP
+from chalicelib.database import Collection, Document
+from chalicelib.errors import IdempotencyKeyReused, Unavailable
+from chalicelib.observability.logs import log
+
+
+class Settlement(TypedDict):
+    """What is owed for a day of a campaign on a site, and what of it was paid.
+
+    `tried_at` says when it last could not be.
+    """
+
+    _id: str
+    payer: str
+    payee: str
+    owed_micros: int
+    paid_micros: int
+    is_open: bool
+    tried_at: NotRequired[datetime]
+
+
+SETTLEMENTS = Collection(
+    "ad.settlement",
+    Settlement,
+    indexes=(IndexModel([("is_open", ASCENDING), ("tried_at", ASCENDING), ("_id", ASCENDING)]),),
+)
+# Without funds, or beside another run, which may have read an earlier sum: the next run pays.
+_WAITS = (
+    InsufficientFunds,
+    IdempotencyKeyReused,
+    TooManyTransfers,
+    TransferInProgress,
+    Unavailable,
+)
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+MAX_PAID = 1_000
+# What could not be paid waits behind the others, or those of an advertiser without funds would
+# keep everybody else's from being paid.
+_TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
+
+
+def settle(database: Database[Document], now: datetime) -> dict[str, int]:
+    """Take down what the days that are over have earned, and pay what can be paid."""
+    owed = _take_down(database, now)
+    found = database[SETTLEMENTS.name].find({"is_open": True}).sort(_TURNS)
+    paid = sum(_pay(database, settlement, now) for settlement in list(found.limit(MAX_PAID)))
+    return {"owed": owed, "paid": paid}
+
+
+def _take_down(database: Database[Document], now: datetime) -> int:
+    """Raise what is owed to what the reports say; return how many payments that concerns."""
+    operations = [
+        UpdateOne(
+            {"_id": f"{day:%Y-%m-%d}/{campaign_id}/{site_id}/{payee}"},
+            [
+                {
+                    "$set": {
+                        "payer": accounts.of_advertiser(campaign_id.partition(":")[0]),
+                        "payee": payee,
+                        "owed_micros": {"$max": ["$owed_micros", amount]},
+                        "paid_micros": {"$ifNull": ["$paid_micros", 0]},
+                    }
+                },
+                {"$set": {"is_open": {"$gt": ["$owed_micros", "$paid_micros"]}}},
+            ],
+            upsert=True,
+        )
+        for day, campaign_id, site_id, payee, amount in _earned(database, now)
+    ]
+    if operations:
+        database[SETTLEMENTS.name].bulk_write(operations, ordered=False)
+        until = {"$max": {"until": _today(now)}}
+        database[PROGRESS.name].update_one({"_id": "settled"}, until, upsert=True)
+    return len(operations)
+
+
+def _earned(
+    database: Database[Document], now: datetime
+) -> Iterator[tuple[datetime, str, str, str, int]]:
+    """Yield (day, campaign, site, payee, amount) of days that are over and have changed.
+
+    However late: the dead letters may have held an event for two weeks.
+    """
+    progress = database[PROGRESS.name].find_one({"_id": "settled"})
+    since = progress["until"] - OVERLAP if progress else _FIRST
+    is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": since}}]}
+    days = database[DAYS.name].distinct("period", {"period": {"$lt": _today(now)}, **is_new})
+    key = {"day": "$period", "campaign": "$campaign_id", "site": "$site_id"}
+    sums = {name: {"$sum": f"${name}"} for name in ("spend_micros", "revenue_micros")}
+    pipeline: list[Document] = [
+        {"$match": {"period": {"$in": days}}},
+        {"$group": {"_id": key, **sums}},
+        {"$match": {"spend_micros": {"$gt": 0}}},
+    ]
+    for row in database[DAYS.name].aggregate(pipeline):
+        day, campaign_id, site_id = row["_id"]["day"], row["_id"]["campaign"], row["_id"]["site"]
+        revenue, spend = row["revenue_micros"], row["spend_micros"]
+        yield day, campaign_id, site_id, accounts.of_site(site_id), revenue
+        yield day, campaign_id, site_id, accounts.NETWORK, spend - revenue
+
+
+def _today(now: datetime) -> datetime:
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _pay(database: Database[Document], settlement: Document, now: datetime) -> bool:
+    """Pay what is open of a settlement; tell whether it was. Without funds it stays open."""
+    payer, payee, paid = settlement["payer"], settlement["payee"], settlement["paid_micros"]
+    transfer_id = f"{accounts.SETTLEMENT}{settlement['_id']}/{paid}"
+    started = database[TRANSFERS.name].find_one({"_id": transfer_id})
+    # A payment that a dead run has begun is finished as it was begun; the rest comes next.
+    amount = started["amount_micros"] if started else settlement["owed_micros"] - paid
+    for account_id in (payer, payee):
+        accounts.open_account(database, account_id, now)
+    try:
+        transfers.transfer(database, transfer_id, Payment(payer, payee, amount), now)
+    except _WAITS as problem:
+        fields = {"settlement": settlement["_id"], "reason": problem.code}
+        log.warning("settlement waits", extra={"fields": fields})
+        tried = {"$set": {"tried_at": now}}
+        database[SETTLEMENTS.name].update_one({"_id": settlement["_id"]}, tried)
+        return False
+    is_open = {"$gt": ["$owed_micros", "$paid_micros"]}
+    database[SETTLEMENTS.name].update_one(
+        {"_id": settlement["_id"], "paid_micros": paid},
+        [{"$set": {"paid_micros": paid + amount}}, {"$set": {"is_open": is_open}}],
+    )
+    return True

@@ -1,0 +1,242 @@
+"""Moving money between two accounts without a transaction over both documents.
+
+A transfer goes through states, each step is one write to one document, and every step can be
+repeated. Source: "MongoDB Applied Design Patterns", ch. 3, compensation:
+
+    new ──commit──▶ committed ──retire──▶ retired
+     └──abandon──▶ rollback ──roll back──▶ rolled_back ──a new attempt──▶ new
+
+Only the one who started an attempt prepares it, so nothing is prepared once it is committed.
+A preparer that wakes up after its attempt was abandoned finds it so when it commits and takes
+its marks back; where it dies before that, `clean_up` finds the marks in the accounts.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Literal, TypedDict
+
+from pymongo import ASCENDING, IndexModel, ReturnDocument
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.ads import accounts
+from chalicelib.ads.errors import InsufficientFunds, TooManyTransfers, TransferInProgress
+from chalicelib.database import Collection, Document
+from chalicelib.errors import IdempotencyKeyReused, Problem, Unavailable
+
+
+class Transfer(TypedDict):
+    """A transfer as it is stored: its movement, and the state of the attempt at it."""
+
+    _id: str
+    source: str
+    target: str
+    amount_micros: int
+    attempt: int
+    state: Literal["new", "committed", "retired", "rollback", "rolled_back"]
+    started_at: datetime
+
+
+TRANSFERS = Collection(
+    "ad.transfer",
+    Transfer,
+    indexes=(
+        IndexModel([("state", ASCENDING), ("started_at", ASCENDING)]),
+        IndexModel([("source", ASCENDING), ("_id", ASCENDING)]),
+    ),
+)
+# Longer than a function may run, so that what is abandoned has rarely anyone at work on it.
+PREPARE_TIMEOUT = timedelta(seconds=60)
+# How often a debit is tried while others change the same account.
+_DEBITS = 5
+# What one run of the clean-up takes on of each kind.
+MAX_CLEANED = 1_000
+
+
+@dataclass(frozen=True)
+class Payment:
+    """An amount on its way from one account to another."""
+
+    source: str
+    target: str
+    amount_micros: int
+
+
+def transfer(
+    database: Database[Document], transfer_id: str, movement: Payment, now: datetime
+) -> Document:
+    """Move an amount, once for each id, and return the transfer in its last state.
+
+    Raises IdempotencyKeyReused where the id stands for another movement, TransferInProgress
+    where another call is at it, InsufficientFunds and TooManyTransfers (nothing has moved; the
+    same id may be tried again), and Unavailable when it took so long that it was rolled back.
+    """
+    attempt = _start(database, transfer_id, movement, now)
+    if attempt["state"] == "retired":
+        return attempt
+    prepare(database, attempt)
+    commit(database, attempt)
+    retire(database, attempt)
+    return {**attempt, "state": "retired"}
+
+
+def prepare(database: Database[Document], attempt: Document) -> None:
+    """Hold the amount in the source and announce it in the target.
+
+    Raises InsufficientFunds, and TooManyTransfers if an account has as many under way as it
+    can; the attempt is rolled back.
+    """
+    refusal = _debit(database, attempt)
+    if refusal is None and not accounts.announce(database, attempt):
+        refusal = TooManyTransfers("Too many transfers to the target are under way")
+    if refusal is not None:
+        _give_up(database, attempt)
+        raise refusal
+
+
+def _debit(database: Database[Document], attempt: Document) -> Problem | None:
+    """Debit the source; return why it could not be, if it could not.
+
+    The account is read after the debit was refused. If it could pay by then, others have
+    changed it in between, and the debit is tried again.
+    """
+    for _ in range(_DEBITS):
+        if accounts.debit(database, attempt):
+            return None
+        source = accounts.get(database, attempt["source"])
+        if accounts.spare_micros(source, attempt) < attempt["amount_micros"]:
+            break
+        if len(source["pending"]) >= accounts.MAX_PENDING:
+            return TooManyTransfers("Too many transfers of this account are under way")
+    # Whenever it was looked at there was room for a transfer: it was money that was lacking.
+    return InsufficientFunds()
+
+
+def commit(database: Database[Document], attempt: Document) -> None:
+    """Make a prepared transfer final; raises Unavailable if it was abandoned meanwhile."""
+    _change_state(database, attempt, "new", "committed")
+    if not _is_in(database, attempt, "committed", "retired"):
+        accounts.undo(database, attempt)
+        raise Unavailable("The transfer took too long and was rolled back; try again")
+
+
+def retire(database: Database[Document], attempt: Document) -> None:
+    """Bring a committed transfer to its end: the target is credited, both marks go."""
+    accounts.release_hold(database, attempt)
+    accounts.credit(database, attempt)
+    _change_state(database, attempt, "committed", "retired")
+
+
+def roll_back(database: Database[Document], attempt: Document) -> None:
+    """Bring an abandoned transfer to its end: the source has its amount again."""
+    accounts.undo(database, attempt)
+    _change_state(database, attempt, "rollback", "rolled_back")
+
+
+def clean_up(database: Database[Document], now: datetime) -> dict[str, int]:
+    """Finish what others have left: retire the committed, roll back the timed-out.
+
+    Safe to run beside transfers under way and beside itself; returns what was done.
+    """
+    committed = _in_state(database, "committed")
+    for attempt in committed:
+        retire(database, attempt)
+    for attempt in _in_state(database, "new", {"started_at": {"$lte": now - PREPARE_TIMEOUT}}):
+        _change_state(database, attempt, "new", "rollback")
+    abandoned = _in_state(database, "rollback")
+    for attempt in abandoned:
+        roll_back(database, attempt)
+    stray = _undo_strays(database)
+    return {"retired": len(committed), "rolled_back": len(abandoned), "stray": stray}
+
+
+def _undo_strays(database: Database[Document]) -> int:
+    """Undo the marks of attempts that are over; return how many there were."""
+    undone = 0
+    for account in list(accounts.with_pending(database, MAX_CLEANED)):
+        for mark in account["pending"]:
+            stored = database[TRANSFERS.name].find_one({"_id": mark["transfer_id"]})
+            if stored is not None and _is_over(stored, mark["attempt"]):
+                accounts.undo(database, {**stored, "attempt": mark["attempt"]})
+                undone += 1
+    return undone
+
+
+def _is_over(stored: Document, attempt: int) -> bool:
+    """Tell whether an attempt was rolled back: itself, or one that came after it exists."""
+    return bool(stored["attempt"] > attempt or stored["state"] == "rolled_back")
+
+
+def _start(
+    database: Database[Document], transfer_id: str, movement: Payment, now: datetime
+) -> Document:
+    """Return a new attempt for the caller to prepare, or the transfer where it is retired."""
+    stored = database[TRANSFERS.name].find_one({"_id": transfer_id})
+    wanted = asdict(movement)
+    if stored is None:
+        fresh: Document = {**_first_attempt(transfer_id, movement, now)}
+        try:
+            database[TRANSFERS.name].insert_one(fresh)
+        except DuplicateKeyError:
+            raise TransferInProgress from None
+        return fresh
+    if any(stored[name] != value for name, value in wanted.items()):
+        raise IdempotencyKeyReused
+    match stored["state"]:
+        case "retired":
+            return stored
+        case "committed":
+            retire(database, stored)
+            return {**stored, "state": "retired"}
+        case "new" if stored["started_at"] > now - PREPARE_TIMEOUT:
+            raise TransferInProgress
+        case _:
+            _give_up(database, stored)
+            return _next_attempt(database, stored, now)
+
+
+def _first_attempt(transfer_id: str, movement: Payment, now: datetime) -> Transfer:
+    return {
+        "_id": transfer_id,
+        "source": movement.source,
+        "target": movement.target,
+        "amount_micros": movement.amount_micros,
+        "attempt": 1,
+        "state": "new",
+        "started_at": now,
+    }
+
+
+def _next_attempt(database: Database[Document], stored: Document, now: datetime) -> Document:
+    started = database[TRANSFERS.name].find_one_and_update(
+        {"_id": stored["_id"], "attempt": stored["attempt"], "state": "rolled_back"},
+        {"$set": {"state": "new", "started_at": now}, "$inc": {"attempt": 1}},
+        return_document=ReturnDocument.AFTER,
+    )
+    if started is None:
+        raise TransferInProgress
+    return started
+
+
+def _give_up(database: Database[Document], attempt: Document) -> None:
+    """Roll an attempt back unless it was committed meanwhile."""
+    _change_state(database, attempt, "new", "rollback")
+    if _is_in(database, attempt, "rollback"):
+        roll_back(database, attempt)
+
+
+def _change_state(database: Database[Document], attempt: Document, old: str, new: str) -> None:
+    this = {"_id": attempt["_id"], "attempt": attempt["attempt"], "state": old}
+    database[TRANSFERS.name].update_one(this, {"$set": {"state": new}})
+
+
+def _is_in(database: Database[Document], attempt: Document, *states: str) -> bool:
+    this = {"_id": attempt["_id"], "attempt": attempt["attempt"], "state": {"$in": states}}
+    return database[TRANSFERS.name].find_one(this, {"_id": 1}) is not None
+
+
+def _in_state(
+    database: Database[Document], state: str, condition: Document | None = None
+) -> list[Document]:
+    found = database[TRANSFERS.name].find({"state": state, **(condition or {})})
+    return list(found.sort("started_at", ASCENDING).limit(MAX_CLEANED))

@@ -1,0 +1,43 @@
+"""Bounds of what campaigns and zones may hold."""
+
+from typing import Annotated
+
+from pydantic import (
+    Field,
+)
+
+# One impression of a CPM ad costs a thousandth of its bid, and money is whole micros.
+CPM_BID_STEP_MICROS = 1_000
+
+
+MAX_BID_MICROS = 10**11
+
+
+MAX_BUDGET_MICROS = 10**15
+
+
+DAY_SECONDS = 24 * 60 * 60
+
+
+MAX_WINDOW_SECONDS = 30 * DAY_SECONDS
+
+
+MAX_CAP_LIMIT = 50
+
+
+# With the keywords' bytes and the creative's, these keep a zone's 5,000 rows below MongoDB's
+# 16 MiB a document.
+MAX_CAPS = 6
+
+
+MAX_TARGETS = 1_000
+
+
+MAX_AD_UNITS = 50
+
+
+# Ad units times targets: what one transaction writes, 16 MB at the largest.
+MAX_ROWS = 5_000
+
+
+Micros = Annotated[int, Field(ge=1, le=MAX_BUDGET_MICROS)]

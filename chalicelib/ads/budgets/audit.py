@@ -1,0 +1,49 @@
+"""A campaign's balances, read in one snapshot and compared with its ledger."""
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.ads.budgets import ledger
+from chalicelib.ads.budgets.exhaustion import MONEY
+from chalicelib.ads.budgets.leases import LEASES
+from chalicelib.ads.budgets.ledger import BALANCES
+from chalicelib.ads.errors import UnknownCampaign
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS
+from chalicelib.database import Document
+
+
+def read(database: Database[Document], campaign_id: str) -> dict[str, int]:
+    """Return `{total_micros, released_micros, available_micros, leased_micros, spent_micros}`.
+
+    Taken in one snapshot; what open leases have spent counts as spent. Raises UnknownCampaign.
+    """
+    with database.client.start_session(snapshot=True) as session:
+        return _read(database, session, campaign_id)
+
+
+def audit(database: Database[Document], campaign_id: str) -> dict[str, int]:
+    """Return by how much each balance differs from what the ledger adds up to, in one snapshot.
+
+    Raises UnknownCampaign.
+    """
+    with database.client.start_session(snapshot=True) as session:
+        balance = _read(database, session, campaign_id)
+        entered = ledger.add_up(database, session, campaign_id)
+    return {name: balance[name] - entered[name] for name in BALANCES}
+
+
+def _read(database: Database[Document], session: ClientSession, campaign_id: str) -> dict[str, int]:
+    campaign = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, MONEY, session=session)
+    if campaign is None:
+        raise UnknownCampaign
+    opened = {"campaign_id": campaign_id, "state": "open"}
+    leases = database[LEASES.name].find(opened, {"_id": 0, "spent_micros": 1}, session=session)
+    spent = sum(lease["spent_micros"] for lease in leases)
+    balance = campaign.get("balance") or dict.fromkeys(BALANCES, 0)
+    return {
+        "total_micros": campaign["budget"]["total_micros"],
+        "released_micros": balance["released_micros"],
+        "available_micros": balance["available_micros"],
+        "leased_micros": balance["leased_micros"] - spent,
+        "spent_micros": balance["spent_micros"] + spent,
+    }

@@ -1,0 +1,4 @@
+"""What an advertiser does with a campaign; money and zones follow in one transaction.
+
+Public face: `lifecycle`, `removal`, `routes`.
+"""

@@ -1,0 +1,79 @@
+"""Deleting campaigns: out of their zones at once, settled when no event can be billed any more.
+
+    any status --delete--> deleting --finish, after the grace and the last lease--> deleted
+
+The mark, the rows and the large creatives change in one transaction. What is `deleting` still pays
+for what it promised: impressions out of open leases, and clicks, as if it were paused. The sweep
+finishes it once, however often it runs: what is left of the budget is taken back, and the document
+keeps no more than its money. That document stays for good, and so do ledger, reports, events and
+settlements: they say where money went. They bear the campaign's id, so it is never made again.
+Only a draft, which none of them knows, is deleted without a trace.
+"""
+
+from datetime import datetime, timedelta
+
+import pymongo
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.ads.budgets import balances
+from chalicelib.ads.budgets.leases import LEASES
+from chalicelib.ads.inventory import campaigns, creatives, placing
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import Problem
+from chalicelib.observability.logs import log
+
+# What one run finishes, and what one campaign may take of its time.
+MAX_FINISHED = 500
+FINISH_TIMEOUT_SECONDS = 2
+
+
+def delete(database: Database[Document], campaign_id: str, now: datetime) -> None:
+    """Delete a campaign; one that is deleted already, or was never made, stays as it is."""
+    this = {"_id": campaign_id}
+
+    def work(session: ClientSession) -> None:
+        before = database[CAMPAIGNS.name].find_one(this, session=session)
+        if before is None or before["status"] in campaigns.GONE:
+            return
+        if before["status"] == "draft" and "balance" not in before:
+            database[CAMPAIGNS.name].delete_one(this, session=session)
+        else:
+            mark = {"$set": {"status": "deleting", "deleted_at": now}}
+            database[CAMPAIGNS.name].update_one(this, mark, session=session)
+            placing.clear(database, session, campaign_id)
+        creatives.follow(database, session, before, {**before, "ad_units": []})
+
+    in_transaction(database, work)
+
+
+def finish(database: Database[Document], grace: timedelta, now: datetime) -> int:
+    """Finish the deletions whose last events have been billed; return how many were finished here.
+
+    A run may be missed, and two at once finish each deletion once.
+    """
+    due = {"status": "deleting", "deleted_at": {"$lte": now - grace}}
+    found = database[CAMPAIGNS.name].find(due, {"_id": 1}).limit(MAX_FINISHED)
+    return sum(_finish(database, campaign["_id"], now) for campaign in list(found))
+
+
+def _finish(database: Database[Document], campaign_id: str, now: datetime) -> bool:
+    def work(session: ClientSession) -> bool:
+        this = {"_id": campaign_id, "status": "deleting"}
+        campaign = database[CAMPAIGNS.name].find_one(this, session=session)
+        opened = {"campaign_id": campaign_id, "state": "open"}
+        if campaign is None or database[LEASES.name].find_one(opened, session=session):
+            return False
+        emptied: Document = {"status": "deleted", "targets": [], "ad_units": []}
+        database[CAMPAIGNS.name].update_one(this, {"$set": emptied}, session=session)
+        balances.bring_up_to_date(database, session, {**campaign, **emptied}, now)
+        return True
+
+    try:
+        with pymongo.timeout(FINISH_TIMEOUT_SECONDS):
+            return in_transaction(database, work)
+    except Problem as problem:
+        fields = {"campaign_id": campaign_id, "reason": problem.code}
+        log.warning("deletion not finished", extra={"fields": fields})
+        return False

@@ -1,0 +1,125 @@
+"""Click-through rates: the counts that they are estimated from.
+
+`ad.count` holds one document for each ad unit in each zone, {site_id, zone_id, campaign_id,
+ad_unit_id, impressions, clicks}: totals over whatever time its writer chooses, put there
+whole (`$merge`). The zones follow at the next run of the schedule.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TypedDict
+
+from bson import ObjectId
+from pymongo import ASCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.ads.inventory.ecpm import DEFAULT_PRIOR, NO_COUNTS, ClickCounts, Prior, ecpm_micros
+from chalicelib.ads.reports.counters import DAYS
+from chalicelib.ads.reports.roll_ups import place_of, sums_of
+from chalicelib.database import Collection, Document
+
+# What click rates are estimated from.
+ESTIMATED_FROM = timedelta(days=30)
+
+
+def estimate(database: Database[Document], now: datetime) -> None:
+    """Put the impressions and clicks of each ad in each zone where click rates are estimated."""
+    since = now.replace(hour=0, minute=0, second=0, microsecond=0) - ESTIMATED_FROM
+    pipeline = [
+        {"$match": {"period": {"$gte": since}}},
+        {"$group": {"_id": place_of(), **sums_of(("impressions", "clicks"))}},
+        {
+            "$replaceWith": {
+                "$mergeObjects": ["$_id", {n: f"${n}" for n in ("impressions", "clicks")}]
+            }
+        },
+        {
+            "$merge": {
+                "into": AD_COUNTS.name,
+                "on": ["site_id", "zone_id", "campaign_id", "ad_unit_id"],
+            }
+        },
+    ]
+    database[DAYS.name].aggregate(pipeline)
+
+
+class AdCount(TypedDict):
+    """What an ad unit met in a zone."""
+
+    _id: ObjectId
+    site_id: str
+    zone_id: str
+    campaign_id: str
+    ad_unit_id: str
+    impressions: int
+    clicks: int
+
+
+AD_COUNTS = Collection(
+    "ad.count",
+    AdCount,
+    indexes=(
+        IndexModel(
+            [(name, ASCENDING) for name in ("site_id", "zone_id", "campaign_id", "ad_unit_id")],
+            unique=True,
+        ),
+    ),
+    shard_key={"site_id": 1, "zone_id": 1},
+)
+
+# An ad of a zone: its campaign's id and its own.
+AdKey = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known of the click-through rates in one zone."""
+
+    prior: Prior = DEFAULT_PRIOR
+    counts: Mapping[AdKey, ClickCounts] = field(default_factory=dict)
+
+    def ecpm_micros(self, pricing: Document, ad: AdKey) -> int:
+        """Return what an ad is worth in this zone."""
+        return ecpm_micros(pricing, self.counts.get(ad, NO_COUNTS), self.prior)
+
+
+UNKNOWN = Estimate()
+
+
+def of_campaign(
+    database: Database[Document], session: ClientSession, campaign_id: str, in_zones: Document
+) -> dict[tuple[str, str], dict[AdKey, ClickCounts]]:
+    """Return the counts of a campaign's ads by (site, zone), in the zones of a query."""
+    by_zone: defaultdict[tuple[str, str], dict[AdKey, ClickCounts]] = defaultdict(dict)
+    wanted = {**in_zones, "campaign_id": campaign_id}
+    for row in database[AD_COUNTS.name].find(wanted, session=session):
+        by_zone[row["site_id"], row["zone_id"]] |= _counts(row)
+    return by_zone
+
+
+def of_zone(
+    database: Database[Document], session: ClientSession, site_id: str, zone_id: str
+) -> dict[AdKey, ClickCounts]:
+    """Return the counts of every ad that was ever shown in a zone."""
+    found: dict[AdKey, ClickCounts] = {}
+    zone = {"site_id": site_id, "zone_id": zone_id}
+    for row in database[AD_COUNTS.name].find(zone, session=session):
+        found |= _counts(row)
+    return found
+
+
+def _counts(row: Document) -> dict[AdKey, ClickCounts]:
+    key = row["campaign_id"], row["ad_unit_id"]
+    return {key: ClickCounts(row["impressions"], row["clicks"])}
+
+
+def counted_zones(database: Database[Document]) -> list[tuple[str, str]]:
+    """Return the zones, as (site, zone), that there are counts of."""
+    zone = {"site_id": "$site_id", "zone_id": "$zone_id"}
+    found = database[AD_COUNTS.name].aggregate(
+        [{"$sort": {"site_id": 1, "zone_id": 1}}, {"$group": {"_id": zone}}]
+    )
+    return [(each["_id"]["site_id"], each["_id"]["zone_id"]) for each in found]

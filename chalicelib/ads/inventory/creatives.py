@@ -1,0 +1,154 @@
+"""Creatives: their four kinds, and the large ones' own collection."""
+
+import hashlib
+from typing import Annotated, Literal, TypedDict
+from urllib.parse import urlsplit
+
+import bson
+from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, UrlConstraints
+from pydantic_core import Url
+from pymongo import DeleteMany, UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document
+from chalicelib.http import Input
+
+
+class LargeCreative(TypedDict):
+    """A creative that is too large for a zone's row."""
+
+    _id: str
+    creative: Document
+
+
+# A creative's id is made of what it holds, so a document here never changes: it is read for
+# the chosen ad alone and may be kept in memory without a second look.
+CREATIVES = Collection("ad.creative", LargeCreative)
+
+MAX_INLINE_BYTES = 1_024
+MAX_HTML_BYTES = 16 * 1_024
+MAX_URL_CHARACTERS = 2_048
+MAX_PIXELS = 10_000
+MAX_NATIVE_FIELDS = 16
+
+_SECURE_URL: TypeAdapter[Url] = TypeAdapter(
+    Annotated[
+        Url,
+        UrlConstraints(
+            allowed_schemes=["https"], host_required=True, max_length=MAX_URL_CHARACTERS
+        ),
+    ]
+)
+
+
+def _secure_url(text: str) -> str:
+    """Return an https URL in its canonical form; credentials in it would mislead a visitor."""
+    url = str(_SECURE_URL.validate_python(text))
+    if len(url) > MAX_URL_CHARACTERS or "@" in urlsplit(url).netloc:
+        raise ValueError("a URL must not hold credentials or be too long")
+    return url
+
+
+def _html(text: str) -> str:
+    if len(text.encode()) > MAX_HTML_BYTES:
+        raise ValueError(f"the HTML must have at most {MAX_HTML_BYTES} bytes")
+    if "\0" in text:
+        raise ValueError("the HTML must not contain NUL")
+    return text
+
+
+SecureUrl = Annotated[
+    str, StringConstraints(max_length=MAX_URL_CHARACTERS), AfterValidator(_secure_url)
+]
+_LINE = r"^[^\x00-\x1f\x7f]*$"
+Line = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=_LINE)]
+Html = Annotated[
+    str, StringConstraints(min_length=1, max_length=MAX_HTML_BYTES), AfterValidator(_html)
+]
+Pixels = Annotated[int, Field(ge=1, le=MAX_PIXELS)]
+FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+
+
+class ImageCreative(Input):
+    """A picture, with the words for those who do not see it."""
+
+    type: Literal["image"]
+    landing_url: SecureUrl
+    url: SecureUrl
+    width: Pixels
+    height: Pixels
+    alt: Annotated[str, StringConstraints(max_length=512, pattern=_LINE)]
+
+
+class TextCreative(Input):
+    """A headline and a line below it; plain text, which a page escapes."""
+
+    type: Literal["text"]
+    landing_url: SecureUrl
+    headline: Line
+    body: Line
+
+
+class HtmlCreative(Input):
+    """Markup of the advertiser's own; a page shows it inside a sandboxed frame alone."""
+
+    type: Literal["html"]
+    landing_url: SecureUrl
+    html: Html
+
+
+class NativeCreative(Input):
+    """Named plain texts that the page lays out by itself."""
+
+    type: Literal["native"]
+    landing_url: SecureUrl
+    fields: Annotated[dict[FieldName, Line], Field(min_length=1, max_length=MAX_NATIVE_FIELDS)]
+
+
+Creative = Annotated[
+    ImageCreative | TextCreative | HtmlCreative | NativeCreative, Field(discriminator="type")
+]
+
+
+def placement(campaign_id: str, ad_unit: Document) -> Document:
+    """Return what a zone's row holds: the `creative`, or a large one's `creative_id` and type."""
+    creative = ad_unit["creative"]
+    if len(bson.encode(creative)) <= MAX_INLINE_BYTES:
+        return {"creative": creative}
+    named = creative_id(campaign_id, ad_unit["ad_unit_id"], creative)
+    return {"creative_id": named, "creative_type": creative["type"]}
+
+
+def creative_id(campaign_id: str, ad_unit_id: str, creative: Document) -> str:
+    """Return what names a creative: whose it is, and a digest of what it holds."""
+    digest = hashlib.sha256(bson.encode(creative)).hexdigest()[:32]
+    return f"{campaign_id}:{ad_unit_id}:{digest}"
+
+
+def follow(
+    database: Database[Document], session: ClientSession, before: Document | None, after: Document
+) -> None:
+    """Make the collection hold the large creatives of a campaign that was `before`."""
+    old, new = _large(before) if before else {}, _large(after)
+    gone = [creative_id for creative_id in old if creative_id not in new]
+    operations: list[DeleteMany | UpdateOne] = [
+        UpdateOne({"_id": creative_id}, {"$setOnInsert": {"creative": creative}}, upsert=True)
+        for creative_id, creative in new.items()
+        if creative_id not in old
+    ]
+    if gone:
+        operations.append(DeleteMany({"_id": {"$in": gone}}))
+    if operations:
+        database[CREATIVES.name].bulk_write(operations, session=session)
+
+
+def find(database: Database[Document], creative_id: str) -> Document | None:
+    """Return a large creative, or None where a change has just removed it."""
+    found = database[CREATIVES.name].find_one({"_id": creative_id})
+    return found and found["creative"]
+
+
+def _large(campaign: Document) -> dict[str, Document]:
+    placed = ((placement(campaign["_id"], unit), unit) for unit in campaign["ad_units"])
+    return {row["creative_id"]: unit["creative"] for row, unit in placed if "creative_id" in row}

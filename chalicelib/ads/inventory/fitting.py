@@ -1,0 +1,110 @@
+"""Which rows a zone takes: its publisher's rules, an advertiser's share, and the zone's bound.
+
+Pure functions over rows {campaign_id, ad_unit_id, ecpm_micros, ...}.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from chalicelib.database import Document
+
+# At 3.2 kB for the largest row they stay below MongoDB's 16 MiB a document.
+MAX_ADS = 5_000
+# Of one advertiser in one zone: it takes 25 advertisers to fill a zone.
+MAX_ADS_OF_ADVERTISER = 200
+
+# Why a row is not in a zone that its campaign targets.
+Reason = Literal[
+    "unknown_zone",
+    "advertiser_not_allowed",
+    "html_not_allowed",
+    "below_floor",
+    "advertiser_share",
+    "zone_full",
+]
+
+
+class Refused(NamedTuple):
+    """A row that has no place, and why."""
+
+    row: Document
+    reason: Reason
+
+
+class Fitted(NamedTuple):
+    """What becomes of a zone: the newcomers that enter, those that do not, and who leaves."""
+
+    entering: list[Document]
+    waiting: list[Refused]
+    leaving: list[Refused]
+
+
+def advertiser_of(campaign_id: str) -> str:
+    """Return the advertiser of a campaign."""
+    return campaign_id.partition(":")[0]
+
+
+def is_html(row: Document) -> bool:
+    """Return whether the row's creative is markup.
+
+    A row of an earlier release does not say so of a large creative: a decision looks again.
+    """
+    creative = row.get("creative") or {"type": row.get("creative_type")}
+    return bool(creative["type"] == "html")
+
+
+def refusal(zone: Document, row: Document) -> Reason | None:
+    """Return which of the zone's own rules refuses a row, or None."""
+    advertiser = advertiser_of(row["campaign_id"])
+    allowed = zone.get("allowed_advertisers")
+    is_listed = allowed is None or advertiser in allowed
+    if not is_listed or advertiser in zone.get("blocked_advertisers", ()):
+        return "advertiser_not_allowed"
+    if is_html(row) and not zone.get("allow_html", False):
+        return "html_not_allowed"
+    return "below_floor" if row["ecpm_micros"] < zone["floor_ecpm_micros"] else None
+
+
+def fit(
+    newcomers: Sequence[Document],
+    mine: Sequence[Document],
+    tail: Sequence[Document],
+    total: int,
+) -> Fitted:
+    """Return what becomes of one advertiser's newcomers, and which rows leave for them.
+
+    `mine` are all of the advertiser's other rows in the zone, `tail` the weakest rows of the
+    zone, and `total` is how many rows it has without the newcomers; both may overlap. The rows
+    with the least eCPM have no place, and of equal ones the newcomers.
+    """
+    shared = ranked(mine, newcomers)
+    over_share = shared[MAX_ADS_OF_ADVERTISER:]
+    leaving = [row for row, is_new in over_share if not is_new]
+    entering = [row for row, is_new in shared[:MAX_ADS_OF_ADVERTISER] if is_new]
+    gone = {key(row) for row in leaving}
+    over = max(0, total - len(leaving) + len(entering) - MAX_ADS)
+    rest = [row for row in tail if key(row) not in gone]
+    weakest = ranked(rest, entering)[-over:] if over else []
+    turned_away = {key(row) for row, is_new in weakest if is_new}
+    return Fitted(
+        [row for row in entering if key(row) not in turned_away],
+        [
+            *(Refused(row, "advertiser_share") for row, is_new in over_share if is_new),
+            *(Refused(row, "zone_full") for row, is_new in weakest if is_new),
+        ],
+        [
+            *(Refused(row, "advertiser_share") for row in leaving),
+            *(Refused(row, "zone_full") for row, is_new in weakest if not is_new),
+        ],
+    )
+
+
+def ranked(rows: Iterable[Document], newcomers: Iterable[Document]) -> list[tuple[Document, bool]]:
+    """Return rows with whether each is a newcomer, the best-paying first; ids settle ties."""
+    both = [(row, False) for row in rows] + [(row, True) for row in newcomers]
+    return sorted(both, key=lambda each: (-each[0]["ecpm_micros"], each[1], *key(each[0])))
+
+
+def key(row: Document) -> tuple[str, str]:
+    """Return what names a row within its zone."""
+    return row["campaign_id"], row["ad_unit_id"]

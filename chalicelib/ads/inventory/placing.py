@@ -1,0 +1,279 @@
+"""Placing: the rows of active campaigns in the zones that they target.
+
+Written in the transaction that changes a campaign. A row enters a zone unless the zone's settings
+refuse it, or its advertiser's share or the zone is full of rows that pay no less; in a full zone
+the row with the least eCPM leaves for one that pays more. Rows without a place are in `ad.waiting`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from pymongo import UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.ads.inventory import click_rates, creatives, fitting, waiting
+from chalicelib.ads.inventory.click_rates import Estimate
+from chalicelib.ads.inventory.ecpm import DEFAULT_PRIOR, Prior
+from chalicelib.ads.inventory.fitting import Fitted, Refused, advertiser_of
+from chalicelib.ads.inventory.waiting import ZoneKey
+from chalicelib.ads.inventory.zones import BRIEF_ROW, ZONES, any_of, changed
+from chalicelib.database import Document
+
+# The ids settle the order of equal eCPMs, so that one inventory has one form.
+_ORDER = {"ecpm_micros": -1, "campaign_id": 1, "ad_unit_id": 1}
+# Prices that a campaign's rows have in one zone, before the zone is sorted as a whole.
+MAX_PARTS = 4
+# What a zone says of itself to those who are to enter it.
+_RULES = (
+    "site_id",
+    "zone_id",
+    "floor_ecpm_micros",
+    "allow_html",
+    "allowed_advertisers",
+    "blocked_advertisers",
+    "ctr_prior",
+)
+
+
+class _Entry(NamedTuple):
+    """A campaign's entry into one zone."""
+
+    zone: ZoneKey
+    own: int
+    fitted: Fitted
+
+    @property
+    def changes_rows(self) -> bool:
+        return bool(self.own or self.fitted.entering or self.fitted.leaving)
+
+
+def rows(campaign: Document, estimate: Estimate = click_rates.UNKNOWN) -> list[Document]:
+    """Return the rows that an active campaign has in a zone, one for an ad unit.
+
+    A row is {campaign_id, ad_unit_id, pricing, ecpm_micros, start, end, keywords, caps} with
+    either the `creative` or, for one over 1 KiB, its `creative_id` and `creative_type`.
+    """
+    shared = {
+        "campaign_id": campaign["_id"],
+        "pricing": campaign["pricing"],
+        "start": campaign["flight"]["start"],
+        "end": campaign["flight"]["end"],
+        "caps": campaign["caps"],
+    }
+    return [
+        {
+            **shared,
+            "ad_unit_id": unit["ad_unit_id"],
+            "ecpm_micros": estimate.ecpm_micros(
+                campaign["pricing"], (campaign["_id"], unit["ad_unit_id"])
+            ),
+            "keywords": unit["keywords"],
+            **creatives.placement(campaign["_id"], unit),
+        }
+        for unit in campaign["ad_units"]
+    ]
+
+
+def in_order(ads: Iterable[Document]) -> list[Document]:
+    """Return rows as a zone holds them, in descending eCPM."""
+    return sorted(ads, key=lambda ad: (-ad["ecpm_micros"], ad["campaign_id"], ad["ad_unit_id"]))
+
+
+def place(
+    database: Database[Document],
+    session: ClientSession,
+    campaign: Document,
+    untouched: Iterable[Document] = (),
+) -> None:
+    """Put the campaign's rows into the zones that it targets, and remove them from all others.
+
+    Zones that are `untouched`, where the rows are as they are to be, are left alone. The caller's
+    transaction has written the campaign.
+    """
+    done = {_key(target) for target in untouched}
+    targets = [target for target in campaign["targets"] if _key(target) not in done]
+    not_targeted = {"$nor": any_of(campaign["targets"])["$or"]}
+    others = {"ads.campaign_id": campaign["_id"], **not_targeted}
+    database[ZONES.name].update_many(others, _replacement(campaign["_id"], []), session=session)
+    waiting.remove(database, session, campaign["_id"], not_targeted)
+    if targets:
+        enter(database, session, campaign, targets)
+
+
+def enter(
+    database: Database[Document],
+    session: ClientSession,
+    campaign: Document,
+    targets: Sequence[Document],
+) -> None:
+    """Put the campaign's rows into these zones, in the place of those that it has there."""
+    waiting.remove(database, session, campaign["_id"], any_of(targets))
+    entries = _entries(database, session, campaign, targets)
+    updates = [
+        UpdateOne(
+            {"site_id": entry.zone[0], "zone_id": entry.zone[1]},
+            _replacement(campaign["_id"], entry.fitted.entering, entry.fitted.leaving),
+        )
+        for entry in entries
+        if entry.changes_rows
+    ]
+    if updates:
+        database[ZONES.name].bulk_write(updates, session=session)
+    refused = (
+        (entry.zone, each)
+        for entry in entries
+        for each in (*entry.fitted.waiting, *entry.fitted.leaving)
+    )
+    waiting.add(database, session, refused)
+
+
+def _entries(
+    database: Database[Document],
+    session: ClientSession,
+    campaign: Document,
+    targets: Sequence[Document],
+) -> list[_Entry]:
+    """Work out what becomes of each zone, from what this transaction's snapshot has of it."""
+    found = database[ZONES.name].find(
+        any_of(targets), _what_counts(campaign["_id"]), session=session
+    )
+    zones = {_key(zone): zone for zone in found}
+    known = _estimates(database, session, campaign, list(zones.values()))
+    return [
+        _entry(
+            database,
+            session,
+            _key(target),
+            zones.get(_key(target)),
+            rows(campaign, known.get(_key(target), click_rates.UNKNOWN)),
+        )
+        for target in targets
+    ]
+
+
+def _entry(
+    database: Database[Document],
+    session: ClientSession,
+    key: ZoneKey,
+    zone: Document | None,
+    newcomers: list[Document],
+) -> _Entry:
+    if zone is None:
+        return _Entry(key, 0, Fitted([], [Refused(row, "unknown_zone") for row in newcomers], []))
+    campaign_id = newcomers[0]["campaign_id"]
+    mine = [row for row in zone["mine"] if row["campaign_id"] != campaign_id]
+    own, total = len(zone["mine"]) - len(mine), zone["total"] - len(zone["mine"]) + len(mine)
+    refused = [
+        Refused(row, why) for row in newcomers if (why := fitting.refusal(zone, row)) is not None
+    ]
+    eligible = [row for row in newcomers if fitting.refusal(zone, row) is None]
+    fitted = Fitted(eligible, [], [])
+    if len(mine) + len(eligible) > fitting.MAX_ADS_OF_ADVERTISER:
+        fitted = fitting.fit(eligible, mine, [], 0)
+    if total - len(fitted.leaving) + len(fitted.entering) > fitting.MAX_ADS:
+        tail = _tail(database, session, key, len(zone["mine"]) + len(eligible))
+        others = [row for row in tail if row["campaign_id"] != campaign_id]
+        fitted = fitting.fit(eligible, mine, others, total)
+    return _Entry(key, own, fitted._replace(waiting=[*refused, *fitted.waiting]))
+
+
+def _what_counts(campaign_id: str) -> Document:
+    """Return the projection of a zone's settings, its size, and the advertiser's rows in it."""
+    advertiser = advertiser_of(campaign_id)
+    # `;` follows `:`, which no part of an id holds: these are the ids `advertiser:...`.
+    is_mine = {
+        "$and": [
+            {"$gte": ["$$this.campaign_id", {"$literal": f"{advertiser}:"}]},
+            {"$lt": ["$$this.campaign_id", {"$literal": f"{advertiser};"}]},
+        ]
+    }
+    mine = {"$map": {"input": {"$filter": {"input": "$ads", "cond": is_mine}}, "in": BRIEF_ROW}}
+    return {"_id": 0, **dict.fromkeys(_RULES, 1), "total": {"$size": "$ads"}, "mine": mine}
+
+
+def _tail(
+    database: Database[Document], session: ClientSession, key: ZoneKey, count: int
+) -> list[Document]:
+    """Return a zone's weakest rows."""
+    weakest = {"$map": {"input": {"$slice": ["$ads", -count]}, "in": BRIEF_ROW}}
+    this = {"site_id": key[0], "zone_id": key[1]}
+    zone = database[ZONES.name].find_one(this, {"_id": 0, "ads": weakest}, session=session)
+    assert zone is not None  # noqa: S101 - it is in this transaction's snapshot
+    ads: list[Document] = zone["ads"]
+    return ads
+
+
+def _key(zone: Document) -> ZoneKey:
+    return zone["site_id"], zone["zone_id"]
+
+
+def _estimates(
+    database: Database[Document],
+    session: ClientSession,
+    campaign: Document,
+    zones: Sequence[Document],
+) -> Mapping[ZoneKey, Estimate]:
+    """Return what is known of a campaign's click-through rates; a CPM campaign needs nothing."""
+    if campaign["pricing"]["type"] == "cpm" or not zones:
+        return {}
+    counts = click_rates.of_campaign(database, session, campaign["_id"], any_of(zones))
+    priors = {_key(zone): Prior(**zone["ctr_prior"]) for zone in zones if "ctr_prior" in zone}
+    return {
+        key: Estimate(priors.get(key, DEFAULT_PRIOR), counts.get(key, {}))
+        for key in {*priors, *counts}
+    }
+
+
+def clear(database: Database[Document], session: ClientSession, campaign_id: str) -> None:
+    """Remove the campaign's rows from every zone; none of them waits any more."""
+    database[ZONES.name].update_many(
+        {"ads.campaign_id": campaign_id}, _replacement(campaign_id, []), session=session
+    )
+    waiting.remove(database, session, campaign_id)
+
+
+def _replacement(
+    campaign_id: str, entering: list[Document], leaving: Sequence[Refused] = ()
+) -> list[dict[str, Any]]:
+    """Return the update that replaces the campaign's rows and removes those leaving, in order."""
+    stays: Document = {"$ne": ["$$this.campaign_id", {"$literal": campaign_id}]}
+    if leaving:
+        name = {"$concat": ["$$this.campaign_id", "/", "$$this.ad_unit_id"]}
+        names = ["/".join(fitting.key(row)) for row, _ in leaving]
+        stays = {"$and": [stays, {"$not": {"$in": [name, {"$literal": names}]}}]}
+    ads = _merged(stays, in_order(entering))
+    campaign_ids = {campaign_id, *(row["campaign_id"] for row, _ in leaving)}
+    return [{"$set": {"ads": ads, **changed(campaign_ids)}}]
+
+
+def _merged(stays: Document, entering: Sequence[Document]) -> Document:
+    """Return the expression for the rows that stay with these rows of one campaign among them.
+
+    The zone is in order, so the rows of one price go between two parts of it: sorting all again
+    takes the server three times as long as all the rest of the update.
+    """
+    groups = [list(rows) for _, rows in groupby(entering, key=itemgetter("ecpm_micros"))]
+    if len(groups) > MAX_PARTS:
+        kept = {"$filter": {"input": "$ads", "cond": stays}}
+        merged = {"$concatArrays": [kept, {"$literal": entering}]}
+        return {"$sortArray": {"input": merged, "sortBy": _ORDER}}
+    bounds = [_ranks_before(rows[0]) for rows in groups]
+    parts: list[Document] = []
+    for place in range(len(groups) + 1):
+        within = [stays, *({"$not": bound} for bound in bounds[place - 1 : place] if place)]
+        within += bounds[place : place + 1]
+        parts.append({"$filter": {"input": "$ads", "cond": {"$and": within}}})
+        # A text that starts with `$` would be read as a field path, but for $literal.
+        parts += [{"$literal": rows} for rows in groups[place : place + 1]]
+    return {"$concatArrays": parts}
+
+
+def _ranks_before(row: Document) -> Document:
+    """Return the condition for another campaign's row to be before this one."""
+    price, campaign_id = row["ecpm_micros"], {"$literal": row["campaign_id"]}
+    is_first = {"$lt": ["$$this.campaign_id", campaign_id]}
+    is_equal = {"$eq": ["$$this.ecpm_micros", price]}
+    return {"$or": [{"$gt": ["$$this.ecpm_micros", price]}, {"$and": [is_equal, is_first]}]}

@@ -1,0 +1,107 @@
+"""Refilling zones by the clock: rows that waited for a place enter where there is room for them."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+import pymongo
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.ads.inventory import fitting, placing, waiting
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS
+from chalicelib.ads.inventory.fitting import advertiser_of, ranked, refusal
+from chalicelib.ads.inventory.waiting import ZoneKey
+from chalicelib.ads.inventory.zones import BRIEF_ROW, ZONES, any_of
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import Problem
+from chalicelib.observability.logs import log
+
+# What one run looks at and changes; the next one goes on.
+MAX_ZONES = 200
+MAX_ENTERED = 200
+# What one campaign's entry may take of a run's time.
+ENTER_TIMEOUT_SECONDS = 2
+_BY_COMPETITION = ("advertiser_share", "zone_full")
+_STATE = {
+    "floor_ecpm_micros": 1,
+    "allow_html": 1,
+    "allowed_advertisers": 1,
+    "blocked_advertisers": 1,
+    "ads": {"$map": {"input": "$ads", "in": BRIEF_ROW}},
+}
+
+
+def refill(database: Database[Document], rng: random.Random) -> int:
+    """Let waiting campaigns enter zones that now have a place for them; return how many did.
+
+    The zones come in random order, so that a run that is cut short starves none. Safe to run
+    twice at once, and to miss a run.
+    """
+    awaited = waiting.awaited_zones(database)
+    rng.shuffle(awaited)
+    entered = 0
+    for zone in awaited[:MAX_ZONES]:
+        for campaign_id in _next(database, zone):
+            if entered >= MAX_ENTERED:
+                return entered
+            entered += _enter(database, zone, campaign_id)
+    return entered
+
+
+def _next(database: Database[Document], zone: ZoneKey) -> list[str]:
+    """Return the campaigns to enter a zone, the best-paying first."""
+    this = {"site_id": zone[0], "zone_id": zone[1]}
+    state = database[ZONES.name].find_one(this, _STATE)
+    if state is None:
+        return []
+    rows = waiting.in_zone(database, zone)
+    winners = [row["campaign_id"] for row in fitting_rows(state, rows)]
+    # The settings have changed: what keeps these out now is to be told.
+    stale = [row["campaign_id"] for row in rows if _is_told_wrong(state, row)]
+    return list(dict.fromkeys([*winners, *stale]))
+
+
+def fitting_rows(zone: Document, rows: Sequence[Document]) -> list[Document]:
+    """Return which waiting rows have a place in a zone, the best-paying first; a pure function."""
+    eligible = [row for row in rows if refusal(zone, row) is None]
+    of_advertiser: Counter[str] = Counter()
+    found, count = [], 0
+    for row, is_new in ranked(zone["ads"], eligible):
+        advertiser = advertiser_of(row["campaign_id"])
+        if of_advertiser[advertiser] == fitting.MAX_ADS_OF_ADVERTISER:
+            continue
+        if count == fitting.MAX_ADS:
+            break
+        of_advertiser[advertiser] += 1
+        count += 1
+        if is_new:
+            found.append(row)
+    return found
+
+
+def _is_told_wrong(zone: Document, row: Document) -> bool:
+    why = refusal(zone, row)
+    return row["reason"] not in _BY_COMPETITION if why is None else why != row["reason"]
+
+
+def _enter(database: Database[Document], zone: ZoneKey, campaign_id: str) -> bool:
+    """Let one campaign enter; one that is no longer active, or goes elsewhere, stops waiting."""
+    target = {"site_id": zone[0], "zone_id": zone[1]}
+
+    def work(session: ClientSession) -> bool:
+        this = {"_id": campaign_id, "status": "active", "targets": target}
+        campaign = database[CAMPAIGNS.name].find_one(this, session=session)
+        if campaign is None:
+            waiting.remove(database, session, campaign_id, any_of([target]))
+            return False
+        placing.enter(database, session, campaign, [target])
+        return True
+
+    try:
+        with pymongo.timeout(ENTER_TIMEOUT_SECONDS):
+            return in_transaction(database, work)
+    except Problem as problem:
+        fields = {"campaign_id": campaign_id, "reason": problem.code}
+        log.warning("zone not refilled", extra={"fields": fields})
+        return False

@@ -1,0 +1,97 @@
+"""New prices by the clock: zones follow what the counts say of their ads' click-through rates."""
+
+from pymongo import UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.ads.inventory import click_rates, fitting, waiting
+from chalicelib.ads.inventory.click_rates import Estimate
+from chalicelib.ads.inventory.ecpm import fit_prior
+from chalicelib.ads.inventory.fitting import Refused
+from chalicelib.ads.inventory.placing import in_order
+from chalicelib.ads.inventory.waiting import WAITING
+from chalicelib.ads.inventory.zones import ZONES
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import Problem
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+
+
+def reprice(runtime: Runtime) -> int:
+    """Estimate the rates in every zone with counts; return how many zones have changed.
+
+    The zones come in random order, so that a run that is cut short starves none of them.
+    Safe to run twice at once, and to miss a run.
+    """
+    waiting = click_rates.counted_zones(runtime.database)
+    runtime.random.shuffle(waiting)
+    changed = 0
+    for site_id, zone_id in waiting:
+        try:
+            changed += reprice_zone(runtime.database, site_id, zone_id)
+        except Problem:
+            # Busy now; the others and the next run go on.
+            fields = {"site": site_id, "zone": zone_id}
+            log.warning("zone not repriced", exc_info=True, extra={"fields": fields})
+    return changed
+
+
+def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bool:
+    """Fit a zone's prior and put its rows in their new order; return whether anything changed.
+
+    Rows that are now below the floor leave; what waits for a place gets its new price too.
+    """
+
+    def work(session: ClientSession) -> bool:
+        collection = database[ZONES.name]
+        key = {"site_id": site_id, "zone_id": zone_id}
+        zone = collection.find_one(key, session=session)
+        if zone is None:
+            return False
+        awaiting = waiting.in_zone(database, (site_id, zone_id), session)
+        if all(row["pricing"]["type"] == "cpm" for row in (*zone["ads"], *awaiting)):
+            return False
+        counts = click_rates.of_zone(database, session, site_id, zone_id)
+        estimate = Estimate(fit_prior(counts.values()), counts)
+        _price_waiting(database, session, awaiting, estimate)
+        priced = _priced(zone["ads"], estimate)
+        floor = zone["floor_ecpm_micros"]
+        below = [row for row in priced if row["ecpm_micros"] < floor]
+        refused = (((site_id, zone_id), Refused(row, "below_floor")) for row in below)
+        waiting.add(database, session, refused)
+        staying = priced[: len(priced) - len(below)]
+        fields = {"ctr_prior": estimate.prior._asdict(), "ads": staying}
+        if all(zone.get(name) == value for name, value in fields.items()):
+            return False
+        collection.update_one(key, {"$set": fields, "$inc": {"version": 1}}, session=session)
+        return True
+
+    return in_transaction(database, work)
+
+
+def _priced(ads: list[Document], estimate: Estimate) -> list[Document]:
+    return in_order(
+        {
+            **ad,
+            "ecpm_micros": estimate.ecpm_micros(
+                ad["pricing"], (ad["campaign_id"], ad["ad_unit_id"])
+            ),
+        }
+        for ad in ads
+    )
+
+
+def _price_waiting(
+    database: Database[Document],
+    session: ClientSession,
+    rows: list[Document],
+    estimate: Estimate,
+) -> None:
+    updates = []
+    for row in rows:
+        price = estimate.ecpm_micros(row["pricing"], fitting.key(row))
+        if price != row["ecpm_micros"]:
+            this = {"_id": row["_id"], "campaign_id": row["campaign_id"]}
+            updates.append(UpdateOne(this, {"$set": {"ecpm_micros": price}}))
+    if updates:
+        database[WAITING.name].bulk_write(updates, session=session, ordered=False)

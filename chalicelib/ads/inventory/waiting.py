@@ -1,0 +1,125 @@
+"""Rows that wait for a place in a zone: those that it refused, and those that left it.
+
+`ad.waiting` holds one document for each row of an active campaign that is not in a zone which the
+campaign targets. Whatever changes a campaign's standing removes the campaign's documents in the
+same transaction, so that two such changes at once conflict here if nowhere else.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TypedDict
+
+from pymongo import ASCENDING, IndexModel, ReplaceOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.ads.inventory.campaigns import Pricing
+from chalicelib.ads.inventory.fitting import Reason, Refused
+from chalicelib.database import Collection, Document
+
+
+class WaitingRow(TypedDict):
+    """A row without a place, why, and what it is worth in the zone."""
+
+    _id: str
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+    pricing: Pricing
+    ecpm_micros: int
+    creative_type: str
+    reason: Reason
+
+
+WAITING = Collection(
+    "ad.waiting",
+    WaitingRow,
+    indexes=(
+        IndexModel([("campaign_id", ASCENDING)]),
+        IndexModel([("site_id", ASCENDING), ("zone_id", ASCENDING)]),
+    ),
+    shard_key={"campaign_id": 1},
+)
+ZoneKey = tuple[str, str]
+
+
+def add(
+    database: Database[Document],
+    session: ClientSession,
+    refused: Iterable[tuple[ZoneKey, Refused]],
+) -> None:
+    """Store rows that have no place, each with its zone and the reason."""
+    operations = [
+        ReplaceOne(
+            {"_id": document["_id"], "campaign_id": document["campaign_id"]}, document, upsert=True
+        )
+        for document in (_document(zone, each) for zone, each in refused)
+    ]
+    if operations:
+        database[WAITING.name].bulk_write(operations, session=session, ordered=False)
+
+
+def _document(zone: ZoneKey, refused: Refused) -> Document:
+    row, reason = refused
+    site_id, zone_id = zone
+    creative = row.get("creative") or {"type": row.get("creative_type", "unknown")}
+    return {
+        "_id": f"{row['campaign_id']}/{site_id}/{zone_id}/{row['ad_unit_id']}",
+        "campaign_id": row["campaign_id"],
+        "ad_unit_id": row["ad_unit_id"],
+        "site_id": site_id,
+        "zone_id": zone_id,
+        "pricing": row["pricing"],
+        "ecpm_micros": row["ecpm_micros"],
+        "creative_type": creative["type"],
+        "reason": reason,
+    }
+
+
+def remove(
+    database: Database[Document],
+    session: ClientSession,
+    campaign_id: str,
+    zones: Document | None = None,
+) -> None:
+    """Remove a campaign's rows: all of them, or those of the zones that a filter names."""
+    wanted = {"campaign_id": campaign_id, **(zones or {})}
+    database[WAITING.name].delete_many(wanted, session=session)
+
+
+def rename(
+    database: Database[Document], session: ClientSession, zone: ZoneKey, reason: Reason
+) -> None:
+    """Give every row that waits for a place in a zone another reason."""
+    wanted = {"site_id": zone[0], "zone_id": zone[1]}
+    change = {"$set": {"reason": reason}}
+    database[WAITING.name].update_many(wanted, change, session=session)
+
+
+def unplaced(database: Database[Document], campaign_id: str) -> list[Document]:
+    """Return what waits of a campaign: [{site_id, zone_id, reason, ad_unit_ids}], sorted."""
+    grouped: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for row in database[WAITING.name].find({"campaign_id": campaign_id}):
+        grouped[row["site_id"], row["zone_id"], row["reason"]].append(row["ad_unit_id"])
+    return [
+        {"site_id": site, "zone_id": zone, "reason": reason, "ad_unit_ids": sorted(units)}
+        for (site, zone, reason), units in sorted(grouped.items())
+    ]
+
+
+def in_zone(
+    database: Database[Document], zone: ZoneKey, session: ClientSession | None = None
+) -> list[Document]:
+    """Return the rows that wait for a place in a zone."""
+    wanted = {"site_id": zone[0], "zone_id": zone[1]}
+    return list(database[WAITING.name].find(wanted, session=session))
+
+
+def awaited_zones(database: Database[Document]) -> list[ZoneKey]:
+    """Return the zones, as (site, zone), that rows wait for."""
+    zone = {"site_id": "$site_id", "zone_id": "$zone_id"}
+    found = database[WAITING.name].aggregate(
+        [{"$sort": {"site_id": 1, "zone_id": 1}}, {"$group": {"_id": zone}}]
+    )
+    return [(each["_id"]["site_id"], each["_id"]["zone_id"]) for each in found]

@@ -1,0 +1,268 @@
+"""Zones: a publisher's settings of them, and the rows of ads in each, best-paying first.
+
+The rows are derived from the campaigns (`placing.py`) and written in the transaction that changes
+one.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from bson import ObjectId
+from pymongo import ASCENDING, IndexModel, ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.ads.errors import UnknownZone
+from chalicelib.ads.inventory import fitting, waiting
+from chalicelib.ads.inventory.fitting import MAX_ADS, Reason, Refused
+from chalicelib.ads.inventory.models import MAX_LISTED_ADVERTISERS, Zone
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.database.validators import AtMost
+
+# The changes that a zone remembers, and the campaigns of one: for those who hold an older version
+# and read the difference alone. A change of more campaigns is not remembered.
+MAX_CHANGES = 32
+MAX_CAMPAIGNS_OF_CHANGE = 20
+
+
+class Size(TypedDict):
+    """A zone's place on the page, in CSS pixels."""
+
+    width: int
+    height: int
+
+
+class FittedPrior(TypedDict):
+    """The distribution of the click-through rates in a zone (`pricing.Prior`)."""
+
+    alpha: float
+    beta: float
+
+
+Listed = Annotated[list[str], AtMost(MAX_LISTED_ADVERTISERS)]
+
+
+class Change(TypedDict):
+    """The campaigns whose rows a version of the zone changed."""
+
+    version: int
+    campaign_ids: Annotated[list[str], AtMost(MAX_CAMPAIGNS_OF_CHANGE)]
+
+
+class StoredZone(TypedDict):
+    """A zone as it is stored, with the rows that `rows` makes."""
+
+    _id: ObjectId
+    site_id: str
+    zone_id: str
+    size: Size
+    floor_ecpm_micros: int
+    count_on: Literal["beacon", "decision"]
+    version: int
+    ads: Annotated[list[Document], AtMost(MAX_ADS)]
+    ctr_prior: NotRequired[FittedPrior]
+    allow_html: NotRequired[bool]
+    allowed_advertisers: NotRequired[Listed | None]
+    blocked_advertisers: NotRequired[Listed]
+    changes: NotRequired[Annotated[list[Change], AtMost(MAX_CHANGES)]]
+
+
+ZONES = Collection(
+    "ad.zone",
+    StoredZone,
+    indexes=(
+        IndexModel([("site_id", ASCENDING), ("zone_id", ASCENDING)], unique=True),
+        IndexModel([("ads.campaign_id", ASCENDING)]),
+    ),
+    shard_key={"site_id": 1, "zone_id": 1},
+)
+# What a container serves by, beside the rows.
+SERVING = {"_id": 1, "site_id": 1, "zone_id": 1, "version": 1} | dict.fromkeys(
+    ("floor_ecpm_micros", "count_on", "allow_html"), 1
+)
+_DESCRIPTION = {
+    "_id": 0,
+    "site_id": 1,
+    "zone_id": 1,
+    "size": 1,
+    "floor_ecpm_micros": 1,
+    "count_on": 1,
+    "allow_html": {"$ifNull": ["$allow_html", False]},
+    "allowed_advertisers": {"$ifNull": ["$allowed_advertisers", None]},
+    "blocked_advertisers": {"$ifNull": ["$blocked_advertisers", []]},
+    "version": 1,
+    "ad_count": {"$size": "$ads"},
+}
+# A row without its creative, keywords and caps; an older one may not say of what type it is.
+BRIEF_ROW = {
+    "campaign_id": "$$this.campaign_id",
+    "ad_unit_id": "$$this.ad_unit_id",
+    "pricing": "$$this.pricing",
+    "ecpm_micros": "$$this.ecpm_micros",
+    "creative_type": {
+        "$ifNull": ["$$this.creative.type", {"$ifNull": ["$$this.creative_type", "unknown"]}]
+    },
+}
+_BRIEF = {"_id": 0, "version": 1, "ads": {"$map": {"input": "$ads", "in": BRIEF_ROW}}}
+
+
+def put(database: Database[Document], site_id: str, zone_id: str, zone: Zone) -> Document:
+    """Create a zone or change its settings, and return it; a new one has version 1.
+
+    The rows that the new settings refuse leave in the same transaction. Those that they no
+    longer refuse come back when the schedule next refills zones.
+    """
+    settings = zone.model_dump()
+
+    def work(session: ClientSession) -> Document:
+        before = _brief(database, session, site_id, zone_id)
+        ads: list[Document] = before["ads"] if before else []
+        reasons = [fitting.refusal(settings, row) for row in ads]
+        _leave(database, session, (site_id, zone_id), zip(ads, reasons, strict=True))
+        leaving = {row["campaign_id"] for row, why in zip(ads, reasons, strict=True) if why}
+        staying = [place for place, why in enumerate(reasons) if why is None]
+        update = {
+            **{name: {"$literal": value} for name, value in settings.items()},
+            "ads": _at(staying) if leaving else {"$ifNull": ["$ads", []]},
+            **changed(leaving),
+        }
+        stored = database[ZONES.name].find_one_and_update(
+            {"site_id": site_id, "zone_id": zone_id},
+            [{"$set": update}],
+            projection=_DESCRIPTION,
+            upsert=True,
+            return_document=ReturnDocument.AFTER,
+            session=session,
+        )
+        assert stored is not None  # noqa: S101 - an upsert leaves a document to return
+        return stored
+
+    return in_transaction(database, work)
+
+
+def delete(database: Database[Document], site_id: str, zone_id: str) -> None:
+    """Delete a zone with its rows, in one transaction; a zone that is not there stays so.
+
+    The campaigns keep their targets, and the rows wait: for a zone of this name, if one is ever
+    made. Events of ads that it has shown are counted and billed as promised.
+    """
+    this = {"site_id": site_id, "zone_id": zone_id}
+
+    def work(session: ClientSession) -> None:
+        before = _brief(database, session, site_id, zone_id)
+        if before is None:
+            return
+        gone: Reason = "unknown_zone"
+        _leave(database, session, (site_id, zone_id), ((row, gone) for row in before["ads"]))
+        waiting.rename(database, session, (site_id, zone_id), gone)
+        database[ZONES.name].delete_one(this, session=session)
+
+    in_transaction(database, work)
+
+
+def _brief(
+    database: Database[Document], session: ClientSession, site_id: str, zone_id: str
+) -> Document | None:
+    key = {"site_id": site_id, "zone_id": zone_id}
+    return database[ZONES.name].find_one(key, _BRIEF, session=session)
+
+
+def _leave(
+    database: Database[Document],
+    session: ClientSession,
+    zone: tuple[str, str],
+    rows: Iterable[tuple[Document, Reason | None]],
+) -> None:
+    waiting.add(database, session, ((zone, Refused(row, why)) for row, why in rows if why))
+
+
+def _at(places: Sequence[int]) -> Document:
+    """Return the expression for the rows at these positions."""
+    row = {"$arrayElemAt": ["$ads", "$$place"]}
+    return {"$map": {"input": {"$literal": list(places)}, "as": "place", "in": row}}
+
+
+def changed(campaign_ids: Iterable[str]) -> Document:
+    """Return what an update pipeline sets when it changes the rows of these campaigns."""
+    version = {"$add": [{"$ifNull": ["$version", 0]}, 1]}
+    ids = sorted(campaign_ids)
+    if len(ids) > MAX_CAMPAIGNS_OF_CHANGE:
+        return {"version": version}
+    change = {"version": version, "campaign_ids": {"$literal": ids}}
+    changes = {"$concatArrays": [{"$ifNull": ["$changes", []]}, [change]]}
+    return {"version": version, "changes": {"$slice": [changes, -MAX_CHANGES]}}
+
+
+def get(database: Database[Document], site_id: str, zone_id: str) -> Document:
+    """Return a zone with the number of its ads; raises UnknownZone."""
+    return _find(database, site_id, zone_id, _DESCRIPTION)
+
+
+def get_with_ads(database: Database[Document], site_id: str, zone_id: str) -> Document:
+    """Return a zone with its rows in descending eCPM; raises UnknownZone."""
+    return _find(database, site_id, zone_id, {**SERVING, "ads": 1})
+
+
+def since(
+    database: Database[Document], site_id: str, zone_id: str, version: int
+) -> tuple[Document, list[str] | None]:
+    """Return a zone as it is served, with the rows of the campaigns that changed since a version.
+
+    And these campaigns; None for them if the zone does not remember them all, and then no rows.
+    One read, which gives no rows of a zone that has not changed. Raises UnknownZone.
+    """
+    newer = {"$gt": ["$$this.version", version]}
+    changes = {"$filter": {"input": {"$ifNull": ["$changes", []]}, "cond": newer}}
+    ids = {
+        "$reduce": {
+            "input": changes,
+            "initialValue": [],
+            "in": {"$setUnion": ["$$value", "$$this.campaign_ids"]},
+        }
+    }
+    is_changed = {"$in": ["$$this.campaign_id", "$$ids"]}
+    ads = {
+        "$let": {
+            "vars": {"ids": ids},
+            "in": {
+                "$cond": [
+                    {"$eq": ["$$ids", []]},
+                    [],
+                    {"$filter": {"input": "$ads", "cond": is_changed}},
+                ]
+            },
+        }
+    }
+    zone = _find(database, site_id, zone_id, {**SERVING, "changes": changes, "ads": ads})
+    remembered = {change["version"] for change in zone["changes"]}
+    if remembered != set(range(version + 1, zone["version"] + 1)):
+        return zone, None
+    return zone, sorted({each for change in zone["changes"] for each in change["campaign_ids"]})
+
+
+def _find(
+    database: Database[Document], site_id: str, zone_id: str, projection: Document
+) -> Document:
+    zone = database[ZONES.name].find_one({"site_id": site_id, "zone_id": zone_id}, projection)
+    if zone is None:
+        raise UnknownZone
+    return zone
+
+
+def unknown(database: Database[Document], targets: Sequence[Document]) -> list[int]:
+    """Return the positions of the targets that name no zone."""
+    found = database[ZONES.name].find(any_of(targets), {"_id": 0, "site_id": 1, "zone_id": 1})
+    known = {(zone["site_id"], zone["zone_id"]) for zone in found}
+    return [
+        position
+        for position, target in enumerate(targets)
+        if (target["site_id"], target["zone_id"]) not in known
+    ]
+
+
+def any_of(targets: Iterable[Document]) -> dict[str, list[Document]]:
+    """Return the query for these zones: a clause a site, so that 1,000 zones take few."""
+    by_site: dict[str, list[str]] = {}
+    for target in targets:
+        by_site.setdefault(target["site_id"], []).append(target["zone_id"])
+    return {"$or": [{"site_id": s, "zone_id": {"$in": zones}} for s, zones in by_site.items()]}

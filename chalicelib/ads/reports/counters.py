@@ -1,0 +1,189 @@
+"""Pre-aggregated reports, as the event worker writes them: by hour with minutes, by day with hours.
+
+One document per campaign x ad unit x site x zone x period (UTC) and shard: with one document
+the workers would wait for each other, so each batch writes to one of eight, which readers add
+up. Source: "MongoDB Applied Design Patterns", ch. 4, pre-aggregated reports, hierarchical.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, NotRequired, TypedDict
+
+from pymongo import ASCENDING, IndexModel, UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+from pymongo.errors import BulkWriteError
+
+from chalicelib.database import DUPLICATE_KEY, Collection, Document
+
+SHARDS = 8
+KEYS = ("campaign_id", "ad_unit_id", "site_id", "zone_id")
+# Where the value of a day's conversions in one place and shard stops: far above what any is worth,
+# and low enough that the sums over a year's days and shards stay within 64 bits.
+MAX_COUNTED_VALUE = 10**15
+_HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+# `unbilled` counts events that had a price which nothing covered; bots stand apart from all.
+COUNTED_FIELDS = (
+    "impressions",
+    "clicks",
+    "conversions",
+    "unbilled",
+    "bots",
+    "spend_micros",
+    "revenue_micros",
+    "value_micros",
+)
+
+
+class EventCounts(TypedDict, total=False):
+    """What is counted, as far as there was any."""
+
+    impressions: int
+    clicks: int
+    conversions: int
+    unbilled: int
+    bots: int
+    spend_micros: int
+    revenue_micros: int
+    value_micros: int
+
+
+class StoredReport(EventCounts):
+    """A report's document; hours hold their `minutes`, days their `hours`, each with counts.
+
+    What is rolled up of others has neither shard nor time of change.
+    """
+
+    _id: str
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+    period: datetime
+    shard: NotRequired[int]
+    updated_at: NotRequired[datetime]
+    minutes: NotRequired[dict[str, EventCounts]]
+    hours: NotRequired[dict[str, EventCounts]]
+
+
+def _collection(period: str) -> Collection:
+    return Collection(
+        f"ad.report.{period}",
+        StoredReport,
+        indexes=(
+            IndexModel([("campaign_id", ASCENDING), ("period", ASCENDING)]),
+            IndexModel([("site_id", ASCENDING), ("period", ASCENDING)]),
+            IndexModel([("period", ASCENDING)]),
+            IndexModel([("updated_at", ASCENDING), ("period", ASCENDING)]),
+        ),
+        shard_key={"campaign_id": 1, "period": 1},
+    )
+
+
+HOURS, DAYS, WEEKS, MONTHS, YEARS = map(_collection, ("hour", "day", "week", "month", "year"))
+
+
+class AdPlace(NamedTuple):
+    """What a report tells apart."""
+
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+
+
+class Counted(NamedTuple):
+    """What one event adds, and where and when."""
+
+    place: AdPlace
+    ts: datetime
+    counts: Mapping[str, int]
+
+
+class Uncountable(Exception):
+    """A report's document refuses what it is to count."""
+
+    def __init__(self, place: AdPlace, period: datetime, length: timedelta) -> None:
+        super().__init__(f"{place} from {period}")
+        self._place, self._period, self._length = place, period, length
+
+    def holds(self, place: AdPlace, ts: datetime) -> bool:
+        """Return whether an event counts in that document."""
+        return place == self._place and self._period <= ts < self._period + self._length
+
+
+def add(
+    database: Database[Document],
+    session: ClientSession,
+    counted: Iterable[Counted],
+    shard: int,
+    now: datetime,
+) -> None:
+    """Add events to the hours and days that they fall in, within the caller's transaction.
+
+    Raises Uncountable.
+    """
+    hours: dict[tuple[AdPlace, datetime], Counter[str]] = {}
+    days: dict[tuple[AdPlace, datetime], Counter[str]] = {}
+    for place, ts, counts in counted:
+        hour = ts.replace(minute=0, second=0, microsecond=0)
+        _count(hours, (place, hour), f"minutes.{ts.minute}", counts)
+        _count(days, (place, hour.replace(hour=0)), f"hours.{ts.hour}", counts)
+    for collection, documents, length in ((HOURS, hours, _HOUR), (DAYS, days, _DAY)):
+        operations = [
+            _update(place, period, shard, counts, now)
+            for (place, period), counts in documents.items()
+        ]
+        try:
+            database[collection.name].bulk_write(operations, session=session)
+        except BulkWriteError as error:
+            (refused,) = error.details["writeErrors"]
+            if refused["code"] == DUPLICATE_KEY:
+                raise
+            place, period = list(documents)[refused["index"]]
+            raise Uncountable(place, period, length) from error
+
+
+def _count(
+    documents: dict[tuple[AdPlace, datetime], Counter[str]],
+    key: tuple[AdPlace, datetime],
+    part: str,
+    counts: Mapping[str, int],
+) -> None:
+    sums = documents.setdefault(key, Counter())
+    for name, count in counts.items():
+        sums[name] += count
+        sums[f"{part}.{name}"] += count
+
+
+def _update(
+    place: AdPlace, period: datetime, shard: int, counts: Counter[str], now: datetime
+) -> UpdateOne:
+    name = "/".join((*place, f"{period:%Y%m%d%H}", str(shard)))
+    this = {"_id": name, "campaign_id": place.campaign_id, "period": period}
+    fixed = {
+        "ad_unit_id": place.ad_unit_id,
+        "site_id": place.site_id,
+        "zone_id": place.zone_id,
+        "shard": shard,
+    }
+    if "value_micros" in counts:
+        return UpdateOne(this, [{"$set": {**_saturating(counts, now), **fixed}}], upsert=True)
+    change = {"$inc": dict(counts), "$max": {"updated_at": now}, "$setOnInsert": fixed}
+    return UpdateOne(this, change, upsert=True)
+
+
+def _saturating(counts: Counter[str], now: datetime) -> dict[str, Any]:
+    """Return the fields of a document to which counts are added, the value as far as it goes.
+
+    An `$inc` beyond 64 bits fails. Slower than `$inc`, so for conversions alone.
+    """
+    fields: dict[str, Any] = {"updated_at": {"$max": ["$updated_at", now]}}
+    for name, count in counts.items():
+        before = {"$ifNull": [f"${name}", 0]}
+        total: Document = {"$add": [before, count]}
+        if name.endswith("value_micros"):
+            total = {"$max": [before, {"$min": [total, MAX_COUNTED_VALUE]}]}
+        fields[name] = total
+    return fields

@@ -1,0 +1,95 @@
+"""Rolling reports up: days into weeks, days into months, months into years.
+
+Weeks straddle months, so the two have ways of their own. A period is always made anew from
+what it is made of and put in its place whole (`$merge`), so doing it again changes nothing,
+and only the periods whose days have changed since the last run are made. Source: "MongoDB
+Applied Design Patterns", ch. 4, hierarchical aggregation.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.ads.reports.counters import COUNTED_FIELDS, DAYS, KEYS, MONTHS, WEEKS, YEARS
+from chalicelib.ads.reports.progress import PROGRESS
+from chalicelib.database import Collection, Document
+
+# Looked at again in each run: longer than any batch, and any run of this, can take.
+OVERLAP = timedelta(minutes=10)
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+_DAY = timedelta(days=1)
+_LARGEST = 2**63 - 1
+
+
+def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
+    """Bring weeks, months and years up to date; return how many of each were made anew."""
+    state = database[PROGRESS.name].find_one({"_id": "days"}) or {"until": _FIRST}
+    changed = database[DAYS.name].distinct("period", {"updated_at": {"$gte": state["until"]}})
+    weeks = {week_of(day) for day in changed}
+    months = {month_of(day) for day in changed}
+    years = {year_of(month) for month in months}
+    _make(database, DAYS, WEEKS, ((week, week + 7 * _DAY) for week in weeks))
+    _make(database, DAYS, MONTHS, ((month, _next_month(month)) for month in months))
+    _make(database, MONTHS, YEARS, ((year, year.replace(year=year.year + 1)) for year in years))
+    if changed:
+        until = {"$max": {"until": now - OVERLAP}}
+        database[PROGRESS.name].update_one({"_id": "days"}, until, upsert=True)
+    return {"weeks": len(weeks), "months": len(months), "years": len(years)}
+
+
+def week_of(day: datetime) -> datetime:
+    """Return the Monday of a day's week (ISO 8601)."""
+    return day - day.weekday() * _DAY
+
+
+def month_of(day: datetime) -> datetime:
+    """Return the first day of a day's month."""
+    return day.replace(day=1)
+
+
+def year_of(day: datetime) -> datetime:
+    """Return the first day of a day's year."""
+    return day.replace(month=1, day=1)
+
+
+def _next_month(month: datetime) -> datetime:
+    return month_of(month + 31 * _DAY)
+
+
+def _make(
+    database: Database[Document],
+    source: Collection,
+    target: Collection,
+    periods: Iterable[tuple[datetime, datetime]],
+) -> None:
+    """Make each period of the target anew from those of the source within it."""
+    for start, end in sorted(periods):
+        name: list[Any] = [part for key in KEYS for part in (f"$_id.{key}", "/")]
+        row = {"_id": {"$concat": [*name, f"{start:%Y%m%d}"]}, "period": start}
+        pipeline = [
+            {"$match": {"period": {"$gte": start, "$lt": end}}},
+            {"$group": {"_id": place_of(), **sums_of(COUNTED_FIELDS)}},
+            {"$replaceWith": {"$mergeObjects": ["$_id", _whole(COUNTED_FIELDS), row]}},
+            {"$merge": {"into": target.name, "whenMatched": "replace"}},
+        ]
+        database[source.name].aggregate(pipeline)
+
+
+def place_of() -> Document:
+    """Return the fields that tell a report's documents apart, for a pipeline's `$group`."""
+    return {key: f"${key}" for key in KEYS}
+
+
+def _whole(names: Iterable[str]) -> Document:
+    """Return the sums as whole numbers: one beyond 64 bits is the largest there is.
+
+    The server makes such a sum a fraction, and the values that conversions name are anyone's.
+    """
+    return {name: {"$min": [f"${name}", _LARGEST]} for name in names}
+
+
+def sums_of(names: Iterable[str]) -> Document:
+    """Return the sums of every counted field, for a pipeline's `$group`."""
+    return {name: {"$sum": f"${name}"} for name in names}

@@ -1,0 +1,57 @@
+"""The routes of the reports: a campaign's for its advertiser, a site's for its publisher."""
+
+from http import HTTPStatus
+
+from chalice.app import Response
+
+from chalicelib.ads.errors import ReportTooLarge
+from chalicelib.ads.ids import CampaignId, PartId
+from chalicelib.ads.permissions import require_advertiser, require_publisher
+from chalicelib.ads.reports import queries
+from chalicelib.ads.reports.models import ReportQuery
+from chalicelib.ads.reports.queries import Money, Owner, Report
+from chalicelib.http import Request, Route, reply
+from chalicelib.http.cursors import decode_cursor, encode_cursor
+
+# One CSV file holds at most so many rows: 3 MB, where Lambda answers with at most 6.
+MAX_CSV_ROWS = 20_000
+
+
+def declare(route: Route) -> None:
+    """Declare the routes of reports."""
+
+    @route("GET", "/reports/campaigns/{campaign}")
+    def get_campaign_report(request: Request, campaign: CampaignId) -> Response:
+        require_advertiser(request, campaign.partition(":")[0])
+        return _answer(request, ("campaign_id", campaign), "spend_micros")
+
+    @route("GET", "/reports/sites/{site}")
+    def get_site_report(request: Request, site: PartId) -> Response:
+        require_publisher(request, site)
+        return _answer(request, ("site_id", site), "revenue_micros")
+
+
+def _answer(request: Request, owner: tuple[Owner, str], money: Money) -> Response:
+    query = request.query(ReportQuery)
+    report = Report(*owner, query.start, query.end, query.by, query.group, money)
+    if "text/csv" in request.raw.headers.get("accept", ""):
+        return _csv(request, report)
+    keys = request.runtime.settings.signing_keys
+    scope = f"report:{report.owner_id}:{report.by}:{report.group}"
+    after = decode_cursor(query.cursor, scope, keys) if query.cursor else None
+    rows, position = queries.read(request.runtime.database, report, after, query.limit)
+    cursor = encode_cursor(position, scope, keys) if position else None
+    return reply({"rows": rows, "next": cursor})
+
+
+def _csv(request: Request, report: Report) -> Response:
+    """Answer with the whole report as a file; raises ReportTooLarge."""
+    rows, position = queries.read(request.runtime.database, report, None, MAX_CSV_ROWS)
+    if position is not None:
+        raise ReportTooLarge
+    name = f"{report.owner_id.replace(':', '-')}-{report.by}.csv"
+    headers: dict[str, str | list[str]] = {
+        "Content-Type": "text/csv; charset=utf-8",
+        "Content-Disposition": f'attachment; filename="{name}"',
+    }
+    return Response(queries.as_csv(report, rows), headers, HTTPStatus.OK)

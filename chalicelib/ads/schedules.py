@@ -1,0 +1,88 @@
+"""What the ad network's schedules do; every part may run twice at once, or miss a run."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from chalice.app import Chalice, CloudWatchEvent, Rate
+
+from chalicelib.ads.billing import funds, settlements, transfers
+from chalicelib.ads.budgets import audit, exhaustion, leases
+from chalicelib.ads.campaigns import lifecycle, removal
+from chalicelib.ads.inventory import click_rates, refilling, repricing
+from chalicelib.ads.reports import roll_ups
+from chalicelib.ads.tracking import reconciliation
+from chalicelib.ads.visitors import trimming
+from chalicelib.runtime import Runtime
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare what runs by the clock."""
+
+    @app.schedule(Rate(1, Rate.MINUTES))
+    def tend_ads(_event: CloudWatchEvent) -> dict[str, int]:
+        return tend(runtime)
+
+    @app.schedule(Rate(5, Rate.MINUTES))
+    def roll_reports_up(_event: CloudWatchEvent) -> dict[str, int]:
+        return roll_up(runtime)
+
+    @app.schedule(Rate(1, Rate.HOURS))
+    def settle_accounts(_event: CloudWatchEvent) -> dict[str, int]:
+        return settle(runtime)
+
+    @app.schedule(Rate(1, Rate.MINUTES))
+    def end_flights(_event: CloudWatchEvent) -> dict[str, int]:
+        return {"campaigns": lifecycle.end_flights(runtime.database, runtime.now())}
+
+    @app.schedule(Rate(1, Rate.HOURS))
+    def reprice_zones(_event: CloudWatchEvent) -> dict[str, int]:
+        click_rates.estimate(runtime.database, runtime.now())
+        return {"zones": repricing.reprice(runtime)}
+
+    @app.schedule(Rate(1, Rate.HOURS))
+    def trim_profiles(_event: CloudWatchEvent) -> dict[str, int]:
+        return {"profiles": trimming.trim(runtime.database, runtime.now())}
+
+
+def tend(runtime: Runtime) -> dict[str, int]:
+    """Finish transfers, leases and deletions, refill zones, release budgets; count them.
+
+    The budgets last: there are as many as campaigns, and a run's time may not suffice for them.
+    """
+    database, now = runtime.database, runtime.now()
+    grace = timedelta(seconds=runtime.settings.beacon_grace_seconds)
+    bounded = funds.bound_spending(database, now) if runtime.settings.prepayment else 0
+    return {
+        **transfers.clean_up(database, now),
+        "advertisers_bounded": bounded,
+        "campaigns_taken_back": funds.take_back(database, now),
+        "leases_ended": leases.end_expired(database, grace, now),
+        "campaigns_deleted": removal.finish(database, grace, now),
+        "zones_entered": refilling.refill(database, runtime.random),
+        "campaigns_refreshed": exhaustion.refresh_all(database, now),
+    }
+
+
+def roll_up(runtime: Runtime) -> dict[str, int]:
+    """Bring the reports of longer periods up to date; return how many of each."""
+    return roll_ups.roll_up(runtime.database, runtime.now())
+
+
+def settle(runtime: Runtime) -> dict[str, int]:
+    """Pay sites and network what the days that are over have earned."""
+    database, now = runtime.database, runtime.now()
+    return {**settlements.settle(database, now), "funds_counted": funds.recount(database, now)}
+
+
+def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[str, Any]:
+    """Return `{differences, ledger}` of a campaign, between two instants in ISO form.
+
+    `differences` are those of its reports from its events, `ledger` those of its balances
+    from the ledger; both are to be nothing.
+    """
+    span = datetime.fromisoformat(start), datetime.fromisoformat(end)
+    differences = reconciliation.reconcile(runtime.database, campaign_id, *span)
+    return {
+        "differences": [{**each, "period": each["period"].isoformat()} for each in differences],
+        "ledger": audit.audit(runtime.database, campaign_id),
+    }

@@ -1,0 +1,256 @@
+"""A zone as a warm container keeps it: its ads in order, with an index of their keywords.
+
+Sets of ads are whole numbers, bit n standing for the ad at position n. The ads stand in
+descending eCPM, so the lowest bit of a set is its best-paying ad; and Python joins two sets
+of 5,000 ads in a thirtieth of a microsecond.
+"""
+
+from bisect import insort
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import NamedTuple
+
+from bson import ObjectId
+
+from chalicelib.database import Document
+
+# A keyword's first position, and its ads from there on.
+Index = dict[str, tuple[int, int]]
+# The place of an ad that had none.
+NEW = -1
+# Sets of a keyword times runs of ads: some 30 ms, about half of a whole compilation.
+MAX_MOVES = 60_000
+_FIRST = datetime.min.replace(tzinfo=UTC)
+_LAST = datetime.max.replace(tzinfo=UTC)
+
+
+class FrequencyCap(NamedTuple):
+    """At most `limit` events of a kind (impression, click) in a window.
+
+    The scope says whose: the ad's, the campaign's or the advertiser's.
+    """
+
+    scope: str
+    event: str
+    limit: int
+    window: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Ad:
+    """One row of a zone: all that choosing, showing and charging for the ad takes.
+
+    `pricing` is {type, bid_micros}. The creative stands in `creative` or, being large, apart
+    under `creative_id`.
+    """
+
+    campaign_id: str
+    advertiser: str
+    campaign: str
+    ad_unit_id: str
+    pricing: Document
+    ecpm_micros: int
+    start: datetime
+    end: datetime
+    caps: tuple[FrequencyCap, ...]
+    creative: Document | None
+    creative_id: str | None
+
+
+class _Move(NamedTuple):
+    """A run of ads, from `start` up to and without `end`, that now begins at `now`."""
+
+    start: int
+    end: int
+    now: int
+
+
+class _Showable(NamedTuple):
+    """The ads in flight, at or above the floor, from `since` up to and without `until`."""
+
+    ads: int
+    since: datetime
+    until: datetime
+
+
+class CompiledZone:
+    """One version of a zone; what a caller sees of it never changes."""
+
+    def __init__(
+        self, document: Document, compiled: tuple[tuple[Ad, ...], Index] | None = None
+    ) -> None:
+        rows = document["ads"]
+        self.ads, self._by_keyword = compiled or (_ads(rows), _index(enumerate(rows)))
+        self.id: ObjectId = document["_id"]
+        self.site_id: str = document["site_id"]
+        self.zone_id: str = document["zone_id"]
+        self.version: int = document["version"]
+        self.floor_ecpm_micros: int = document["floor_ecpm_micros"]
+        self.counts_decisions: bool = document["count_on"] == "decision"
+        self.allows_html: bool = document.get("allow_html", False)
+        self.advertisers = tuple(dict.fromkeys(ad.advertiser for ad in self.ads if ad.caps))
+        self.has_cpc = any(ad.pricing["type"] == "cpc" for ad in self.ads)
+        self._group_ends = _group_ends(self.ads)
+        self._showable = _Showable(0, _LAST, _FIRST)
+
+    def changed(
+        self, document: Document, campaigns: Collection[str] | None
+    ) -> "CompiledZone | None":
+        """Return the zone with the rows of these campaigns replaced by the document's.
+
+        The same zone if it is of that version. None if that takes a whole compilation: another
+        zone by this name, campaigns that are not known, or too much to move.
+        """
+        if document["_id"] != self.id:
+            return None
+        if document["version"] == self.version:
+            return self
+        if campaigns is None:
+            return None
+        rows = document["ads"]
+        kept = [(ad, place) for place, ad in enumerate(self.ads) if ad.campaign_id not in campaigns]
+        placed = kept
+        for ad in _ads(rows):
+            insort(placed, (ad, NEW), key=_rank)
+        moves = _moves([old for _, old in placed])
+        if len(moves) * len(self._by_keyword) > MAX_MOVES:
+            return None
+        added = [place for place, (_, old) in enumerate(placed) if old == NEW]
+        index = _index(zip(added, rows, strict=True), _moved(self._by_keyword, moves))
+        return CompiledZone(document, (tuple(ad for ad, _ in placed), index))
+
+    def showable(self, now: datetime) -> int:
+        """Return the set of the ads that are in flight and pay the floor.
+
+        It is worked out anew when a flight has begun or ended since the last time.
+        """
+        held = self._showable
+        if not held.since <= now < held.until:
+            # Two threads may both do this, and find the same.
+            held = self._showable = self._find_showable(now)
+        return held.ads
+
+    def _find_showable(self, now: datetime) -> _Showable:
+        found, since, until = 0, _FIRST, _LAST
+        for position, ad in enumerate(self.ads):
+            if ad.ecpm_micros < self.floor_ecpm_micros:
+                break
+            if ad.start <= now < ad.end:
+                found |= 1 << position
+            for change in (ad.start, ad.end):
+                if change <= now:
+                    since = max(since, change)
+                else:
+                    until = min(until, change)
+        return _Showable(found, since, until)
+
+    def with_keyword(self, keyword: str) -> int:
+        """Return the set of the ads that name the keyword."""
+        offset, ads = self._by_keyword.get(keyword, (0, 0))
+        return ads << offset
+
+    def best_group(self, ads: int) -> tuple[int, int]:
+        """Return the best eCPM in a set that is not empty, and the ads of the set that pay it."""
+        best = lowest(ads)
+        group = ((1 << self._group_ends[best]) - 1) & ads
+        return self.ads[best].ecpm_micros, group
+
+
+def lowest(ads: int) -> int:
+    """Return the position of the best-paying ad of a set that is not empty."""
+    return (ads & -ads).bit_length() - 1
+
+
+def _ads(rows: Iterable[Document]) -> tuple[Ad, ...]:
+    known: dict[tuple[FrequencyCap, ...], tuple[FrequencyCap, ...]] = {}
+    return tuple(_ad(row, known) for row in rows)
+
+
+def _ad(row: Document, known: dict[tuple[FrequencyCap, ...], tuple[FrequencyCap, ...]]) -> Ad:
+    """Return the ad of a row; ads with the same caps share them, to save memory."""
+    caps = tuple(
+        FrequencyCap(
+            cap["scope"], cap["event"], cap["limit"], timedelta(seconds=cap["window_seconds"])
+        )
+        for cap in row["caps"]
+    )
+    campaign_id = row["campaign_id"]
+    advertiser, _, campaign = campaign_id.partition(":")
+    return Ad(
+        campaign_id=campaign_id,
+        advertiser=advertiser,
+        campaign=campaign,
+        ad_unit_id=row["ad_unit_id"],
+        pricing=row["pricing"],
+        ecpm_micros=row["ecpm_micros"],
+        start=row["start"],
+        end=row["end"],
+        caps=known.setdefault(caps, caps),
+        creative=row.get("creative"),
+        creative_id=row.get("creative_id"),
+    )
+
+
+def _group_ends(ads: tuple[Ad, ...]) -> list[int]:
+    """Return, for each position, the one after the last ad with the same eCPM."""
+    ends: list[int] = []
+    for _, group in groupby(ads, key=lambda ad: ad.ecpm_micros):
+        size = len(list(group))
+        ends += [len(ends) + size] * size
+    return ends
+
+
+def _index(rows: Iterable[tuple[int, Document]], index: Index | None = None) -> Index:
+    """Return the inverted index with these rows, each with its position, in ascending order.
+
+    A keyword has the position of its first ad, and the set of its ads from there on: without the
+    offset, a keyword of one ad would take as much room as one of all of them.
+    """
+    index = {} if index is None else index
+    for position, row in rows:
+        for keyword in row["keywords"]:
+            first, ads = index.get(keyword, (position, 0))
+            if position < first:
+                first, ads = position, ads << (first - position)
+            index[keyword] = first, ads | 1 << (position - first)
+    return index
+
+
+def _rank(placed: tuple[Ad, int]) -> tuple[int, str, str]:
+    ad = placed[0]
+    return -ad.ecpm_micros, ad.campaign_id, ad.ad_unit_id
+
+
+def _moves(places: Iterable[int]) -> list[_Move]:
+    """Return the runs of old places that keep their order, each with where it begins now."""
+    moves: list[_Move] = []
+    start = last = begins = NEW
+    for now, old in enumerate(places):
+        if old != NEW and old == last + 1 and last != NEW:
+            last = old
+            continue
+        if last != NEW:
+            moves.append(_Move(start, last + 1, begins))
+        start, last, begins = old, old, now
+    if last != NEW:
+        moves.append(_Move(start, last + 1, begins))
+    return moves
+
+
+def _moved(index: Index, moves: list[_Move]) -> Index:
+    """Return an index after its ads moved; those in no move are gone."""
+    moved: Index = {}
+    for keyword, (first, ads) in index.items():
+        found = 0
+        for start, end, now in moves:
+            if end > first:
+                part = (ads << first - start if first > start else ads >> start - first) & (
+                    (1 << end - start) - 1
+                )
+                found |= part << now
+        if found:
+            lowest_ad = lowest(found)
+            moved[keyword] = lowest_ad, found >> lowest_ad
+    return moved

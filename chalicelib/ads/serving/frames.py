@@ -1,0 +1,101 @@
+"""Frames: each HTML creative at an address of its own, where a sandbox isolates it from the page.
+
+A decision gives out a frame's signed address, never the markup: a page that pasted an advertiser's
+markup would run its scripts with the page's own rights. Whatever embeds or opens the address gets
+the policy `CSP` with it, so that the markup runs in an origin of its own, without cookies.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import orjson
+from pydantic import SecretStr
+from pymongo.database import Database
+
+from chalicelib.ads.errors import InvalidToken, TokenExpired, UnknownCreative
+from chalicelib.ads.inventory import creatives
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS
+from chalicelib.database import Document
+from chalicelib.errors import Misconfigured
+from chalicelib.runtime import Runtime
+
+_DAY = timedelta(days=1)
+_TAG_BYTES = hashlib.sha256().digest_size
+MAX_CHARACTERS = 512
+# Links may open a window, also one that is not sandboxed: the advertiser's own page. Without
+# `allow-same-origin` the origin is opaque; without forms and top navigation the page stays.
+CSP = (
+    "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; "
+    "default-src https: data: blob: 'unsafe-inline'; "
+    "object-src 'none'; base-uri 'none'; form-action 'none'"
+)
+
+
+def shown(runtime: Runtime, creative_id: str, now: datetime) -> str:
+    """Return the address of an HTML creative's frame, under PLAZA_FRAME_URL or PLAZA_PUBLIC_URL.
+
+    It is the same all day (UTC), so that browsers keep the frame, and good until the end of the
+    next day. Raises Misconfigured without a signing key.
+    """
+    settings = runtime.settings
+    if not settings.signing_keys:
+        raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    payload = orjson.dumps([creative_id, int((midnight + 2 * _DAY).timestamp())])
+    signed = _tag(payload, settings.signing_keys[0]) + payload
+    return f"{settings.frame_url or settings.public_url}/creatives/{_encoded(signed)}"
+
+
+def verify(token: str, keys: Sequence[SecretStr], now: datetime) -> tuple[str, datetime]:
+    """Return the id of a frame's creative, and until when its address is good.
+
+    Raises InvalidToken for an address that Plaza did not give out, and TokenExpired.
+    """
+    try:
+        signed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+    except (binascii.Error, ValueError):
+        raise InvalidToken from None
+    if _encoded(signed) != token:
+        raise InvalidToken
+    tag, payload = signed[:_TAG_BYTES], signed[_TAG_BYTES:]
+    if not any(hmac.compare_digest(tag, _tag(payload, key)) for key in keys):
+        raise InvalidToken
+    creative_id, expiry = orjson.loads(payload)
+    expires_at = datetime.fromtimestamp(expiry, UTC)
+    if now >= expires_at:
+        raise TokenExpired
+    return creative_id, expires_at
+
+
+def _encoded(signed: bytes) -> str:
+    return base64.urlsafe_b64encode(signed).rstrip(b"=").decode("ascii")
+
+
+def _tag(payload: bytes, key: SecretStr) -> bytes:
+    return hmac.digest(key.get_secret_value().encode(), b"frame\0" + payload, hashlib.sha256)
+
+
+def markup(database: Database[Document], creative_id: str) -> str:
+    """Return the markup of an HTML creative; raises UnknownCreative if a change has removed it."""
+    creative = creatives.find(database, creative_id) or _small(database, creative_id)
+    if creative is None or creative["type"] != "html":
+        raise UnknownCreative
+    return str(creative["html"])
+
+
+def _small(database: Database[Document], creative_id: str) -> Document | None:
+    """Return a creative that is stored in its campaign alone."""
+    advertiser, campaign, ad_unit_id, _ = creative_id.split(":")
+    campaign_id = f"{advertiser}:{campaign}"
+    is_named = {"$eq": ["$$this.ad_unit_id", {"$literal": ad_unit_id}]}
+    units = {"_id": 0, "ad_units": {"$filter": {"input": "$ad_units", "cond": is_named}}}
+    found = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, units)
+    for unit in found["ad_units"] if found else ():
+        creative: Document = unit["creative"]
+        if creatives.creative_id(campaign_id, ad_unit_id, creative) == creative_id:
+            return creative
+    return None

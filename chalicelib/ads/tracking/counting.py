@@ -1,0 +1,149 @@
+"""Events: impressions, clicks and conversions, each counted and billed once.
+
+The worker takes a batch in one transaction: the events that are new, the money, the reports.
+An event's id is made of what happened, so a repeat is no new event; and whatever dies before
+the commit has done nothing.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+from pymongo.errors import BulkWriteError
+
+from chalicelib.ads.billing import revenue_shares
+from chalicelib.ads.budgets import clicks as budgets_clicks
+from chalicelib.ads.budgets import exhaustion, leases
+from chalicelib.ads.budgets.leases import LeaseKey
+from chalicelib.ads.reports import counters
+from chalicelib.ads.reports.counters import AdPlace, Counted, Uncountable
+from chalicelib.ads.tracking.events import EVENTS, AdEvent
+from chalicelib.database import DUPLICATE_KEY, Document, in_transaction
+from chalicelib.messaging import Poisoned
+from chalicelib.observability.logs import log
+from chalicelib.observability.metrics import AD_EVENTS
+
+_COUNTED_AS = {"impression": "impressions", "click": "clicks", "conversion": "conversions"}
+
+
+def count_and_bill(
+    database: Database[Document], events: Sequence[AdEvent], now: datetime, rng: random.Random
+) -> int:
+    """Count and bill the events that are new, in one transaction; return how many there were.
+
+    Doing it again changes nothing. A campaign that could not pay a click leaves its zones.
+    Raises Poisoned, having counted none, with the events that no document can take.
+    """
+    shares = revenue_shares.shares_bp(database, {event.site_id for event in events})
+
+    def work(session: ClientSession) -> Mapping[str, tuple[AdEvent, bool]]:
+        fresh = _new(database, session, events)
+        billed = _bill(database, session, fresh, now)
+        outcome = {event.id: (event, event.id in billed) for event in fresh}
+        if outcome:
+            rows = [_stored(event, is_billed, shares) for event, is_billed in outcome.values()]
+            _insert(database, session, rows, events)
+            # Drawn again in each attempt: the shard that another holds is not met twice.
+            shard = rng.randrange(counters.SHARDS)
+            counters.add(database, session, map(counted, rows), shard, now)
+        return outcome
+
+    try:
+        outcome = in_transaction(database, work)
+    except Uncountable as refused:
+        raise Poisoned(
+            [each for each in events if refused.holds(_place(each), each.ts)]
+        ) from refused
+    unpaid = [event for event, is_billed in outcome.values() if event.is_priced and not is_billed]
+    for campaign_id in sorted({event.campaign_id for event in unpaid if event.type == "click"}):
+        exhaustion.refresh(database, campaign_id, now)
+    fields = {"ad_events": len(outcome), "unpaid_ad_events": len(unpaid)}
+    log.info("ad events counted", extra={"fields": fields, "metrics": AD_EVENTS})
+    return len(outcome)
+
+
+def _insert(
+    database: Database[Document],
+    session: ClientSession,
+    rows: Sequence[Document],
+    events: Sequence[AdEvent],
+) -> None:
+    try:
+        database[EVENTS.name].insert_many(rows, session=session)
+    except BulkWriteError as error:
+        (refused,) = error.details["writeErrors"]
+        if refused["code"] == DUPLICATE_KEY:
+            raise
+        event_id = rows[refused["index"]]["_id"]
+        raise Poisoned([each for each in events if each.id == event_id]) from error
+
+
+def _place(event: AdEvent) -> AdPlace:
+    return AdPlace(event.campaign_id, event.ad_unit_id, event.site_id, event.zone_id)
+
+
+def counted(row: Document) -> Counted:
+    """Return what a stored event adds to the reports."""
+    place = AdPlace(row["campaign_id"], row["ad_unit_id"], row["site_id"], row["zone_id"])
+    if row["is_bot"]:
+        return Counted(place, row["ts"], {"bots": 1})
+    is_paid = row["billed"]
+    adds = {
+        _COUNTED_AS[row["type"]]: 1,
+        "unbilled": int(row["price_micros"] > 0 and not is_paid),
+        "spend_micros": row["price_micros"] if is_paid else 0,
+        "revenue_micros": row["revenue_micros"],
+        "value_micros": row["value_micros"],
+    }
+    return Counted(place, row["ts"], {name: number for name, number in adds.items() if number})
+
+
+def _new(
+    database: Database[Document], session: ClientSession, events: Sequence[AdEvent]
+) -> list[AdEvent]:
+    by_id = {event.id: event for event in reversed(events)}
+    found = database[EVENTS.name].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
+    known = {row["_id"] for row in found}
+    return [event for event_id, event in reversed(by_id.items()) if event_id not in known]
+
+
+def _bill(
+    database: Database[Document],
+    session: ClientSession,
+    events: Sequence[AdEvent],
+    now: datetime,
+) -> set[str]:
+    """Return the ids of those that were paid: impressions by leases, clicks by campaigns."""
+    by_lease: dict[LeaseKey, list[AdEvent]] = defaultdict(list)
+    by_campaign: dict[str, list[AdEvent]] = defaultdict(list)
+    for event in events:
+        if event.is_priced and event.type == "click":
+            by_campaign[event.campaign_id].append(event)
+        elif event.is_priced and event.lease_id is not None:
+            by_lease[LeaseKey(event.campaign_id, event.lease_id)].append(event)
+    billed: set[str] = set()
+    for key, impressions in sorted(by_lease.items()):
+        paid = leases.settle(database, session, key, _prices(impressions), now)
+        billed |= _ids(impressions, paid)
+    for campaign_id, clicks in sorted(by_campaign.items()):
+        paid = budgets_clicks.charge(database, session, campaign_id, _prices(clicks), now)
+        billed |= _ids(clicks, paid)
+    return billed
+
+
+def _prices(events: Sequence[AdEvent]) -> list[int]:
+    return [event.price_micros for event in events]
+
+
+def _ids(events: Sequence[AdEvent], paid: Sequence[bool]) -> set[str]:
+    return {event.id for event, is_paid in zip(events, paid, strict=True) if is_paid}
+
+
+def _stored(event: AdEvent, is_billed: bool, shares: Mapping[str, int]) -> Document:  # noqa: FBT001
+    row = event.model_dump(exclude={"version"})
+    spend = event.price_micros if is_billed else 0
+    revenue = spend * shares[event.site_id] // revenue_shares.WHOLE_BP
+    return {"_id": event.id, **row, "billed": is_billed, "revenue_micros": revenue}

@@ -1,0 +1,94 @@
+"""Ad events: the queue's message and the stored row."""
+
+from datetime import datetime
+from typing import ClassVar, Literal, TypedDict
+
+from pydantic import TypeAdapter, field_validator
+from pymongo import ASCENDING, IndexModel
+
+from chalicelib.ads.bounds import MAX_BUDGET_MICROS
+from chalicelib.database import Collection
+from chalicelib.messaging import Message
+
+KEPT_SECONDS = 90 * 24 * 3_600
+
+
+class StoredAdEvent(TypedDict):
+    """An event as it is stored, with what became of its price."""
+
+    _id: str
+    type: Literal["impression", "click", "conversion"]
+    decision: str
+    slot: int
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+    price_micros: int
+    lease_id: str | None
+    ts: datetime
+    is_bot: bool
+    order: str | None
+    value_micros: int
+    billed: bool
+    revenue_micros: int
+
+
+EVENTS = Collection(
+    "ad.event",
+    StoredAdEvent,
+    indexes=(
+        IndexModel([("campaign_id", ASCENDING), ("ts", ASCENDING)]),
+        IndexModel([("site_id", ASCENDING), ("ts", ASCENDING)]),
+        IndexModel([("ts", ASCENDING)], expireAfterSeconds=KEPT_SECONDS),
+    ),
+    shard_key={"_id": "hashed"},
+)
+
+
+class AdEvent(Message):
+    """Something that happened to an ad of a decision, as its signed token says but for whom.
+
+    `price_micros` is 0 where this kind of event costs nothing. A conversion bears its order,
+    where the advertiser told it, and its value.
+    """
+
+    queue: ClassVar[str] = "ad-events"
+    type: Literal["impression", "click", "conversion"]
+    decision: str
+    slot: int
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+    price_micros: int
+    lease_id: str | None
+    ts: datetime
+    is_bot: bool = False
+    order: str | None = None
+    value_micros: int = 0
+
+    @field_validator("price_micros", "value_micros")
+    @classmethod
+    def _check_amount(cls, micros: int) -> int:
+        if not 0 <= micros <= MAX_BUDGET_MICROS:
+            raise ValueError("no event is worth this much")
+        return micros
+
+    @property
+    def id(self) -> str:
+        """What makes a repeat of it the same event.
+
+        A bot's has one of its own, so that a preview of a page does not stand for its reader.
+        """
+        if self.order is not None:
+            return f"{self.campaign_id.partition(':')[0]}:order:{self.order}:{self.type}"
+        return f"{self.decision}:{self.slot}:{self.type}" + (":bot" if self.is_bot else "")
+
+    @property
+    def is_priced(self) -> bool:
+        """Tell whether someone has to pay for it."""
+        return self.price_micros > 0 and not self.is_bot
+
+
+AD_EVENT: TypeAdapter[AdEvent] = TypeAdapter(AdEvent)

@@ -1,0 +1,83 @@
+"""Reconciling: what the raw events say beside what the reports say; no difference is the bar."""
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.ads.reports.counters import COUNTED_FIELDS, DAYS, HOURS, AdPlace
+from chalicelib.ads.tracking.events import EVENTS
+from chalicelib.database import Collection, Document
+
+
+def reconcile(
+    database: Database[Document], campaign_id: str, start: datetime, end: datetime
+) -> list[Document]:
+    """Return the differences of a campaign's reports from its events, within whole UTC days.
+
+    Each is {report, period, place, events, reported}; only events of the last 90 days are
+    held. Run it for a time whose events have all been counted.
+    """
+    wanted = {"campaign_id": campaign_id}
+    differences = []
+    for unit, collection in (("hour", HOURS), ("day", DAYS)):
+        recounted = _recount(database, {**wanted, "ts": {"$gte": start, "$lt": end}}, unit)
+        reported = _reported(
+            database, {**wanted, "period": {"$gte": start, "$lt": end}}, collection
+        )
+        for key in sorted(recounted.keys() | reported.keys()):
+            events, report = recounted.get(key, Counter()), reported.get(key, Counter())
+            if events != report:
+                found = {"events": dict(events), "reported": dict(report)}
+                where = {"period": key[0], "place": key[1]._asdict()}
+                differences.append({"report": unit, **where, **found})
+    return differences
+
+
+_Counts = dict[tuple[datetime, AdPlace], Counter[str]]
+
+
+def _recount(database: Database[Document], wanted: Document, unit: str) -> _Counts:
+    human = {"$not": ["$is_bot"]}
+    is_unbilled = [human, {"$gt": ["$price_micros", 0]}, {"$not": ["$billed"]}]
+
+    def amount(field: str, *conditions: Any) -> Document:
+        return {"$sum": {"$cond": [{"$and": [human, *conditions]}, field, 0]}}
+
+    def number(kind: str) -> Document:
+        return {"$sum": {"$cond": [{"$and": [human, {"$eq": ["$type", kind]}]}, 1, 0]}}
+
+    sums = {
+        "impressions": number("impression"),
+        "clicks": number("click"),
+        "conversions": number("conversion"),
+        "unbilled": {"$sum": {"$cond": [{"$and": is_unbilled}, 1, 0]}},
+        "bots": {"$sum": {"$cond": ["$is_bot", 1, 0]}},
+        "spend_micros": amount("$price_micros", "$billed"),
+        "revenue_micros": amount("$revenue_micros"),
+        "value_micros": amount("$value_micros"),
+    }
+    period = {"$dateTrunc": {"date": "$ts", "unit": unit}}
+    return _grouped(database, EVENTS, wanted, period, sums)
+
+
+def _reported(database: Database[Document], wanted: Document, collection: Collection) -> _Counts:
+    sums = {name: {"$sum": f"${name}"} for name in COUNTED_FIELDS}
+    return _grouped(database, collection, wanted, "$period", sums)
+
+
+def _grouped(
+    database: Database[Document],
+    collection: Collection,
+    wanted: Document,
+    period: Any,
+    sums: Document,
+) -> _Counts:
+    place = {name: f"${name}" for name in AdPlace._fields}
+    pipeline = [{"$match": wanted}, {"$group": {"_id": {"period": period, **place}, **sums}}]
+    found: _Counts = {}
+    for row in database[collection.name].aggregate(pipeline):
+        at = AdPlace(*(row["_id"][name] for name in AdPlace._fields))
+        found[row["_id"]["period"], at] = Counter({n: row[n] for n in COUNTED_FIELDS if row[n]})
+    return found

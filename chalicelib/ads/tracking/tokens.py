@@ -1,0 +1,120 @@
+"""Decision tokens: what was decided, signed, so that no request can name a price or an ad."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import orjson
+from pydantic import SecretStr
+
+from chalicelib.ads.errors import InvalidToken, TokenExpired
+from chalicelib.errors import Misconfigured
+
+Purpose = Literal["impression", "click"]
+_TAG_BYTES = hashlib.sha256().digest_size
+MAX_CHARACTERS = 1_024
+# What a sealed visitor begins with. Tokens of the last release name theirs openly.
+_SEALED = "~"
+
+
+class Offer(NamedTuple):
+    """One ad of a decision: what an event of it costs, out of which lease, until when.
+
+    A token holds the fields in this order, and the visitor sealed: pages read their tokens.
+    """
+
+    decision: str
+    slot: int
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+    visitor: str | None
+    price_micros: int
+    lease_id: str | None
+    expires_at: datetime
+
+
+def sign(offer: Offer, purpose: Purpose, keys: Sequence[SecretStr]) -> str:
+    """Return the token of an offer, good for one purpose; the first key signs.
+
+    HMAC-SHA256 over the purpose and the offer (RFC 2104). Raises Misconfigured without a key.
+    """
+    if not keys:
+        raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
+    visitor = offer.visitor and _seal(offer.visitor, offer.decision, keys[0])
+    *fields, expires_at = offer._replace(visitor=visitor)
+    payload = orjson.dumps([*fields, int(expires_at.timestamp())])
+    return _encoded(_tag(payload, purpose, keys[0]) + payload)
+
+
+def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetime) -> Offer:
+    """Return the offer that was signed for this purpose; every key verifies.
+
+    Raises InvalidToken where it was altered, cut or made for another purpose, and
+    TokenExpired.
+    """
+    signed = _decoded(token)
+    tag, payload = signed[:_TAG_BYTES], signed[_TAG_BYTES:]
+    signer = next((k for k in keys if hmac.compare_digest(tag, _tag(payload, purpose, k))), None)
+    if signer is None:
+        raise InvalidToken
+    *fields, expiry = orjson.loads(payload)
+    offer = Offer(*[*fields, datetime.fromtimestamp(expiry, UTC)])
+    if now >= offer.expires_at:
+        raise TokenExpired
+    return offer._replace(visitor=_unseal(offer.visitor, offer.decision, signer))
+
+
+# The two tokens of an ad, and those of a decision, bear the same.
+@lru_cache(maxsize=8)
+def _seal(visitor: str, decision: str, key: SecretStr) -> str:
+    """Return a visitor's id that only a holder of the key can read.
+
+    XOR with a stream of HMAC-SHA256 blocks, a pseudorandom function in counter mode (NIST SP
+    800-38A, section 6.5): a decision has an id of its own and one visitor, so no stream is used
+    for two ids.
+    """
+    sealed = _masked(visitor.encode(), decision, key)
+    return _SEALED + base64.urlsafe_b64encode(sealed).decode("ascii")
+
+
+def _unseal(visitor: str | None, decision: str, key: SecretStr) -> str | None:
+    """Return the id of a sealed visitor; one of the last release, readable by pages, is dropped."""
+    if visitor is None or not visitor.startswith(_SEALED):
+        return None
+    sealed = base64.urlsafe_b64decode(visitor.removeprefix(_SEALED))
+    return _masked(sealed, decision, key).decode()
+
+
+def _masked(text: bytes, decision: str, key: SecretStr) -> bytes:
+    secret, nonce = key.get_secret_value().encode(), b"ad visitor\0" + decision.encode()
+    blocks = range(-(-len(text) // _TAG_BYTES))
+    stream = b"".join(hmac.digest(secret, nonce + bytes([n]), hashlib.sha256) for n in blocks)
+    masked = int.from_bytes(text) ^ int.from_bytes(stream[: len(text)])
+    return masked.to_bytes(len(text))
+
+
+def _tag(payload: bytes, purpose: Purpose, key: SecretStr) -> bytes:
+    message = b"ad\0" + purpose.encode() + b"\0" + payload
+    return hmac.digest(key.get_secret_value().encode(), message, hashlib.sha256)
+
+
+def _encoded(signed: bytes) -> str:
+    return base64.urlsafe_b64encode(signed).rstrip(b"=").decode("ascii")
+
+
+def _decoded(token: str) -> bytes:
+    """Return the bytes of a token in its one canonical form; raises InvalidToken."""
+    try:
+        signed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+    except (binascii.Error, ValueError):
+        raise InvalidToken from None
+    if _encoded(signed) != token:
+        raise InvalidToken
+    return signed

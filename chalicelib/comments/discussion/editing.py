@@ -1,0 +1,169 @@
+"""Editing, deleting and moderating a comment so that no move of its node loses the change."""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from chalicelib.comments import nodes
+from chalicelib.comments.discussion.reading import find, is_author
+from chalicelib.comments.discussion.turns import make_room, turns
+from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindowOver
+from chalicelib.comments.models import (
+    StateChange,
+)
+from chalicelib.comments.moderation import queue
+from chalicelib.comments.permissions import moderates, viewer
+from chalicelib.comments.rendering import RENDERER, render
+from chalicelib.comments.store import (
+    GONE,
+    WIPED,
+    Comment,
+    Full,
+    Moved,
+    counts_change,
+)
+from chalicelib.comments.stores import ask, store_of
+from chalicelib.database import Document
+from chalicelib.errors import Forbidden, Unavailable, UnknownComment
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+
+EDIT_WINDOW = timedelta(minutes=15)
+
+
+def edit_comment(
+    runtime: Runtime, node_id: str, comment_id: str, text: str, caller: Principal
+) -> Comment:
+    """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
+
+    Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
+    CommentTooLarge, and CommentChanged where a moderator's decision came between.
+    """
+    node, comment = _find_own(runtime, node_id, comment_id, caller)
+    late = runtime.now() - comment["posted"] > EDIT_WINDOW
+    if late and not moderates(caller, node["site"]):
+        raise EditWindowOver
+    html = render(text, images=node["site"] in runtime.settings.image_sites)
+    fields = {"text": text, "html": html, "renderer": RENDERER, "edited": runtime.now()}
+    where = {}
+    if node["moderation"] == "before" and not moderates(caller, node["site"]):
+        # Or what a moderator has approved could become anything afterwards, and what one has
+        # hidden just now would wait again.
+        fields["state"], where = "pending", {"state": comment["state"]}
+    changed = _changed(runtime, node, comment_id, fields, where)
+    return viewer(caller, node["site"]).shown(changed)
+
+
+def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
+    """Delete a comment, for its author or a moderator; what was replied to leaves a tombstone.
+
+    Its author may delete it while it is hidden, too. Raises UnknownNode, UnknownComment,
+    CommentDeleted and Forbidden.
+    """
+    node, _ = _find_own(runtime, node_id, comment_id, caller, even_hidden=True)
+    _changed(runtime, node, comment_id, WIPED)
+
+
+def set_state(
+    runtime: Runtime, node_id: str, comment_id: str, wanted: StateChange, caller: Principal
+) -> Comment:
+    """Show, hide or hold a comment back, as a moderator of its site.
+
+    Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged where it
+    was edited since the moderator has read it.
+    """
+    node = nodes.find(runtime.database, node_id)
+    if not moderates(caller, node["site"]):
+        raise Forbidden(f"You do not moderate the site {node['site']}")
+    _living(find(runtime, node, comment_id, caller))
+    return _changed(runtime, node, comment_id, {"state": wanted.state}, wanted.seen)
+
+
+def _find_own(
+    runtime: Runtime,
+    node_id: str,
+    comment_id: str,
+    caller: Principal,
+    *,
+    even_hidden: bool = False,
+) -> tuple[Document, Comment]:
+    """Return a comment that the caller wrote or moderates, with its node."""
+    node = nodes.find(runtime.database, node_id)
+    comment = ask(runtime, node, lambda store, now: store.get(now, comment_id))
+    own = comment is not None and is_author(caller, comment)
+    sees = comment is not None and viewer(caller, node["site"]).sees(comment)
+    if comment is None or not (sees or (own and even_hidden)):
+        raise UnknownComment
+    _living(comment)
+    if not own and not moderates(caller, node["site"]):
+        raise Forbidden("You did not write this comment")
+    return node, comment
+
+
+def _living(comment: Comment) -> Comment:
+    if comment["state"] in GONE:
+        raise CommentDeleted
+    return comment
+
+
+def _changed(
+    runtime: Runtime,
+    node: Document,
+    comment_id: str,
+    fields: Mapping[str, Any],
+    where: Mapping[str, Any] | None = None,
+) -> Comment:
+    changed = change_comment(runtime, node, comment_id, fields, where)
+    if changed is None and where:
+        raise CommentChanged
+    if changed is None:
+        # Somebody deleted it since it was found.
+        raise UnknownComment
+    return changed
+
+
+def change_comment(
+    runtime: Runtime,
+    node: Document,
+    comment_id: str,
+    fields: Mapping[str, Any],
+    where: Mapping[str, Any] | None = None,
+) -> Comment | None:
+    """Set fields of a comment that has the values of `where`; return it as it is then.
+
+    Returns None for one that is unknown, deleted or otherwise. Raises Unavailable when a move
+    of the node outlasts the budget of time.
+    """
+    nodes.touch(runtime.database, node["_id"], runtime.now())
+    # What each generation's counts are owed: a write that a move kept from being confirmed.
+    owed: dict[tuple[str, int], Counter[str]] = {}
+    changed: Comment | None = None
+    for current in turns(runtime, node):
+        generation = (current["_id"], current["generation"])
+        try:
+            result = store_of(runtime, current).change(current, comment_id, fields, where or {})
+        except Moved:
+            continue
+        except Full:
+            make_room(runtime, current)
+            continue
+        if result is not None:
+            changed = result.after
+            if not result.counted:
+                delta = counts_change(result.before["state"], result.after["state"])
+                owed.setdefault(generation, Counter()).update(delta)
+        counted = result is not None and result.counted
+        if counted or generation not in owed or _confirm(runtime, current, owed[generation]):
+            return _settled(runtime, current, changed)
+    raise Unavailable("The discussion is being moved")
+
+
+def _confirm(runtime: Runtime, node: Document, owed: Mapping[str, int]) -> bool:
+    return nodes.count(runtime.database, node, dict(owed))
+
+
+def _settled(runtime: Runtime, node: Document, changed: Comment | None) -> Comment | None:
+    if changed is not None:
+        queue.settle(runtime.database, node, changed)
+    return changed

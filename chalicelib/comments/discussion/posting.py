@@ -1,0 +1,162 @@
+"""Writing to a discussion so that no move of its node loses the write.
+
+A post has three steps: take a number from the node, store the comment under the node's
+generation, confirm by counting it where the node still has that generation. A move
+(`chalicelib.comments.stores.promotion`) makes the confirmation miss; the post then goes again with
+the same id and number, and finding itself there already means that it was copied and counted.
+"""
+
+import random
+
+from chalicelib import limits
+from chalicelib.comments import nodes
+from chalicelib.comments.discussion.turns import make_room, turns, waits
+from chalicelib.comments.errors import NodeLocked, NotThreaded, UnknownNode
+from chalicelib.comments.models import NewComment
+from chalicelib.comments.moderation import queue
+from chalicelib.comments.node_ids import site_of
+from chalicelib.comments.order import segment
+from chalicelib.comments.permissions import viewer
+from chalicelib.comments.rendering import RENDERER, render
+from chalicelib.comments.store import GONE, Added, Comment, Full, Moved, counts_change
+from chalicelib.comments.stores import ask, store_of
+from chalicelib.database import Document
+from chalicelib.errors import Unavailable, UnknownComment
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+
+# Crockford's base32: no letter that reads like another letter or a digit.
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_ID_CHARACTERS = 10
+
+
+def new_comment_id(rng: random.Random) -> str:
+    """Return ten random characters: 50 bits, unique within a node."""
+    return "".join(rng.choices(_ALPHABET, k=_ID_CHARACTERS))
+
+
+def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Comment:
+    """Post a comment and return it.
+
+    Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
+    CommentTooLarge, and Unavailable when a move of the node outlasts the budget of time.
+    """
+    node = _take_seq(runtime, node_id, new, author)
+    parent = _parent(runtime, node, new.parent, author)
+    comment = _compose(runtime, node, parent, new.text, author)
+    stored_under: set[tuple[str, int]] = set()
+    try:
+        for current in turns(runtime, node):
+            if current["_id"] != node["_id"]:
+                queue.settle(runtime.database, current, comment)
+            added = _add(runtime, current, comment)
+            if added is None:
+                continue
+            if added is Added.COLLISION:
+                comment = _compose(runtime, node, parent, new.text, author)
+                continue
+            generation = (current["_id"], current["generation"])
+            copied = added is Added.DUPLICATE and generation not in stored_under
+            if copied or added is Added.COUNTED:
+                return comment
+            stored_under.add(generation)
+            if nodes.count(runtime.database, current, counts_change(None, comment["state"])):
+                return comment
+    except UnknownNode:
+        queue.remove(runtime.database, node, comment["id"])
+        raise
+    raise Unavailable("The discussion is being moved")
+
+
+def _add(runtime: Runtime, node: Document, comment: Comment) -> Added | None:
+    """Store a comment, or make room for it; None says that it has to be tried again."""
+    try:
+        return store_of(runtime, node).add(node, comment)
+    except Moved:
+        return None
+    except Full:
+        make_room(runtime, node)
+        return None
+
+
+def _take_seq(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Document:
+    """Number the comment, waiting for a move to end; raises UnknownNode and NodeLocked."""
+    for _ in waits(runtime.settings.post_budget_ms):
+        node = nodes.take_seq(runtime.database, node_id, runtime.now())
+        if node is not None:
+            return node
+        _explain(runtime, node_id, new, author)
+    raise Unavailable("The discussion is being moved")
+
+
+def _explain(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
+    """Remove what keeps a node from taking a comment, where that may be removed."""
+    try:
+        node = nodes.find(runtime.database, node_id)
+    except UnknownNode:
+        _open(runtime, node_id, new, author)
+        return
+    if node["locked"]:
+        raise NodeLocked
+    nodes.find_settled(runtime.database, node_id, runtime.now())
+
+
+def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
+    """Make the node of a first comment, if its site is open and nothing else refuses the post.
+
+    Raises UnknownNode, UnknownComment for a parent, CommentTooLarge, and TooFast for somebody
+    who has just made many.
+    """
+    site = site_of(node_id)
+    if site is None or site not in runtime.settings.open_nodes:
+        raise UnknownNode
+    if new.parent is not None:
+        raise UnknownComment
+    render(new.text, images=site in runtime.settings.image_sites)
+    limits.take(runtime, limits.OPENED, author, None)
+    nodes.insert(runtime.database, nodes.new_node(node_id, site))
+
+
+def _parent(
+    runtime: Runtime, node: Document, parent_id: str | None, author: Principal
+) -> Comment | None:
+    """Return the comment that is replied to; raises NotThreaded and UnknownComment."""
+    if parent_id is None:
+        return None
+    if not node["threaded"]:
+        raise NotThreaded
+    parent = ask(runtime, node, lambda store, now: store.get(now, parent_id))
+    if parent is None or parent["state"] in GONE or not viewer(author, node["site"]).sees(parent):
+        raise UnknownComment
+    return parent
+
+
+def _compose(
+    runtime: Runtime, node: Document, parent: Comment | None, text: str, author: Principal
+) -> Comment:
+    """Return a comment with a new id in its place, queued already if it has to wait."""
+    comment_id = new_comment_id(runtime.random)
+    posted, seq = node["last_posted"], node["last_seq"]
+    # Below the deepest level a reply joins the replies to its parent's parent.
+    ids = parent["slug"].split("/")[: node["max_depth"]] if parent else []
+    segments = parent["full_slug"].split("/")[: node["max_depth"]] if parent else []
+    comment = Comment(
+        id=comment_id,
+        seq=seq,
+        parent_id=ids[-1] if ids else None,
+        slug="/".join([*ids, comment_id]),
+        full_slug="/".join([*segments, segment(posted, seq, comment_id)]),
+        depth=len(ids),
+        posted=posted,
+        edited=None,
+        author={"id": author.id, "name": author.name},
+        text=text,
+        html=render(text, images=node["site"] in runtime.settings.image_sites),
+        renderer=RENDERER,
+        state="pending" if node["moderation"] == "before" else "visible",
+        reply_count=0,
+    )
+    if comment["state"] == "pending":
+        # Before the comment itself: a crash in between leaves a row too many, never one too few.
+        queue.settle(runtime.database, node, comment)
+    return comment

@@ -1,0 +1,118 @@
+"""The errors of comments."""
+
+from chalicelib.errors import FieldError, InvalidRequest, Problem
+
+
+class UnknownNode(Problem):
+    """No node has this id."""
+
+    status = 404
+    code = "unknown_node"
+    title = "Node not found"
+
+
+class NodeMoved(Problem):
+    """The node has another id now; the answer's Location says where the call belongs."""
+
+    status = 308
+    code = "node_moved"
+    title = "This node has moved to another id"
+
+    def __init__(self, moved_to: str) -> None:
+        super().__init__()
+        self.moved_to = moved_to
+
+
+class NodeExists(Problem):
+    """There is a node where another one should move to."""
+
+    status = 409
+    code = "node_exists"
+    title = "A node with this id exists already"
+
+
+class NodeLocked(Problem):
+    """The node takes no more comments."""
+
+    status = 409
+    code = "node_locked"
+    title = "This discussion is locked"
+
+
+class NodeHasComments(Problem):
+    """The node's layout cannot change under the comments that it has."""
+
+    status = 409
+    code = "node_has_comments"
+    title = "The node has comments: its threading cannot change, and its store only by a move"
+
+
+class SiteIsFixed(Problem):
+    """The body names another site than the one that the node belongs to."""
+
+    status = 409
+    code = "site_is_fixed"
+    title = "The node belongs to another site"
+
+
+class StoreTooSmall(Problem):
+    """The node's comments do not fit into the store that it should move to."""
+
+    status = 409
+    code = "store_too_small"
+    title = "The node has more comments than this store can hold"
+
+
+class CommentDeleted(Problem):
+    """The comment is a tombstone, which does not change any more."""
+
+    status = 409
+    code = "comment_deleted"
+    title = "The comment has been deleted"
+
+
+class CommentChanged(Problem):
+    """The comment is not as the caller saw it, or changed while the call was at it."""
+
+    status = 409
+    code = "comment_changed"
+    title = "The comment has changed: read it again"
+
+
+class EditWindowOver(Problem):
+    """The author may no longer change the comment."""
+
+    status = 403
+    code = "edit_window_over"
+    title = "A comment can be changed by its author for 15 minutes"
+
+
+class CannotThread(Problem):
+    """The store keeps comments by number alone, and the node is to be threaded."""
+
+    status = 422
+    code = "cannot_thread"
+    title = "This store cannot hold a threaded node; the stores documents and embedded can"
+
+
+class NotThreaded(Problem):
+    """A reply was sent to a node whose discussion is flat."""
+
+    status = 422
+    code = "not_threaded"
+    title = "This discussion is not threaded: post without a parent"
+
+
+class CommentTooLarge(Problem):
+    """The comment's HTML is over its limit."""
+
+    status = 422
+    code = "comment_too_large"
+    title = "The comment's HTML is larger than 64 KiB"
+
+
+class UnreadableText(InvalidRequest):
+    """The Markdown shows nothing, or would turn the direction of what stands after it."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(errors=[FieldError("text", code, detail)])

@@ -1,0 +1,4 @@
+"""The end of a node, and its moves to another id.
+
+Public face: `forwarding`, `relocation`, `vacancies`.
+"""

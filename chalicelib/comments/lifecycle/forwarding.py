@@ -1,0 +1,43 @@
+"""Calls on a node that has moved: 308 to the same call at its new id."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from chalice.app import Response
+
+from chalicelib.comments.errors import NodeMoved
+from chalicelib.http import Request, Route, View
+
+
+def forwarding(route: Route) -> Route:
+    """Return a `route` whose views answer NodeMoved with the address at the new id.
+
+    A client repeats a call with its method and body there (RFC 9110, section 15.4.9).
+    """
+
+    def declare(method: str, path: str, **rules: Any) -> Callable[[View], View]:
+        def register(view: View) -> View:
+            @functools.wraps(view)
+            def forwarded(request: Request, **arguments: Any) -> Response:
+                try:
+                    return view(request, **arguments)
+                except NodeMoved as moved:
+                    moved.headers["Location"] = _address(request, moved.moved_to)
+                    raise
+
+            route(method, path, **rules)(forwarded)
+            return view
+
+        return register
+
+    return declare
+
+
+def _address(request: Request, node_id: str) -> str:
+    given = request.raw.uri_params or {}
+    path = request.raw.path.format(**{**given, "node": quote(node_id, safe=":")})
+    query = request.raw.query_params
+    pairs = urlencode(list(query.items())) if query else ""
+    return f"{request.runtime.settings.public_url}{path}{'?' if pairs else ''}{pairs}"

@@ -1,0 +1,184 @@
+"""Moving a node to another id, as to the site that it belongs to, while people read and post.
+
+The new id is kept by a vacant document and filled under a generation of its own, as in a move to
+another store (`chalicelib.comments.stores.promotion`). One transaction then makes the new node and
+leaves the old id vacant with a forward. A write that the transaction overtook follows the
+forward (`chalicelib.comments.discussion.turns.turns`) and finds itself copied, or is stored there.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+
+from chalicelib.comments import nodes
+from chalicelib.comments.errors import (
+    CommentTooLarge,
+    NodeExists,
+    NodeMoved,
+    StoreTooSmall,
+    UnknownNode,
+)
+from chalicelib.comments.lifecycle import vacancies
+from chalicelib.comments.moderation import queue
+from chalicelib.comments.node_ids import site_of
+from chalicelib.comments.rendering import render
+from chalicelib.comments.store import Comment, Full, Moved
+from chalicelib.comments.stores import promotion, store_of
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import Unavailable
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+
+# What a node takes with it; its comments, counts and generation are made anew.
+_KEPT = (
+    "title",
+    "url",
+    "threaded",
+    "max_depth",
+    "locked",
+    "moderation",
+    "last_seq",
+    "last_posted",
+    "wanted_store",
+)
+
+
+def request(runtime: Runtime, node_id: str, to: str) -> Document:
+    """Move a small node to another id at once, and have a worker move a large one.
+
+    `to` is an id that a new node may have. Returns the moved node, or the old one with its
+    `wanted_id`. Raises UnknownNode, NodeMoved, NodeExists, StoreTooSmall and Unavailable.
+    """
+    node = nodes.find(runtime.database, node_id)
+    _check_free(runtime, to)
+    if node["last_seq"] <= promotion.MAX_COMMENTS_INLINE:
+        return relocate(runtime, node_id, to)
+    wanted = nodes.want_id(runtime.database, node_id, to)
+    runtime.queues.send(promotion.MoveNode(node_id=node_id))
+    return wanted
+
+
+def relocate_wanted(runtime: Runtime, node_id: str) -> None:
+    """Move a node to the id that it is wanted at, if it still is."""
+    node = nodes.look(runtime.database, node_id)
+    to = node.get("wanted_id") if node else None
+    if to is None:
+        return
+    try:
+        relocate(runtime, node_id, to)
+    except (NodeExists, StoreTooSmall) as refused:
+        nodes.want_id(runtime.database, node_id, None)
+        fields = {"node": node_id, "to": to, "reason": refused.code}
+        log.warning("node cannot move to this id", extra={"fields": fields})
+
+
+def relocate(runtime: Runtime, node_id: str, to: str) -> Document:
+    """Move a node with all its comments to a free id; return the node there.
+
+    Raises UnknownNode, NodeMoved, NodeExists, StoreTooSmall, and Unavailable while another
+    move runs or when one takes this one over.
+    """
+    node = promotion.mark_moving(runtime, node_id)
+    if node is None:
+        nodes.find(runtime.database, node_id)
+        raise Unavailable("Another move of this node is running")
+    try:
+        arriving = _keep_place(runtime, node, to)
+        promotion.mark_for_sweep(runtime, node, arriving)
+        counts = {"visible": 0, "pending": 0}
+        batches = promotion.renewing(runtime, node, store_of(runtime, node).export(node))
+        batches = promotion.counting(_rendered(runtime, node, arriving, batches), counts)
+        store_of(runtime, arriving).load(arriving, batches)
+        arrived = _switch(runtime, node, arriving, counts)
+    except Moved:
+        promotion.abandon(runtime, node)
+        raise Unavailable("Another move of this node has taken over") from None
+    except Exception as error:
+        promotion.abandon(runtime, node)
+        if isinstance(error, Full):
+            raise StoreTooSmall from None
+        raise
+    queue.queue_again(runtime, arrived)
+    queue.forget(runtime.database, node)
+    log.info("node moved to another id", extra={"fields": {"node": node_id, "to": to}})
+    return arrived
+
+
+def _check_free(runtime: Runtime, node_id: str) -> None:
+    try:
+        nodes.find(runtime.database, node_id)
+    except (UnknownNode, NodeMoved):
+        return
+    raise NodeExists
+
+
+def _keep_place(runtime: Runtime, node: Document, to: str) -> Document:
+    """Keep an id for a node, in a vacant document that the move fills; raises NodeExists."""
+    arriving = {
+        **node,
+        "_id": to,
+        "site": site_of(to),
+        "generation": 0,
+        "last_generation": 0,
+        "wanted_id": None,
+        "counts_version": nodes.COUNTS_VERSION,
+        **vacancies.emptied(runtime, 0),
+        "moving": {**vacancies.held_for_ever(0), "owner": node["moving"]["owner"]},
+    }
+    if not nodes.insert(runtime.database, arriving):
+        raise NodeExists
+    return arriving
+
+
+def _rendered(
+    runtime: Runtime, node: Document, arriving: Document, batches: Iterable[list[Comment]]
+) -> Iterator[list[Comment]]:
+    """Pass batches on, rendered again if images are shown on one of the two sites alone."""
+    image_sites = runtime.settings.image_sites
+    images = arriving["site"] in image_sites
+    is_same = images == (node["site"] in image_sites)
+    for batch in batches:
+        yield batch if is_same else [_render(comment, images=images) for comment in batch]
+
+
+def _render(comment: Comment, *, images: bool) -> Comment:
+    if comment["text"] is None:
+        return comment
+    try:
+        return {**comment, "html": render(comment["text"], images=images)}
+    except CommentTooLarge:
+        # With its images; without them it has been shown so far.
+        return comment
+
+
+def _switch(
+    runtime: Runtime, node: Document, arriving: Document, counts: dict[str, int]
+) -> Document:
+    """Let the new id have the node and the old one forward to it, in one transaction."""
+    collection = nodes.collection(runtime.database)
+
+    def work(session: ClientSession) -> Document:
+        left = collection.find_one_and_update(
+            promotion.owned(node),
+            vacancies.vacating(runtime, moved_to=arriving["_id"]),
+            projection=nodes.WITHOUT_COMMENTS,
+            return_document=ReturnDocument.BEFORE,
+            session=session,
+        )
+        if left is None:
+            raise Moved
+        kept = {name: left[name] for name in _KEPT}
+        state = {"moving": None, "counts": counts, "written": runtime.now()}
+        arrived = collection.find_one_and_update(
+            {**promotion.owned(arriving), "generation": arriving["generation"]},
+            {"$set": {**kept, **state}, "$unset": {"vacant": ""}},
+            projection=nodes.WITHOUT_COMMENTS,
+            return_document=ReturnDocument.AFTER,
+            session=session,
+        )
+        if arrived is None:
+            raise Moved
+        return arrived
+
+    return in_transaction(runtime.database, work)

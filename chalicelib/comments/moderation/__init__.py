@@ -1,0 +1,4 @@
+"""Comments that wait for a moderator.
+
+Public face: `queue`.
+"""

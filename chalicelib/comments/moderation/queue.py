@@ -1,0 +1,112 @@
+"""The queue of comments that wait for a moderator, one small document for each."""
+
+from datetime import datetime
+from typing import Any, NotRequired, TypedDict
+
+from bson.datetime_ms import DatetimeMS
+from pymongo import ASCENDING, IndexModel
+from pymongo.database import Database
+
+from chalicelib.comments.store import Author, Comment
+from chalicelib.comments.stores import store_of
+from chalicelib.database import Collection, Document
+from chalicelib.http import PageQuery
+from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+
+EXCERPT_CHARACTERS = 280
+_SCOPE = "moderation:pending"
+_ORDER = [("posted", ASCENDING), ("_id", ASCENDING)]
+
+
+class Pending(TypedDict):
+    """A comment that waits for a moderator."""
+
+    _id: str
+    site: str
+    node_id: str
+    id: str
+    posted: datetime
+    edited: NotRequired[datetime | None]
+    author: Author
+    excerpt: str
+
+
+PENDING = Collection(
+    "comments.pending",
+    Pending,
+    indexes=(
+        IndexModel(_ORDER),
+        IndexModel([("site", ASCENDING), *_ORDER]),
+        IndexModel([("site", ASCENDING), ("node_id", ASCENDING)]),
+        # Finds the comments of somebody who is renamed or erased.
+        IndexModel([("author.id", ASCENDING)]),
+    ),
+    shard_key={"site": 1, "_id": 1},
+)
+
+
+def settle(database: Database[Document], node: Document, comment: Comment) -> None:
+    """Make the queue agree with a comment: it stands there exactly while it is pending."""
+    key = {"_id": f"{node['_id']}/{comment['id']}", "site": node["site"]}
+    author, text = comment["author"], comment["text"]
+    if comment["state"] != "pending" or author is None or text is None:
+        database[PENDING.name].delete_one(key)
+        return
+    waiting = {
+        "node_id": node["_id"],
+        "id": comment["id"],
+        "posted": comment["posted"],
+        "edited": comment["edited"],
+        "author": author,
+        "excerpt": text[:EXCERPT_CHARACTERS],
+    }
+    database[PENDING.name].update_one(key, {"$set": waiting}, upsert=True)
+
+
+def remove(database: Database[Document], node: Document, comment_id: str) -> None:
+    """Take a comment off the queue."""
+    key = {"_id": f"{node['_id']}/{comment_id}", "site": node["site"]}
+    database[PENDING.name].delete_one(key)
+
+
+def forget(database: Database[Document], node: Document) -> None:
+    """Take every comment of a node off the queue."""
+    database[PENDING.name].delete_many({"site": node["site"], "node_id": node["_id"]})
+
+
+def queue_again(runtime: Runtime, node: Document) -> None:
+    """Let the queue hold the node's pending comments, and no others."""
+    forget(runtime.database, node)
+    for batch in store_of(runtime, node).export(node):
+        for comment in batch:
+            if comment["state"] == "pending":
+                settle(runtime.database, node, comment)
+
+
+def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> dict[str, Any]:
+    """Return what waits on the moderator's sites, longest waiting first: `{comments, next}`."""
+    keys = runtime.settings.signing_keys
+    sites: Document = {}
+    if moderator.sites is not None and "admin" not in moderator.roles:
+        sites["site"] = {"$in": sorted(moderator.sites)}
+    ranges: list[Document] = [{}]
+    if query.cursor is not None:
+        milliseconds, last = decode_cursor(query.cursor, _SCOPE, keys)
+        posted = DatetimeMS(milliseconds)
+        ranges = [{"posted": {"$gt": posted}}, {"posted": posted, "_id": {"$gt": last}}]
+    where = {"$or": [{**sites, **part} for part in ranges]}
+    found = runtime.database[PENDING.name].find(where).sort(_ORDER).limit(query.limit + 1)
+    rows = list(found)
+    shown = rows[: query.limit]
+    following = None
+    if len(rows) > len(shown):
+        position = [int(DatetimeMS(shown[-1]["posted"])), shown[-1]["_id"]]
+        following = encode_cursor(position, _SCOPE, keys)
+    return {"comments": [_answer(row) for row in shown], "next": following}
+
+
+def _answer(row: Document) -> dict[str, Any]:
+    # The last release queued comments without saying when they were edited.
+    return {"edited": None, **{name: value for name, value in row.items() if name != "_id"}}

@@ -1,0 +1,25 @@
+"""Node ids, `[site:]name`: the site before the first colon owns the page, else `default` does."""
+
+import re
+from typing import Annotated
+
+from pydantic import StringConstraints
+
+from chalicelib.identity import DEFAULT_SITE
+
+# Sites of ads have the same grammar. Without a colon, so that the first one of an id ends it.
+_SITE = re.compile(r"[a-z0-9_-]{1,64}")
+# A browser takes these segments of a path for the folder and its parent.
+_DOT_SEGMENTS = (".", "..")
+
+# Wider than the ids of new nodes: earlier releases stored any name, and those nodes go on.
+NodeId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$")]
+
+
+def site_of(node_id: str) -> str | None:
+    """Return the site that a NodeId names, or None if no new node may have this id."""
+    site, colon, name = node_id.partition(":")
+    if not colon:
+        site, name = DEFAULT_SITE, node_id
+    is_valid = _SITE.fullmatch(site) is not None and name not in ("", *_DOT_SEGMENTS)
+    return site if is_valid else None

@@ -1,0 +1,24 @@
+"""Who may do what to the nodes of a site."""
+
+from chalicelib.comments.store import Viewer
+from chalicelib.identity import Principal
+
+
+def moderates(principal: Principal, site: str) -> bool:
+    """Tell whether the caller moderates the site; one whose token names no sites has all."""
+    if "admin" in principal.roles:
+        return True
+    own = principal.sites is None or site in principal.sites
+    return "moderator" in principal.roles and own
+
+
+def manages(principal: Principal, site: str) -> bool:
+    """Return whether the caller is a publisher or a moderator of the site."""
+    return principal.owns(site) or moderates(principal, site)
+
+
+def viewer(caller: Principal | None, site: str) -> Viewer:
+    """Return what the caller is to a discussion of the site."""
+    if caller is None:
+        return Viewer()
+    return Viewer(user_id=caller.id, moderator=moderates(caller, site))

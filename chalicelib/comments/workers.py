@@ -1,0 +1,25 @@
+"""The workers of the comments' queues."""
+
+from typing import Any
+
+from chalice.app import Chalice, SQSEvent
+from pydantic import TypeAdapter
+
+from chalicelib.comments.lifecycle import relocation
+from chalicelib.comments.stores import promotion
+from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.messaging import consume
+from chalicelib.runtime import Runtime
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the worker that moves nodes."""
+    queue = runtime.queues.name_of
+
+    @app.on_sqs_message(queue=queue(MoveNode.queue), batch_size=1)
+    def move_nodes(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: MoveNode) -> None:
+            promotion.move_wanted(runtime, message.node_id)
+            relocation.relocate_wanted(runtime, message.node_id)
+
+        return consume(event.to_dict(), TypeAdapter(MoveNode), handle)

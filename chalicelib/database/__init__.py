@@ -1,0 +1,32 @@
+"""The connection, what a collection declares, and how it is migrated.
+
+Public face: `outages`, `validators`.
+"""
+
+from chalicelib.database.connection import (
+    DUPLICATE_KEY,
+    OPERATION_TIMEOUT_MS,
+    SERVER_SELECTION_TIMEOUT_MS,
+    Collection,
+    Document,
+    NotInserted,
+    connect,
+    in_transaction,
+    insert_missing,
+    is_outage,
+    open_database,
+)
+
+__all__ = [
+    "DUPLICATE_KEY",
+    "OPERATION_TIMEOUT_MS",
+    "SERVER_SELECTION_TIMEOUT_MS",
+    "Collection",
+    "Document",
+    "NotInserted",
+    "connect",
+    "in_transaction",
+    "insert_missing",
+    "is_outage",
+    "open_database",
+]

@@ -1,0 +1,148 @@
+"""The container's one MongoDB connection, and what a collection declares."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import Any, TypeVar
+
+import pymongo
+from bson.codec_options import CodecOptions
+from pymongo import IndexModel, MongoClient, WriteConcern
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+from pymongo.errors import (
+    BulkWriteError,
+    ConnectionFailure,
+    OperationFailure,
+    PyMongoError,
+    WriteConcernError,
+)
+from pymongo.read_concern import ReadConcern
+
+from chalicelib.errors import ChangeTooLarge, Unavailable
+from chalicelib.settings import Settings
+
+Document = dict[str, Any]
+Result = TypeVar("Result")
+
+# An operation with all its retries, if the invocation's own deadline leaves it as much
+# (`observability/invocations.py`): below the functions' time-out of 30 s, so that a caller hears
+# of an outage as an answer.
+OPERATION_TIMEOUT_MS = 20_000
+# Longer than an election takes, which ends within 12 s as a rule: a request waits for the new
+# primary. A server that is there answers a connection within far less.
+SERVER_SELECTION_TIMEOUT_MS = 15_000
+CONNECT_TIMEOUT_MS = 2_000
+# A server that refuses connections is taken for one that is overloaded: the driver goes on to
+# believe in it until its next look, and tries again after pauses that double from 0.1 s. Its
+# default, two of them within 0.3 s, ends before the look at a primary that is gone.
+HEARTBEAT_MS = 2_000
+CONNECTION_RETRIES = 8
+# A frozen container's connection may be gone without a word when it thaws: NAT gateways and
+# AWS's load balancers forget one after 350 s.
+MAX_IDLE_MS = 300_000
+# The driver alone would try a transaction again for 120 s.
+TRANSACTION_TIMEOUT_SECONDS = 20
+_TRANSACTION_TOO_LARGE = 388
+_RETRYABLE = "RetryableWriteError"
+DUPLICATE_KEY = 11_000
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A collection's name with the indexes and the shard key that its queries rely on.
+
+    `shape` is the TypedDict of its documents, which the server's validator is made from.
+    """
+
+    name: str
+    shape: Any
+    indexes: tuple[IndexModel, ...] = ()
+    shard_key: Mapping[str, int | str] = field(default_factory=lambda: {"_id": 1})
+
+
+def connect(settings: Settings) -> Database[Document]:
+    """Return the database of the settings; the connection itself is made at first use."""
+    client: MongoClient[Document] = MongoClient(
+        settings.mongodb_uri.get_secret_value(),
+        connect=False,
+        appname="plaza",
+        serverSelectionTimeoutMS=SERVER_SELECTION_TIMEOUT_MS,
+        connectTimeoutMS=CONNECT_TIMEOUT_MS,
+        timeoutMS=OPERATION_TIMEOUT_MS,
+        heartbeatFrequencyMS=HEARTBEAT_MS,
+        maxAdaptiveRetries=CONNECTION_RETRIES,
+        maxPoolSize=settings.max_pool_size,
+        maxIdleTimeMS=MAX_IDLE_MS,
+    )
+    return open_database(client, settings.database)
+
+
+def open_database(client: MongoClient[Document], name: str) -> Database[Document]:
+    """Return a database whose dates are aware UTC and whose writes survive a failover."""
+    return client.get_database(
+        name,
+        codec_options=CodecOptions(tz_aware=True, tzinfo=UTC),
+        write_concern=WriteConcern("majority"),
+        read_concern=ReadConcern("local"),
+    )
+
+
+def in_transaction(database: Database[Document], work: Callable[[ClientSession], Result]) -> Result:
+    """Run `work(session)` as one transaction on a snapshot and return what it returns.
+
+    `work` passes the session to every call it makes. It runs again after a conflict with
+    another writer, so it may do nothing that the transaction does not undo. An exception
+    from it leaves nothing written. Raises Unavailable when conflicts outlast the time-out,
+    and ChangeTooLarge when the writes do not fit into the server's cache.
+    """
+    with database.client.start_session() as session, pymongo.timeout(TRANSACTION_TIMEOUT_SECONDS):
+        try:
+            return session.with_transaction(
+                work,
+                read_concern=ReadConcern("snapshot"),
+                write_concern=WriteConcern("majority"),
+            )
+        except PyMongoError as error:
+            if error.timeout or error.has_error_label("TransientTransactionError"):
+                raise Unavailable("Another request is changing the same data; try again") from error
+            if isinstance(error, OperationFailure) and error.code == _TRANSACTION_TOO_LARGE:
+                raise ChangeTooLarge from error
+            raise
+
+
+def is_outage(error: PyMongoError) -> bool:
+    """Tell whether an operation failed for want of a server or of time, and not by its own fault.
+
+    With a server again, it may succeed. A write that no majority confirmed counts too: the
+    primary stepped down, and nobody knows yet whether it stays.
+    """
+    is_cut_off = isinstance(error, ConnectionFailure) or error.has_error_label(_RETRYABLE)
+    is_unconfirmed = isinstance(error, WriteConcernError) or (
+        isinstance(error, BulkWriteError) and not error.details["writeErrors"]
+    )
+    return is_cut_off or is_unconfirmed or error.timeout
+
+
+class NotInserted(Exception):
+    """The server refused documents; says how many, and the code of the first refusal."""
+
+
+def insert_missing(collection: MongoCollection[Document], documents: Sequence[Document]) -> None:
+    """Insert documents; where one with the same unique key is there, it stays as it is.
+
+    Raises NotInserted after inserting all that could be.
+    """
+    if not documents:
+        return
+    try:
+        collection.insert_many(documents, ordered=False)
+    except BulkWriteError as error:
+        details: Any = error.details
+        codes = [each["code"] for each in details["writeErrors"]]
+        refused = [code for code in codes if code != DUPLICATE_KEY]
+        refused += [each["code"] for each in details["writeConcernErrors"]]
+        if refused:
+            # The error itself quotes every document: it may be half a megabyte.
+            raise NotInserted(f"{len(refused)} refused, code {refused[0]}") from None

@@ -1,0 +1,186 @@
+"""What every error is, and those that any call can end with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from chalice.app import ChaliceUnhandledError
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One fault of a request: the field as a dotted path, a stable code, what is wrong."""
+
+    field: str
+    code: str
+    detail: str
+
+
+class Problem(ChaliceUnhandledError):
+    """A failure with a meaning for the caller, answered as RFC 9457 problem+json.
+
+    It descends from ChaliceUnhandledError because Chalice lets only that family reach the
+    middleware that writes the answer (`chalicelib.http.middleware.install`).
+    """
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal"
+    title: ClassVar[str] = "Something went wrong on our side"
+
+    def __init__(
+        self,
+        detail: str | None = None,
+        *,
+        errors: Sequence[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail or self.title)
+        self.detail = detail
+        self.errors = tuple(errors)
+        self.headers = dict(headers or {})
+
+    def body(self) -> dict[str, Any]:
+        """Return the members of RFC 9457, with `code` and, for field faults, `errors`."""
+        body: dict[str, Any] = {
+            "type": f"urn:plaza:problem:{self.code}",
+            "title": self.title,
+            "status": self.status,
+            "code": self.code,
+        }
+        if self.detail:
+            body["detail"] = self.detail
+        if self.errors:
+            body["errors"] = self.errors
+        return body
+
+
+class Internal(Problem):
+    """An unexpected failure; the log has the reason, the answer does not."""
+
+
+class Misconfigured(Problem):
+    """The deployment lacks a setting; the log names it, the answer does not."""
+
+
+class InvalidJson(Problem):
+    """The body is not JSON, or there is none."""
+
+    status = 400
+    code = "invalid_json"
+    title = "The body is not valid JSON"
+
+
+class InvalidCursor(Problem):
+    """The cursor was altered, cut, or belongs to another listing."""
+
+    status = 400
+    code = "invalid_cursor"
+    title = "This cursor does not belong to this listing"
+
+
+class Unauthenticated(Problem):
+    """There is no valid bearer token where one is needed."""
+
+    status = 401
+    code = "unauthenticated"
+    title = "A valid bearer token is needed"
+
+    def __init__(self, detail: str | None = None) -> None:
+        super().__init__(detail, headers={"WWW-Authenticate": 'Bearer realm="plaza"'})
+
+
+class Forbidden(Problem):
+    """The caller is known and may not do this."""
+
+    status = 403
+    code = "forbidden"
+    title = "You may not do this"
+
+
+class UnknownRoute(Problem):
+    """No such path, or no such method on it (API Gateway knows no difference)."""
+
+    status = 404
+    code = "unknown_route"
+    title = "No route has this path and method"
+
+
+class ChangeTooLarge(Problem):
+    """One change would write more than the database takes in a transaction; none of it is."""
+
+    status = 409
+    code = "change_too_large"
+    title = "This change is too large to be made at once"
+
+
+class RequestInProgress(Problem):
+    """Another call with the same Idempotency-Key may be running yet."""
+
+    status = 409
+    code = "request_in_progress"
+    title = "Another request with this Idempotency-Key may still be running"
+
+    def __init__(self, *, retry_after_seconds: int) -> None:
+        super().__init__(headers={"Retry-After": str(retry_after_seconds)})
+
+
+class BodyTooLarge(Problem):
+    """The body is over the limit."""
+
+    status = 413
+    code = "body_too_large"
+    title = "The body is too large"
+
+
+class UnsupportedMediaType(Problem):
+    """The body's content type is not one that the route reads."""
+
+    status = 415
+    code = "unsupported_media_type"
+    title = "Send the body as Content-Type: application/json"
+
+
+class InvalidRequest(Problem):
+    """The body, the query or the path breaks the rules named in `errors`."""
+
+    status = 422
+    code = "invalid_request"
+    title = "The request is not valid"
+
+
+class TooFast(Problem):
+    """The caller, or their address, writes more often than is allowed; nothing was written."""
+
+    status = 429
+    code = "too_fast"
+    title = "Too many requests: wait before you try again"
+
+    def __init__(self, *, retry_after_seconds: int) -> None:
+        super().__init__(headers={"Retry-After": str(retry_after_seconds)})
+
+
+class Unavailable(Problem):
+    """Something that the call needs cannot be reached now; trying again may help."""
+
+    status = 503
+    code = "unavailable"
+    title = "Temporarily unavailable: try again later"
+
+    def __init__(self, detail: str | None = None, *, retry_after_seconds: int = 1) -> None:
+        super().__init__(detail, headers={"Retry-After": str(retry_after_seconds)})
+
+
+class IdempotencyKeyReused(Problem):
+    """The caller has used the key for something else."""
+
+    status = 409
+    code = "idempotency_key_reused"
+    title = "This Idempotency-Key was used for another request"
+
+
+class UnknownComment(Problem):
+    """The node has no comment of this id that the caller may know about."""
+
+    status = 404
+    code = "unknown_comment"
+    title = "Comment not found on this node"

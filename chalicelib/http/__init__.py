@@ -1,0 +1,28 @@
+"""Requests into models, values into answers, failures into problem+json.
+
+Public face: `cursors`, `idempotency`, `payloads`.
+"""
+
+from chalicelib.http.routing import (
+    Input,
+    PageQuery,
+    Request,
+    Route,
+    View,
+    no_content,
+    problem_response,
+    reply,
+    router,
+)
+
+__all__ = [
+    "Input",
+    "PageQuery",
+    "Request",
+    "Route",
+    "View",
+    "no_content",
+    "problem_response",
+    "reply",
+    "router",
+]

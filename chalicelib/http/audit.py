@@ -1,0 +1,41 @@
+"""Audit lines: who did what to whose things, one structured log line for each.
+
+Every call that writes has one, whatever its outcome, and every read that needs a role. A line
+bears ids and amounts, and no texts, names, tokens or secrets. docs/operations.md says how to ask
+for them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib.identity import Principal
+from chalicelib.observability.logs import log
+
+# Longer than any id: of a path that fits no route's ids, no more than this is written.
+_MAX_CHARACTERS = 100
+
+
+def record(
+    caller: Principal | None,
+    operation: tuple[str, str],
+    things: Mapping[str, str],
+    status: int,
+    details: Mapping[str, Any],
+) -> None:
+    """Write the audit line of a call.
+
+    `operation` is its method and route, `things` are the ids in its path, and `details` what the
+    route noted: the id of what was made, accounts and amounts.
+    """
+    method, route = operation
+    fields: dict[str, Any] = {
+        "caller": None if caller is None else caller.id,
+        "roles": [] if caller is None else sorted(caller.roles),
+        "method": method,
+        "route": route,
+        "things": {name: value[:_MAX_CHARACTERS] for name, value in things.items()},
+        "status": int(status),
+    }
+    if details:
+        fields["details"] = details
+    log.info("audit", extra={"fields": fields})

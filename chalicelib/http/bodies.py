@@ -1,0 +1,69 @@
+"""JSON bodies into pydantic models, at a cost that the sender cannot choose."""
+
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import BaseModel, ValidationError
+
+from chalicelib import errors
+from chalicelib.errors import FieldError
+
+# Members of objects and elements of arrays: twice what the largest campaign has. Pydantic takes
+# 2 to 4 µs for each one that it refuses.
+MAX_VALUES = 10_000
+MAX_ERRORS = 20
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def parse(text: bytes, model: type[Model], limit_bytes: int) -> Model:
+    """Return the body as a model; raises BodyTooLarge, InvalidJson or InvalidRequest."""
+    if len(text) > limit_bytes:
+        raise errors.BodyTooLarge(f"The limit is {limit_bytes} bytes")
+    # Each value but the first has a comma before it or a colon; a long text has many as well.
+    if text.count(b",") + text.count(b":") > MAX_VALUES:
+        _count_values(text)
+    try:
+        return model.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        raise _problem(error) from None
+
+
+def invalid(error: ValidationError) -> errors.InvalidRequest:
+    """Return the problem for pydantic's first findings, without the values that were sent."""
+    return errors.InvalidRequest(errors=_faults(error))
+
+
+def _count_values(text: bytes) -> None:
+    """Raise InvalidRequest for more values than any model takes; InvalidJson for no JSON."""
+    try:
+        waiting: list[Any] = [orjson.loads(text)]
+    except orjson.JSONDecodeError:
+        raise errors.InvalidJson from None
+    count = 0
+    while waiting:
+        value = waiting.pop()
+        if not isinstance(value, dict | list):
+            continue
+        count += len(value)
+        if count > MAX_VALUES:
+            told = f"a body must have at most {MAX_VALUES} members and elements"
+            raise errors.InvalidRequest(errors=[FieldError("", "too_many_values", told)])
+        waiting.extend(value.values() if isinstance(value, dict) else value)
+
+
+def _problem(error: ValidationError) -> errors.Problem:
+    faults = _faults(error)
+    return (
+        errors.InvalidJson()
+        if faults[0].code == "json_invalid"
+        else errors.InvalidRequest(errors=faults)
+    )
+
+
+def _faults(error: ValidationError) -> list[FieldError]:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return [
+        FieldError(".".join(map(str, fault["loc"])), fault["type"], fault["msg"])
+        for fault in found[:MAX_ERRORS]
+    ]

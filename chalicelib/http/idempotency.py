@@ -1,0 +1,190 @@
+"""`Idempotency-Key`: a call that is repeated, since its answer was lost, makes nothing twice.
+
+A row keeps, for a caller, a path and a key, what was sent and when it first came. A call with a
+key runs at that time and draws from a generator that is seeded by the row, so each attempt would
+give what it makes the same id. Whoever repeats a call is given what has that id; if nothing has,
+the call runs again. Without the header nothing of this happens.
+"""
+
+import hashlib
+import hmac
+import math
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Annotated, Any, TypedDict, TypeVar
+
+from pydantic import StringConstraints, TypeAdapter, ValidationError
+from pymongo import ASCENDING, IndexModel
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.database import Collection
+from chalicelib.errors import (
+    FieldError,
+    IdempotencyKeyReused,
+    InvalidRequest,
+    Misconfigured,
+    Problem,
+    RequestInProgress,
+)
+from chalicelib.http import Request
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+
+# How long a key is remembered.
+KEPT = timedelta(hours=24)
+# How long an attempt that did not end may be running yet: longer than a function does.
+HELD = timedelta(seconds=40)
+_CLIENT_ERROR, _SERVER_ERROR = 400, 500
+_KEY: TypeAdapter[str] = TypeAdapter(
+    Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+)
+Made = TypeVar("Made")
+Draw = Callable[[datetime, random.Random], str]
+
+
+class KeyRow(TypedDict):
+    """A key that was used; `_id` and `digest` say nothing of who used it and for what."""
+
+    _id: str
+    digest: str
+    at: datetime
+    held: datetime
+    done: bool
+    expires: datetime
+
+
+KEYS = Collection(
+    "idempotency",
+    KeyRow,
+    indexes=(IndexModel([("expires", ASCENDING)], expireAfterSeconds=0),),
+    shard_key={"_id": "hashed"},
+)
+
+
+def key_of(request: Request) -> str | None:
+    """Return the call's Idempotency-Key, if it has one; raises InvalidRequest for a bad one."""
+    given = request.raw.headers.get("idempotency-key")
+    return None if given is None else _valid(given)
+
+
+def required_key_of(request: Request) -> str:
+    """Return the call's Idempotency-Key; raises InvalidRequest without a usable one."""
+    return _valid(request.raw.headers.get("idempotency-key"))
+
+
+def _valid(given: Any) -> str:
+    try:
+        return _KEY.validate_python(given)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        named = FieldError("Idempotency-Key", fault["type"], fault["msg"])
+        raise InvalidRequest(errors=[named]) from None
+
+
+def once(
+    request: Request,
+    make: Callable[[Runtime], Made],
+    find: Callable[[str, datetime], Made],
+    draw: Draw = new_id,
+) -> Made:
+    """Return `make(runtime)`, or `find(id, made_at)` if an earlier call with the key made it.
+
+    What `make` makes has the first id that it draws, by `draw` from the runtime that it is
+    given. `find` raises a Problem of 4xx for what is not there. Raises IdempotencyKeyReused for
+    another body, RequestInProgress while another attempt may be running, and what the two raise.
+    """
+    key = key_of(request)
+    if key is None:
+        return make(request.runtime)
+    attempt = _Attempt(request, key)
+    if not attempt.begin():
+        found = attempt.earlier(find, draw)
+        if found is not None:
+            return found
+    return attempt.run(make, find, draw)
+
+
+class _Attempt:
+    """One call with a key."""
+
+    def __init__(self, request: Request, key: str) -> None:
+        caller, runtime = request.principal(), request.runtime
+        if not runtime.settings.signing_keys:
+            raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
+        secret = runtime.settings.signing_keys[0].get_secret_value().encode()
+        place = [caller.id, request.raw.path, *(request.raw.uri_params or {}).values(), key]
+        text: Any = request.raw.raw_body
+        self._id = _digest(secret, b"\0".join(part.encode() for part in place))
+        self._digest = _digest(secret, text)
+        self._runtime = runtime
+        self._rows = runtime.database[KEYS.name]
+        self._at = runtime.now()
+
+    def begin(self) -> bool:
+        """Insert the row and return True, or False if there is one."""
+        now = self._at
+        row = KeyRow(
+            _id=self._id,
+            digest=self._digest,
+            at=now,
+            held=now + HELD,
+            done=False,
+            expires=now + KEPT,
+        )
+        try:
+            self._rows.insert_one({**row})
+        except DuplicateKeyError:
+            return False
+        return True
+
+    def earlier(self, find: Callable[[str, datetime], Made], draw: Draw) -> Made | None:
+        """Return what an earlier call made; None, the row being held again, if it made nothing."""
+        row = self._rows.find_one({"_id": self._id})
+        if row is None:
+            raise RequestInProgress(retry_after_seconds=1)
+        if row["digest"] != self._digest:
+            raise IdempotencyKeyReused
+        self._at = row["at"]
+        try:
+            return self._found(find, draw)
+        except Problem as problem:
+            if row["done"] or problem.status >= _SERVER_ERROR:
+                raise
+        now = self._runtime.now()
+        if row["held"] > now:
+            seconds = math.ceil((row["held"] - now).total_seconds())
+            raise RequestInProgress(retry_after_seconds=seconds)
+        taken = {"_id": self._id, "held": row["held"], "done": False}
+        if not self._rows.update_one(taken, {"$set": {"held": now + HELD}}).matched_count:
+            raise RequestInProgress(retry_after_seconds=1)
+        return None
+
+    def run(
+        self, make: Callable[[Runtime], Made], find: Callable[[str, datetime], Made], draw: Draw
+    ) -> Made:
+        """Return what `make` makes. A refusal forgets the key; after a failure it stays held."""
+        runtime = replace(self._runtime, now=lambda: self._at, random=self._random())
+        try:
+            made = make(runtime)
+        except DuplicateKeyError:
+            # An attempt that was taken for dead has written after all.
+            made = self._found(find, draw)
+        except Problem as problem:
+            if _CLIENT_ERROR <= problem.status < _SERVER_ERROR:
+                self._rows.delete_one({"_id": self._id})
+            raise
+        self._rows.update_one({"_id": self._id}, {"$set": {"done": True}})
+        return made
+
+    def _found(self, find: Callable[[str, datetime], Made], draw: Draw) -> Made:
+        return find(draw(self._at, self._random()), self._at)
+
+    def _random(self) -> random.Random:
+        """Return what each attempt draws the same numbers from; no secret is among them."""
+        return random.Random(self._id)  # noqa: S311 - ids, which others see
+
+
+def _digest(secret: bytes, message: bytes) -> str:
+    return hmac.digest(secret, b"idempotency\0" + message, hashlib.sha256)[:18].hex()

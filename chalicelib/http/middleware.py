@@ -1,0 +1,151 @@
+"""The middleware of every request: one form of failure, headers, one log line."""
+
+import time
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from chalice.app import Chalice, CORSConfig, Response
+from chalice.app import Request as ChaliceRequest
+
+from chalicelib import errors
+from chalicelib.database.outages import Outage
+from chalicelib.errors import Problem
+from chalicelib.http import no_content, problem_response
+from chalicelib.observability import logs, metrics
+from chalicelib.observability.logs import log
+from chalicelib.settings import Settings
+
+# What a caller quotes to have a request looked up: its correlation id in the logs.
+REQUEST_ID_HEADER = "X-Request-Id"
+# For a deployment that lists no origins; `install` narrows the origin where it does.
+CORS = CORSConfig(
+    allow_origin="*",
+    allow_headers=["Authorization", "Idempotency-Key"],
+    expose_headers=[REQUEST_ID_HEADER],
+    # Two hours: Chrome keeps no preflight for longer.
+    max_age=7_200,
+)
+_CORS_HEADERS: dict[str, str] = CORS.get_access_control_headers()
+# Of every answer, the gateway's own among them. A browser takes no answer for what it is not.
+SAFE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+_KEPT_BY_NOBODY = "private, no-store"
+
+
+def install(app: Chalice, settings: Settings, outage: Outage) -> None:
+    """Give the app its middleware.
+
+    It wraps Chalice's own failures too (a wrong method, a wrong content type), so that every
+    failure has one form.
+    """
+    # Every answer is text. With Chalice's own list each call is held to it twice, for 6 us.
+    app.api.binary_types = []
+    headers_of = _Headers(settings.allowed_origins)
+
+    @app.middleware("http")
+    def answer(event: ChaliceRequest, get_response: Callable[[Any], Response]) -> Response:
+        started = time.perf_counter()
+        response = _answer(event, get_response)
+        if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
+            outage.suspect()
+        response.headers.update(headers_of(event.headers, response.headers))
+        if request_id := logs.correlation_id():
+            response.headers[REQUEST_ID_HEADER] = request_id
+        if event.method == "HEAD":
+            response.body = ""
+        _log_request(event, response, started)
+        return response
+
+
+def answer_further_methods(app: Chalice) -> None:
+    """Answer HEAD wherever GET is answered, and OPTIONS everywhere.
+
+    API Gateway's own preflights know one origin, and a browser sends credentials to none but
+    the origin that is named: docs/decisions/0049.
+    """
+    for path, methods in list(app.routes.items()):
+        if "GET" in methods:
+            app.route(path, methods=["HEAD"])(methods["GET"].view_function)
+        allowed = ", ".join(sorted({*methods, "OPTIONS"}))
+        app.route(path, methods=["OPTIONS"])(_preflight(allowed))
+
+
+def _preflight(allowed: str) -> Callable[..., Response]:
+    def preflight(**_path: str) -> Response:
+        response = no_content()
+        response.headers["Access-Control-Allow-Methods"] = allowed
+        return response
+
+    return preflight
+
+
+def _answer(event: ChaliceRequest, get_response: Callable[[Any], Response]) -> Response:
+    try:
+        response = get_response(event)
+    except Problem as problem:
+        if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            log.error("request failed", exc_info=True, extra={"fields": {"reason": str(problem)}})
+        if problem.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+            return problem_response(errors.Internal())
+        return problem_response(problem)
+    if isinstance(response.body, dict) and "Code" in response.body:
+        return problem_response(_chalice_problem(response.status_code))
+    return response
+
+
+def _chalice_problem(status: int) -> Problem:
+    """Return our form of a failure that Chalice answered by itself."""
+    match status:
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            return errors.UnknownRoute()
+        case HTTPStatus.UNSUPPORTED_MEDIA_TYPE:
+            return errors.UnsupportedMediaType()
+        case HTTPStatus.BAD_REQUEST:
+            return errors.InvalidJson()
+        case _:
+            return errors.Internal()
+
+
+class _Headers:
+    """Makes the headers that every answer has.
+
+    With a list of allowed origins the caller's own is named if it is on the list, and another
+    one if it is not, which keeps the browser from showing the answer to the page. No cache keeps
+    an answer to a token, nor one to a cookie that its route does not call public; of the others
+    a cache keeps what their routes say.
+    """
+
+    def __init__(self, allowed_origins: tuple[str, ...]) -> None:
+        self._allowed = allowed_origins
+        self._fixed = {**SAFE_HEADERS, **CORS.get_access_control_headers()}
+        # A cache that is told to keep an answer to nobody must not give it to somebody.
+        self._fixed["Vary"] = "Authorization, Origin" if allowed_origins else "Authorization"
+        if allowed_origins:
+            self._fixed["Access-Control-Allow-Credentials"] = "true"
+
+    def __call__(
+        self, asked: Mapping[str, str], answered: Mapping[str, str | list[str]]
+    ) -> dict[str, str]:
+        headers = self._fixed.copy()
+        own = str(answered.get("Cache-Control", ""))
+        if "authorization" in asked or ("cookie" in asked and not own.startswith("public")):
+            headers["Cache-Control"] = _KEPT_BY_NOBODY
+        elif own:
+            del headers["Cache-Control"]
+        if self._allowed:
+            origin = asked.get("origin")
+            known = origin if origin and origin in self._allowed else self._allowed[0]
+            headers["Access-Control-Allow-Origin"] = known
+        return headers
+
+
+def _log_request(event: ChaliceRequest, response: Response, started: float) -> None:
+    status = int(response.status_code)
+    fields = {
+        "method": event.method,
+        "route": event.context.get("resourcePath"),
+        "status": status,
+        "status_class": f"{status // 100}xx",
+        "request_ms": round((time.perf_counter() - started) * 1000, 1),
+    }
+    log.info("request", extra={"fields": fields, "metrics": metrics.REQUEST})

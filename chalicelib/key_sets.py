@@ -1,0 +1,92 @@
+"""An identity provider's published keys, kept so that neither its outage nor garbage stops us.
+
+A set is fetched when it is five minutes old, so a withdrawn key leaves within that time. While
+the provider fails, the last good set is used for up to an hour. A set is fetched again for an
+unknown key id too, as after a rotation, and at most once in ten seconds for whatever reason.
+"""
+
+import threading
+from datetime import datetime, timedelta
+
+import jwt
+
+from chalicelib.errors import Unauthenticated, Unavailable
+from chalicelib.observability.logs import log
+
+FRESH = timedelta(minutes=5)
+KEPT = timedelta(hours=1)
+COOL_DOWN = timedelta(seconds=10)
+TIMEOUT_SECONDS = 2.0
+
+
+class KeySet:
+    """The keys published at one URL; threads share it.
+
+    A known key of a fresh set takes no lock. Whoever finds the set too old fetches it and waits
+    two seconds at most; others go on with the old one meanwhile.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=TIMEOUT_SECONDS)
+        self._keys: dict[str, jwt.PyJWK] = {}
+        self._fetched: datetime | None = None
+        self._tried: datetime | None = None
+        self._failed = False
+        # Of the latest fetch; set once it has ended, in whatever way.
+        self._fetch: threading.Event | None = None
+        self._lock = threading.Lock()
+
+    def find(self, kid: str | None, now: datetime) -> jwt.PyJWK:
+        """Return the key of an id.
+
+        Raises Unauthenticated for an id that the provider does not publish, and Unavailable if
+        the provider cannot be asked.
+        """
+        if kid is None:
+            raise Unauthenticated("The token does not say which key it is signed with")
+        key = self._keys.get(kid)
+        if key is not None and self._is_younger_than(FRESH, now):
+            return key
+        fetch, is_own = self._begin(now)
+        has_nothing = key is None or not self._is_younger_than(KEPT, now)
+        if fetch is not None and (is_own or has_nothing):
+            fetch.wait(TIMEOUT_SECONDS)
+        if not self._is_younger_than(KEPT, now):
+            raise Unavailable("The identity provider's keys cannot be reached")
+        key = self._keys.get(kid)
+        if key is None and self._failed:
+            raise Unavailable("The identity provider's keys cannot be reached")
+        if key is None:
+            raise Unauthenticated("The token is signed with a key that is not published")
+        return key
+
+    def _is_younger_than(self, age: timedelta, now: datetime) -> bool:
+        """Return whether the set was fetched within `age`; not if the clock was set back."""
+        return self._fetched is not None and timedelta(0) <= now - self._fetched < age
+
+    def _begin(self, now: datetime) -> tuple[threading.Event | None, bool]:
+        """Return the fetch that is under way, and whether this call began it.
+
+        None is under way within the cool-down after one that has ended.
+        """
+        with self._lock:
+            if self._fetch is not None and not self._fetch.is_set():
+                return self._fetch, False
+            if self._tried is not None and timedelta(0) <= now - self._tried < COOL_DOWN:
+                return None, False
+            self._tried, self._failed = now, True
+            self._fetch = threading.Event()
+            # A thread, since a time-out of a socket bounds neither a name's resolution nor a
+            # provider that sends a byte a second.
+            threading.Thread(target=self._run, args=(self._fetch, now), daemon=True).start()
+            return self._fetch, True
+
+    def _run(self, fetch: threading.Event, now: datetime) -> None:
+        try:
+            keys = {key.key_id: key for key in self._client.get_signing_keys() if key.key_id}
+        except Exception:  # noqa: BLE001 - whatever it is, the last good set stays
+            log.warning("the identity provider's keys were not fetched", exc_info=True)
+        else:
+            self._keys, self._fetched, self._failed = keys, now, False
+        finally:
+            fetch.set()

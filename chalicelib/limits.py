@@ -1,0 +1,233 @@
+"""Limits of how often a person or an address may write: GCRA, one date in one row.
+
+The generic cell rate algorithm (ITU-T I.371, annex A) keeps one instant for each limited thing:
+the theoretical arrival time `tat` of its next write if it wrote at an even pace. A write is
+allowed while `tat` is at most `burst - 1` intervals ahead of now, and moves it on by one interval.
+A row is worth nothing once its `tat` has passed, and a TTL index deletes it then.
+"""
+
+import hashlib
+import hmac
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any, NamedTuple, TypedDict
+
+from pydantic import SecretStr
+from pymongo import ASCENDING, IndexModel, UpdateOne, WriteConcern
+from pymongo.collection import Collection as MongoCollection
+from pymongo.errors import BulkWriteError
+
+from chalicelib.database import Collection, Document
+from chalicelib.errors import Misconfigured, TooFast
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+
+# How much more often an address may write than a person: offices and phones share addresses.
+ADDRESS_SHARE = 10
+# Addresses share this many rows of a limit, so that no number of addresses makes more of them.
+SLOTS = 2**18
+_IPV4_PREFIX, _IPV6_PREFIX = 24, 64
+
+_MILLISECOND = timedelta(milliseconds=1)
+_DUPLICATE_KEY = 11_000
+_CONVERSION_FAILURE = 241
+# Of a first insert that another call has overtaken, for each of the two rows.
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How often one person may do one class of writes: `burst` at once, then one each `every`."""
+
+    name: str
+    burst: int
+    every: timedelta
+
+
+COMMENTS = Limit("comments", burst=20, every=timedelta(seconds=3))
+POSTS = Limit("posts", burst=20, every=timedelta(seconds=5))
+# Actions of the activity feed, which applications tell of in somebody's name.
+ACTIONS = Limit("actions", burst=60, every=timedelta(seconds=1))
+# What one click does: reactions, follows, mutes, blocks, settings, states.
+CLICKS = Limit("clicks", burst=120, every=timedelta(milliseconds=500))
+# Edits and deletions of what one wrote.
+EDITS = Limit("edits", burst=60, every=timedelta(seconds=1))
+NODES = Limit("nodes", burst=200, every=timedelta(seconds=1))
+# Nodes that a first comment makes on an open site.
+OPENED = Limit("opened", burst=20, every=timedelta(minutes=1))
+# Campaigns, zones and what is switched of them.
+INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))
+MONEY = Limit("money", burst=60, every=timedelta(seconds=1))
+# Removing a visitor's profile, which needs no token.
+VISITORS = Limit("visitors", burst=20, every=timedelta(seconds=5))
+
+ALL = (COMMENTS, POSTS, ACTIONS, CLICKS, EDITS, NODES, OPENED, INVENTORY, MONEY, VISITORS)
+
+
+class LimitRow(TypedDict):
+    """A person's or a slot's use of one limit; `_id` names neither a person nor an address."""
+
+    _id: str
+    tat: datetime
+
+
+LIMITS = Collection(
+    "limit",
+    LimitRow,
+    indexes=(IndexModel([("tat", ASCENDING)], expireAfterSeconds=0),),
+    shard_key={"_id": "hashed"},
+)
+
+
+class Allowance(NamedTuple):
+    """One row of a limit and what it allows."""
+
+    row_id: str
+    burst: int
+    every: timedelta
+
+    def latest(self, now: datetime) -> datetime:
+        """Return the latest `tat` at which one more write is allowed."""
+        return now + (self.burst - 1) * self.every
+
+
+class _Step(NamedTuple):
+    allowance: Allowance
+    update: UpdateOne
+
+
+def take(runtime: Runtime, limit: Limit, caller: Principal | None, address: str | None) -> None:
+    """Count one write against the caller's and the address's allowance, in one round trip.
+
+    An admin is not limited, nor is anybody with PLAZA_LIMITS=off. `address` is as `source` gives
+    it. Raises TooFast, which says when to come again, and has written nothing then.
+    """
+    factor = runtime.settings.limits
+    if factor is None or (caller is not None and caller.has("admin")):
+        return
+    allowances = _allowances(limit, caller, address, factor, runtime.settings.signing_keys)
+    # Losing a count in an election is no harm; waiting for a majority at every write would be.
+    rows = runtime.database[LIMITS.name].with_options(write_concern=WriteConcern(1))
+    now = runtime.now()
+    steps = _steps(allowances, now)
+    for _ in range(_ATTEMPTS):
+        steps = _run(rows, steps)
+        if not steps:
+            return
+        waiting = _wait(rows, [step.allowance for step in steps], now)
+        if waiting > timedelta(0):
+            raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
+    raise TooFast(retry_after_seconds=1)
+
+
+def _allowances(
+    limit: Limit,
+    caller: Principal | None,
+    address: str | None,
+    factor: float,
+    keys: Sequence[SecretStr],
+) -> list[Allowance]:
+    """Return the person's allowance and then the address's, as far as they are known."""
+    if not keys:
+        raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
+    key, allowed = keys[0].get_secret_value().encode(), []
+    if caller is not None:
+        digest = hmac.digest(key, b"limit person\0" + caller.id.encode(), hashlib.sha256)
+        allowed.append((f"{limit.name}:{digest[:12].hex()}", factor))
+    if address is not None:
+        digest = hmac.digest(key, b"limit address\0" + address.encode(), hashlib.sha256)
+        slot = int.from_bytes(digest[:8]) % SLOTS
+        allowed.append((f"{limit.name}:@{slot}", factor * ADDRESS_SHARE))
+    return [
+        Allowance(row_id, max(1, round(limit.burst * times)), _whole(limit.every / times))
+        for row_id, times in allowed
+    ]
+
+
+def _steps(allowances: Sequence[Allowance], now: datetime) -> list[_Step]:
+    """Return the updates that count a write, in order; one that fails ends those after it.
+
+    The allowances after the first are looked at before anything is counted.
+    """
+    guards = [_Step(each, _refusal(each, now)) for each in allowances[1:]]
+    return guards + [_Step(each, _count(each, now)) for each in allowances]
+
+
+def _count(allowance: Allowance, now: datetime) -> UpdateOne:
+    """Return the update that counts one write.
+
+    For a row that is too far ahead it tries to insert a second one, a duplicate.
+    """
+    moved = {"$add": [{"$max": ["$tat", now]}, allowance.every // _MILLISECOND]}
+    allowed = {"_id": allowance.row_id, "tat": {"$lte": allowance.latest(now)}}
+    return UpdateOne(allowed, [{"$set": {"tat": moved}}], upsert=True)
+
+
+def _refusal(allowance: Allowance, now: datetime) -> UpdateOne:
+    """Return an update that fails for a row that is too far ahead, and else changes nothing.
+
+    A row's id is no date: converting it is what fails.
+    """
+    refused = {"_id": allowance.row_id, "tat": {"$gt": allowance.latest(now)}}
+    return UpdateOne(refused, [{"$set": {"tat": {"$toDate": "$_id"}}}])
+
+
+def _run(rows: MongoCollection[Document], steps: Sequence[_Step]) -> list[_Step]:
+    """Run the steps as one command; return those left from the first that failed on."""
+    try:
+        rows.bulk_write([step.update for step in steps], ordered=True)
+    except BulkWriteError as error:
+        details: Any = error.details
+        faults = details["writeErrors"]
+        if not faults or faults[0]["code"] not in {_DUPLICATE_KEY, _CONVERSION_FAILURE}:
+            raise
+        return list(steps[faults[0]["index"] :])
+    return []
+
+
+def _wait(
+    rows: MongoCollection[Document], allowances: Sequence[Allowance], now: datetime
+) -> timedelta:
+    """Return how long until each of the allowances allows a write; nothing if they do now.
+
+    They may although a step failed: two first writes at once insert the same row.
+    """
+    latest = {each.row_id: each.latest(now) for each in allowances}
+    found = rows.find({"_id": {"$in": list(latest)}})
+    return max((row["tat"] - latest[row["_id"]] for row in found), default=timedelta(0))
+
+
+def _whole(span: timedelta) -> timedelta:
+    """Return a span in whole milliseconds, as the dates of a row are."""
+    return max(1, round(span / _MILLISECOND)) * _MILLISECOND
+
+
+def source(context: Mapping[str, Any], headers: Mapping[str, str], trusted_hops: int) -> str | None:
+    """Return the network that a request comes from: a /24 of IPv4 or a /64 of IPv6.
+
+    API Gateway names the address that it was called from, and adds it to X-Forwarded-For. With
+    `trusted_hops` proxies of one's own in front, the caller is as many entries before that one;
+    what stands further left is whatever the caller sent. None if the gateway names no address.
+    """
+    named = (context.get("identity") or {}).get("sourceIp")
+    if trusted_hops:
+        forwarded = headers.get("x-forwarded-for", "").split(",")
+        if len(forwarded) > trusted_hops:
+            return _network(forwarded[-1 - trusted_hops].strip()) or _network(named)
+    return _network(named)
+
+
+def _network(text: str | None) -> str | None:
+    try:
+        address = ip_address(text or "")
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is None:
+            return str(IPv6Address(int(address) >> _IPV6_PREFIX << _IPV6_PREFIX))
+        address = address.ipv4_mapped
+    spare_bits = 32 - _IPV4_PREFIX
+    return str(IPv4Address(int(address) >> spare_bits << spare_bits))

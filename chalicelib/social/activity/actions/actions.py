@@ -1,0 +1,235 @@
+"""Actions: what happened, as the activity feed keeps it, and the record that feeds refer to.
+
+An action is kept apart from the data of the application that it is about, so that no code of
+the feed has to understand those (Entexis' newsfeed).
+"""
+
+from datetime import datetime
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.database.validators import AtMost
+from chalicelib.errors import Forbidden
+from chalicelib.identity import Principal
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+from chalicelib.social import outbox
+from chalicelib.social.activity.actions import telling
+from chalicelib.social.activity.actions.models import MAX_AUDIENCE, MAX_REFS, NewAction, fields_for
+from chalicelib.social.activity.actions.types import MAX_NAMED_FIELDS, MAX_TAGS
+from chalicelib.social.activity.actions.visibility import may_see
+from chalicelib.social.activity.org import people
+from chalicelib.social.delivery import leases
+from chalicelib.social.delivery.leases import FanOut
+from chalicelib.social.errors import NoOrgUnit, UnknownAction
+from chalicelib.social.graph import users
+from chalicelib.social.graph.users import By
+from chalicelib.social.messages import Cascade, DeliverAction
+
+# Its actor, its refs, and what its descriptor names.
+MAX_MENTIONS = 1 + MAX_REFS + MAX_NAMED_FIELDS
+NEWEST_FIRST = [("conducted", DESCENDING), ("_id", DESCENDING)]
+
+
+class StoredRef(TypedDict):
+    """Something that an action is about."""
+
+    id: str
+    type: str
+    name: str
+
+
+class StoredAction(TypedDict):
+    """An action, or the tombstone of one.
+
+    `team` and `department` are the actor's of that time. `hidden_version` counts how often it
+    was hidden or shown, `event_count` what has happened to it, erased or not. What was hidden
+    before `hidden_by` was kept may be shown by its actor.
+    """
+
+    _id: str
+    actor: By
+    conducted: datetime
+    scope: Literal["team", "department", "restricted"]
+    audience: Annotated[list[str], AtMost(MAX_AUDIENCE)]
+    team: str | None
+    department: str | None
+    refs: Annotated[list[StoredRef], AtMost(MAX_REFS)]
+    descriptor: Document
+    tags: Annotated[list[str], AtMost(MAX_TAGS)]
+    mentions: Annotated[list[str], AtMost(MAX_MENTIONS)]
+    hidden: bool
+    hidden_by: NotRequired[Literal["actor", "moderator"]]
+    hidden_version: int
+    deleted: bool
+    comment_count: int
+    reaction_count: int
+    event_count: int
+    fan_out: FanOut
+
+
+ACTIONS = Collection(
+    "feed.action",
+    StoredAction,
+    indexes=(
+        *leases.INDEXES,
+        IndexModel([("refs.id", ASCENDING), *NEWEST_FIRST]),
+        IndexModel([("tags", ASCENDING), *NEWEST_FIRST]),
+        IndexModel([("actor.id", ASCENDING), *NEWEST_FIRST]),
+        IndexModel([("audience", ASCENDING), *NEWEST_FIRST]),
+        *(
+            IndexModel([(unit, ASCENDING), *NEWEST_FIRST], partialFilterExpression={"scope": unit})
+            for unit in ("team", "department")
+        ),
+        IndexModel([("descriptor.rater_id", ASCENDING)], sparse=True),
+        IndexModel([("mentions", ASCENDING), ("_id", ASCENDING)]),
+    ),
+    shard_key={"_id": "hashed"},
+)
+
+# What a deleted action keeps nothing of.
+_EMPTIED: Document = {
+    "actor.name": "",
+    "descriptor": {},
+    "refs": [],
+    "tags": [],
+    "mentions": [],
+    "audience": [],
+}
+
+# What nobody has done anything to yet.
+UNTOUCHED: Document = {
+    "hidden": False,
+    "hidden_version": 0,
+    "deleted": False,
+    "comment_count": 0,
+    "reaction_count": 0,
+    "event_count": 0,
+}
+
+
+def collection(database: Database[Document]) -> MongoCollection[Document]:
+    """Return the actions' collection."""
+    return database[ACTIONS.name]
+
+
+def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> Document:
+    """Store an action with its fan-out pending, in one write; then ask for the fan-out.
+
+    It goes to the team or department that the caller is in now. Raises NoOrgUnit where there
+    is none, and what `telling.check` raises.
+    """
+    actor = users.ensure(runtime, caller)
+    org, told = telling.check(runtime.database, caller, actor, new)
+    unit = {"team": org.team, "department": org.department}
+    if new.scope in unit and unit[new.scope] is None:
+        raise NoOrgUnit
+    now = runtime.now()
+    action: Document = {
+        "_id": new_id(now, runtime.random),
+        "actor": actor,
+        "conducted": now,
+        **unit,
+        **told,
+        **UNTOUCHED,
+        "fan_out": leases.new(runtime),
+    }
+    collection(runtime.database).insert_one(action)
+    runtime.queues.send(DeliverAction(action_id=action["_id"]))
+    return action
+
+
+def find(database: Database[Document], action_id: str) -> Document:
+    """Return an action, whoever may see it; raises UnknownAction."""
+    action = collection(database).find_one({"_id": action_id, "deleted": False})
+    if action is None:
+        raise UnknownAction
+    return action
+
+
+def find_visible(database: Database[Document], action_id: str, reader: Principal) -> Document:
+    """Return an action; raises UnknownAction for those who may not see it."""
+    where = {"_id": action_id, "deleted": False}
+    action = collection(database).find_one(where, fields_for(reader.id))
+    if action is None:
+        raise UnknownAction
+    org, blocked = people.viewpoint(database, reader.id, [action["actor"]["id"]])
+    if not may_see(action, reader.id, org, blocked):
+        raise UnknownAction
+    return action
+
+
+def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -> None:
+    """Take an action of the caller's out of every feed, or bring it back where it was.
+
+    Social moderators may hide any, and what they hid they alone may show. Doing so twice changes
+    nothing. Raises UnknownAction and Forbidden.
+    """
+    _check_power(runtime.database, action_id, caller)
+    is_moderator = caller.has("social_moderator")
+    where, change = _hiding(is_moderator) if hidden else _showing(is_moderator)
+    there = {"_id": action_id, "deleted": False, **where}
+    if _change(runtime, there, {**change, "$inc": {"hidden_version": 1}}):
+        runtime.queues.send(Cascade(action_id=action_id))
+    elif not hidden and not is_moderator and find(runtime.database, action_id)["hidden"]:
+        raise Forbidden("A moderator has hidden this action")
+
+
+def _hiding(is_moderator: bool) -> tuple[Document, Document]:  # noqa: FBT001
+    """Return what an action has to be like to be hidden, and the change."""
+    by = "moderator" if is_moderator else "actor"
+    # A moderator's hiding takes the place of the actor's, and never the other way round.
+    where = {"$or": [{"hidden": False}, {"hidden_by": {"$nin": [by, "moderator"]}}]}
+    return where, {"$set": {"hidden": True, "hidden_by": by}}
+
+
+def _showing(is_moderator: bool) -> tuple[Document, Document]:  # noqa: FBT001
+    where: Document = {} if is_moderator else {"hidden_by": {"$ne": "moderator"}}
+    return {**where, "hidden": True}, {"$set": {"hidden": False}, "$unset": {"hidden_by": ""}}
+
+
+def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
+    """Delete an action of the caller's, or as a social moderator; its items go in the background.
+
+    Raises UnknownAction and Forbidden.
+    """
+    _check_power(runtime.database, action_id, caller)
+    if bury(runtime, action_id):
+        runtime.queues.send(Cascade(action_id=action_id))
+
+
+def bury(runtime: Runtime, action_id: str) -> bool:
+    """Make an action a tombstone; tell whether it was not one before.
+
+    What stays is without content and without a name. By it a delivery that comes late, or
+    again, sees that there is nothing to deliver.
+    """
+    # Its fan-out goes on to its end, which comes soon: who was at it may have died.
+    gone = {**_EMPTIED, "deleted": True}
+    return _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
+
+
+def _check_power(database: Database[Document], action_id: str, caller: Principal) -> None:
+    if caller.has("social_moderator"):
+        find(database, action_id)
+    elif find_visible(database, action_id, caller)["actor"]["id"] != caller.id:
+        raise Forbidden("Only its actor can hide or delete an action")
+
+
+def _change(runtime: Runtime, there: Document, change: Document) -> bool:
+    """Change an action if it is as stated, and note that its items are to follow."""
+    cascade = Cascade(action_id=there["_id"])
+
+    def work(session: ClientSession) -> bool:
+        rows = collection(runtime.database)
+        changed = rows.update_one(there, change, session=session).matched_count == 1
+        if changed:
+            outbox.note(runtime, cascade, session)
+        return changed
+
+    return in_transaction(runtime.database, work)

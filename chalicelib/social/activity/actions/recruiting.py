@@ -1,0 +1,59 @@
+"""The sample application: what happens in recruiting, as the source of the feed has it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from chalicelib.identity import UserId
+from chalicelib.social.activity.actions.types import Descriptor, register
+from chalicelib.social.activity.refs import Name, RefId
+from chalicelib.texts import Paragraphs, at_most
+
+# The name of a user is the user's own; one that is sent is not looked at.
+UserName = Name | None
+Text = Annotated[Paragraphs, at_most(2_000)]
+
+
+class _Application(Descriptor):
+    """Somebody's application for a position."""
+
+    position_id: RefId
+    position_name: Name
+    applicant_id: RefId
+    applicant_name: Name
+
+
+@register
+class ApplicationRating(_Application):
+    """An applicant was rated, with a score of 0 to 5."""
+
+    type: Literal["application_rating"]
+    rater_id: UserId
+    rater_name: UserName = None
+    rating_score: Annotated[float, Field(ge=0, le=5)]
+    rating_text: Text | None = None
+
+
+@register
+class NewApplicant(_Application):
+    """Somebody applied."""
+
+    type: Literal["new_applicant"]
+
+
+@register
+class ApplicantHired(_Application):
+    """An applicant was hired."""
+
+    type: Literal["applicant_hired"]
+    hired_by_id: UserId
+    hired_by_name: UserName = None
+
+
+@register
+class RatingRequested(_Application):
+    """Somebody was asked to rate an applicant."""
+
+    type: Literal["rating_requested"]
+    requester_id: UserId
+    requester_name: UserName = None

@@ -1,0 +1,148 @@
+"""What an action says happened: a model for each type, from a registry that applications extend.
+
+An application registers its types before the first request, in a module that `app.py` imports:
+
+    @register
+    class InterviewHeld(Descriptor):
+        type: Literal["interview_held"]
+        applicant_id: RefId
+        applicant_name: Name
+
+A field `x_name` beside a field `x_id` is the name of what `x_id` names, and is changed when
+that is renamed. A user's `x_id` is a `UserId`, that of anything else a `RefId`: so a position may
+have the id of a user (docs/decisions/0054). Who bears no role `application` may name nobody but
+themselves in a `UserId`, and what stands in its `x_name` is the user's own name, whatever was sent
+(docs/decisions/0090). `recruiting` is the sample.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Self, TypeVar, get_args
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic.fields import FieldInfo
+
+from chalicelib.http import Input
+from chalicelib.identity import UserId
+from chalicelib.social.activity.refs import RefId, Tag, distinct
+
+MAX_TAGS = 20
+MAX_DESCRIPTOR_BYTES = 20_000
+# Over all types together: an action keeps the ids that it names, and a rename asks for each field.
+MAX_NAMED_FIELDS = 40
+# The type of a ref that is a user of Plaza; every other type is the application's.
+USER = "user"
+
+TypeName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+
+
+class Descriptor(Input):
+    """What happened, in at most 20 KB; a type adds its own fields, `type` among them."""
+
+    tags: Annotated[list[Tag], Field(max_length=MAX_TAGS), AfterValidator(distinct)] = Field(
+        default_factory=list
+    )
+
+    @model_validator(mode="after")
+    def _check_size(self) -> Self:
+        if len(self.model_dump_json().encode()) > MAX_DESCRIPTOR_BYTES:
+            raise ValueError(f"a descriptor must have at most {MAX_DESCRIPTOR_BYTES:,} bytes")
+        return self
+
+
+AnyDescriptor = TypeVar("AnyDescriptor", bound=Descriptor)
+
+DESCRIPTORS: dict[str, type[Descriptor]] = {}
+
+
+def register(descriptor: type[AnyDescriptor]) -> type[AnyDescriptor]:
+    """Register a type of descriptors under the one value of its field `type`.
+
+    Raises ValueError for a type that is registered already, TypeError for one without a name and
+    for one whose ids Plaza could not find again.
+    """
+    names = get_args(descriptor.model_fields["type"].annotation)
+    if len(names) != 1:
+        raise TypeError(f"{descriptor.__name__}.type has to be a Literal of one name")
+    if names[0] in DESCRIPTORS:
+        raise ValueError(f"the type {names[0]} is registered already")
+    _check_ids(descriptor)
+    DESCRIPTORS[names[0]] = descriptor
+    return descriptor
+
+
+def _check_ids(descriptor: type[Descriptor]) -> None:
+    """Check the ids of a type that is to be registered; raises TypeError."""
+    named = {id_ for id_, _ in _pairs(descriptor)}
+    for id_, field in descriptor.model_fields.items():
+        if id_ in named and not (_is_user(field) or _is(field, RefId)):
+            raise TypeError(f"{descriptor.__name__}.{id_} has to be a UserId or a RefId")
+        if id_ not in named and _is_user(field):
+            raise TypeError(f"{descriptor.__name__}.{id_} has to be an x_id with an x_name beside")
+        if any(_is_user(each) != _is_user(field) for each in _alike(id_)):
+            raise TypeError(f"{descriptor.__name__}.{id_} is a user's in one type, and in one not")
+    if len(named_fields().keys() | named) > MAX_NAMED_FIELDS:
+        raise TypeError(f"all types together have at most {MAX_NAMED_FIELDS} named ids")
+
+
+def _alike(id_: str) -> list[FieldInfo]:
+    """Return the fields of one name, of all types."""
+    all_fields = (each.model_fields for each in DESCRIPTORS.values())
+    return [fields[id_] for fields in all_fields if id_ in fields]
+
+
+def _pairs(descriptor: type[Descriptor]) -> list[tuple[str, str]]:
+    """Return the fields `x_id` of a type with the `x_name` beside them."""
+    fields = descriptor.model_fields
+    named = (name.removesuffix("_name") for name in fields if name.endswith("_name"))
+    return [(f"{stem}_id", f"{stem}_name") for stem in named if f"{stem}_id" in fields]
+
+
+def _is(field: FieldInfo, annotation: Any) -> bool:
+    return field.rebuild_annotation() in (annotation, annotation | None)
+
+
+def _is_user(field: FieldInfo) -> bool:
+    return _is(field, UserId)
+
+
+def named_fields() -> dict[str, str]:
+    """Return the name's field by the id's field, over all types: `{rater_id: rater_name}`."""
+    return dict(sorted(pair for each in DESCRIPTORS.values() for pair in _pairs(each)))
+
+
+def named_users() -> dict[str, str]:
+    """Return those of the named fields that name users."""
+    # Whether it is a user's, a field says alike in all types.
+    return {id_: name for id_, name in named_fields().items() if _is_user(_alike(id_)[0])}
+
+
+def named_things() -> dict[str, str]:
+    """Return those of the named fields that name what the application keeps."""
+    users = named_users()
+    return {id_: name for id_, name in named_fields().items() if id_ not in users}
+
+
+def persons(descriptor: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields that name users in a descriptor, by that of the id, as far as given."""
+    return _given(descriptor, of_users=True)
+
+
+def things(descriptor: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields that name what the application keeps, as far as given."""
+    return _given(descriptor, of_users=False)
+
+
+def _given(descriptor: Mapping[str, Any], *, of_users: bool) -> dict[str, str]:
+    model = DESCRIPTORS[descriptor["type"]]
+    return {
+        id_: name
+        for id_, name in _pairs(model)
+        if descriptor.get(id_) and _is_user(model.model_fields[id_]) is of_users
+    }
+
+
+def mentions(actor_id: str, ref_ids: Iterable[str], descriptor: dict[str, Any]) -> list[str]:
+    """Return the ids that an action names, each once: its actor, its refs, its descriptor's."""
+    fields = (id_ for id_, _ in _pairs(DESCRIPTORS[descriptor["type"]]))
+    named = (descriptor[field] for field in fields if descriptor.get(field))
+    return sorted({actor_id, *ref_ids, *named})

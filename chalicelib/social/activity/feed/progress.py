@@ -1,0 +1,41 @@
+"""How far the fan-outs of actions have come, and those that failed, for actors and staff."""
+
+from typing import Any
+
+from chalicelib.errors import Forbidden
+from chalicelib.http import PageQuery
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from chalicelib.social.activity.actions import actions
+from chalicelib.social.activity.feed.action_fan_out import OF_ACTIONS
+from chalicelib.social.delivery import engine
+from chalicelib.social.delivery.progress import answer_of, failed_of, for_staff
+from chalicelib.social.errors import NotFailed
+
+
+def of(runtime: Runtime, action_id: str, caller: Principal) -> dict[str, Any]:
+    """Return how far an action's fan-out has come, for its actor and for staff.
+
+    Raises UnknownAction, and Forbidden for those who may see the action but not this.
+    """
+    action = actions.find(runtime.database, action_id)
+    is_staff = caller.has("social_moderator")
+    if caller.id != action["actor"]["id"] and not is_staff:
+        actions.find_visible(runtime.database, action_id, caller)
+        raise Forbidden("A fan-out is shown to the action's actor and to moderators")
+    return for_staff(action["fan_out"]) if is_staff else answer_of(action["fan_out"])
+
+
+def failed(runtime: Runtime, query: PageQuery) -> dict[str, Any]:
+    """Return a page of the actions' fan-outs that were given up: `{fan_outs, next}`."""
+    return failed_of(runtime, actions.ACTIONS.name, {"action": "_id", "actor": "actor"}, query)
+
+
+def retry(runtime: Runtime, action_id: str) -> None:
+    """Have an action's fan-out that was given up go on from where it stood.
+
+    Raises UnknownAction, and NotFailed for one that was not given up.
+    """
+    if not engine.retry(runtime, OF_ACTIONS, action_id):
+        actions.find(runtime.database, action_id)
+        raise NotFailed

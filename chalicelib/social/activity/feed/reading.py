@@ -1,0 +1,221 @@
+"""Reading a feed: two queries a page, whatever its size.
+
+The first reads the places of the feed in their order, with the reader as of today; the second
+reads the actions that stand there. A third one reads on where some of them are not the reader's
+any more. docs/decisions/0053 says what a page is under changes.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.http import PageQuery, payloads
+from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.runtime import Runtime
+from chalicelib.social.activity.actions import actions
+from chalicelib.social.activity.actions.models import action_answer, fields_for
+from chalicelib.social.activity.actions.visibility import may_see
+from chalicelib.social.activity.feed import items
+from chalicelib.social.activity.org import people
+from chalicelib.social.activity.org.places import Org
+from chalicelib.social.graph import users
+from chalicelib.social.paging.positions import Position, milliseconds, moment
+
+# Read beyond a page, to stand in for what is not the reader's any more and still to be taken out.
+SPARE = 5
+# What has risen is counted so far.
+MAX_NEWER = 1_000
+MAX_UNREAD = 100
+# An item says since when it stands where it does before the write is done: for longer than that
+# takes, and for clocks, what rose shortly before the first page is counted as newer.
+RISING = timedelta(seconds=5)
+
+# What of the reader decides on what the feed shows.
+_READER = {"_id": 0, "team": 1, "department": 1, "muted": 1}
+# Of more blocks than these, which hardly anybody has, a page asks for those with its actors.
+MANY_BLOCKS = 1_000
+_BLOCKED = {"_id": 0, "across": {"$slice": [users.BLOCKED_EITHER_WAY, MANY_BLOCKS + 1]}}
+
+
+class _Place(NamedTuple):
+    """Where a page begins: after a position, in the feed of the time of its first page."""
+
+    snapshot: datetime
+    after: Position | None
+
+
+class _Found(NamedTuple):
+    """What the first query finds: places, the reader, and how many have risen.
+
+    `blocked` are those on the other side of a block with the reader: one more than `MANY_BLOCKS`
+    where there are so many.
+    """
+
+    positions: list[Position]
+    reader: Document
+    newer: int
+    blocked: list[str]
+
+
+def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
+    """Return `{actions, next, newer}`: a page of a feed by relevancy, the nearest first.
+
+    `newer` counts, up to 1,000, what came or rose since the first page, which is not on the
+    later ones, and in the last seconds before it, which may be. A page may be short before the
+    end; `next` alone tells whether there is more.
+    """
+    keys = runtime.settings.signing_keys
+    place = _Place(runtime.now(), None)
+    if query.cursor:
+        place = _decode(decode_cursor(query.cursor, _scope(reader_id), keys))
+    count = query.limit + SPARE
+    found = _find(runtime.database, reader_id, place, count)
+    bodies = _bodies(runtime.database, reader_id, found, query.limit + 1)
+    shown = [each for each in found.positions if each.post_id in bodies]
+    last = _end(found.positions, shown, query.limit, is_full=len(found.positions) == count)
+    answers = [action_answer(bodies[each.post_id], each.ts) for each in shown[: query.limit]]
+    fitting = payloads.fitting(answers)
+    if fitting < len(answers):
+        last = shown[fitting - 1]
+    return {
+        "actions": answers[:fitting],
+        "next": cursor_of(runtime, reader_id, place.snapshot, last) if last else None,
+        "newer": found.newer,
+    }
+
+
+def _end(
+    examined: list[Position], shown: list[Position], limit: int, *, is_full: bool
+) -> Position | None:
+    """Return where the next page goes on; None at the end."""
+    if len(shown) > limit:
+        return shown[limit - 1]
+    return examined[-1] if is_full else None
+
+
+def _find(database: Database[Document], reader_id: str, place: _Place, count: int) -> _Found:
+    """Read places of a feed and its reader, and count what has risen, in one query."""
+    mine: Document = {"user_id": reader_id, "hidden": False}
+    me: Document = {"$match": {"_id": reader_id}}
+    stages: list[Document] = [
+        {"$match": _following(mine, place)},
+        {"$sort": {"relevancy": -1, "action_id": -1}},
+        {"$limit": count},
+        {"$project": {"_id": 0, "relevancy": 1, "action_id": 1}},
+        {"$unionWith": {"coll": people.PEOPLE.name, "pipeline": [me, {"$project": _READER}]}},
+        {"$unionWith": {"coll": users.USERS.name, "pipeline": [me, {"$project": _BLOCKED}]}},
+    ]
+    if place.after:
+        stages.append({"$unionWith": {"coll": items.ITEMS.name, "pipeline": _newer(mine, place)}})
+    rows = list(
+        items.collection(database).aggregate(
+            stages,
+            hint=dict(items.FEED_ORDER),
+            # Room for all in the first batch, since another one would be another query.
+            batchSize=count + len(stages),
+        )
+    )
+    return _Found(
+        [Position(row["relevancy"], row["action_id"]) for row in rows if "action_id" in row],
+        next((row for row in rows if "muted" in row), people.NEW_PERSON),
+        sum(row.get("newer", 0) for row in rows),
+        next((row["across"] for row in rows if "across" in row), []),
+    )
+
+
+def _following(mine: Document, place: _Place) -> Document:
+    """Return the filter of what follows a position: two whole ranges of the index.
+
+    With the position as one condition among others, every item would be fetched to check it.
+    """
+    if place.after is None:
+        return mine
+    unrisen = mine | {"risen": {"$lte": place.snapshot}}
+    relevancy, action_id = place.after
+    same = {"relevancy": relevancy, "action_id": {"$lt": action_id}}
+    return {"$or": [unrisen | same, unrisen | {"relevancy": {"$lt": relevancy}}]}
+
+
+def _newer(mine: Document, place: _Place) -> list[Document]:
+    return [
+        {"$match": mine | {"risen": {"$gt": place.snapshot - RISING}}},
+        # The order is what makes the server take the index by `risen`, of two that would do.
+        {"$sort": {"risen": -1}},
+        {"$limit": MAX_NEWER},
+        {"$count": "newer"},
+    ]
+
+
+def _bodies(
+    database: Database[Document], reader_id: str, found: _Found, wanted: int
+) -> dict[str, Document]:
+    """Return the actions that are the reader's today, by id: of so many places, or of them all.
+
+    The places beyond are looked at where not all the others are the reader's.
+    """
+    first, spare = found.positions[:wanted], found.positions[wanted:]
+    bodies = _visible(database, reader_id, found, first)
+    if spare and len(bodies) < wanted:
+        bodies |= _visible(database, reader_id, found, spare)
+    return bodies
+
+
+def _visible(
+    database: Database[Document], reader_id: str, found: _Found, positions: list[Position]
+) -> dict[str, Document]:
+    """Return the actions at some places that the reader may see and has not muted, by id."""
+    ids = [position.post_id for position in positions]
+    cursor = actions.collection(database).find({"_id": {"$in": ids}}, fields_for(reader_id))
+    # Larger than what there is, or the server waits to be asked for more.
+    rows = list(cursor.batch_size(len(ids) + 1))
+    blocked = frozenset(found.blocked)
+    if len(blocked) > MANY_BLOCKS:
+        actors = {action["actor"]["id"] for action in rows}
+        blocked = people.viewpoint(database, reader_id, actors).blocked
+    reader = found.reader
+    today = Org(reader["team"], reader["department"])
+    return {
+        action["_id"]: action
+        for action in rows
+        if not action["hidden"]
+        and action["actor"]["id"] not in reader["muted"]
+        and may_see(action, reader_id, today, blocked)
+    }
+
+
+def unread(runtime: Runtime, reader_id: str) -> int:
+    """Count what came or rose in a feed since its reader last looked, up to `MAX_UNREAD`."""
+    person = people.collection(runtime.database).find_one({"_id": reader_id}, {"seen": 1})
+    risen: Document = {"risen": {"$gt": person["seen"]}} if person and person["seen"] else {}
+    return items.collection(runtime.database).count_documents(
+        {"user_id": reader_id, "hidden": False, "own": False, **risen},
+        limit=MAX_UNREAD,
+        hint=items.BY_RISE,
+    )
+
+
+def see(runtime: Runtime, reader_id: str) -> None:
+    """Note that a reader has looked at the feed by now."""
+    unknown = {name: value for name, value in people.NEW_PERSON.items() if name != "seen"}
+    people.collection(runtime.database).update_one(
+        {"_id": reader_id},
+        {"$max": {"seen": runtime.now()}, "$setOnInsert": unknown},
+        upsert=True,
+    )
+
+
+def cursor_of(runtime: Runtime, reader_id: str, snapshot: datetime, last: Position) -> str:
+    """Return the cursor of what follows a position, in the feed of the time of a snapshot."""
+    position = [milliseconds(snapshot), milliseconds(last.ts), last.post_id]
+    return encode_cursor(position, _scope(reader_id), runtime.settings.signing_keys)
+
+
+def _scope(reader_id: str) -> str:
+    return f"feed:{reader_id}"
+
+
+def _decode(position: list[Any]) -> _Place:
+    snapshot, relevancy, action_id = position
+    return _Place(moment(snapshot), Position(moment(relevancy), action_id))

@@ -1,0 +1,76 @@
+"""How much an action concerns a reader, as a time: the rules alone, on what was read before.
+
+A relevancy is the greatest score of all that happened to an action. It is a datetime, so that
+nothing old has to be lowered for something new to stand above it (the newsfeed of Entexis). Ties
+are those of the time of the event (docs/decisions/0050).
+"""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+
+from chalicelib.settings import Settings
+from chalicelib.social.activity.actions.events import Event
+from chalicelib.social.activity.org.places import PersonOverTime as Person
+
+
+class Tie(Enum):
+    """What binds a reader to an event, nearest first."""
+
+    SELF = "self"
+    CLOSE = "close"
+    TEAM = "team"
+    DEPARTMENT = "department"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """How far each tie sets an event back; of later events, those without a tie do not count."""
+
+    close: timedelta
+    team: timedelta
+    department: timedelta
+    none: timedelta
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Penalties":
+        """Return the table that is set."""
+        return cls(
+            close=timedelta(seconds=settings.penalty_close_seconds),
+            team=timedelta(seconds=settings.penalty_team_seconds),
+            department=timedelta(seconds=settings.penalty_department_seconds),
+            none=timedelta(seconds=settings.penalty_no_tie_seconds),
+        )
+
+
+def score(
+    reader: Person, event: Event, by: Person, refs: AbstractSet[str], penalties: Penalties
+) -> datetime | None:
+    """Return what one event makes of its action for a reader; None where it does not count."""
+    match nearest_tie(reader, event, by, refs):
+        case Tie.SELF:
+            return event.ts
+        case Tie.CLOSE:
+            return event.ts - penalties.close
+        case Tie.TEAM:
+            return event.ts - penalties.team
+        case Tie.DEPARTMENT:
+            return event.ts - penalties.department
+        case Tie.NONE:
+            return event.ts - penalties.none if event.conducting else None
+
+
+def nearest_tie(reader: Person, event: Event, by: Person, refs: AbstractSet[str]) -> Tie:
+    """Return the nearest tie of its time between a reader and an event's person, or its refs."""
+    if reader.id == by.id or reader.id in refs:
+        return Tie.SELF
+    mine, theirs = reader.at(event.ts), by.at(event.ts)
+    if not mine.assigned.isdisjoint(refs) or mine.manager == by.id or theirs.manager == reader.id:
+        return Tie.CLOSE
+    if mine.team is not None and mine.team == theirs.team:
+        return Tie.TEAM
+    if mine.department is not None and mine.department == theirs.department:
+        return Tie.DEPARTMENT
+    return Tie.NONE

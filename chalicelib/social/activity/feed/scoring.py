@@ -1,0 +1,134 @@
+"""How near actions are to their readers, from what is stored of both."""
+
+from collections.abc import Collection as Some
+from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from chalicelib.social.activity.actions import events
+from chalicelib.social.activity.actions.events import Event
+from chalicelib.social.activity.feed.relevancy import Penalties, score
+from chalicelib.social.activity.org import people
+from chalicelib.social.activity.org.places import PersonOverTime
+
+# What of an action has a part in its relevancy.
+FIELDS = {"actor.id": 1, "conducted": 1, "refs.id": 1}
+
+
+class Standing(NamedTuple):
+    """How near an action is to a reader, and whether by the reader's own doing."""
+
+    relevancy: datetime
+    own: bool
+
+
+# By reader and action.
+Standings = dict[tuple[str, str], Standing]
+
+
+class Scored(NamedTuple):
+    """How actions stand with readers, and from how many events of each, the conducting aside."""
+
+    standings: Standings
+    event_counts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class _Ties:
+    """What was read of the people: their places, and the ids that a tie may be made by."""
+
+    histories: Mapping[str, PersonOverTime]
+    named: AbstractSet[str]
+    penalties: Penalties
+
+
+def of_actions(runtime: Runtime, actions: Iterable[Document], reader_ids: Some[str]) -> Scored:
+    """Return how each action stands with each reader, from all that happened to it."""
+    by_id = {action["_id"]: action for action in actions}
+    happened = {
+        action["_id"]: [Event(action["actor"]["id"], action["conducted"], conducting=True)]
+        for action in by_id.values()
+    }
+    for action_id, event in events.of_actions(runtime.database, by_id):
+        happened[action_id].append(event)
+    ties = _ties(runtime, by_id.values(), happened.values(), reader_ids)
+    standings: Standings = {}
+    for action_id, each in happened.items():
+        standings |= _standings(by_id[action_id], each, reader_ids, ties)
+    return Scored(standings, {action_id: len(each) - 1 for action_id, each in happened.items()})
+
+
+def of_event(runtime: Runtime, action: Document, event: Event, reader_ids: Some[str]) -> Standings:
+    """Return what one event makes of an action, for those readers for whom it counts."""
+    ties = _ties(runtime, [action], [[event]], reader_ids)
+    return _standings(action, [event], reader_ids, ties)
+
+
+def _ties(
+    runtime: Runtime,
+    actions: Iterable[Document],
+    happened: Iterable[list[Event]],
+    reader_ids: Some[str],
+) -> _Ties:
+    all_events = [event for each in happened for event in each]
+    persons = {event.by for event in all_events}
+    refs = {ref["id"] for action in actions for ref in action["refs"]}
+    times = {event.ts for event in all_events}
+    histories = people.histories(runtime.database, persons.union(reader_ids), refs, times)
+    managers = {place["manager"] for each in persons for place in histories[each].places}
+    return _Ties(histories, refs | persons | managers, Penalties.of(runtime.settings))
+
+
+def _standings(
+    action: Document, happened: list[Event], reader_ids: Some[str], ties: _Ties
+) -> Standings:
+    """Score once for all readers who are alike: thousands are, most of them, in one team."""
+    refs = {ref["id"] for ref in action["refs"]}
+    newest_first = sorted(happened, key=lambda event: event.ts, reverse=True)
+    oldest = newest_first[-1].ts
+    found: dict[Hashable, Standing | None] = {}
+    standings: Standings = {}
+    for reader_id in reader_ids:
+        reader = ties.histories[reader_id]
+        kind = reader_id if reader_id in ties.named else _kind(reader, oldest)
+        if kind not in found:
+            found[kind] = _best(reader, newest_first, refs, ties)
+        standing = found[kind]
+        if standing is not None:
+            standings[reader_id, action["_id"]] = standing
+    return standings
+
+
+def _kind(reader: PersonOverTime, oldest: datetime) -> Hashable:
+    """Return what the ties of a reader follow from, where no tie is made by the reader's id."""
+    return tuple(
+        (
+            max(place["since"], oldest),
+            place["until"],
+            place["team"],
+            place["department"],
+            place["manager"],
+            frozenset(place["assigned"]),
+        )
+        for place in reader.places
+    )
+
+
+def _best(
+    reader: PersonOverTime, newest_first: list[Event], refs: AbstractSet[str], ties: _Ties
+) -> Standing | None:
+    """Return how an action stands with a reader; None where nothing of it counts."""
+    best: Standing | None = None
+    for event in newest_first:
+        # No event makes more of its action than its own time; of equals, one's own counts.
+        if best is not None and best.relevancy > event.ts:
+            break
+        time = score(reader, event, ties.histories[event.by], refs, ties.penalties)
+        if time is not None:
+            standing = Standing(time, event.by == reader.id)
+            best = standing if best is None else max(best, standing)
+    return best

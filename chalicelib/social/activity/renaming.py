@@ -1,0 +1,67 @@
+"""The names of what actions mention, brought to every action when they change.
+
+What an action is about belongs to the application, which says here what it is called now; the
+names of users come from the users themselves. Neither renames the other where ids are the same.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.runtime import Runtime
+from chalicelib.social import outbox
+from chalicelib.social.activity.actions import actions, events, types
+from chalicelib.social.activity.actions.types import USER
+from chalicelib.social.activity.refs import REFS
+from chalicelib.social.messages import RenameRef
+
+
+def put_ref(runtime: Runtime, ref_id: str, name: str) -> None:
+    """Give a ref that is no user another name; its actions follow in the background."""
+    rename_ref_ = RenameRef(ref_id=ref_id)
+
+    def work(session: ClientSession) -> None:
+        runtime.database[REFS.name].update_one(
+            {"_id": ref_id}, {"$set": {"name": name}}, upsert=True, session=session
+        )
+        outbox.note(runtime, rename_ref_, session)
+
+    in_transaction(runtime.database, work)
+    runtime.queues.send(rename_ref_)
+
+
+def rename_ref(runtime: Runtime, ref_id: str) -> None:
+    """Make every copy of a ref's name the one that it has now."""
+    ref = runtime.database[REFS.name].find_one({"_id": ref_id})
+    if ref is not None:
+        things = types.named_things()
+        _on_actions(runtime.database, ref_id, ref["name"], {"$ne": USER}, things)
+
+
+def rename_user(database: Database[Document], user_id: str, name: str) -> None:
+    """Make every copy of a user's name in the activity feed this one."""
+    own = {"mentions": user_id, "actor.id": user_id, "actor.name": {"$ne": name}}
+    actions.collection(database).update_many(own, {"$set": {"actor.name": name}})
+    theirs = {"by.id": user_id, "by.name": {"$ne": name}}
+    events.collection(database).update_many(theirs, {"$set": {"by.name": name}})
+    _on_actions(database, user_id, name, USER, types.named_users())
+
+
+def _on_actions(
+    database: Database[Document], id_: str, name: str, type_: Any, fields: Mapping[str, str]
+) -> None:
+    """Rename among the refs of a type, or of all but one, and in these fields of descriptors."""
+    rows = actions.collection(database)
+    other = {"id": id_, "type": type_, "name": {"$ne": name}}
+    rows.update_many(
+        {"mentions": id_, "refs": {"$elemMatch": other}},
+        {"$set": {"refs.$[each].name": name}},
+        array_filters=[{"each.id": id_, "each.type": type_}],
+    )
+    for id_field, name_field in fields.items():
+        path = f"descriptor.{name_field}"
+        is_old = {f"descriptor.{id_field}": id_, path: {"$exists": True, "$ne": name}}
+        rows.update_many({"mentions": id_, **is_old}, {"$set": {path: name}})

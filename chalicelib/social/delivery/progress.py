@@ -1,0 +1,47 @@
+"""How far fan-outs have come, and those that failed, for authors and staff."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pymongo import ASCENDING
+
+from chalicelib.database import Document
+from chalicelib.http import PageQuery
+from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.runtime import Runtime
+
+
+def answer_of(stored: Document) -> dict[str, Any]:
+    """Return a stored fan-out as `{state, delivered, total}`, the latter two in readers."""
+    sizes = [chunk["size"] for chunk in stored["chunks"]]
+    return {
+        "state": stored["state"],
+        "delivered": sum(sizes[number] for number in stored["chunks_done"]),
+        "total": sum(sizes),
+    }
+
+
+def for_staff(stored: Document) -> dict[str, Any]:
+    """Return a stored fan-out as `{state, delivered, total, reason}`."""
+    return {**answer_of(stored), "reason": stored["reason"]}
+
+
+def failed_of(
+    runtime: Runtime, collection: str, named: Mapping[str, str], query: PageQuery
+) -> dict[str, Any]:
+    """Return a page of a collection's fan-outs that were given up: `{fan_outs, next}`.
+
+    `named` maps what an answer calls its document's fields to the fields.
+    """
+    scope, keys = f"failed:{collection}", runtime.settings.signing_keys
+    after = decode_cursor(query.cursor, scope, keys)[0] if query.cursor else ""
+    where: Document = {"fan_out.state": "failed", "_id": {"$gt": after}}
+    rows = runtime.database[collection].find(where, [*named.values(), "fan_out"])
+    found = list(rows.sort("_id", ASCENDING).limit(query.limit + 1))
+    page = found[: query.limit]
+    last = [page[-1]["_id"]] if len(found) > len(page) else None
+    answers = [
+        {**{name: row[field] for name, field in named.items()}, **for_staff(row["fan_out"])}
+        for row in page
+    ]
+    return {"fan_outs": answers, "next": encode_cursor(last, scope, keys) if last else None}

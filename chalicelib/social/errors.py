@@ -1,0 +1,147 @@
+"""The errors of the social feed."""
+
+from chalicelib.errors import Problem
+
+
+class UnknownUser(Problem):
+    """No user has this id."""
+
+    status = 404
+    code = "unknown_user"
+    title = "User not found"
+
+
+class ReservedName(Problem):
+    """The name is one of staff or of the deployment, or looks like one."""
+
+    status = 422
+    code = "reserved_name"
+    title = "This name is reserved for staff"
+
+
+class UnknownCircle(Problem):
+    """The user has no circle of this id."""
+
+    status = 404
+    code = "unknown_circle"
+    title = "Circle not found"
+
+
+class UnknownPost(Problem):
+    """No post has this id, or the caller may not see it."""
+
+    status = 404
+    code = "unknown_post"
+    title = "Post not found"
+
+
+class CannotCircleSelf(Problem):
+    """Users cannot be members of their own circles."""
+
+    status = 422
+    code = "cannot_circle_self"
+    title = "You cannot be a member of your own circle"
+
+
+class TooManyCircles(Problem):
+    """The user has as many circles as one can have."""
+
+    status = 409
+    code = "too_many_circles"
+    title = "You have 100 circles already"
+
+
+class CannotCircle(Problem):
+    """One of the two users blocks the other."""
+
+    status = 409
+    code = "cannot_circle"
+    title = "One of you has blocked the other"
+
+
+class CannotBlockSelf(Problem):
+    """Users cannot block themselves."""
+
+    status = 422
+    code = "cannot_block_self"
+    title = "You cannot block yourself"
+
+
+class TooManyBlocked(Problem):
+    """The user has blocked, or is blocked by, as many as a document holds."""
+
+    status = 409
+    code = "too_many_blocked"
+    title = "You have blocked 10,000 users already"
+
+
+class NotFailed(Problem):
+    """The fan-out was not given up, so there is nothing to try again."""
+
+    status = 409
+    code = "not_failed"
+    title = "This fan-out has not failed"
+
+
+class UnknownAction(Problem):
+    """No action has this id, or the caller may not see it."""
+
+    status = 404
+    code = "unknown_action"
+    title = "Action not found"
+
+
+class NoOrgUnit(Problem):
+    """The actor has no team, or department, that an action of this scope would be for."""
+
+    status = 409
+    code = "no_org_unit"
+    title = "You have no team or department for this scope"
+
+
+class OwnManager(Problem):
+    """Nobody is their own manager."""
+
+    status = 422
+    code = "own_manager"
+    title = "A person cannot be their own manager"
+
+
+class CannotMuteSelf(Problem):
+    """Users cannot mute themselves."""
+
+    status = 422
+    code = "cannot_mute_self"
+    title = "You cannot mute yourself"
+
+
+class TooManyMuted(Problem):
+    """The user has muted as many as a document holds."""
+
+    status = 409
+    code = "too_many_muted"
+    title = "You have muted 1,000 people already"
+
+
+class SpeaksForOthers(Problem):
+    """The descriptor names a user other than the caller, who is no application."""
+
+    status = 403
+    code = "speaks_for_others"
+    title = "Only an application may report what somebody else did"
+
+
+class UnknownPerson(Problem):
+    """An action names a user who does not exist."""
+
+    status = 422
+    code = "unknown_person"
+    title = "This action names a user who does not exist"
+
+
+class NobodyToTell(Problem):
+    """Nobody of the audience exists, has no block with the actor, and has a tie to the actor."""
+
+    status = 422
+    code = "nobody_to_tell"
+    title = "Nobody in this audience can receive this action"

@@ -1,0 +1,130 @@
+"""The circles of a user: they stand in the user's document, wherever their members are."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.social.errors import TooManyCircles, UnknownCircle
+from chalicelib.social.graph import following
+from chalicelib.social.graph.models import MAX_CIRCLES
+from chalicelib.social.graph.store import GraphPerson, GraphStore
+from chalicelib.social.graph.users import collection
+from chalicelib.social.paging.id_range import IdRange
+
+# Of each circle as many members are listed with it; a page of its own lists them all.
+MEMBERS_LISTED = 200
+# Whom one transaction takes out of a circle: about a third of a second's work.
+MEMBERS_AT_ONCE = 1_000
+
+
+def put(
+    database: Database[Document], owner_id: str, circle_id: str, name: str
+) -> tuple[dict[str, Any], bool]:
+    """Make or rename a circle of a user who exists; return it, and whether it is new.
+
+    Raises TooManyCircles.
+    """
+    path = f"circles.{circle_id}"
+    users = collection(database)
+    # The first try of a rename can lose to a deletion, and that of a making to another making.
+    for _ in range(2):
+        renamed = users.find_one_and_update(
+            {"_id": owner_id, path: {"$exists": True}},
+            {"$set": {f"{path}.name": name}},
+            projection={"graph_store": 1},
+            return_document=ReturnDocument.AFTER,
+        )
+        if renamed:
+            store = following.stores(database)[renamed["graph_store"]]
+            return _listed(store, owner_id, circle_id, name), False
+        made = users.update_one(
+            {"_id": owner_id, path: {"$exists": False}, "counts.circles": {"$lt": MAX_CIRCLES}},
+            {"$set": {path: {"name": name, "members": {}}}, "$inc": {"counts.circles": 1}},
+        )
+        if made.matched_count:
+            return {"id": circle_id, "name": name, "members": []}, True
+    raise TooManyCircles
+
+
+def list_all(database: Database[Document], owner_id: str) -> list[dict[str, Any]]:
+    """Return a user's circles as `{id, name, members}`, each with its first members."""
+    owner = collection(database).find_one({"_id": owner_id}, {"circles": 1, "graph_store": 1})
+    if owner is None:
+        return []
+    store = following.stores(database)[owner["graph_store"]]
+    circles = sorted(owner["circles"].items())
+    return [_listed(store, owner_id, id_, circle["name"]) for id_, circle in circles]
+
+
+def _listed(store: GraphStore, owner_id: str, circle_id: str, name: str) -> dict[str, Any]:
+    members = store.members(owner_id, [circle_id], IdRange(limit=MEMBERS_LISTED))
+    return {"id": circle_id, "name": name, "members": [each._asdict() for each in members]}
+
+
+def members(
+    database: Database[Document], owner_id: str, circle_id: str, ids: IdRange
+) -> list[GraphPerson]:
+    """Return a circle's members by id; raises UnknownCircle."""
+    if not has_all(database, owner_id, [circle_id]):
+        raise UnknownCircle
+    return following.store_of(database, owner_id).members(owner_id, [circle_id], ids)
+
+
+def has_all(database: Database[Document], owner_id: str, circle_ids: Iterable[str]) -> bool:
+    """Tell whether a user has all of these circles."""
+    has = {f"circles.{circle_id}": {"$exists": True} for circle_id in circle_ids}
+    return collection(database).find_one({"_id": owner_id, **has}, {"_id": 1}) is not None
+
+
+def delete(database: Database[Document], owner_id: str, circle_id: str) -> None:
+    """Delete a circle, which ends the following of those who were in no other.
+
+    One with more members than a transaction can take loses them a thousand at a time. What is
+    cut short goes on at a repetition.
+    """
+    while _take_out(database, owner_id, circle_id):
+        pass
+
+
+def _take_out(database: Database[Document], owner_id: str, circle_id: str) -> bool:
+    """Take some members out of a circle, and with the last of them the circle; True if any stay."""
+    users = collection(database)
+
+    def work(session: ClientSession) -> tuple[list[str], bool]:
+        fields = {"graph_store": 1, f"circles.{circle_id}.name": 1}
+        owner = users.find_one({"_id": owner_id}, fields, session=session)
+        if owner is None or circle_id not in owner["circles"]:
+            return [], False
+        store = following.stores(database)[owner["graph_store"]]
+        # Those inside the owner's document are few, and go with the circle.
+        most = None if owner["graph_store"] == "embedded" else MEMBERS_AT_ONCE
+        members = [
+            each.id for each in store.members(owner_id, [circle_id], IdRange(limit=most), session)
+        ]
+        stay = len(members) == most
+        ended = store.only_in(owner_id, circle_id, members, session)
+        change = _less(circle_id, members, ended, stay=stay)
+        users.update_one({"_id": owner_id}, change, session=session)
+        for each in following.stores(database).values():
+            each.drop_circle(owner_id, circle_id, members, session)
+        users.update_many(
+            {"_id": {"$in": ended}, "graph_store": "embedded"},
+            {"$inc": {"counts.followers": -1}},
+            session=session,
+        )
+        return ended, stay
+
+    ended, stay = in_transaction(database, work)
+    following.count_followers(database, ended, -1)
+    return stay
+
+
+def _less(circle_id: str, members: list[str], ended: list[str], *, stay: bool) -> Document:
+    """Return what becomes of an owner who loses members, and their circle unless others stay."""
+    fewer = {"memberships": len(members), "following": len(ended), "circles": int(not stay)}
+    change: Document = {"$inc": {f"counts.{name}": -each for name, each in fewer.items()}}
+    return change if stay else {**change, "$unset": {f"circles.{circle_id}": ""}}

@@ -1,0 +1,58 @@
+"""Moving a user's part of the graph out of the user's document, into edges."""
+
+from pymongo import UpdateOne
+from pymongo.client_session import ClientSession
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.runtime import Runtime
+from chalicelib.social.graph.store import GraphPerson, Pair
+from chalicelib.social.graph.stores.edges import EDGES, edge_id, edge_update
+from chalicelib.social.graph.users import collection
+
+# Adding one to a map of 1,000 takes a millisecond; a document ends at about 226,000.
+EMBEDDED_MAX = 1_000
+
+
+def promote(runtime: Runtime, user_id: str) -> None:
+    """Give a user the store `edges`, where it is embedded; two at once do it once.
+
+    It is one transaction over two thousand pairs at most, so a crash leaves all as it was. It
+    takes the user's document first: whoever changes the embedded graph of this user has to
+    write there, and is tried again afterwards.
+    """
+    users = collection(runtime.database)
+
+    def work(session: ClientSession) -> None:
+        user = users.find_one_and_update(
+            {"_id": user_id, "graph_store": "embedded"},
+            {"$set": {"graph_store": "edges", "followers": {}}},
+            session=session,
+        )
+        if user is None:
+            return
+        emptied: Document = {f"circles.{each}.members": {} for each in user["circles"]}
+        if emptied:
+            users.update_one({"_id": user_id}, {"$set": emptied}, session=session)
+        edges = [_edge(pair) for pair in _pairs(user, runtime)]
+        if edges:
+            runtime.database[EDGES.name].bulk_write(edges, ordered=False, session=session)
+
+    in_transaction(runtime.database, work)
+
+
+def _pairs(user: Document, runtime: Runtime) -> list[Pair]:
+    own, ts, none = GraphPerson(user["_id"], user["name"]), runtime.now(), frozenset[str]()
+    held: dict[GraphPerson, set[str]] = {}
+    for circle_id, circle in user["circles"].items():
+        for member_id, member in circle["members"].items():
+            held.setdefault(GraphPerson(member_id, member["name"]), set()).add(circle_id)
+    outward = [Pair(own, member, none, frozenset(ids), ts) for member, ids in held.items()]
+    inward = [
+        Pair(GraphPerson(owner, entry["name"]), own, none, frozenset(entry["circles"]), ts)
+        for owner, entry in user["followers"].items()
+    ]
+    return outward + inward
+
+
+def _edge(pair: Pair) -> UpdateOne:
+    return UpdateOne(edge_id(pair.owner.id, pair.member.id), edge_update(pair), upsert=True)

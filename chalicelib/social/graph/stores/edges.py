@@ -1,0 +1,204 @@
+"""The graph as edges: one document for each owner of circles and each member of them.
+
+The mapping collection of MongoDB Applied Design Patterns, ch. 9; it has no bound.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection as Ids
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypedDict
+
+from pymongo import ASCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.social.graph.models import MAX_CIRCLES
+from chalicelib.social.graph.store import GraphPerson, Pair, Relations
+from chalicelib.social.paging.id_range import IdRange
+
+End = Literal["owner", "member"]
+
+
+class Ends(TypedDict):
+    """The two users of an edge: whose circles, and who is in them. Ids, or names."""
+
+    owner: str
+    member: str
+
+
+class Edge(TypedDict):
+    """A member's place in the circles of an owner."""
+
+    _id: Ends
+    circles: Annotated[list[str], AtMost(MAX_CIRCLES)]
+    names: Ends
+    since: datetime
+
+
+# Named in queries, as the planner may else walk the edges of everyone in the range.
+_BY_OWNER = [("_id.owner", ASCENDING), ("_id.member", ASCENDING)]
+_BY_CIRCLE = [("_id.owner", ASCENDING), ("circles", ASCENDING), ("_id.member", ASCENDING)]
+_BY_MEMBER = [("_id.member", ASCENDING), ("_id.owner", ASCENDING)]
+# Two thousand are read at once, and a first batch of a hundred would cost a second call.
+_IDS_AT_ONCE = 10_000
+EDGES = Collection(
+    "social.edge",
+    Edge,
+    indexes=(
+        IndexModel(_BY_OWNER),
+        IndexModel(_BY_CIRCLE),
+        IndexModel(_BY_MEMBER),
+    ),
+    shard_key={"_id.owner": 1},
+)
+
+
+class EdgeGraph:
+    """Holds any number of members and followers."""
+
+    def __init__(self, database: Database[Document]) -> None:
+        self._edges: MongoCollection[Document] = database[EDGES.name]
+
+    def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
+        """Return the owner's circles that somebody is in."""
+        edge = self._edges.find_one(edge_id(owner_id, member_id), {"circles": 1}, session=session)
+        return frozenset(edge["circles"] if edge else ())
+
+    def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
+        """Write the edge of a pair of which one is kept here."""
+        if not (owner or member):
+            return
+        where = edge_id(pair.owner.id, pair.member.id)
+        if not pair.after:
+            self._edges.delete_one(where, session=session)
+            return
+        self._edges.update_one(where, edge_update(pair), upsert=True, session=session)
+
+    def members(
+        self,
+        owner_id: str,
+        circle_ids: Ids[str] | None,
+        ids: IdRange,
+        session: ClientSession | None = None,
+    ) -> list[GraphPerson]:
+        """Return the members of these circles, or of all, by id."""
+        where: Document = {"_id.owner": owner_id}
+        if circle_ids is not None:
+            where["circles"] = {"$in": list(circle_ids)}
+        return self._people("member", where, ids, session)
+
+    def followers(self, user_id: str, ids: IdRange) -> list[GraphPerson]:
+        """Return the followers of a user by id."""
+        return self._people("owner", {"_id.member": user_id}, ids, None)
+
+    def follower_ids(self, user_id: str, ids: IdRange) -> list[str]:
+        """Return the ids of the followers of a user, in order, from the index alone."""
+        stages: list[Document] = [
+            {"$match": {"_id.member": user_id, "_id.owner": ids.bounds}},
+            {"$sort": {"_id.owner": 1}},
+            *([{"$limit": ids.limit}] if ids.limit else []),
+            {"$group": {"_id": None, "ids": {"$push": "$_id.owner"}}},
+        ]
+        found = next(self._edges.aggregate(stages, hint=dict(_BY_MEMBER)), None)
+        return list(found["ids"]) if found else []
+
+    def member_ids(self, owner_id: str) -> list[str]:
+        """Return the ids of all whom a user has in circles, in order, from the index alone."""
+        stages: list[Document] = [
+            {"$match": {"_id.owner": owner_id}},
+            {"$sort": {"_id.member": 1}},
+            {"$project": {"_id": "$_id.member"}},
+        ]
+        found = self._edges.aggregate(stages, hint=dict(_BY_OWNER), batchSize=_IDS_AT_ONCE)
+        return [edge["_id"] for edge in found]
+
+    def owners_among(self, member_id: str, owner_ids: Ids[str]) -> list[str]:
+        """Return those of the owners who have a user in their circles."""
+        pairs = {"_id.owner": {"$in": list(owner_ids)}, "_id.member": member_id}
+        found = self._edges.find(pairs, {"_id": 1}).hint(_BY_OWNER)
+        return [edge["_id"]["owner"] for edge in found]
+
+    def count_followers(self, user_id: str) -> int:
+        """Count those who have a user in their circles."""
+        return self._edges.count_documents({"_id.member": user_id})
+
+    def _people(
+        self, side: End, where: Document, ids: IdRange, session: ClientSession | None
+    ) -> list[GraphPerson]:
+        found = (
+            self._edges.find(
+                {**where, f"_id.{side}": ids.bounds}, {f"names.{side}": 1}, session=session
+            )
+            .hint(
+                _BY_MEMBER if side == "owner" else _BY_CIRCLE if "circles" in where else _BY_OWNER
+            )
+            .sort(f"_id.{side}", ASCENDING)
+            .limit(ids.limit or 0)
+        )
+        return [GraphPerson(edge["_id"][side], edge["names"][side]) for edge in found]
+
+    def only_in(
+        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+    ) -> list[str]:
+        """Return those of a circle's members who are in no other."""
+        where = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
+        found = self._edges.find({**where, "circles": [circle_id]}, {}, session=session)
+        return [edge["_id"]["member"] for edge in found.hint(_BY_OWNER)]
+
+    def drop_circle(
+        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+    ) -> None:
+        """Take a circle from its members' edges."""
+        among: Document = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
+        self._edges.delete_many({**among, "circles": [circle_id]}, session=session)
+        self._edges.update_many(
+            {**among, "circles": circle_id}, {"$pull": {"circles": circle_id}}, session=session
+        )
+
+    def relations(self, own: Document, others: Ids[str]) -> Relations:
+        """Return what the edges say of a user and others."""
+        me = own["_id"]
+        wanted = [edge_id(other, me)["_id"] for other in others]
+        wanted += [edge_id(me, other)["_id"] for other in others]
+        circled_by: dict[str, frozenset[str]] = defaultdict(frozenset)
+        following = set()
+        # The ids alone would do, but for the shards: those are known by the owner.
+        where = {"_id": {"$in": wanted}, "_id.owner": {"$in": [me, *others]}}
+        for edge in self._edges.find(where, {"circles": 1}).hint([("_id", ASCENDING)]):
+            if edge["_id"]["owner"] == me:
+                following.add(edge["_id"]["member"])
+            else:
+                circled_by[edge["_id"]["owner"]] = frozenset(edge["circles"])
+        return Relations(dict(circled_by), frozenset(following))
+
+    def rename(
+        self, person: GraphPerson, owners: Ids[str], members: Ids[str], session: ClientSession
+    ) -> None:
+        """Give a user's edges its name."""
+        as_owner = {"_id.owner": person.id, "_id.member": {"$in": list(members)}}
+        as_member = {"_id.member": person.id, "_id.owner": {"$in": list(owners)}}
+        for where, side in ((as_owner, "owner"), (as_member, "member")):
+            change = {"$set": {f"names.{side}": person.name}}
+            self._edges.update_many(where, change, session=session)
+
+    def called_otherwise(self, person: GraphPerson, side: End, ids: IdRange) -> list[GraphPerson]:
+        """Return those at the other end of a user's edges that call the user by another name."""
+        where = {f"_id.{side}": person.id, f"names.{side}": {"$ne": person.name}}
+        return self._people("member" if side == "owner" else "owner", where, ids, None)
+
+
+def edge_id(owner_id: str, member_id: str) -> Document:
+    """Return the filter of one edge; the order of the two fields is part of the id."""
+    return {"_id": {"owner": owner_id, "member": member_id}}
+
+
+def edge_update(pair: Pair) -> dict[str, Any]:
+    """Return the update that makes a pair's edge what the pair is."""
+    names = {"owner": pair.owner.name, "member": pair.member.name}
+    return {
+        "$set": {"circles": sorted(pair.after), "names": names},
+        "$setOnInsert": {"since": pair.ts},
+    }

@@ -1,0 +1,123 @@
+"""The graph inside the users' documents: members in the owner's, followers in the member's.
+
+MongoDB Applied Design Patterns, ch. 9, "Maintaining the Social Graph". User ids and circle ids
+are patterns without dots and dollars, so they are safe as parts of a field path; names never
+are part of one.
+"""
+
+from collections.abc import Collection as Ids
+from typing import Any
+
+from pymongo import UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.social.graph import users
+from chalicelib.social.graph.store import GraphPerson, Pair, Relations
+from chalicelib.social.paging.id_range import IdRange
+
+
+class EmbeddedGraph:
+    """Holds up to a thousand members and followers a user in the user's own document."""
+
+    def __init__(self, database: Database[Document]) -> None:
+        self._users: MongoCollection[Document] = users.collection(database)
+
+    def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
+        """Return the owner's circles that somebody is in."""
+        owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
+        circles = owner["circles"] if owner else {}
+        return frozenset(each for each in circles if member_id in circles[each]["members"])
+
+    def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
+        """Write the sides of a pair that are kept here."""
+        if owner:
+            path = f"circles.{{}}.members.{pair.member.id}"
+            joined = {path.format(each): {"name": pair.member.name} for each in pair.after}
+            left = {path.format(each): "" for each in pair.before - pair.after}
+            self._update(pair.owner.id, {"$set": joined, "$unset": left}, session)
+        if member:
+            follower = f"followers.{pair.owner.id}"
+            entry = {"name": pair.owner.name, "circles": sorted(pair.after)}
+            change = {"$set": {follower: entry}} if pair.after else {"$unset": {follower: ""}}
+            self._update(pair.member.id, change, session)
+
+    def _update(self, user_id: str, change: Document, session: ClientSession) -> None:
+        given = {operator: fields for operator, fields in change.items() if fields}
+        self._users.update_one({"_id": user_id}, given, session=session)
+
+    def members(
+        self,
+        owner_id: str,
+        circle_ids: Ids[str] | None,
+        ids: IdRange,
+        session: ClientSession | None = None,
+    ) -> list[GraphPerson]:
+        """Return the members of these circles, or of all, by id."""
+        owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
+        circles: Document = owner["circles"] if owner else {}
+        named = circles.keys() if circle_ids is None else circles.keys() & set(circle_ids)
+        found: dict[str, Any] = {}
+        for each in named:
+            found |= circles[each]["members"]
+        return [GraphPerson(each, found[each]["name"]) for each in ids.cut(found)]
+
+    def followers(self, user_id: str, ids: IdRange) -> list[GraphPerson]:
+        """Return the followers of a user by id."""
+        user = self._users.find_one({"_id": user_id}, {"followers": 1})
+        found = user["followers"] if user else {}
+        return [GraphPerson(each, found[each]["name"]) for each in ids.cut(found)]
+
+    def follower_ids(self, user_id: str, ids: IdRange) -> list[str]:
+        """Return the ids of the followers of a user, in order."""
+        return [each.id for each in self.followers(user_id, ids)]
+
+    def only_in(
+        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+    ) -> list[str]:
+        """Return those of a circle's members who are in no other."""
+        owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
+        circles: Document = owner["circles"] if owner else {}
+        elsewhere = [circles[each]["members"] for each in circles if each != circle_id]
+        return sorted(set(members).difference(*elsewhere))
+
+    def drop_circle(
+        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+    ) -> None:
+        """Take a circle from its members' documents."""
+        follower, circles = f"followers.{owner_id}", f"followers.{owner_id}.circles"
+        among = {"_id": {"$in": list(members)}}
+        end: Document = {"$unset": {follower: ""}}
+        self._users.update_many({**among, circles: [circle_id]}, end, session=session)
+        pull: Document = {"$pull": {circles: circle_id}}
+        self._users.update_many({**among, circles: circle_id}, pull, session=session)
+
+    def relations(self, own: Document, others: Ids[str]) -> Relations:
+        """Return what the reader's own document says of others."""
+        circled_by = {
+            who: frozenset(held["circles"]) for who, held in own.get("followers", {}).items()
+        }
+        followed = {each for circle in own["circles"].values() for each in circle["members"]}
+        return Relations(circled_by, frozenset(followed.intersection(others)))
+
+    def rename(
+        self, person: GraphPerson, owners: Ids[str], members: Ids[str], session: ClientSession
+    ) -> None:
+        """Give a user's copies in these documents its name."""
+        follower = f"followers.{person.id}"
+        self._users.update_many(
+            {"_id": {"$in": list(members)}, follower: {"$exists": True}},
+            {"$set": {f"{follower}.name": person.name}},
+            session=session,
+        )
+        among = {"_id": {"$in": list(owners)}}
+        copies = []
+        for owner in self._users.find(among, {"circles": 1}, session=session):
+            for circle_id, circle in owner["circles"].items():
+                if person.id in circle["members"]:
+                    name = f"circles.{circle_id}.members.{person.id}.name"
+                    copies.append(UpdateOne({"_id": owner["_id"]}, {"$set": {name: person.name}}))
+        if copies:
+            self._users.bulk_write(copies, ordered=False, session=session)

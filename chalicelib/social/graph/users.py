@@ -1,0 +1,180 @@
+"""Users: the documents that hold a person's name, profile and place in the social graph."""
+
+from datetime import datetime
+from typing import Annotated, TypedDict
+
+from pymongo import ASCENDING, IndexModel, ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.database.validators import AtMost
+from chalicelib.identity import STAFF_ROLES, Principal
+from chalicelib.names import is_reserved
+from chalicelib.runtime import Runtime
+from chalicelib.social import outbox
+from chalicelib.social.errors import ReservedName, UnknownUser
+from chalicelib.social.graph.models import UserSettings
+from chalicelib.social.graph.store import StoreName
+from chalicelib.social.messages import Rename
+
+BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
+MAX_BLOCKED = 10_000
+# A bound for the document alone: beyond it a user is as good as alone on the site.
+MAX_BLOCKED_BY = 100_000
+
+
+class By(TypedDict):
+    """A user as what they wrote names them."""
+
+    id: str
+    name: str
+
+
+class FollowCounts(TypedDict):
+    """How many a user has of each."""
+
+    followers: int
+    following: int
+    circles: int
+    memberships: int
+
+
+class User(TypedDict):
+    """A user as it is stored.
+
+    `circles` {circle id: {name, members {user id: {name}}}} and `followers` {user id: {name,
+    circles}} are the graph's two directions (MongoDB Applied Design Patterns, ch. 9), as long
+    as `graph_store` is `embedded`. `pulled` says that some posts of the user are read where
+    they are, `away` that fan-outs leave the user out, `stale` that the user's news have to be
+    made anew, and `trimmed` that the oldest of them are not kept.
+    """
+
+    _id: str
+    name: str
+    profile: Document
+    circles: dict[str, Document]
+    followers: dict[str, Document]
+    blocked: Annotated[list[str], AtMost(MAX_BLOCKED)]
+    blocked_by: Annotated[list[str], AtMost(MAX_BLOCKED_BY)]
+    graph_store: StoreName
+    counts: FollowCounts
+    last_seen: datetime
+    away: bool
+    pulled: bool
+    stale: bool
+    trimmed: bool
+
+
+USERS = Collection(
+    "social.user",
+    User,
+    indexes=(
+        IndexModel(BY_AWAY, partialFilterExpression={"away": True}),
+        IndexModel([("last_seen", ASCENDING)], partialFilterExpression={"away": False}),
+        IndexModel(
+            [("pulled", ASCENDING), ("_id", ASCENDING)],
+            partialFilterExpression={"pulled": True},
+        ),
+        # Finds those whose followers are counted anew.
+        IndexModel(
+            [("graph_store", ASCENDING), ("_id", ASCENDING)],
+            partialFilterExpression={"graph_store": "edges"},
+        ),
+        # These two find somebody who is to be erased.
+        IndexModel([("blocked", ASCENDING)]),
+        IndexModel([("blocked_by", ASCENDING)]),
+    ),
+    shard_key={"_id": "hashed"},
+)
+
+# An expression: the ids of those on the other side of a block with a user, whoever made it.
+BLOCKED_EITHER_WAY = {"$setUnion": ["$blocked", "$blocked_by"]}
+_PROFILE = {"name": 1, "profile": 1, "counts": 1}
+
+
+def collection(database: Database[Document]) -> MongoCollection[Document]:
+    """Return the users' collection."""
+    return database[USERS.name]
+
+
+def find(database: Database[Document], user_id: str) -> Document:
+    """Return a user's name, profile and counts; raises UnknownUser."""
+    user = collection(database).find_one({"_id": user_id}, _PROFILE)
+    if user is None:
+        raise UnknownUser
+    return user
+
+
+def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> Document:
+    """Give the caller a name and a profile, making the user where there is none; return it.
+
+    A new name is brought to its copies in the background. Raises ReservedName for one that is
+    kept for staff.
+    """
+    given = settings.model_dump(exclude_none=True)
+    if settings.name is not None and STAFF_ROLES.isdisjoint(caller.roles):
+        _check_free(settings.name, runtime.settings.reserved_names)
+    ensure(runtime, caller)
+    if not given:
+        return find(runtime.database, caller.id)
+    rename = Rename(user_id=caller.id)
+
+    def work(session: ClientSession) -> tuple[Document, bool]:
+        before = collection(runtime.database).find_one_and_update(
+            {"_id": caller.id},
+            {"$set": given},
+            projection=_PROFILE,
+            session=session,
+        )
+        if before is None:
+            raise UnknownUser
+        renamed = before["name"] != given.get("name", before["name"])
+        if renamed:
+            outbox.note(runtime, rename, session)
+        return before | given, renamed
+
+    user, renamed = in_transaction(runtime.database, work)
+    if renamed:
+        runtime.queues.send(rename)
+    return user
+
+
+def _check_free(name: str, reserved: tuple[str, ...]) -> None:
+    if is_reserved(name, reserved):
+        raise ReservedName
+
+
+def ensure(runtime: Runtime, caller: Principal) -> By:
+    """Return the caller as `{id, name}`; at the first write the user is made, as the token says."""
+    users = collection(runtime.database)
+    user = users.find_one({"_id": caller.id}, {"name": 1})
+    user = user or users.find_one_and_update(
+        {"_id": caller.id},
+        {"$setOnInsert": _defaults(caller, runtime.now())},
+        upsert=True,
+        projection={"name": 1},
+        return_document=ReturnDocument.AFTER,
+    )
+    assert user is not None  # noqa: S101 - an upsert always gives a document
+    return {"id": user["_id"], "name": user["name"]}
+
+
+def _defaults(caller: Principal, now: datetime) -> Document:
+    """Return the fields of a new user."""
+    return {
+        "name": caller.name,
+        "profile": {},
+        "circles": {},
+        "followers": {},
+        "blocked": [],
+        "blocked_by": [],
+        "graph_store": "embedded",
+        "counts": {"followers": 0, "following": 0, "circles": 0, "memberships": 0},
+        "last_seen": now,
+        "away": False,
+        "pulled": False,
+        "stale": False,
+        "trimmed": False,
+    }

@@ -1,0 +1,62 @@
+"""Positions and entries in a listing, newest first, and times in cursors."""
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from chalicelib.database import Document
+
+
+class Position(NamedTuple):
+    """Where a post stands in every view, or an action in a feed or a slice."""
+
+    ts: datetime
+    post_id: str
+
+
+class Entry(NamedTuple):
+    """A place in a view; the post, or action, that stood there may be gone."""
+
+    position: Position
+    post: Document | None
+
+
+def older_than(position: Position | None, ts: str, post_id: str) -> Document:
+    """Return the filter for what follows a position, by the names of its two fields.
+
+    The range on `ts` stands by itself, so that it bounds an index.
+    """
+    if position is None:
+        return {}
+    earlier, same = {ts: {"$lt": position.ts}}, {post_id: {"$lt": position.post_id}}
+    return {ts: {"$lte": position.ts}, "$or": [earlier, same]}
+
+
+def newer_than(position: Position, ts: str, post_id: str) -> Document:
+    """Return the filter for what comes after a position, oldest first."""
+    later, same = {ts: {"$gt": position.ts}}, {post_id: {"$gt": position.post_id}}
+    return {ts: {"$gte": position.ts}, "$or": [later, same]}
+
+
+def merge(count: int, *lists: list[Entry]) -> list[Entry]:
+    """Return the newest of several lists of entries, a post that is in two of them once."""
+    entries: dict[Position, Entry] = {}
+    for entry in (entry for each in lists for entry in each):
+        if entry.post or entry.position not in entries:
+            entries[entry.position] = entry
+    return sorted(entries.values(), key=lambda entry: entry.position, reverse=True)[:count]
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def milliseconds(time: datetime) -> int:
+    """Return a time as cursors have it: in milliseconds since 1970, and so without a loss."""
+    return (time - _EPOCH) // _MILLISECOND
+
+
+def moment(since_epoch: int) -> datetime:
+    """Return the time of so many milliseconds since 1970."""
+    return _EPOCH + since_epoch * _MILLISECOND

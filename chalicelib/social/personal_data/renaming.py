@@ -1,0 +1,108 @@
+"""Bringing a user's new name to every copy: in the graph, on posts, on comments of any kind.
+
+A worker that has been overtaken by another change of the name stops; what it, or a request
+that had read the former name, still writes afterwards is found by the second pass that
+`errands.run` gives every renaming.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.comments import authors
+from chalicelib.database import Document, in_transaction
+from chalicelib.runtime import Runtime
+from chalicelib.social.activity import renaming
+from chalicelib.social.graph import following, users
+from chalicelib.social.graph.store import GraphPerson
+from chalicelib.social.graph.stores.edges import EdgeGraph, End
+from chalicelib.social.graph.stores.embedded import EmbeddedGraph
+from chalicelib.social.messages import Propagate
+from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.posts import comments, posts
+
+_POSTS_AT_ONCE = 1_000
+Listing = Callable[[IdRange], list[GraphPerson]]
+
+
+def rename(runtime: Runtime, user_id: str) -> None:
+    """Make every copy of a user's name the one that the user has now."""
+    user = users.collection(runtime.database).find_one({"_id": user_id}, {"name": 1})
+    if user is None:
+        return
+    person = GraphPerson(user_id, user["name"])
+    _in_graph(runtime.database, person)
+    other = {"by.id": user_id, "by.name": {"$ne": person.name}}
+    _on_posts(runtime, person, other, {"by.name": person.name}, [])
+    each = {f"each.{field}": value for field, value in other.items()}
+    _on_posts(
+        runtime,
+        person,
+        {"comments": {"$elemMatch": other}},
+        {"comments.$[each].by.name": person.name},
+        [each],
+    )
+    older = runtime.database[comments.OLDER_COMMENTS.name]
+    older.update_many(other, {"$set": {"by.name": person.name}})
+    renaming.rename_user(runtime.database, user_id, person.name)
+    authors.rename(runtime.database, user_id, person.name)
+
+
+def _in_graph(database: Database[Document], person: GraphPerson) -> None:
+    """Rename a person in the documents of those who circle them, and of their members.
+
+    The embedded store is asked before the edges, as a promotion moves ties from there to here.
+    Of edges there may be a million: those that bear the name are passed over, so that a worker
+    that runs out of time has not worked for nothing.
+    """
+    embedded, edges = EmbeddedGraph(database), EdgeGraph(database)
+    listings: tuple[tuple[End, Listing], ...] = (
+        ("member", partial(embedded.followers, person.id)),
+        ("owner", partial(embedded.members, person.id, None)),
+        ("member", partial(edges.called_otherwise, person, "member")),
+        ("owner", partial(edges.called_otherwise, person, "owner")),
+    )
+    for side, fetch in listings:
+        for page in following.pages(fetch):
+            _on_ties(database, person, side, [each.id for each in page])
+
+
+def _on_ties(
+    database: Database[Document], person: GraphPerson, side: End, others: list[str]
+) -> None:
+    """Rename a person at one end of the ties to others, in both stores or in none.
+
+    Or an edge would bear the name that the user's document beside it lacks.
+    """
+    owners, members = ([], others) if side == "owner" else (others, [])
+
+    def work(session: ClientSession) -> None:
+        for store in following.stores(database).values():
+            store.rename(person, owners, members, session)
+
+    in_transaction(database, work)
+
+
+def _on_posts(
+    runtime: Runtime,
+    person: GraphPerson,
+    where: Document,
+    change: Document,
+    filters: list[Document],
+) -> None:
+    """Change posts, a thousand at a time, and have each brought to its copies."""
+    rows = posts.collection(runtime.database)
+    while found := [post["_id"] for post in rows.find(where, {"_id": 1}).limit(_POSTS_AT_ONCE)]:
+        if not _is_called(runtime.database, person):
+            return
+        update = posts.marked(runtime, {"$set": change})
+        rows.update_many({"_id": {"$in": found}}, update, array_filters=filters or None)
+        runtime.queues.send(*(Propagate(post_id=post_id) for post_id in found))
+
+
+def _is_called(database: Database[Document], person: GraphPerson) -> bool:
+    """Tell whether the name is still the person's; or two workers would undo each other's work."""
+    now = {"_id": person.id, "name": person.name}
+    return users.collection(database).find_one(now, {"_id": 1}) is not None

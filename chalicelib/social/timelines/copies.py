@@ -1,0 +1,249 @@
+"""Copies of posts: a document per user, month and number, holding up to a hundred of them.
+
+MongoDB Applied Design Patterns, ch. 9, "Dependent Collections". A copy carries what its post
+says, the last three comments and `comments_shown`, their number, by which the truncation
+finds the copies that have too many. `version` is the post's, so that of two changes that
+arrive in the wrong order the newer one stays.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, TypedDict
+
+from bson import ObjectId
+from pymongo import ASCENDING, DESCENDING, IndexModel, UpdateOne
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+from pymongo.errors import BulkWriteError, DuplicateKeyError, WriteError
+
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.social.paging.positions import Entry, Position, older_than
+from chalicelib.social.posts.models import COMMENTS_SHOWN
+
+POSTS_PER_DOCUMENT = 100
+COPIED = ("circles", "audience", "type", "ts")
+_CHANGING = ("by", "wall", "detail", "edited", "comment_count")
+# Codes of a document that would grow over 16 MB by an update, or as it is inserted.
+_TOO_LARGE = (17_419, 10_334)
+
+
+class Month(TypedDict):
+    """Some of a user's posts of a month; `appended` counts those that ever stood here."""
+
+    _id: ObjectId
+    user_id: str
+    month: str
+    seq: int
+    appended: int
+    posts: Annotated[list[Document], AtMost(POSTS_PER_DOCUMENT)]
+
+
+def month_collection(name: str) -> Collection:
+    """Return a collection of month documents with its indexes."""
+    by_month = [("user_id", ASCENDING), ("month", ASCENDING), ("seq", ASCENDING)]
+    return Collection(
+        name,
+        Month,
+        indexes=(
+            IndexModel(by_month, unique=True),
+            IndexModel([("posts.id", ASCENDING)]),
+            IndexModel([("posts.comments_shown", ASCENDING)]),
+        ),
+        shard_key={"user_id": 1},
+    )
+
+
+class MonthCopies:
+    """A view whose posts are copied into documents of months.
+
+    `since` is the month whose copies, with all that are newer, a first page begins with; without
+    it, the last month that there is has to be asked for.
+    """
+
+    def __init__(
+        self, database: Database[Document], collection: Collection, since: str | None = None
+    ) -> None:
+        self._documents: MongoCollection[Document] = database[collection.name]
+        self._since = since
+
+    def add(self, posts: Sequence[Document], user_ids: Sequence[str]) -> None:
+        """Copy each post to each user who lacks it."""
+        for post in posts:
+            self._add(post, list(user_ids))
+
+    def _add(self, post: Document, user_ids: list[str]) -> None:
+        """Copy a post to many at once; who cannot take it so is served alone."""
+        month = {"user_id": {"$in": user_ids}, "month": month_of(post["ts"])}
+        has = {each["user_id"] for each in self._find({**month, "posts.id": post["_id"]})}
+        last = {each["user_id"]: each["seq"] for each in self._find(month)}
+        lacking = [user_id for user_id in user_ids if user_id not in has]
+        writes = []
+        for user_id in lacking:
+            key = {"user_id": user_id, "month": month_of(post["ts"]), "seq": last.get(user_id, 0)}
+            writes.append(UpdateOne({**key, **_room(post)}, _push(post), upsert=True))
+        if not writes:
+            return
+        try:
+            self._documents.bulk_write(writes, ordered=False)
+        except BulkWriteError as error:
+            for refused in error.details["writeErrors"]:
+                self._append(lacking[refused["index"]], post)
+
+    def _find(self, where: Document) -> list[Document]:
+        fields = {"_id": 0, "user_id": 1, "seq": 1}
+        return list(self._documents.find(where, fields).sort("seq", ASCENDING))
+
+    def _append(self, user_id: str, post: Document) -> None:
+        """Copy a post to the month's last document of a user, or to the next one if it is full.
+
+        `appended` never falls, so a document that was full for one worker is full for all: no
+        two can put the same post into two documents.
+        """
+        month = {"user_id": user_id, "month": month_of(post["ts"])}
+        if self._documents.find_one({**month, "posts.id": post["_id"]}, {"_id": 1}):
+            return
+        last = self._documents.find_one(month, {"seq": 1}, sort=[("seq", DESCENDING)])
+        seq = last["seq"] if last else 0
+        while not self._append_to({**month, "seq": seq}, post):
+            seq += 1
+
+    def _append_to(self, key: Document, post: Document) -> bool:
+        """Put a copy into one document, which is made where it is missing; False if it is full."""
+        while True:
+            try:
+                self._documents.update_one({**key, **_room(post)}, _push(post), upsert=True)
+            except DuplicateKeyError:
+                # It is full, has the copy, or was made by another worker just now.
+                if self._documents.find_one({**key, "posts.id": post["_id"]}, {"_id": 1}):
+                    return True
+                full = {**key, "appended": {"$gte": POSTS_PER_DOCUMENT}}
+                if self._documents.find_one(full, {"_id": 1}):
+                    return False
+            except WriteError as error:
+                if error.code not in _TOO_LARGE:
+                    raise
+                closed = {"$max": {"appended": POSTS_PER_DOCUMENT}}
+                self._documents.update_one(key, closed)
+            else:
+                return True
+
+    def refresh(self, post: Document) -> None:
+        """Bring a post to the copies of it that are older."""
+        older = {"id": post["_id"], "version": {"$lt": post["spread"]["version"]}}
+        self._documents.update_many(
+            {"posts": {"$elemMatch": older}},
+            {"$set": {f"posts.$[each].{name}": value for name, value in _changing(post).items()}},
+            array_filters=[{f"each.{name}": value for name, value in older.items()}],
+        )
+
+    def remove(self, post_id: str) -> None:
+        """Pull a post out of every document."""
+        self._pull({"posts.id": post_id}, [post_id])
+
+    def take(self, post_ids: Sequence[str], user_id: str) -> None:
+        """Pull posts out of the documents of a user."""
+        self._pull({"user_id": user_id, "posts.id": {"$in": list(post_ids)}}, list(post_ids))
+
+    def take_from_others(self, post_id: str, user_id: str) -> None:
+        """Pull a post out of the documents of everybody but one user."""
+        self._pull({"posts.id": post_id, "user_id": {"$ne": user_id}}, [post_id])
+
+    def _pull(self, where: Document, post_ids: list[str]) -> None:
+        self._documents.update_many(where, {"$pull": {"posts": {"id": {"$in": post_ids}}}})
+
+    def erase(self, user_id: str) -> None:
+        """Delete the documents of a user."""
+        self._documents.delete_many({"user_id": user_id})
+
+    def count(self, user_id: str) -> int:
+        """Count the documents of a user."""
+        return self._documents.count_documents({"user_id": user_id})
+
+    def trim(self, user_id: str, keep: int) -> bool:
+        """Drop a user's oldest months, as far as the newer ones hold enough."""
+        months: Document = {"$group": {"_id": "$month", "posts": {"$sum": {"$size": "$posts"}}}}
+        stages = [{"$match": {"user_id": user_id}}, months, {"$sort": {"_id": -1}}]
+        held, old = 0, []
+        for month in self._documents.aggregate(stages):
+            if held >= keep:
+                old.append(month["_id"])
+            held += month["posts"]
+        gone = self._documents.delete_many({"user_id": user_id, "month": {"$in": old}})
+        return gone.deleted_count > 0
+
+    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
+        """Return a user's copies, newest first, across months."""
+        where: Document = {"user_id": user_id}
+        found: list[Document] = []
+        first = month_of(after.ts) if after else self._since
+        if first:
+            months = first if after else {"$gte": first}
+            found = self._of_months(user_id, months, after, count)
+            where["month"] = {"$lt": first}
+        while len(found) < count:
+            last = self._documents.find_one(where, {"month": 1}, sort=[("month", DESCENDING)])
+            if last is None:
+                break
+            found += self._of_months(user_id, last["month"], None, count - len(found))
+            where["month"] = {"$lt": last["month"]}
+        return [Entry(Position(copy["ts"], copy["id"]), copy) for copy in found]
+
+    sent = newest
+
+    def _of_months(
+        self, user_id: str, months: str | Document, after: Position | None, count: int
+    ) -> list[Document]:
+        """Return whole months' copies, documents merged, so that late deliveries stand in place."""
+        return list(
+            self._documents.aggregate(
+                [
+                    {"$match": {"user_id": user_id, "month": months}},
+                    {"$unwind": "$posts"},
+                    {"$replaceRoot": {"newRoot": "$posts"}},
+                    {"$match": older_than(after, "ts", "id")},
+                    {"$sort": {"ts": -1, "id": -1}},
+                    {"$limit": count},
+                ]
+            )
+        )
+
+    def truncate_comments(self) -> int:
+        """Cut every copy that shows too many comments; return how many documents had one.
+
+        Such copies come of a bound that was lowered. All of a document are cut at once.
+        """
+        too_many = {"comments_shown": {"$gt": COMMENTS_SHOWN}}
+        cut = {"$each": [], "$sort": {"ts": 1, "id": 1}, "$slice": -COMMENTS_SHOWN}
+        return self._documents.update_many(
+            {f"posts.{name}": value for name, value in too_many.items()},
+            {
+                "$push": {"posts.$[long].comments": cut},
+                "$set": {"posts.$[long].comments_shown": COMMENTS_SHOWN},
+            },
+            array_filters=[{f"long.{name}": value for name, value in too_many.items()}],
+        ).modified_count
+
+
+def month_of(ts: datetime) -> str:
+    """Return the month of a post as its documents name it: `202603`, in UTC."""
+    return f"{ts.year:04}{ts.month:02}"
+
+
+def _room(post: Document) -> Document:
+    return {"appended": {"$lt": POSTS_PER_DOCUMENT}, "posts.id": {"$ne": post["_id"]}}
+
+
+def _push(post: Document) -> Document:
+    copy = {"id": post["_id"], **{name: post[name] for name in COPIED}, **_changing(post)}
+    return {"$push": {"posts": copy}, "$inc": {"appended": 1}}
+
+
+def _changing(post: Document) -> Document:
+    comments = post["comments"][-COMMENTS_SHOWN:]
+    return {
+        **{name: post[name] for name in _CHANGING},
+        "comments": comments,
+        "comments_shown": len(comments),
+        "version": post["spread"]["version"],
+    }

@@ -1,0 +1,46 @@
+"""How far the fan-out of a post has come, and those that failed."""
+
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.errors import Forbidden
+from chalicelib.http import PageQuery
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from chalicelib.social.delivery import engine
+from chalicelib.social.delivery.progress import answer_of, failed_of, for_staff
+from chalicelib.social.errors import NotFailed, UnknownPost
+from chalicelib.social.posts import posts
+from chalicelib.social.timelines import post_fan_out
+
+
+def of(database: Database[Document], post_id: str, caller: Principal) -> dict[str, Any]:
+    """Return how far a post's fan-out has come, for its author and for staff.
+
+    Raises UnknownPost, and Forbidden for those who may see the post but not this.
+    """
+    post = posts.collection(database).find_one({"_id": post_id, "deleted": False})
+    if post is None:
+        raise UnknownPost
+    is_staff = caller.has("social_moderator")
+    if caller.id != post["by"]["id"] and not is_staff:
+        posts.find_visible(database, post_id, caller.id)
+        raise Forbidden("A fan-out is shown to the post's author and to moderators")
+    return for_staff(post["fan_out"]) if is_staff else answer_of(post["fan_out"])
+
+
+def failed(runtime: Runtime, query: PageQuery) -> dict[str, Any]:
+    """Return a page of the posts' fan-outs that were given up: `{fan_outs, next}`."""
+    return failed_of(runtime, posts.POSTS.name, {"post": "_id", "by": "by"}, query)
+
+
+def retry(runtime: Runtime, post_id: str) -> None:
+    """Have a post's fan-out that was given up go on from where it stood.
+
+    Raises UnknownPost, and NotFailed for one that was not given up.
+    """
+    if engine.retry(runtime, post_fan_out.OF_POSTS, post_id):
+        return
+    raise NotFailed if posts.find_all(runtime.database, [post_id]) else UnknownPost

@@ -1,0 +1,92 @@
+"""Bringing what has changed on a post to every copy of it, whatever is lost on the way.
+
+A comment, an edit, a new name and a deletion all raise the post's `spread.version` and set
+`spread.due`, in the same write; a copy knows the version that it shows, so that messages may
+come twice and in any order.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from chalicelib.social.delivery import resending
+from chalicelib.social.delivery.resending import Resending
+from chalicelib.social.messages import Propagate
+from chalicelib.social.posts import audiences, posts
+from chalicelib.social.posts.comments import OLDER_COMMENTS
+from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.timelines import news, walls
+from chalicelib.social.timelines.copies import MonthCopies
+from chalicelib.social.timelines.references import NewsItems
+from chalicelib.social.timelines.view import View
+
+RESENDING = Resending(at="spread.due", within="spread.")
+
+
+def propagate(runtime: Runtime, post_id: str) -> None:
+    """Make every copy of a post what the post is, and clear the pending mark.
+
+    The mark stays where the post was changed again in the meantime; that change's message
+    clears it.
+    """
+    post = posts.collection(runtime.database).find_one(
+        {"_id": post_id}, {"comments": {"$slice": -COMMENTS_SHOWN}}
+    )
+    if post is None:
+        return
+    if post["spread"].get("resends"):
+        rows = posts.collection(runtime.database)
+        resending.note_taken(runtime, rows, RESENDING, {"_id": post_id})
+    if post["deleted"]:
+        remove(runtime, post_id)
+    else:
+        for view in kept_views(runtime.database):
+            view.refresh(post)
+        if post.get("off_wall"):
+            copies = MonthCopies(runtime.database, walls.WALLS)
+            copies.take_from_others(post_id, post["by"]["id"])
+    posts.collection(runtime.database).update_one(
+        {"_id": post_id, "spread.version": post["spread"]["version"]},
+        {"$unset": {f"spread.{name}": "" for name in ("due", "resends", "resent_by")}},
+    )
+
+
+def kept_views(database: Database[Document]) -> tuple[View, ...]:
+    """Return every design that keeps documents, also those that are not set.
+
+    What a deployment wrote before it changed its design may be read again after another change.
+    """
+    return MonthCopies(database, walls.WALLS), MonthCopies(database, news.NEWS), NewsItems(database)
+
+
+def remove(runtime: Runtime, post_id: str) -> None:
+    """Remove all that hangs on a post: its copies, its older comments, its audience."""
+    for view in kept_views(runtime.database):
+        view.remove(post_id)
+    runtime.database[OLDER_COMMENTS.name].delete_many({"post_id": post_id})
+    audiences.forget(runtime.database, post_id)
+
+
+def repair(runtime: Runtime, written: list[Document]) -> None:
+    """Look, after copies were written, whether the posts have changed since they were read."""
+    ids = [post["_id"] for post in written]
+    fields = {"deleted": 1, "spread.version": 1}
+    rows = posts.collection(runtime.database).find({"_id": {"$in": ids}}, fields)
+    now = {row["_id"]: row for row in rows}
+    for post in written:
+        current = now.get(post["_id"])
+        if current is None or current["deleted"]:
+            remove(runtime, post["_id"])
+        elif current["spread"]["version"] != post["spread"]["version"]:
+            propagate(runtime, post["_id"])
+
+
+def sweep(runtime: Runtime) -> None:
+    """Ask again for what is overdue."""
+
+    def messages(rows: Iterable[Document]) -> Iterator[Propagate]:
+        return (Propagate(post_id=row["_id"]) for row in rows)
+
+    resending.sweep(runtime, posts.collection(runtime.database), RESENDING, messages)

@@ -1,0 +1,122 @@
+"""News as references: an item per reader and post; the post is read, and checked, at reading."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document, insert_missing
+from chalicelib.social.paging.positions import Entry, Position, older_than
+from chalicelib.social.posts import posts
+from chalicelib.social.posts.models import PUBLIC
+
+_BY_TIME = [("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]
+
+
+class NewsItem(TypedDict):
+    """A post's place in the news of a reader; `sent` says that it may have been sent there."""
+
+    _id: str
+    user_id: str
+    post_id: str
+    author_id: str
+    ts: datetime
+    sent: bool
+
+
+NEWS_ITEMS = Collection(
+    "social.news_item",
+    NewsItem,
+    indexes=(
+        IndexModel(_BY_TIME),
+        IndexModel([("post_id", ASCENDING)]),
+        IndexModel(
+            [("user_id", ASCENDING), ("sent", ASCENDING), *_BY_TIME[1:]],
+            partialFilterExpression={"sent": True},
+        ),
+    ),
+    shard_key={"user_id": 1},
+)
+
+
+class NewsItems:
+    """A view of one small document for each reader and post."""
+
+    def __init__(self, database: Database[Document]) -> None:
+        self._database = database
+        self._items: MongoCollection[Document] = database[NEWS_ITEMS.name]
+
+    def add(self, posts: Sequence[Document], user_ids: Sequence[str]) -> None:
+        """Give each user an item for each post; one that is there stays as it is."""
+        items = [item for post in posts for item in items_of(post, user_ids)]
+        insert_missing(self._items, items)
+
+    def refresh(self, post: Document) -> None:
+        """Do nothing: an item says nothing that changes."""
+
+    def remove(self, post_id: str) -> None:
+        """Delete every item of a post."""
+        self._items.delete_many({"post_id": post_id})
+
+    def take(self, post_ids: Sequence[str], user_id: str) -> None:
+        """Delete some items of a user."""
+        ids = [f"{user_id}:{post_id}" for post_id in post_ids]
+        self._items.delete_many({"_id": {"$in": ids}, "user_id": user_id})
+
+    def erase(self, user_id: str) -> None:
+        """Delete the items of a user."""
+        self._items.delete_many({"user_id": user_id})
+
+    def count(self, user_id: str) -> int:
+        """Count the items of a user."""
+        return self._items.count_documents({"user_id": user_id})
+
+    def trim(self, user_id: str, keep: int) -> bool:
+        """Delete the items of a user beyond so many."""
+        order = [("ts", DESCENDING), ("post_id", DESCENDING)]
+        fields = {"_id": 0, "ts": 1, "post_id": 1}
+        newest = self._items.find({"user_id": user_id}, fields).sort(order).limit(keep)
+        last = None
+        for last in newest:  # noqa: B007 - only where the kept ones end
+            pass
+        if last is None:
+            return False
+        beyond = older_than(Position(last["ts"], last["post_id"]), "ts", "post_id")
+        return self._items.delete_many({"user_id": user_id, **beyond}).deleted_count > 0
+
+    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
+        """Return a user's items with their posts, newest first."""
+        return self._page({"user_id": user_id}, after, count)
+
+    def sent(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
+        """Return the items of what was sent to a user, newest first."""
+        return self._page({"user_id": user_id, "sent": True}, after, count)
+
+    def _page(self, where: Document, after: Position | None, count: int) -> list[Entry]:
+        order = [("ts", DESCENDING), ("post_id", DESCENDING)]
+        where |= older_than(after, "ts", "post_id")
+        found = list(self._items.find(where, {"ts": 1, "post_id": 1}).sort(order).limit(count))
+        bodies = posts.find_all(self._database, [item["post_id"] for item in found])
+        return [
+            Entry(Position(item["ts"], item["post_id"]), bodies.get(item["post_id"]))
+            for item in found
+        ]
+
+
+def items_of(post: Document, user_ids: Sequence[str]) -> list[Document]:
+    """Return the items of a post for some users."""
+    post_id, to_circles = post["_id"], post["circles"] != [PUBLIC]
+    same = {"post_id": post_id, "author_id": post["by"]["id"], "ts": post["ts"]}
+    return [
+        {
+            # Made of user and post, so that a second delivery is a duplicate.
+            "_id": f"{user_id}:{post_id}",
+            "user_id": user_id,
+            **same,
+            "sent": to_circles or post["wall"] == user_id,
+        }
+        for user_id in user_ids
+    ]

@@ -1,0 +1,62 @@
+"""The API's access log: who called what from where, also those calls that no function saw."""
+
+import json
+from typing import Any
+
+from deploy.functions import retained_log
+from deploy.intrinsics import attribute, filled, when
+
+# No path: it bears ids of people and tokens. The request's id is that of the functions' lines.
+_LINE = {
+    "request_id": "$context.requestId",
+    "time_ms": "$context.requestTimeEpoch",
+    "address": "$context.identity.sourceIp",
+    "user_agent": "$context.identity.userAgent",
+    "api_key_id": "$context.identity.apiKeyId",
+    "method": "$context.httpMethod",
+    "route": "$context.resourcePath",
+    "status": "$context.status",
+    "answer_type": "$context.error.responseType",
+    "answer_bytes": "$context.responseLength",
+    "latency_ms": "$context.responseLatency",
+    "tls": "$context.tlsVersion",
+}
+_PUSH = "arn:${AWS::Partition}:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs"
+
+
+def access_log_setting() -> dict[str, Any]:
+    """Return where the stage writes its lines, and what a line says."""
+    group = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:${ApiAccessLog}"
+    setting = {"DestinationArn": filled(group), "Format": json.dumps(_LINE)}
+    return when("LogsAccess", setting)
+
+
+def access_log_resources() -> dict[str, Any]:
+    """Return the log group, and the role by which API Gateway writes logs in this region.
+
+    The role is the account's, one for all APIs; it stays, since others may write by it.
+    """
+    kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    gateway = {
+        "Effect": "Allow",
+        "Principal": {"Service": "apigateway.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+    return {
+        "ApiAccessLog": {**retained_log(), "Condition": "LogsAccess"},
+        "ApiLogsRole": {
+            "Type": "AWS::IAM::Role",
+            "Condition": "MakesLogsRole",
+            **kept,
+            "Properties": {
+                "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [gateway]},
+                "ManagedPolicyArns": [filled(_PUSH)],
+            },
+        },
+        "ApiLogsAccount": {
+            "Type": "AWS::ApiGateway::Account",
+            "Condition": "MakesLogsRole",
+            **kept,
+            "Properties": {"CloudWatchRoleArn": attribute("ApiLogsRole")},
+        },
+    }

@@ -1,0 +1,87 @@
+"""The web ACL before the API: one that a deployment brings, or else one with a rate an address."""
+
+import json
+from typing import Any
+
+from deploy.intrinsics import attribute, filled, reference, when
+
+_WINDOW_SECONDS = 300
+_BODY = "too-many-requests"
+_PROBLEM = {
+    "type": "urn:plaza:problem:throttled",
+    "title": "Too many requests; slow down",
+    "status": 429,
+    "code": "throttled",
+}
+
+
+def firewall(cors: dict[str, Any]) -> dict[str, Any]:
+    """Return the web ACL of the stack's own, and the API's link to it or to another.
+
+    `cors` are the headers by which a page may read what the ACL answers.
+    """
+    return {
+        "WebAcl": {
+            "Type": "AWS::WAFv2::WebACL",
+            "Condition": "MakesWebAcl",
+            "Properties": {
+                "Description": filled("What calls of ${AWS::StackName} pass before anything runs"),
+                "Scope": "REGIONAL",
+                "DefaultAction": {"Allow": {}},
+                "VisibilityConfig": _counted("web-acl"),
+                "CustomResponseBodies": {
+                    _BODY: {"ContentType": "APPLICATION_JSON", "Content": json.dumps(_PROBLEM)}
+                },
+                "Rules": [_rate_of_an_address(cors)],
+            },
+        },
+        "WebAclAssociation": {
+            "Type": "AWS::WAFv2::WebACLAssociation",
+            "Condition": "HasWebAcl",
+            "Properties": {
+                "WebACLArn": when("MakesWebAcl", attribute("WebAcl"), reference("WebAclArn")),
+                "ResourceArn": filled(
+                    "arn:${AWS::Partition}:apigateway:${AWS::Region}::"
+                    "/restapis/${RestAPI}/stages/${RestAPI.Stage}"
+                ),
+            },
+        },
+    }
+
+
+def _rate_of_an_address(cors: dict[str, Any]) -> dict[str, Any]:
+    headers = {"Retry-After": str(_WINDOW_SECONDS), **cors}
+    answer = {
+        "ResponseCode": _PROBLEM["status"],
+        "CustomResponseBodyKey": _BODY,
+        "ResponseHeaders": [_header(name, value) for name, value in headers.items()],
+    }
+    rate = {
+        "Limit": reference("AddressRateLimit"),
+        "AggregateKeyType": "IP",
+        "EvaluationWindowSec": _WINDOW_SECONDS,
+    }
+    return {
+        "Name": "rate-of-an-address",
+        "Priority": 0,
+        "Action": {"Block": {"CustomResponse": answer}},
+        "Statement": {"RateBasedStatement": rate},
+        "VisibilityConfig": _counted("rate-of-an-address"),
+    }
+
+
+def _header(name: str, value: Any) -> Any:
+    """Return a header, or nothing where its value is left out under a condition."""
+    match value:
+        case {"Fn::If": [condition, given, {"Ref": "AWS::NoValue"}]}:
+            return when(condition, {"Name": name, "Value": given})
+    return {"Name": name, "Value": value}
+
+
+def _counted(name: str) -> dict[str, Any]:
+    """Return that calls are counted and not sampled: a sample keeps addresses and tokens."""
+    return {
+        "CloudWatchMetricsEnabled": True,
+        "MetricName": filled(f"${{AWS::StackName}}-{name}"),
+        "SampledRequestsEnabled": False,
+    }

@@ -1,0 +1,276 @@
+"""What a day earned reaches sites and the network once, whatever stops the schedule."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.ads import accounts, schedules
+from chalicelib.ads.billing import settlements
+from chalicelib.ads.billing.transfers import Payment, transfer
+from chalicelib.ads.budgets.leases import Terms, acquire
+from chalicelib.runtime import Runtime
+from chalicelib.schema import COLLECTIONS
+from tests.ads.campaigns.test_atomicity import in_threads
+from tests.ads.support.events import PRICE, SPRING, click, count, impression
+from tests.ads.support.factories import activate, put_campaign
+from tests.ads.support.history import DAY, HOUR, make_history
+from tests.support.clock import Clock
+
+
+@pytest.fixture
+def reported(runtime: Runtime) -> Runtime:
+    return make_history(runtime)
+
+
+def balances(runtime: Runtime) -> dict[str, int]:
+    names = ("advertiser:mercedes", "site:blog", "network")
+    found = runtime.database[accounts.ACCOUNTS.name].find({"_id": {"$in": names}})
+    return {account["_id"]: account["balance_micros"] for account in found}
+
+
+def fund(runtime: Runtime, amount: int, key: str = "top-up") -> None:
+    for account in (accounts.BANK, "advertiser:mercedes"):
+        accounts.open_account(runtime.database, account, runtime.now())
+    movement = Payment(accounts.BANK, "advertiser:mercedes", amount)
+    transfer(runtime.database, key, movement, runtime.now())
+
+
+def test_the_schedules_of_an_empty_plaza_write_nothing(runtime: Runtime) -> None:
+    schedules.tend(runtime)
+    schedules.roll_up(runtime)
+    schedules.settle(runtime)
+
+    assert [each.name for each in COLLECTIONS if runtime.database[each.name].find_one()] == []
+
+
+def test_a_day_that_is_over_is_settled_once(reported: Runtime, clock: Clock) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=12)
+
+    for _ in range(3):
+        settlements.settle(reported.database, clock())
+
+    # The impressions up to 1 March: the days of the later ones are not over.
+    assert balances(reported) == {
+        "advertiser:mercedes": 10_000 - 7 * PRICE,
+        "site:blog": 7 * 175,
+        "network": 7 * 75,
+    }
+
+
+def test_runs_at_once_pay_once(reported: Runtime, clock: Clock) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=12)
+
+    in_threads(lambda _: settlements.settle(reported.database, clock()), 4)
+    clock.advance(minutes=5)
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported) == {
+        "advertiser:mercedes": 10_000 - 7 * PRICE,
+        "site:blog": 7 * 175,
+        "network": 7 * 75,
+    }
+
+
+def test_runs_at_once_that_read_different_sums_pay_the_whole_in_the_end(
+    reported: Runtime, clock: Clock
+) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=13)
+    settlements._take_down(reported.database, clock())
+    early = list(reported.database[settlements.SETTLEMENTS.name].find())
+    lease = acquire(reported.database, SPRING, Terms(50, HOUR), clock(), reported.random)
+    assert lease
+    count(reported, impression(300, lease["_id"], DAY))
+    settlements.settle(reported.database, clock())
+
+    for settlement in early:
+        settlements._pay(reported.database, settlement, clock())
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported)["advertiser:mercedes"] == 10_000 - 8 * PRICE
+
+
+def test_an_event_counted_late_is_settled_by_the_next_run(reported: Runtime, clock: Clock) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=13)
+    settlements.settle(reported.database, clock())
+    terms = Terms(50, HOUR)
+    lease = acquire(reported.database, SPRING, terms, clock(), reported.random)
+    assert lease
+    count(reported, impression(300, lease["_id"], DAY))
+
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported)["site:blog"] == 8 * 175
+
+
+def test_a_settlement_without_funds_waits_for_them(reported: Runtime, clock: Clock) -> None:
+    fund(reported, 999)
+    clock.advance(hours=12)
+    settlements.settle(reported.database, clock())
+    assert balances(reported)["site:blog"] < 7 * 175
+    fund(reported, 10_000, "another")
+    clock.advance(days=30)
+
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported)["advertiser:mercedes"] == 10_999 - 8 * PRICE
+
+
+def test_those_without_funds_do_not_keep_the_others_from_being_paid(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settlements, "MAX_PAID", 2)
+    put_campaign(reported, "audi:clicks", pricing={"type": "cpc", "bid_micros": PRICE})
+    activate(reported, "audi:clicks")
+    for number in range(3):
+        day = DAY - number * 24 * HOUR
+        count(reported, click(number, day, campaign_id="audi:clicks", price_micros=PRICE))
+    fund(reported, 10_000)
+    clock.advance(hours=12)
+
+    for _ in range(10):
+        clock.advance(hours=1)
+        settlements.settle(reported.database, clock())
+
+    assert balances(reported)["advertiser:mercedes"] == 10_000 - 7 * PRICE
+
+
+def test_an_event_that_the_dead_letters_held_is_settled_all_the_same(
+    reported: Runtime, clock: Clock
+) -> None:
+    fund(reported, 10_000)
+    put_campaign(reported, SPRING, pricing={"type": "cpc", "bid_micros": PRICE})
+    held = click(300, clock(), campaign_id=SPRING, price_micros=PRICE)
+    # As long as its queue, the dead letters and its queue once more can hold it.
+    clock.advance(days=4 + 14 + 4)
+    yesterday = clock() - 24 * HOUR
+    count(reported, click(301, yesterday, campaign_id=SPRING, price_micros=PRICE))
+    settlements.settle(reported.database, clock())
+    paid = balances(reported)["advertiser:mercedes"]
+    count(reported, held)
+
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported)["advertiser:mercedes"] == paid - PRICE
+
+
+@pytest.mark.parametrize("step", ["debit", "announce", "release_hold", "credit"])
+def test_a_settlement_that_dies_pays_once_all_the_same(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=12)
+    real = getattr(accounts, step)
+
+    def dies(*arguments: Any) -> None:
+        real(*arguments)
+        raise RuntimeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(accounts, step, dies)
+        with pytest.raises(RuntimeError):
+            settlements.settle(reported.database, clock())
+    clock.advance(minutes=5)
+
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported) == {
+        "advertiser:mercedes": 10_000 - 7 * PRICE,
+        "site:blog": 7 * 175,
+        "network": 7 * 75,
+    }
+
+
+def test_what_is_earned_after_payments_have_died_is_paid_as_well(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A payment that was begun keeps its amount, and the next one pays the rest."""
+    fund(reported, 10_000)
+    clock.advance(hours=13)
+    lease = acquire(reported.database, SPRING, Terms(50, HOUR), clock(), reported.random)
+    assert lease
+
+    def dies(*_: Any) -> None:
+        raise RuntimeError
+
+    settlements._take_down(reported.database, clock())
+    with monkeypatch.context() as patch:
+        patch.setattr(accounts, "debit", dies)
+        for settlement in list(reported.database[settlements.SETTLEMENTS.name].find()):
+            with pytest.raises(RuntimeError):
+                settlements._pay(reported.database, settlement, clock())
+    count(reported, impression(300, lease["_id"], DAY))
+    clock.advance(minutes=5)
+
+    for _ in range(2):
+        settlements.settle(reported.database, clock())
+
+    assert balances(reported) == {
+        "advertiser:mercedes": 10_000 - 8 * PRICE,
+        "site:blog": 8 * 175,
+        "network": 8 * 75,
+    }
+
+
+def late_event(reported: Runtime, clock: Clock) -> None:
+    """Count another paid impression of 1 March."""
+    lease = acquire(reported.database, SPRING, Terms(50, HOUR), clock(), reported.random)
+    assert lease
+    count(reported, impression(300, lease["_id"], DAY))
+
+
+def stored(reported: Runtime) -> list[Any]:
+    return list(reported.database[settlements.SETTLEMENTS.name].find().sort("_id", 1))
+
+
+def test_a_run_that_read_an_earlier_sum_lowers_nothing(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(hours=13)
+    earlier = list(settlements._earned(reported.database, clock()))
+    late_event(reported, clock)
+    settlements._take_down(reported.database, clock())
+    owed = stored(reported)
+
+    monkeypatch.setattr(settlements, "_earned", lambda *_: iter(earlier))
+    settlements._take_down(reported.database, clock())
+
+    assert stored(reported) == owed
+
+
+def test_a_run_that_pays_what_others_have_paid_notes_nothing(
+    reported: Runtime, clock: Clock
+) -> None:
+    fund(reported, 10_000)
+    clock.advance(hours=13)
+    settlements._take_down(reported.database, clock())
+    early = stored(reported)
+    settlements.settle(reported.database, clock())
+    late_event(reported, clock)
+    settlements.settle(reported.database, clock())
+    paid = stored(reported)
+
+    for settlement in early:
+        settlements._pay(reported.database, settlement, clock())
+
+    assert stored(reported) == paid
+    assert not any(settlement["is_open"] for settlement in paid)
+
+
+def test_what_a_worker_counts_with_the_time_before_midnight_is_settled_after_it(
+    reported: Runtime, clock: Clock
+) -> None:
+    """A batch takes its time when it begins, and commits up to ten minutes later."""
+    fund(reported, 10_000)
+    clock.advance(hours=12, minutes=5)
+    settlements.settle(reported.database, clock())
+    clock.advance(minutes=-10)
+    late_event(reported, clock)
+    clock.advance(minutes=15)
+
+    settlements.settle(reported.database, clock())
+
+    assert balances(reported)["advertiser:mercedes"] == 10_000 - 8 * PRICE

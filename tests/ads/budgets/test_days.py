@@ -1,0 +1,201 @@
+"""A budget along days and flights, and the clicks that are charged to it at once."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from chalicelib.runtime import Runtime
+from tests.ads.campaigns.test_atomicity import in_threads
+from tests.ads.support.factories import activate, add_zones, placed, put_campaign
+from tests.ads.support.movements import (
+    PRICE,
+    SPRING,
+    acquire,
+    charge,
+    end,
+    funded,
+    money,
+    refresh,
+    settle,
+    status,
+)
+from tests.support.clock import START, Clock
+
+
+def cpc(runtime: Runtime, clicks: int, **budget: Any) -> None:
+    add_zones(runtime, "blog/banner")
+    pricing = {"type": "cpc", "bid_micros": PRICE}
+    total = {"total_micros": clicks * PRICE, **budget}
+    put_campaign(runtime, SPRING, budget=total, pricing=pricing)
+    activate(runtime, SPRING)
+
+
+def test_a_click_is_charged_to_what_is_available(runtime: Runtime) -> None:
+    cpc(runtime, 3)
+
+    assert charge(runtime, PRICE, PRICE) == [True, True]
+
+    assert money(runtime) == {"released": 3, "available": 1, "leased": 0, "spent": 2}
+
+
+def test_a_click_that_nothing_is_left_for_is_not_billed(runtime: Runtime) -> None:
+    cpc(runtime, 3)
+
+    assert charge(runtime, *[PRICE] * 5) == [True, True, True, False, False]
+    refresh(runtime)
+
+    assert money(runtime)["spent"] == 3
+    assert (status(runtime), placed(runtime, "blog/banner")) == ("exhausted", [])
+
+
+def test_a_cpc_campaign_leases_nothing(runtime: Runtime) -> None:
+    cpc(runtime, 3)
+
+    assert acquire(runtime) is None
+
+
+def test_a_cpc_campaign_out_of_today_s_money_comes_back_tomorrow(
+    runtime: Runtime, clock: Clock
+) -> None:
+    cpc(runtime, 10, daily_micros=2 * PRICE, pacing="asap")
+    charge(runtime, PRICE, PRICE)
+    refresh(runtime)
+    assert status(runtime) == "exhausted"
+    clock.advance(hours=12)
+
+    refresh(runtime)
+
+    assert (status(runtime), placed(runtime, "blog/banner")) == ("active", [SPRING])
+    assert money(runtime) == {"released": 4, "available": 2, "leased": 0, "spent": 2}
+
+
+def test_the_release_follows_the_day_and_may_miss_runs_or_run_twice(
+    runtime: Runtime, clock: Clock
+) -> None:
+    funded(runtime, 1_000, daily_micros=240 * PRICE)
+    assert money(runtime)["released"] == 120
+    clock.advance(hours=1)
+    assert (refresh(runtime), refresh(runtime)) == (1, 0)
+    assert money(runtime)["released"] == 130
+
+    clock.advance(hours=5)
+    in_threads(lambda _: refresh(runtime), 4)
+
+    assert money(runtime)["released"] == 180
+
+
+def test_a_lease_is_given_of_what_is_due_even_where_the_schedule_never_ran(
+    runtime: Runtime, clock: Clock
+) -> None:
+    funded(runtime, 1_000, daily_micros=240 * PRICE)
+    assert acquire(runtime, 120)
+    assert acquire(runtime) is None
+    clock.advance(hours=1)
+
+    lease = acquire(runtime)
+
+    assert lease
+    assert lease["amount_micros"] == 10 * PRICE
+
+
+def test_what_a_day_did_not_spend_is_taken_back_at_its_end(runtime: Runtime, clock: Clock) -> None:
+    funded(runtime, 1_000, daily_micros=240 * PRICE)
+    lease = acquire(runtime, 100)
+    assert lease
+    settle(runtime, lease, 40)
+    end(runtime, lease)
+    clock.advance(hours=12)
+
+    refresh(runtime)
+
+    assert money(runtime) == {"released": 40, "available": 0, "leased": 0, "spent": 40}
+    clock.advance(hours=12)
+    refresh(runtime)
+    assert money(runtime) == {"released": 160, "available": 120, "leased": 0, "spent": 40}
+
+
+def test_a_lease_of_yesterday_adds_nothing_to_today_s_money(runtime: Runtime, clock: Clock) -> None:
+    funded(runtime, 1_000, daily_micros=240 * PRICE, pacing="asap")
+    lease = acquire(runtime, 100)
+    assert lease
+    clock.advance(hours=13)
+    refresh(runtime)
+    assert money(runtime) == {"released": 340, "available": 240, "leased": 100, "spent": 0}
+
+    end(runtime, lease)
+    refresh(runtime)
+
+    assert money(runtime) == {"released": 240, "available": 240, "leased": 0, "spent": 0}
+
+
+def test_a_lease_ends_with_its_day(runtime: Runtime, clock: Clock) -> None:
+    funded(runtime, 1_000, daily_micros=240 * PRICE)
+    clock.advance(hours=11, minutes=59, seconds=30)
+
+    lease = acquire(runtime)
+
+    assert lease
+    assert lease["expires_at"] == datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def waiting(runtime: Runtime, **changes: Any) -> None:
+    """An active campaign whose flight begins in ten days, with the changes that are then made."""
+    add_zones(runtime, "blog/banner")
+    budget = {"total_micros": 1_000 * PRICE, "pacing": "even"}
+    put_campaign(runtime, SPRING, budget=budget, flight=flight(10, 20))
+    activate(runtime, SPRING)
+    put_campaign(runtime, SPRING, **{"budget": budget, **changes})
+
+
+def flight(start_days: int, end_days: int) -> dict[str, datetime]:
+    return {"start": START + timedelta(start_days), "end": START + timedelta(end_days)}
+
+
+def test_a_flight_that_is_brought_forward_is_paced_from_its_new_start(
+    runtime: Runtime, clock: Clock
+) -> None:
+    waiting(runtime, flight=flight(0, 20))
+    assert money(runtime)["released"] == 0
+    clock.advance(days=5)
+
+    refresh(runtime)
+
+    assert money(runtime)["released"] == 250
+
+
+def test_a_campaign_that_got_a_daily_budget_before_its_flight_has_it_every_day(
+    runtime: Runtime, clock: Clock
+) -> None:
+    daily = {"total_micros": 1_000 * PRICE, "daily_micros": 10 * PRICE, "pacing": "asap"}
+    waiting(runtime, flight=flight(0, 20), budget=daily)
+
+    for day in range(1, 4):
+        lease = acquire(runtime)
+        assert lease
+        settle(runtime, lease, 10)
+        assert money(runtime)["released"] == 10 * day
+        clock.advance(days=1)
+
+
+def test_a_flight_that_is_put_off_keeps_its_pace(runtime: Runtime, clock: Clock) -> None:
+    waiting(runtime, flight=flight(15, 25))
+    clock.advance(days=10)
+    refresh(runtime)
+    assert money(runtime)["released"] == 0
+    clock.advance(days=10)
+
+    refresh(runtime)
+
+    assert money(runtime)["released"] == 500
+
+
+def test_a_clock_that_is_behind_does_not_bring_yesterday_s_money_back(
+    runtime: Runtime, clock: Clock
+) -> None:
+    funded(runtime, 1_000, daily_micros=240 * PRICE)
+    clock.advance(hours=12, seconds=1)
+    refresh(runtime)
+    clock.advance(seconds=-2)
+
+    refresh(runtime)
+
+    assert money(runtime)["released"] == 0

@@ -1,0 +1,363 @@
+import unicodedata
+from typing import Any
+
+import bson
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from chalicelib.ads.bounds import MAX_CAPS
+from chalicelib.ads.campaigns.models import Campaign
+from chalicelib.ads.inventory import creatives, fitting, placing
+from chalicelib.ads.inventory.keywords import MAX_KEYWORD_BYTES, MAX_KEYWORDS, normalise_keyword
+from chalicelib.ads.inventory.models import Zone
+from tests.ads.support.factories import (
+    ad_unit,
+    campaign,
+    campaign_body,
+    cpm,
+    creative,
+    html,
+    target,
+)
+
+MIB = 1024 * 1024
+DAY_SECONDS = 86_400
+
+
+def faults(**changes: Any) -> list[str]:
+    """The fields at fault of a campaign with these changes."""
+    try:
+        campaign(**changes)
+    except ValidationError as error:
+        return [".".join(map(str, fault["loc"])) for fault in error.errors()]
+    return []
+
+
+def unit_faults(**changes: Any) -> list[str]:
+    return faults(ad_units=[ad_unit(**changes)])
+
+
+def cap(**changes: Any) -> dict[str, Any]:
+    plain = {"scope": "ad", "event": "impression", "limit": 1, "window_seconds": DAY_SECONDS}
+    return {**plain, **changes}
+
+
+def test_what_is_left_out_has_the_defaults_of_the_contract() -> None:
+    stored = campaign().model_dump()
+
+    assert stored["caps"] == [cap()]
+    assert stored["time_zone"] == "UTC"
+    assert stored["budget"] == {
+        "total_micros": 50_000_000,
+        "daily_micros": None,
+        "pacing": "asap",
+    }
+
+
+def test_a_daily_budget_is_paced_evenly() -> None:
+    budget = {"total_micros": 10, "daily_micros": 10}
+
+    assert campaign(budget=budget).budget.pacing == "even"
+    assert campaign(budget={**budget, "pacing": "asap"}).budget.pacing == "asap"
+
+
+def test_a_daily_budget_of_null_is_none() -> None:
+    budget = {"total_micros": 1_000, "daily_micros": None}
+
+    assert campaign(budget=budget).budget.pacing == "asap"
+
+
+@pytest.mark.parametrize(
+    ("bid_micros", "accepted"),
+    [(0, False), (999, False), (1_000, True), (1_001, False), (10**11, True), (10**12, False)],
+)
+def test_a_cpm_bid_is_a_bounded_multiple_of_1000_micros(bid_micros: int, accepted: bool) -> None:  # noqa: FBT001
+    assert (faults(pricing=cpm(bid_micros)) == []) is accepted
+
+
+def test_a_cpc_bid_may_be_any_number_of_micros() -> None:
+    assert faults(pricing={"type": "cpc", "bid_micros": 1}) == []
+    assert faults(pricing={"type": "cpc", "bid_micros": 0}) == ["pricing.bid_micros"]
+
+
+@pytest.mark.parametrize("amount", [True, 1.0, 1.5, "1000", None, -1_000, 2**63])
+def test_money_is_a_whole_positive_number(amount: Any) -> None:
+    assert faults(budget={"total_micros": amount}) == ["budget.total_micros"]
+
+
+def test_a_day_s_budget_is_within_the_total() -> None:
+    assert faults(budget={"total_micros": 9, "daily_micros": 10}) == ["budget"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "accepted"),
+    [
+        ({"limit": 0}, False),
+        ({"limit": 1}, True),
+        ({"limit": 50}, True),
+        ({"limit": 51}, False),
+        ({"window_seconds": 0}, False),
+        ({"window_seconds": 30 * DAY_SECONDS}, True),
+        ({"window_seconds": 30 * DAY_SECONDS + 1}, False),
+        ({"scope": "visitor"}, False),
+        ({"event": "conversion"}, False),
+    ],
+)
+def test_a_cap_is_bounded(changes: dict[str, Any], accepted: bool) -> None:  # noqa: FBT001
+    assert (faults(caps=[cap(**changes)]) == []) is accepted
+
+
+def test_a_campaign_may_have_no_cap_and_has_a_bounded_number() -> None:
+    assert campaign(caps=[]).caps == []
+    assert faults(caps=[cap()] * MAX_CAPS) == []
+    assert faults(caps=[cap()] * (MAX_CAPS + 1)) == ["caps"]
+
+
+@pytest.mark.parametrize("count", [0, 1_001])
+def test_targets_are_from_1_to_1000(count: int) -> None:
+    assert faults(targets=[target(f"site/zone-{n}") for n in range(count)]) == ["targets"]
+
+
+@pytest.mark.parametrize(
+    ("zones", "units", "accepted"),
+    [(1_000, 5, True), (100, 50, True), (1_000, 6, False), (101, 50, False)],
+)
+def test_a_campaign_has_up_to_5000_rows_in_all_its_zones(
+    zones: int,
+    units: int,
+    accepted: bool,  # noqa: FBT001
+) -> None:
+    targets = [target(f"site/zone-{number}") for number in range(zones)]
+    ad_units = [ad_unit(f"unit-{number}") for number in range(units)]
+
+    assert (faults(targets=targets, ad_units=ad_units) == []) is accepted
+
+
+@pytest.mark.parametrize("count", [0, 51])
+def test_ad_units_are_from_1_to_50(count: int) -> None:
+    assert faults(ad_units=[ad_unit(f"unit-{n}") for n in range(count)]) == ["ad_units"]
+
+
+def test_a_target_or_an_ad_unit_stands_once() -> None:
+    assert faults(targets=[target("blog/banner"), target("blog/banner")]) == ["targets"]
+    assert faults(ad_units=[ad_unit("one"), ad_unit("one")]) == ["ad_units"]
+
+
+@pytest.mark.parametrize(
+    "part", ["", "a" * 65, "A", "ä", "a.b", "$ne", "a\0", "a\n", "a:b", " a", {"$ne": 1}, 7]
+)
+def test_a_hostile_id_is_refused(part: Any) -> None:
+    assert faults(targets=[{"site_id": part, "zone_id": "banner"}]) == ["targets.0.site_id"]
+    assert faults(ad_units=[{**ad_unit(), "ad_unit_id": part}]) == ["ad_units.0.ad_unit_id"]
+
+
+def test_an_id_has_up_to_64_characters() -> None:
+    assert unit_faults(ad_unit_id="a" * 64) == []
+
+
+def test_unknown_fields_are_refused_at_every_depth() -> None:
+    assert faults(status="active") == ["status"]
+    assert faults(pricing={**cpm(1_000), "$set": 1}) == ["pricing.$set"]
+    assert unit_faults(creative=creative(html="<b>")) == ["ad_units.0.creative.text.html"]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z"),
+        ("2026-03-01T00:00:00.0001Z", "2026-03-01T00:00:00.0009Z"),
+        ("2026-03-02T00:00:00Z", "2026-03-01T00:00:00Z"),
+        ("2026-03-01T01:00:00+02:00", "2026-02-28T23:00:00Z"),
+    ],
+)
+def test_a_flight_starts_before_it_ends(start: str, end: str) -> None:
+    assert faults(flight={"start": start, "end": end}) == ["flight"]
+
+
+def test_a_flight_is_kept_in_utc_to_the_millisecond() -> None:
+    flight = campaign(
+        flight={"start": "2026-03-01T01:00:00.123999+02:00", "end": "2026-04-01T00:00:00Z"}
+    ).flight
+
+    assert flight.start.isoformat() == "2026-02-28T23:00:00.123000+00:00"
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "2026-03-01T00:00:00",
+        "0001-01-01T00:00:00+23:59",
+        "9999-12-31T23:59:59-23:59",
+        "tomorrow",
+        "",
+        0,
+        None,
+    ],
+)
+def test_a_time_without_an_offset_or_out_of_bounds_is_refused(time: Any) -> None:
+    assert faults(flight={"start": time, "end": "2026-04-01T00:00:00Z"}) == ["flight.start"]
+
+
+@pytest.mark.parametrize("name", ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"])
+def test_a_time_zone_is_one_of_the_iana_database(name: str) -> None:
+    assert faults(time_zone=name) == []
+
+
+@pytest.mark.parametrize("name", ["", "Europe", "../../etc/passwd", "localtime", "a\0", "x" * 65])
+def test_any_other_time_zone_is_refused(name: str) -> None:
+    assert faults(time_zone=name) == ["time_zone"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com/",
+        "javascript:alert(1)",
+        "//example.com/",
+        "https://",
+        "https://user:secret@example.com/",
+        "https://example.com/" + "a" * 2_048,
+        "",
+        7,
+    ],
+)
+def test_a_landing_url_is_https_and_plain(url: Any) -> None:
+    assert unit_faults(creative=creative(landing_url=url)) == [
+        "ad_units.0.creative.text.landing_url"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("HTTPS://EXAMPLE.com", "https://example.com/"),
+        ("https://bücher.example/ä", "https://xn--bcher-kva.example/%C3%A4"),
+        ("https://example.com/a\0b", "https://example.com/a%00b"),
+    ],
+)
+def test_a_landing_url_is_kept_in_its_canonical_form(sent: str, kept: str) -> None:
+    unit = campaign(ad_units=[ad_unit(creative=creative(landing_url=sent))]).ad_units[0]
+
+    assert unit.creative.landing_url == kept
+
+
+def test_every_kind_of_creative_is_accepted() -> None:
+    image = {
+        "type": "image",
+        "landing_url": "https://example.com/",
+        "url": "https://cdn.example.com/a.png",
+        "width": 728,
+        "height": 90,
+        "alt": "",
+    }
+    native = {
+        "type": "native",
+        "landing_url": "https://example.com/",
+        "fields": {"title": "Spring", "call_to_action": "Try it"},
+    }
+    for sent in (image, creative(), html("<b>Spring</b>\n"), native):
+        assert campaign(ad_units=[ad_unit(creative=sent)]).ad_units[0].creative.model_dump() == sent
+
+
+@pytest.mark.parametrize("name", ["$where", "a.b", "", "A", "a" * 33, "a\0"])
+def test_a_native_field_s_name_is_safe_to_store(name: str) -> None:
+    native = {"type": "native", "landing_url": "https://example.com/", "fields": {name: "x"}}
+
+    assert len(unit_faults(creative=native)) == 1
+
+
+def test_a_creative_of_an_unknown_kind_is_refused() -> None:
+    assert unit_faults(creative={"type": "video"}) == ["ad_units.0.creative"]
+    assert unit_faults(creative="text") == ["ad_units.0.creative"]
+
+
+def test_html_takes_up_to_16_kib_of_utf_8() -> None:
+    assert unit_faults(creative=html("é" * 8_192)) == []
+    assert unit_faults(creative=html("é" * 8_193)) == ["ad_units.0.creative.html.html"]
+    assert unit_faults(creative=html("<b>\0</b>")) == ["ad_units.0.creative.html.html"]
+
+
+def test_a_lone_surrogate_is_not_json() -> None:
+    body = orjson.dumps(campaign_body()).replace(b"New for", b"\\ud800").replace(b"one", b"\\ud800")
+
+    with pytest.raises(ValidationError):
+        Campaign.model_validate_json(body, strict=True)
+
+
+def keywords(*given: str) -> list[str]:
+    return campaign(ad_units=[ad_unit(keywords=list(given))]).ad_units[0].keywords
+
+
+def test_keywords_are_folded_and_stand_once() -> None:
+    assert keywords("Straße", "STRASSE", "ﬁn", " Fin ", "new  CAR") == ["strasse", "fin", "new car"]
+
+
+@pytest.mark.parametrize("keyword", ["", "   ", "a,b", "a\0b", "\u200b", "a" * 65, "\ufdfa" * 4])
+def test_a_keyword_that_no_query_could_ask_for_is_refused(keyword: str) -> None:
+    assert unit_faults(keywords=[keyword]) == ["ad_units.0.keywords.0"]
+
+
+def test_keywords_are_at_most_32_and_1024_bytes() -> None:
+    assert unit_faults(keywords=[f"k{number}" for number in range(32)]) == []
+    assert unit_faults(keywords=[f"k{number}" for number in range(33)]) == ["ad_units.0.keywords"]
+    assert unit_faults(keywords=["語" * 60 + f"{n:02}" for n in range(6)]) == [
+        "ad_units.0.keywords"
+    ]
+
+
+def test_invisible_characters_do_not_tell_keywords_apart() -> None:
+    assert keywords("क\u200dष", "कष", "ze\u00adbra", "zebra") == ["कष", "zebra"]
+
+
+@given(st.text(max_size=64))
+def test_a_normal_form_is_its_own_normal_form(text: str) -> None:
+    keyword = normalise_keyword(text)
+
+    assert normalise_keyword(keyword) == keyword
+    assert unicodedata.is_normalized("NFKC", keyword)
+
+
+def test_5000_rows_of_the_largest_kind_fit_into_one_document() -> None:
+    size = MAX_KEYWORD_BYTES // MAX_KEYWORDS
+    largest = campaign(
+        pricing=cpm(10**11),
+        caps=[cap(scope="advertiser", window_seconds=30 * DAY_SECONDS, limit=50)] * MAX_CAPS,
+        ad_units=[
+            ad_unit(
+                "u" * 64,
+                keywords=[f"{number:02}".ljust(size, "k") for number in range(MAX_KEYWORDS)],
+                creative=html("x" * 900),
+            )
+        ],
+    )
+    (row,) = placing.rows({**largest.model_dump(), "_id": f"{'a' * 64}:{'c' * 64}"})
+    slack = creatives.MAX_INLINE_BYTES - len(bson.encode(row["creative"]))
+    overhead_of_an_element = 7
+
+    row_bytes = len(bson.encode(row)) + slack + overhead_of_an_element
+
+    assert fitting.MAX_ADS * row_bytes < 16 * MIB - 1_024
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"size": {"width": 0, "height": 90}}, "size.width"),
+        ({"size": {"width": 728}}, "size.height"),
+        ({"floor_ecpm_micros": -1}, "floor_ecpm_micros"),
+        ({"floor_ecpm_micros": 0.5}, "floor_ecpm_micros"),
+        ({"count_on": "click"}, "count_on"),
+        ({"ads": []}, "ads"),
+        ({"version": 7}, "version"),
+    ],
+)
+def test_a_zone_is_bounded(changes: dict[str, Any], field: str) -> None:
+    body = orjson.dumps({"size": {"width": 728, "height": 90}, **changes})
+
+    with pytest.raises(ValidationError) as refused:
+        Zone.model_validate_json(body, strict=True)
+
+    assert [".".join(map(str, fault["loc"])) for fault in refused.value.errors()] == [field]

@@ -1,0 +1,204 @@
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from chalicelib.ads.campaigns import lifecycle
+from chalicelib.ads.inventory import campaigns, placing, repricing
+from chalicelib.ads.inventory.click_rates import AD_COUNTS, Estimate
+from chalicelib.ads.inventory.ecpm import (
+    DEFAULT_PRIOR,
+    MAX_WEIGHT,
+    MIN_WEIGHT,
+    ClickCounts,
+    Prior,
+    ecpm_micros,
+    fit_prior,
+)
+from chalicelib.runtime import Runtime
+from tests.ads.support.factories import (
+    activate,
+    ad_unit,
+    add_zones,
+    cpm,
+    placed,
+    put_campaign,
+    zone,
+)
+
+CPC = {"type": "cpc", "bid_micros": 50_000}
+GOOD, BAD, NEW, FIXED = "a:good", "b:bad", "c:new", "d:fixed"
+
+
+def binomial(rng: random.Random, trials: int, rate: float) -> int:
+    return sum(rng.random() < rate for _ in range(trials))
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(2, 98), (5, 95), (1, 199)])
+def test_a_prior_is_found_again_in_what_it_makes(alpha: float, beta: float) -> None:
+    rng = random.Random(1)
+    counts = [
+        ClickCounts(n, binomial(rng, n, rng.betavariate(alpha, beta)))
+        for n in rng.choices([300, 1_000, 3_000], k=600)
+    ]
+
+    fitted = fit_prior(counts)
+
+    assert fitted.alpha / (fitted.alpha + fitted.beta) == pytest.approx(
+        alpha / (alpha + beta), rel=0.1
+    )
+    assert fitted.alpha + fitted.beta == pytest.approx(alpha + beta, rel=0.25)
+
+
+def test_rates_that_differ_by_chance_alone_give_a_heavy_prior() -> None:
+    rng = random.Random(2)
+    counts = [ClickCounts(2_000, binomial(rng, 2_000, 0.02)) for _ in range(200)]
+
+    fitted = fit_prior(counts)
+
+    assert fitted.alpha + fitted.beta > 2_000
+    assert fit_prior([ClickCounts(1_000, 10)] * 10) == Prior(0.01 * MAX_WEIGHT, 0.99 * MAX_WEIGHT)
+
+
+def test_rates_that_have_nothing_in_common_give_a_light_prior() -> None:
+    fitted = fit_prior([ClickCounts(1_000, 0)] * 5 + [ClickCounts(1_000, 1_000)] * 5)
+
+    assert fitted == Prior(MIN_WEIGHT / 2, MIN_WEIGHT / 2)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [],
+        [ClickCounts()],
+        [ClickCounts(1_000_000, 10_000)],
+        [ClickCounts(100, 10)] * 9,
+        [ClickCounts(10_000, 0)] * 10,
+        [ClickCounts(1_000, 1_000)] * 10,
+        [ClickCounts(10, 20)] * 200,
+        [ClickCounts(0, 5)] * 10,
+    ],
+)
+def test_too_little_to_go_by_leaves_the_default(counts: list[ClickCounts]) -> None:
+    assert fit_prior(counts) == DEFAULT_PRIOR
+
+
+def test_a_new_ad_stands_at_the_zone_s_mean_and_one_click_moves_it_little() -> None:
+    prior = Prior(20.0, 980.0)
+
+    assert ecpm_micros(CPC, prior=prior) == 1_000_000
+    assert ecpm_micros(CPC, ClickCounts(1, 1), prior) == pytest.approx(1_049_000, rel=0.001)
+    assert ecpm_micros(CPC, ClickCounts(10, 0), prior) == pytest.approx(990_000, rel=0.001)
+    assert ecpm_micros(cpm(7_000), ClickCounts(10, 10), prior) == 7_000
+
+
+def count(runtime: Runtime, campaign_id: str, impressions: int, clicks: int) -> None:
+    key = {"site_id": "blog", "zone_id": "banner", "campaign_id": campaign_id}
+    runtime.database[AD_COUNTS.name].update_one(
+        {**key, "ad_unit_id": "one"},
+        {"$set": {"impressions": impressions, "clicks": clicks}},
+        upsert=True,
+    )
+
+
+@pytest.fixture
+def priced(runtime: Runtime) -> Runtime:
+    add_zones(runtime, "blog/banner", "blog/side")
+    for name in (BAD, GOOD, NEW):
+        put_campaign(runtime, name, "blog/banner", "blog/side", pricing=CPC)
+    put_campaign(runtime, FIXED, "blog/banner", pricing=cpm(1_000))
+    activate(runtime, BAD, GOOD, NEW, FIXED)
+    count(runtime, GOOD, 10_000, 500)
+    count(runtime, BAD, 10_000, 10)
+    return runtime
+
+
+def ecpms(runtime: Runtime, name: str = "blog/banner") -> dict[str, int]:
+    return {ad["campaign_id"]: ad["ecpm_micros"] for ad in zone(runtime, name)["ads"]}
+
+
+def test_a_zone_follows_its_counts(priced: Runtime) -> None:
+    before = zone(priced, "blog/banner")["version"]
+    assert set(ecpms(priced).values()) == {250_000, 1_000}
+
+    assert repricing.reprice(priced) == 1
+
+    assert placed(priced, "blog/banner") == [GOOD, NEW, BAD, FIXED]
+    assert ecpms(priced) == {
+        GOOD: ecpm_micros(CPC, ClickCounts(10_000, 500)),
+        NEW: 250_000,
+        BAD: ecpm_micros(CPC, ClickCounts(10_000, 10)),
+        FIXED: 1_000,
+    }
+    assert zone(priced, "blog/banner")["version"] == before + 1
+    assert set(ecpms(priced, "blog/side").values()) == {250_000}
+
+
+def test_a_zone_without_news_is_left_alone(priced: Runtime) -> None:
+    repricing.reprice(priced)
+    before = zone(priced, "blog/banner")
+
+    assert repricing.reprice(priced) == 0
+
+    assert zone(priced, "blog/banner") == before
+
+
+def test_a_fitted_prior_is_kept_and_moves_the_new_ads(priced: Runtime) -> None:
+    for number in range(10):
+        count(priced, f"x{number}:gone", 5_000, 100 + number * 10)
+
+    repricing.reprice(priced)
+
+    prior = Prior(**zone(priced, "blog/banner")["ctr_prior"])
+    assert prior != DEFAULT_PRIOR
+    assert ecpms(priced)[NEW] == ecpm_micros(CPC, ClickCounts(), prior)
+
+
+def test_a_changed_bid_keeps_what_is_known_of_the_clicks(priced: Runtime) -> None:
+    for number in range(10):
+        count(priced, f"x{number}:gone", 5_000, 100 + number * 10)
+    repricing.reprice(priced)
+    prior = Prior(**zone(priced, "blog/banner")["ctr_prior"])
+    dearer = {**CPC, "bid_micros": 60_000}
+
+    put_campaign(priced, GOOD, "blog/banner", "blog/side", pricing=dearer)
+
+    assert ecpms(priced)[GOOD] == ecpm_micros(dearer, ClickCounts(10_000, 500), prior)
+    assert ecpms(priced, "blog/side")[GOOD] == 300_000
+
+
+def test_an_ad_that_pauses_does_not_come_back_as_a_new_one(priced: Runtime) -> None:
+    repricing.reprice(priced)
+    bad = ecpms(priced)[BAD]
+
+    lifecycle.deactivate(priced.database, BAD)
+    activate(priced, BAD)
+
+    assert ecpms(priced)[BAD] == bad < 250_000
+
+
+def test_repricing_among_writers_loses_none_of_their_changes(priced: Runtime) -> None:
+    def work(task: int) -> None:
+        for number in range(10):
+            if task == 0:
+                count(priced, NEW, 1_000, number * 10)
+                repricing.reprice(priced)
+            else:
+                units = [ad_unit("one"), ad_unit(f"{task}-{number}")]
+                name = (GOOD, BAD)[task - 1]
+                put_campaign(priced, name, pricing=CPC, ad_units=units)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(work, range(3)))
+    repricing.reprice(priced)
+
+    found = zone(priced, "blog/banner")
+    counts = {
+        (each["campaign_id"], each["ad_unit_id"]): ClickCounts(each["impressions"], each["clicks"])
+        for each in priced.database[AD_COUNTS.name].find()
+    }
+    estimate = Estimate(Prior(**found["ctr_prior"]), counts)
+    stored = priced.database[campaigns.CAMPAIGNS.name].find()
+    assert found["ads"] == placing.in_order(
+        row for campaign in stored for row in placing.rows(campaign, estimate)
+    )

@@ -1,0 +1,335 @@
+"""Reports add up: by any period, by any group, and to what the events say."""
+
+import csv
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from chalicelib.ads.inventory import click_rates
+from chalicelib.ads.reports import counters, roll_ups
+from chalicelib.ads.tracking import events, reconciliation
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from tests.ads.campaigns.test_atomicity import in_threads
+from tests.ads.support.events import PRICE, SPRING, click, count, impression
+from tests.ads.support.factories import advertiser, publisher
+from tests.ads.support.history import DAY, HOUR, TIMES, make_history
+from tests.support.clock import Clock
+from tests.support.http_client import Client, Reply
+
+
+@pytest.fixture
+def reported(runtime: Runtime) -> Runtime:
+    return make_history(runtime)
+
+
+def ask(client: Client, **query: Any) -> Reply:
+    query = {"from": "2025-01-01", "to": "2026-12-31", **query}
+    return advertiser(client).get(f"/reports/campaigns/{SPRING}?{_encoded(query)}")
+
+
+def _encoded(query: dict[str, Any]) -> str:
+    return "&".join(f"{name}={value}" for name, value in query.items())
+
+
+def periods(rows: list[Document]) -> dict[str, int]:
+    return {row["period"]: row["impressions"] for row in rows}
+
+
+@pytest.mark.usefixtures("reported")
+def test_a_report_by_day_has_a_row_for_each_day_with_events(client: Client) -> None:
+    reply = ask(client, by="day")
+
+    assert reply.json["next"] is None
+    assert periods(reply.json["rows"]) == {
+        "2025-12-30T00:00:00Z": 1,
+        "2025-12-31T00:00:00Z": 1,
+        "2026-02-28T00:00:00Z": 1,
+        "2026-03-01T00:00:00Z": 4,
+        "2026-03-02T00:00:00Z": 1,
+        "2026-04-01T00:00:00Z": 1,
+    }
+    assert reply.json["rows"][3] == {
+        "period": "2026-03-01T00:00:00Z",
+        "impressions": 4,
+        "clicks": 1,
+        "conversions": 0,
+        "unbilled": 0,
+        "bots": 0,
+        "ctr": 0.25,
+        "ctr_low": pytest.approx(0.0456, abs=1e-4),
+        "ctr_high": pytest.approx(0.6994, abs=1e-4),
+        "spend_micros": 1_000,
+        "value_micros": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ("week", {"2025-12-29": 2, "2026-02-23": 5, "2026-03-02": 1, "2026-03-30": 1}),
+        ("month", {"2025-12-01": 2, "2026-02-01": 1, "2026-03-01": 5, "2026-04-01": 1}),
+        ("year", {"2025-01-01": 2, "2026-01-01": 7}),
+    ],
+)
+@pytest.mark.usefixtures("reported")
+def test_longer_periods_are_rolled_up_from_days(
+    client: Client, by: str, expected: dict[str, int]
+) -> None:
+    rows = ask(client, by=by).json["rows"]
+
+    assert periods(rows) == {f"{day}T00:00:00Z": number for day, number in expected.items()}
+
+
+@pytest.mark.usefixtures("reported")
+def test_minutes_and_hours_come_from_the_hour_s_document(client: Client) -> None:
+    hours = ask(client, by="hour", **{"from": "2026-03-01", "to": "2026-03-02"})
+    minutes = ask(client, by="minute", **{"from": "2026-03-01T00:30:00Z", "to": "2026-03-02"})
+
+    assert periods(hours.json["rows"]) == {
+        "2026-03-01T00:00:00Z": 2,
+        "2026-03-01T01:00:00Z": 1,
+        "2026-03-01T23:00:00Z": 1,
+    }
+    assert periods(minutes.json["rows"]) == {
+        "2026-03-01T00:59:00Z": 1,
+        "2026-03-01T01:00:00Z": 1,
+        "2026-03-01T23:59:00Z": 1,
+    }
+
+
+@pytest.mark.parametrize("by", ["day", "week", "month", "year"])
+@pytest.mark.parametrize("group", ["ad_unit", "site", "zone", "campaign"])
+@pytest.mark.usefixtures("reported")
+def test_every_report_adds_up_to_the_same(client: Client, by: str, group: str) -> None:
+    rows = ask(client, by=by, group=group).json["rows"]
+
+    assert sum(row["impressions"] for row in rows) == len(TIMES)
+    assert sum(row["spend_micros"] for row in rows) == len(TIMES) * PRICE
+    assert all(row["campaign_id"] == SPRING for row in rows if group in {"ad_unit", "campaign"})
+    assert all(row["site_id"] == "blog" for row in rows if group in {"zone", "site"})
+
+
+def test_what_no_integer_holds_keeps_nothing_from_being_rolled_up(
+    reported: Runtime, client: Client
+) -> None:
+    count(reported, click(2, DAY - HOUR, campaign_id=SPRING, price_micros=0))
+    # Anyone may name a value at an advertiser's pixel, and as many orders as they like.
+    reported.database[counters.DAYS.name].update_many({}, {"$set": {"value_micros": 2**62}})
+
+    for _ in range(2):
+        roll_ups.roll_up(reported.database, reported.now())
+
+    weeks = ask(client, by="week", group="ad_unit").json["rows"]
+    values = {(row["period"][:10], row["ad_unit_id"]): row["value_micros"] for row in weeks}
+    assert values["2026-02-23", "one"] == 2**63 - 1
+    assert values["2026-03-02", "unit-1"] == 2**62
+
+
+@pytest.mark.parametrize("by", ["day", "minute"])
+@pytest.mark.usefixtures("reported")
+def test_a_cursor_of_an_earlier_report_reaches_no_row_before_the_present_one(
+    client: Client, by: str
+) -> None:
+    earlier = ask(client, by=by, limit=1, **{"from": "2026-02-28", "to": "2026-03-02"})
+    present = {"from": "2026-03-02", "to": "2026-03-04"}
+
+    reply = ask(client, by=by, cursor=earlier.json["next"], **present)
+
+    assert reply.json["rows"] == ask(client, by=by, **present).json["rows"]
+
+
+@pytest.mark.usefixtures("reported")
+def test_pages_join_to_the_whole(client: Client) -> None:
+    whole = ask(client, by="day", group="zone").json["rows"]
+    pages: list[Document] = []
+    reply = ask(client, by="day", group="zone", limit=2)
+    while cursor := reply.json["next"]:
+        pages += reply.json["rows"]
+        reply = ask(client, by="day", group="zone", limit=2, cursor=cursor)
+
+    assert pages + reply.json["rows"] == whole
+    assert ask(client, by="week", group="zone", cursor=cursor or "x").code == "invalid_cursor"
+
+
+@pytest.mark.usefixtures("reported")
+def test_minutes_are_paged_within_an_hour_too(client: Client) -> None:
+    query = {"by": "minute", "from": "2026-03-01", "to": "2026-03-02", "limit": 1}
+    seen, reply = [], ask(client, **query)
+    while cursor := reply.json["next"]:
+        seen += reply.json["rows"]
+        reply = ask(client, **query, cursor=cursor)
+
+    assert len(seen + reply.json["rows"]) == 4
+
+
+@pytest.mark.usefixtures("reported")
+def test_a_publisher_sees_what_is_due_and_not_what_was_paid(client: Client) -> None:
+    reply = publisher(client).get(
+        "/reports/sites/blog?from=2026-03-01&to=2026-03-02&group=campaign"
+    )
+
+    (row,) = reply.json["rows"]
+    assert (row["campaign_id"], row["revenue_micros"]) == (SPRING, 700)
+    assert "spend_micros" not in row
+    assert "value_micros" not in row
+
+
+@pytest.mark.usefixtures("reported")
+def test_a_report_can_be_had_as_a_file(client: Client) -> None:
+    target = f"/reports/campaigns/{SPRING}?from=2025-01-01&to=2026-12-31&by=month&group=zone"
+    caller = advertiser(client)
+
+    reply = caller.request("GET", target, headers={"Accept": "text/csv"})
+
+    rows = list(csv.DictReader(reply.body.decode().splitlines()))
+    assert reply.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert (
+        reply.headers["Content-Disposition"] == 'attachment; filename="mercedes-spring-month.csv"'
+    )
+    assert [row["period"] for row in rows[:2]] == ["2025-12-01T00:00:00+00:00"] * 2
+    assert sum(int(row["spend_micros"]) for row in rows) == len(TIMES) * PRICE
+
+
+@pytest.mark.usefixtures("reported")
+def test_a_file_is_bounded(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chalicelib.ads.reports.routes.MAX_CSV_ROWS", 5)
+    target = f"/reports/campaigns/{SPRING}?from=2025-01-01&to=2026-12-31"
+
+    reply = advertiser(client).request("GET", target, headers={"Accept": "text/csv"})
+
+    assert reply.code == "report_too_large"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "from=2026-03-01",
+        "from=2026-03-01&to=2026-03-01",
+        "from=2026-03-02&to=2026-03-01",
+        "from=2026-03-01&to=2026-03-03T00:00:01Z&by=minute",
+        "from=2020-03-01&to=2026-03-03&by=day",
+        "from=2026-03-01T00:00:00&to=2026-03-02",
+        "from=2026-03-01&to=2026-03-02&by=second",
+        "from=2026-03-01&to=2026-03-02&group=$where",
+        "from=2026-03-01&to=2026-03-02&limit=201",
+        "from[$gt]=2026-03-01&to=2026-03-02",
+        "from=0000-00-00&to=9999-99-99",
+    ],
+)
+def test_a_report_that_makes_no_sense_is_refused(client: Client, query: str) -> None:
+    reply = advertiser(client).get(f"/reports/campaigns/{SPRING}?{query}")
+
+    assert (reply.status, reply.code) == (422, "invalid_request")
+
+
+def test_a_report_is_its_owner_s_alone(client: Client) -> None:
+    span = "from=2026-03-01&to=2026-03-02"
+    other = client.as_("eve", roles=["advertiser", "publisher"], advertiser="eve", sites=["eve"])
+
+    assert other.get(f"/reports/campaigns/{SPRING}?{span}").code == "forbidden"
+    assert other.get(f"/reports/sites/blog?{span}").code == "forbidden"
+    assert client.get(f"/reports/sites/blog?{span}").code == "unauthenticated"
+    admin = client.as_("boss", roles=["admin"])
+    assert admin.get(f"/reports/sites/blog?{span}").json == {"rows": [], "next": None}
+
+
+def rolled(runtime: Runtime) -> list[Document]:
+    collections = (counters.WEEKS, counters.MONTHS, counters.YEARS)
+    return [row for each in collections for row in runtime.database[each.name].find().sort("_id")]
+
+
+def test_rolling_up_again_changes_nothing(reported: Runtime) -> None:
+    before = rolled(reported)
+
+    roll_ups.roll_up(reported.database, reported.now())
+
+    assert rolled(reported) == before
+    assert len(before) > 10
+
+
+def test_rolling_up_twice_at_once_counts_nothing_twice(reported: Runtime) -> None:
+    before = rolled(reported)
+    count(reported, impression(100, None, DAY))
+
+    in_threads(lambda _: roll_ups.roll_up(reported.database, reported.now()), 4)
+
+    def seen(rows: list[Document]) -> int:
+        return sum(row["impressions"] for row in rows)
+
+    assert seen(rolled(reported)) == seen(before) + 3
+
+
+def test_only_the_periods_that_changed_are_made_anew(reported: Runtime, clock: Clock) -> None:
+    clock.advance(hours=1)
+    roll_ups.roll_up(reported.database, clock())
+    clock.advance(hours=1)
+    count(reported, impression(100, None, DAY))
+
+    assert roll_ups.roll_up(reported.database, clock()) == {"weeks": 1, "months": 1, "years": 1}
+
+
+def test_a_run_that_died_half_way_is_made_good_by_the_next(
+    reported: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.advance(hours=1)
+    count(reported, impression(100, None, DAY))
+    real = roll_ups._make
+
+    def dies_before_the_years(*arguments: Any) -> None:
+        if arguments[2] is counters.YEARS:
+            raise RuntimeError
+        real(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(roll_ups, "_make", dies_before_the_years)
+        with pytest.raises(RuntimeError):
+            roll_ups.roll_up(reported.database, clock())
+
+    roll_ups.roll_up(reported.database, clock())
+
+    years = reported.database[counters.YEARS.name].find(
+        {"period": datetime(2026, 1, 1, tzinfo=UTC)}
+    )
+    assert sum(row["impressions"] for row in years) == 8
+
+
+def test_click_rates_are_estimated_from_the_last_days(reported: Runtime) -> None:
+    for _ in range(2):
+        click_rates.estimate(reported.database, reported.now())
+
+    found = list(reported.database[click_rates.AD_COUNTS.name].find({"ad_unit_id": "one"}))
+    assert [(row["zone_id"], row["impressions"], row["clicks"]) for row in found] == [
+        ("banner", 0, 1)
+    ]
+
+
+def differences(runtime: Runtime) -> list[Document]:
+    span = (DAY - 100 * 24 * HOUR, DAY + 100 * 24 * HOUR)
+    return reconciliation.reconcile(runtime.database, SPRING, *span)
+
+
+def test_reports_and_events_agree(reported: Runtime) -> None:
+    count(reported, impression(200, None, DAY), impression(201, None, DAY, is_bot=True))
+
+    assert differences(reported) == []
+
+
+def test_what_disagrees_is_found(reported: Runtime) -> None:
+    reported.database[counters.DAYS.name].update_one({"period": DAY}, {"$inc": {"impressions": 1}})
+    reported.database[events.EVENTS.name].delete_one({"ts": DAY + HOUR})
+
+    assert [each["report"] for each in differences(reported)].count("hour") == 1
+    assert [each["report"] for each in differences(reported)].count("day") >= 1
+
+
+@pytest.mark.usefixtures("reported")
+def test_reconciling_is_a_command(app: Any) -> None:
+    span = {"from": "2025-12-01T00:00:00+00:00", "to": "2026-06-01T00:00:00+00:00"}
+
+    answer = app.handler_map["reconcile_ads"]({"campaign_id": SPRING, **span}, None)
+
+    assert answer["differences"] == []
+    assert set(answer["ledger"].values()) == {0}

@@ -1,0 +1,84 @@
+"""No query of counting and of money reads a whole collection."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.ads.billing import settlements, transfers
+from chalicelib.ads.budgets import audit, exhaustion, leases
+from chalicelib.ads.budgets.leases import Terms
+from chalicelib.ads.inventory import click_rates
+from chalicelib.ads.reports import roll_ups
+from chalicelib.ads.reports.queries import Period, Report, read
+from chalicelib.ads.tracking import reconciliation
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from tests.ads.support.events import SPRING, impression
+from tests.ads.support.events import count as count_events
+from tests.ads.support.history import DAY, make_history
+from tests.support.clock import Clock
+
+PERIODS: tuple[Period, ...] = ("minute", "hour", "day", "week", "month", "year")
+
+
+@pytest.fixture
+def profiled(runtime: Runtime) -> Iterator[Runtime]:
+    """A runtime with a history, whose server writes down how it answers."""
+    make_history(runtime)
+    database = runtime.database
+    database.command("profile", 0)
+    database["system.profile"].drop()
+    database.command("profile", 2)
+    yield runtime
+    database.command("profile", 0)
+    database["system.profile"].drop()
+
+
+def scans(runtime: Runtime) -> list[Document]:
+    """The operations that looked at every document of one of the ad network's collections."""
+    runtime.database.command("profile", 0)
+    whole = {"ns": {"$regex": r"\.ad\."}, "planSummary": {"$regex": "COLLSCAN"}}
+    found = runtime.database["system.profile"].find(whole, {"ns": 1, "command": 1})
+    return list(found)
+
+
+@pytest.mark.parametrize("by", PERIODS)
+@pytest.mark.parametrize("owner", [("campaign_id", SPRING), ("site_id", "blog")])
+def test_a_report_reads_its_own_documents(
+    profiled: Runtime, by: Period, owner: tuple[str, str]
+) -> None:
+    field, owner_id = owner
+    report = Report(field, owner_id, DAY, DAY + timedelta(days=400), by, "zone", "spend_micros")  # type: ignore[arg-type]
+
+    read(profiled.database, report, None, 50)
+
+    profiled.database.command("profile", 0)
+    reads = {"ns": {"$regex": r"\.ad\.report\."}}
+    (found,) = profiled.database["system.profile"].find(reads)
+    assert found["planSummary"] == f"IXSCAN {{ {field}: 1, period: 1 }}"
+
+
+def test_counting_and_the_movements_of_money_read_by_index(profiled: Runtime, clock: Clock) -> None:
+    database, now = profiled.database, clock()
+    lease = leases.acquire(database, SPRING, Terms(5, timedelta(minutes=1)), now, profiled.random)
+    assert lease
+
+    count_events(profiled, impression(900, lease["_id"], now))
+    exhaustion.refresh_all(database, now)
+    audit.audit(database, SPRING)
+    leases.end_expired(database, timedelta(0), now + timedelta(hours=2))
+
+    assert scans(profiled) == []
+
+
+def test_the_schedules_read_by_index(profiled: Runtime, clock: Clock) -> None:
+    database, now = profiled.database, clock() + timedelta(days=1)
+
+    roll_ups.roll_up(database, now)
+    click_rates.estimate(database, now)
+    settlements.settle(database, now)
+    transfers.clean_up(database, now + timedelta(hours=1))
+    reconciliation.reconcile(database, SPRING, DAY, DAY + timedelta(days=1))
+
+    assert scans(profiled) == []

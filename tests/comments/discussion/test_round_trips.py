@@ -1,0 +1,88 @@
+"""How often a call goes to the database, in every store."""
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+from pymongo import MongoClient, monitoring
+
+from chalicelib.comments import nodes
+from chalicelib.comments.store import Order
+from chalicelib.database import Document, open_database
+from chalicelib.runtime import Runtime
+from tests.comments.support.discussion import Discussion, Layout
+
+ORDERS: tuple[Order, ...] = ("oldest", "newest")
+
+
+class Commands(monitoring.CommandListener):
+    """Remembers the commands that a client sends."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def started(self, event: monitoring.CommandStartedEvent) -> None:
+        self.names.append(event.command_name)
+
+    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
+        pass
+
+    def failed(self, event: monitoring.CommandFailedEvent) -> None:
+        pass
+
+
+@pytest.fixture
+def commands() -> Commands:
+    return Commands()
+
+
+@pytest.fixture
+def listened(runtime: Runtime, mongodb_uri: str, commands: Commands) -> Iterator[Runtime]:
+    """A runtime whose database tells what is asked of it."""
+    with MongoClient[Document](mongodb_uri, event_listeners=[commands]) as client:
+        database = open_database(client, runtime.settings.database)
+        database.command("ping")
+        yield dataclasses.replace(runtime, database=database)
+
+
+def test_a_page_takes_two_round_trips_whatever_its_depth(
+    listened: Runtime, layout: Layout, commands: Commands
+) -> None:
+    discussion = Discussion.make(listened, layout)
+    parent = None
+    for number in range(220):
+        posted = discussion.post(str(number), parent)
+        parent = posted["id"] if layout.threaded and number % 4 else None
+
+    for order in ORDERS:
+        for limit in (1, 50, 200):
+            commands.names.clear()
+            page = discussion.page(order, limit)
+            assert len(commands.names) == 2
+            commands.names.clear()
+            discussion.page(order, limit, page["next"])
+            assert len(commands.names) == 2
+
+
+def test_a_post_takes_at_most_four_round_trips(
+    listened: Runtime, layout: Layout, commands: Commands
+) -> None:
+    discussion = Discussion.make(listened, layout)
+    root = discussion.post("root")["id"]
+
+    commands.names.clear()
+    discussion.post("reply", root if layout.threaded else None)
+
+    assert len(commands.names) <= 4
+
+
+def test_counts_of_many_nodes_take_one(listened: Runtime, commands: Commands) -> None:
+    for number in range(5):
+        layout = Layout("documents", threaded=True)
+        Discussion.make(listened, layout, f"page-{number}").post("x")
+
+    commands.names.clear()
+    counts = nodes.visible_counts(listened.database, [f"page-{n}" for n in range(7)])
+
+    assert counts == {**{f"page-{n}": 1 for n in range(5)}, "page-5": 0, "page-6": 0}
+    assert len(commands.names) == 1

@@ -1,0 +1,375 @@
+"""What every store owes, one behaviour at a time; no store opts out."""
+
+import dataclasses
+import itertools
+import json
+import random
+
+import pytest
+
+from bench.discussions import seed_node
+from chalicelib import http
+from chalicelib.comments.discussion import posting
+from chalicelib.comments.errors import CommentDeleted, CommentTooLarge, NodeLocked, NotThreaded
+from chalicelib.comments.models import DEEPEST
+from chalicelib.comments.store import Order, StoreName
+from chalicelib.errors import UnknownComment
+from chalicelib.http import payloads
+from chalicelib.runtime import Runtime
+from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
+from tests.support.clock import Clock
+
+ORDERS: tuple[Order, ...] = ("oldest", "newest")
+
+
+def test_a_comment_comes_back_as_it_was_posted(discussion: Discussion, clock: Clock) -> None:
+    posted = discussion.post("Is *this* so?")
+
+    found = discussion.get(posted["id"])
+
+    assert found == posted
+    assert found["html"] == "<p>Is <em>this</em> so?</p>\n"
+    assert found["author"] == {"id": "ann", "name": "Ann"}
+    assert (found["posted"], found["edited"], found["state"]) == (clock(), None, "visible")
+    assert (found["parent_id"], found["depth"], found["slug"]) == (None, 0, found["id"])
+
+
+@pytest.mark.parametrize("number", [0, 1, 99, 100, 101, 199, 200, 201])
+def test_listings_cross_every_boundary(discussion: Discussion, number: int) -> None:
+    for index in range(number):
+        discussion.post(str(index))
+
+    expected = [str(index) for index in range(number)]
+    assert discussion.texts("oldest", limit=100) == expected
+    assert discussion.texts("newest", limit=100) == expected[::-1]
+    assert discussion.page()["count"] == number
+
+
+def test_the_last_page_says_that_it_is_the_last(discussion: Discussion) -> None:
+    for text in "abcd":
+        discussion.post(text)
+
+    page = discussion.page(limit=2)
+    last = discussion.page(limit=2, cursor=page["next"])
+
+    assert [comment["text"] for comment in last["comments"]] == ["c", "d"]
+    assert last["next"] is None
+
+
+def test_times_that_tie_or_run_backwards_change_no_order(
+    discussion: Discussion, clock: Clock
+) -> None:
+    for number in range(40):
+        clock.advance(seconds=random.Random(number).choice([-1, 0, 0, 1]))
+        discussion.post(str(number))
+
+    times = [comment["posted"] for comment in discussion.walk()]
+    assert discussion.texts() == [str(number) for number in range(40)]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_comments_posted_between_two_pages_neither_repeat_nor_skip(
+    discussion: Discussion, order: Order
+) -> None:
+    for number in range(6):
+        discussion.post(str(number))
+    first = discussion.page(order, limit=3)
+
+    discussion.post("between")
+    rest = discussion.page(order, cursor=first["next"])
+
+    texts = [comment["text"] for comment in first["comments"] + rest["comments"]]
+    whole = [str(number) for number in range(6)]
+    assert texts == ([*whole, "between"] if order == "oldest" else whole[::-1])
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_cursor_survives_the_comment_that_it_stands_on(
+    discussion: Discussion, order: Order
+) -> None:
+    for number in range(4):
+        discussion.post(str(number))
+    first = discussion.page(order, limit=2)
+
+    discussion.delete(first["comments"][-1]["id"])
+    rest = discussion.page(order, cursor=first["next"])
+
+    expected = ["2", "3"] if order == "oldest" else ["1", "0"]
+    assert [comment["text"] for comment in rest["comments"]] == expected
+
+
+def test_replies_follow_their_parent_or_are_refused(discussion: Discussion, layout: Layout) -> None:
+    first = discussion.post("1")
+    discussion.post("2")
+    if not layout.threaded:
+        with pytest.raises(NotThreaded):
+            discussion.post("1.1", first["id"])
+        return
+
+    reply = discussion.post("1.1", first["id"])
+    discussion.post("1.2", first["id"])
+    discussion.post("1.1.1", reply["id"])
+
+    assert discussion.texts() == ["1", "1.1", "1.1.1", "1.2", "2"]
+    assert discussion.texts("newest") == ["2", "1", "1.1", "1.1.1", "1.2"]
+    assert discussion.get(first["id"])["reply_count"] == 2
+
+
+def test_a_thread_is_exact(discussion: Discussion, layout: Layout) -> None:
+    """Ids may begin alike; the ranges of their threads may not touch."""
+    roots = [discussion.post(str(number)) for number in range(12)]
+    for root in roots if layout.threaded else []:
+        discussion.post(f"{root['text']}.1", root["id"])
+
+    for root in roots:
+        thread = [comment["text"] for comment in discussion.thread(root["id"])["comments"]]
+        replies = [f"{root['text']}.1"] if layout.threaded else []
+        assert thread == [root["text"], *replies]
+
+
+def test_a_thread_pages_completely(discussion: Discussion, layout: Layout) -> None:
+    root = discussion.post("0")
+    for number in range(1, 8):
+        discussion.post(str(number), root["id"] if layout.threaded else None)
+
+    found, cursor = [], None
+    for _ in range(8):
+        page = discussion.thread(root["id"], limit=3, cursor=cursor)
+        found += [comment["text"] for comment in page["comments"]]
+        cursor = page["next"]
+        if cursor is None:
+            break
+
+    assert found == ([str(number) for number in range(8)] if layout.threaded else ["0"])
+
+
+def test_the_deepest_thread_holds_and_pages(runtime: Runtime, layout: Layout) -> None:
+    discussion = Discussion.make(runtime, layout, max_depth=DEEPEST)
+    parent = None
+    for number in range(DEEPEST + 4):
+        posted = discussion.post(str(number), parent)
+        parent = posted["id"] if layout.threaded else None
+
+    for order in ORDERS:
+        assert len(discussion.texts(order, limit=3)) == DEEPEST + 4
+    deepest = max(comment["depth"] for comment in discussion.walk())
+    assert deepest == (DEEPEST if layout.threaded else 0)
+
+
+@pytest.mark.parametrize("store", ["documents", "embedded"])
+def test_a_reply_below_the_deepest_level_stands_behind_those_that_were_there(
+    runtime: Runtime, store: StoreName
+) -> None:
+    discussion = Discussion.make(runtime, Layout(store, threaded=True), max_depth=1)
+    root = discussion.post("root")["id"]
+    first = discussion.post("first", root)["id"]
+    discussion.post("second", root)
+
+    discussion.post("to the first", first)
+
+    assert discussion.texts() == ["root", "first", "second", "to the first"]
+
+
+def test_an_edit_renders_anew_and_says_when(discussion: Discussion, clock: Clock) -> None:
+    posted = discussion.post("first")
+    clock.advance(minutes=1)
+
+    edited = discussion.edit(posted["id"], "**second**")
+
+    assert (edited["text"], edited["edited"]) == ("**second**", clock())
+    assert edited["html"] == "<p><strong>second</strong></p>\n"
+    assert discussion.get(posted["id"]) == edited
+
+
+def test_a_deleted_leaf_is_gone_and_its_data_with_it(discussion: Discussion) -> None:
+    posted = discussion.post("secret")
+
+    discussion.delete(posted["id"])
+
+    assert discussion.texts() == []
+    with pytest.raises(UnknownComment):
+        discussion.get(posted["id"], by="mo")
+    kept = discussion.stored()[posted["id"]]
+    assert (kept["text"], kept["html"], kept["author"]) == (None, None, None)
+    assert discussion.node["counts"] == {"visible": 0, "pending": 0}
+
+
+def test_a_deleted_parent_leaves_a_tombstone(discussion: Discussion, layout: Layout) -> None:
+    root = discussion.post("root")
+    if layout.threaded:
+        discussion.post("reply", root["id"])
+
+    discussion.delete(root["id"])
+
+    assert discussion.texts() == ([None, "reply"] if layout.threaded else [])
+    if layout.threaded:
+        tombstone = discussion.get(root["id"])
+        assert (tombstone["state"], tombstone["author"]) == ("deleted", None)
+        assert (tombstone["slug"], tombstone["reply_count"]) == (root["slug"], 1)
+        with pytest.raises(CommentDeleted):
+            discussion.edit(root["id"], "back again")
+        with pytest.raises(UnknownComment):
+            discussion.post("late reply", root["id"])
+
+
+def test_hidden_and_pending_comments_have_their_viewers(discussion: Discussion) -> None:
+    pending, hidden = discussion.post("pending"), discussion.post("hidden")
+    discussion.post("visible")
+    discussion.set_state(pending["id"], "pending")
+    discussion.set_state(hidden["id"], "hidden")
+
+    seen = {by: discussion.texts(by=by) for by in (None, "bob", "ann", "mo")}
+
+    assert seen[None] == seen["bob"] == ["visible"]
+    assert seen["ann"] == ["pending", "visible"]
+    assert seen["mo"] == ["pending", "hidden", "visible"]
+    assert discussion.node["counts"] == {"visible": 1, "pending": 1}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_few_visible_among_many_pending_are_found(
+    runtime: Runtime, layout: Layout, order: Order
+) -> None:
+    seed_node(runtime, "mostly-pending", 250, visible_of_ten=1, **dataclasses.asdict(layout))
+    discussion = Discussion(runtime, "mostly-pending")
+    visible = [c for c in discussion.stored().values() if c["state"] == "visible"]
+
+    found = discussion.texts(order, limit=2)
+
+    if layout.threaded:
+        roots_first = sorted(visible, key=lambda comment: comment["full_slug"])
+        expected = [comment["text"] for comment in roots_first]
+        assert sorted(found) == sorted(str(text) for text in expected)
+        assert order == "newest" or found == expected
+    else:
+        expected = [comment["text"] for comment in visible]
+        assert found == (expected if order == "oldest" else expected[::-1])
+
+
+def test_an_id_that_is_taken_is_drawn_again(
+    discussion: Discussion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = iter(["aaaaaaaaaa", "aaaaaaaaaa", "bbbbbbbbbb"])
+    monkeypatch.setattr(posting, "new_comment_id", lambda _rng: next(ids))
+
+    first, second = discussion.post("first"), discussion.post("second")
+
+    assert (first["id"], second["id"]) == ("aaaaaaaaaa", "bbbbbbbbbb")
+    assert discussion.texts() == ["first", "second"]
+    assert discussion.get(first["id"])["text"] == "first"
+
+
+def test_a_locked_node_takes_nothing(runtime: Runtime, layout: Layout) -> None:
+    discussion = Discussion.make(runtime, layout, locked=True)
+
+    with pytest.raises(NodeLocked):
+        discussion.post("too late")
+
+
+TEXTS = {
+    "shortest": "x",
+    "longest": "\N{DUCK}" * 10_000,
+    "right to left": "\u200f\u05e9\u05dc\u05d5\u05dd\u200f",
+    "combining": "e\u0301",
+    "like an operator": "$set.a\u00a0{}",
+    "white space inside": "a\n\tb",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_any_text_comes_back_as_it_was(discussion: Discussion, text: str) -> None:
+    assert discussion.get(discussion.post(text)["id"])["text"] == text
+
+
+def test_html_that_grows_too_large_is_refused(discussion: Discussion) -> None:
+    with pytest.raises(CommentTooLarge):
+        discussion.post("\n\n".join(">" * 90 + "x" for _ in range(100)))
+
+    assert discussion.texts() == []
+
+
+def test_a_page_ends_early_before_it_is_too_large(discussion: Discussion) -> None:
+    text = "\N{DUCK}" * 10_000
+    posted = [discussion.post(text)["id"] for _ in range(60)]
+
+    page = discussion.page()
+    found = [comment["id"] for comment in discussion.walk()]
+
+    assert 0 < len(page["comments"]) < 60
+    assert len(json.dumps(http.reply(page).body)) < payloads.MAX_BYTES + 1_000
+    assert page["next"] is not None
+    assert found == posted
+
+
+HOLDERS = [
+    (before, after)
+    for before, after in itertools.product(LAYOUTS, LAYOUTS)
+    if before.threaded == after.threaded and before.store != after.store
+]
+
+
+@pytest.mark.parametrize(("before", "after"), HOLDERS, ids=str)
+def test_a_move_changes_nothing_that_anyone_sees(
+    runtime: Runtime, before: Layout, after: Layout
+) -> None:
+    discussion = Discussion.make(runtime, before)
+    parents = [None] + [discussion.post("root")["id"] if before.threaded else None] * 3
+    posted = [discussion.post(str(number), parents[number % 4]) for number in range(120)]
+    discussion.delete(posted[5]["id"])
+    discussion.set_state(posted[6]["id"], "hidden")
+    discussion.set_state(posted[7]["id"], "pending")
+    seen = [(order, by) for order in ORDERS for by in (None, "ann", "mo")]
+    answers = [discussion.walk(order, 7, by) for order, by in seen]
+    page = discussion.page("newest", limit=10)
+    rest = discussion.page("newest", cursor=page["next"])
+    counts, stored = discussion.node["counts"], discussion.stored()
+
+    discussion.move(after.store)
+
+    assert discussion.node["store"] == after.store
+    assert [discussion.walk(order, 7, by) for order, by in seen] == answers
+    assert discussion.page("newest", cursor=page["next"]) == rest
+    assert (discussion.node["counts"], discussion.stored()) == (counts, stored)
+    assert discussion.post("after the move")["seq"] == len(stored) + 1
+
+
+ROUNDS: dict[bool, tuple[StoreName, ...]] = {
+    True: ("embedded", "documents"),
+    False: ("embedded", "buckets", "documents"),
+}
+
+
+@pytest.mark.parametrize("threaded", [True, False])
+def test_a_node_goes_round_every_store(runtime: Runtime, *, threaded: bool) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=threaded))
+    for store in ROUNDS[threaded] * 3:
+        discussion.post(store)
+        discussion.move(store)
+
+    assert discussion.texts() == list(ROUNDS[threaded] * 3)
+
+
+def test_a_full_embedded_node_becomes_documents(runtime: Runtime) -> None:
+    small = dataclasses.replace(
+        runtime, settings=runtime.settings.model_copy(update={"embedded_max_bytes": 8_192})
+    )
+    discussion = Discussion.make(small, Layout("embedded", threaded=True))
+    posted = [discussion.post("x" * 200)["id"] for _ in range(40)]
+
+    assert discussion.node["store"] == "documents"
+    assert [comment["id"] for comment in discussion.walk()] == posted
+    assert discussion.node["counts"]["visible"] == 40
+
+
+def test_an_edit_that_outgrows_an_embedded_node_moves_it_too(runtime: Runtime) -> None:
+    small = dataclasses.replace(
+        runtime, settings=runtime.settings.model_copy(update={"embedded_max_bytes": 8_192})
+    )
+    discussion = Discussion.make(small, Layout("embedded", threaded=True))
+    posted = discussion.post("short")
+
+    discussion.edit(posted["id"], "long" * 1_800)
+
+    assert discussion.node["store"] == "documents"
+    assert discussion.get(posted["id"])["text"] == "long" * 1_800

@@ -1,0 +1,224 @@
+"""Every hot query of every store reads about what it returns, in order, by an index.
+
+The site has 20,000 comments: one large discussion among many small ones, in every store.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from typing import Any, Self
+
+import pytest
+from pymongo.database import Database
+
+from bench.discussions import made_up, seed_node
+from chalicelib import schema
+from chalicelib.comments import nodes
+from chalicelib.comments.moderation import queue
+from chalicelib.comments.order import position
+from chalicelib.comments.store import Order, Page, Viewer
+from chalicelib.comments.stores import promotion, store_of
+from chalicelib.database import Document, open_database
+from chalicelib.database.migration import migrate
+from chalicelib.http import PageQuery
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from tests.comments.support.discussion import LAYOUTS, Layout
+
+SITE_COMMENTS = 20_000
+LARGE, SMALL = 2_000, 40
+LIMIT = 50
+ORDERS: tuple[Order, ...] = ("oldest", "newest")
+VIEWERS = {
+    "anyone": Viewer(),
+    "author": Viewer("ann"),
+    "moderator": Viewer("mo", moderator=True),
+}
+
+
+@pytest.fixture(scope="module")
+def site(mongo_client: Any) -> Iterator[Database[Document]]:
+    """A database with 20,000 comments, shared by this module's tests."""
+    database = open_database(mongo_client, "plaza-test-indexes")
+    mongo_client.drop_database(database.name)
+    migrate(database, schema.COLLECTIONS)
+    yield database
+    mongo_client.drop_database(database.name)
+
+
+@pytest.fixture
+def seeded(runtime: Runtime, site: Database[Document]) -> Runtime:
+    there = dataclasses.replace(runtime, database=site)
+    if nodes.collection(site).find_one() is None:
+        seed(there)
+    return there
+
+
+def seed(runtime: Runtime) -> None:
+    """Nine of ten comments wait for a moderator."""
+    left = SITE_COMMENTS
+    for number in itertools.count():
+        layout = LAYOUTS[number % len(LAYOUTS)]
+        large = 900 if layout.store == "embedded" else LARGE
+        size = min(left, large if number < len(LAYOUTS) else SMALL)
+        there = dataclasses.asdict(layout)
+        seed_node(runtime, name(layout, number), size, visible_of_ten=1, **there)
+        left -= size
+        if not left:
+            break
+
+
+def name(layout: Layout, number: int) -> str:
+    return f"{layout}-{number}"
+
+
+def large_node(runtime: Runtime, layout: Layout) -> Document:
+    return nodes.find(runtime.database, name(layout, LAYOUTS.index(layout)))
+
+
+class Explained:
+    """Explains every find and update that a piece of code sends, instead of trusting it."""
+
+    def __init__(self, database: Database[Document]) -> None:
+        self.database = database
+        database.command("profile", 0)
+        database["system.profile"].drop()
+
+    def __enter__(self) -> Self:
+        self.database.command("profile", 2)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.database.command("profile", 0)
+
+    @property
+    def queries(self) -> list[Document]:
+        where = {"ns": {"$regex": r"\.comments\."}, "op": {"$in": ["query", "update", "command"]}}
+        return list(self.database["system.profile"].find(where))
+
+
+def check(explained: Explained, returned: int) -> None:
+    """Assert that each query used an index, sorted by it, and read little beyond the answer."""
+    queries = explained.queries
+    assert queries
+    for query in queries:
+        plan = query["planSummary"]
+        assert "COLLSCAN" not in plan, query
+        assert not query.get("hasSortStage"), plan
+        # A merge of a few ranges reads one key beyond in each of them.
+        assert query.get("keysExamined", 0) <= returned + 8, (plan, query["keysExamined"])
+        assert query.get("docsExamined", 0) <= returned + 8, (plan, query["docsExamined"])
+        carries_the_shard_key(query)
+
+
+def carries_the_shard_key(query: Document) -> None:
+    """Assert that a query names what routes it: the node, or the key of the queue."""
+    collection = query["ns"].partition(".")[2]
+    key = next(c.shard_key for c in schema.COLLECTIONS if c.name == collection)
+    first = next(iter(key))
+    command = query["command"]
+    conditions = command.get("filter") or command.get("q") or command.get("query")
+    branches = conditions.get("$or") or conditions.get("$and") or [conditions]
+    for branch in branches if "$or" in conditions else [conditions]:
+        flat = {**branch, **{k: v for part in branch.get("$and", []) for k, v in part.items()}}
+        assert first in flat, conditions
+    assert branches
+
+
+@pytest.mark.parametrize("viewer", VIEWERS.values(), ids=VIEWERS.keys())
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_page_reads_what_it_returns(
+    seeded: Runtime, layout: Layout, order: Order, viewer: Viewer
+) -> None:
+    node = large_node(seeded, layout)
+    store = store_of(seeded, node)
+    after = None
+    for _ in range(3):
+        with Explained(seeded.database) as explained:
+            page = store.page(node, Page(order, LIMIT, after, viewer))
+        check(explained, LIMIT if layout.store == "documents" else 30)
+        if len(page) < LIMIT:
+            break
+        after = position(node, page[-1])
+
+
+@pytest.mark.parametrize("threaded", [False, True], ids=["flat", "threaded"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_where_few_wait_the_server_does_not_plan_each_range_by_itself(
+    runtime: Runtime, *, order: Order, threaded: bool
+) -> None:
+    node = seed_node(
+        runtime, "few-pending", 200, store="documents", threaded=threaded, visible_of_ten=9
+    )
+    after = None
+    for _ in range(2):
+        with Explained(runtime.database) as explained:
+            page = store_of(runtime, node).page(node, Page(order, LIMIT, after, Viewer("zoe")))
+        (query,) = explained.queries
+        assert query["execStats"]["stage"] != "SUBPLAN"
+        check(explained, LIMIT + node["counts"]["pending"])
+        after = position(node, page[-1])
+
+
+def test_a_permalink_reads_one_document(seeded: Runtime, layout: Layout) -> None:
+    node = large_node(seeded, layout)
+    store = store_of(seeded, node)
+    (some,) = store.page(node, Page("newest", 1, None, Viewer()))
+    with Explained(seeded.database) as explained:
+        assert store.get(node, some["id"])
+    check(explained, 1)
+
+
+def test_a_thread_reads_what_it_returns(seeded: Runtime, layout: Layout) -> None:
+    node = large_node(seeded, layout)
+    store = store_of(seeded, node)
+    (root,) = store.page(node, Page("newest", 1, None, Viewer()))
+    for viewer in VIEWERS.values():
+        with Explained(seeded.database) as explained:
+            thread = store.thread(node, root, Page("oldest", LIMIT, None, viewer))
+        # A flat node has no threads: the other stores ask nothing more than the comment itself.
+        if layout.threaded or layout.store == "documents":
+            check(explained, len(thread))
+
+
+@pytest.mark.parametrize("threaded", [False, True], ids=["flat", "threaded"])
+def test_a_thread_reads_what_it_returns_where_few_wait(runtime: Runtime, *, threaded: bool) -> None:
+    node = seed_node(
+        runtime, "few-pending", 200, store="documents", threaded=threaded, visible_of_ten=9
+    )
+    store = store_of(runtime, node)
+    (root,) = store.page(node, Page("newest", 1, None, Viewer()))
+    for viewer in VIEWERS.values():
+        with Explained(runtime.database) as explained:
+            thread = store.thread(node, root, Page("oldest", LIMIT, None, viewer))
+        check(explained, len(thread))
+
+
+def test_a_post_and_a_change_touch_what_they_write(seeded: Runtime, layout: Layout) -> None:
+    node = large_node(seeded, layout)
+    store = store_of(seeded, node)
+    ((comment,),) = made_up(1, threaded=False)
+    comment |= {"id": "zzzzzzzzzz", "seq": node["last_seq"] + 1}
+    with Explained(seeded.database) as explained:
+        store.add(node, comment)
+        store.change(node, comment["id"], {"state": "hidden"}, {})
+        nodes.count(seeded.database, node, {"counts.visible": 0})
+    check(explained, 1)
+
+
+def test_the_queues_and_sweeps_read_what_they_return(seeded: Runtime) -> None:
+    database = seeded.database
+    for number in range(200):
+        site = "blog" if number % 2 else "shop"
+        ((comment,),) = made_up(1, threaded=False)
+        comment["state"] = "pending"
+        queue.settle(database, {"_id": f"n{number}", "site": site}, comment)
+    mia = Principal("mia", "Mia", frozenset({"moderator"}), sites=frozenset({"shop"}))
+    with Explained(database) as explained:
+        page = queue.list_pending(seeded, PageQuery(limit=20), mia)
+        queue.list_pending(seeded, PageQuery(limit=20, cursor=page["next"]), mia)
+        nodes.visible_counts(database, [name(layout, n) for n, layout in enumerate(LAYOUTS)])
+    check(explained, 21)
+    with Explained(database) as explained:
+        promotion.sweep(seeded)
+    assert all("COLLSCAN" not in query["planSummary"] for query in explained.queries)

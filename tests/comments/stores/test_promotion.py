@@ -1,0 +1,433 @@
+"""A move that crashes, is overtaken, or is too large for one call."""
+
+import dataclasses
+import itertools
+from typing import Any
+
+import pytest
+
+from bench.discussions import made_up
+from chalicelib.comments import nodes, schedules
+from chalicelib.comments.errors import StoreTooSmall
+from chalicelib.comments.store import Moved, StoreName
+from chalicelib.comments.stores import embedded, promotion, store_of
+from chalicelib.comments.stores.buckets import PAGES
+from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.database import Document
+from chalicelib.errors import Unavailable
+from chalicelib.runtime import Runtime
+from tests.comments.support.discussion import Discussion, Layout
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.workers import Workers
+
+PAGE = {"title": "A page", "url": "https://blog.example/a-page"}
+
+
+class Crash(BaseException):
+    """The process ends here: nothing after it runs, not even what handles exceptions."""
+
+
+def crash_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    def crash(*_: object) -> Any:
+        raise Crash
+
+    monkeypatch.setattr(promotion, step, crash)
+
+
+STEPS = ["mark_for_sweep", "renewing", "_switch"]
+MOVES = [
+    (Layout("documents", threaded=True), "embedded"),
+    (Layout("embedded", threaded=True), "documents"),
+    (Layout("documents", threaded=False), "buckets"),
+    (Layout("buckets", threaded=False), "documents"),
+    (Layout("buckets", threaded=False), "embedded"),
+    (Layout("embedded", threaded=False), "buckets"),
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(("layout", "store"), MOVES, ids=str)
+def test_a_crash_leaves_the_old_copy_whole_and_a_second_run_finishes(
+    runtime: Runtime, clock: Clock, layout: Layout, store: Any, step: str
+) -> None:
+    discussion = Discussion.make(runtime, layout)
+    posted = [discussion.post(str(number))["id"] for number in range(120)]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        crash_at(monkeypatch, step)
+        with pytest.raises(Crash):
+            discussion.move(store)
+
+    assert discussion.node["store"] == layout.store
+    assert [comment["id"] for comment in discussion.walk()] == posted
+    with pytest.raises(Unavailable):
+        discussion.move(store)
+
+    clock.advance(milliseconds=runtime.settings.lease_ms)
+    posted.append(discussion.post("after the crash")["id"])
+    discussion.edit(posted[0], "changed since the crash")
+    assert discussion.move(store)["store"] == store
+
+    assert [comment["id"] for comment in discussion.walk()] == posted
+    assert discussion.texts()[0] == "changed since the crash"
+    assert discussion.node["counts"] == {"visible": 121, "pending": 0}
+
+
+def test_a_crash_right_after_the_switch_has_moved_the_node(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    posted = discussion.post("first")["id"]
+    crash_at(monkeypatch, "_arrived")
+    with pytest.raises(Crash):
+        discussion.move("buckets")
+
+    assert discussion.node["store"] == "buckets"
+    assert [comment["id"] for comment in discussion.walk()] == [posted]
+    assert discussion.post("second")["seq"] == 2
+
+
+def test_nothing_is_posted_while_a_node_moves_and_the_caller_may_retry(
+    runtime: Runtime, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    crash_at(monkeypatch, "_switch")
+    with pytest.raises(Crash):
+        discussion.move("buckets")
+
+    impatient = dataclasses.replace(
+        runtime, settings=runtime.settings.model_copy(update={"post_budget_ms": 50})
+    )
+    with pytest.raises(Unavailable) as refused:
+        Discussion(impatient, discussion.node_id).post("too early")
+
+    assert refused.value.headers["Retry-After"] == "1"
+    assert client.get("/nodes/a-page/comments").json["comments"] == []
+
+
+def test_a_mover_that_was_overtaken_switches_nothing(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    discussion.post("first")
+    switch = promotion._switch
+
+    def overtaken(*args: Any) -> Any:
+        monkeypatch.setattr(promotion, "_switch", switch)
+        clock.advance(milliseconds=runtime.settings.lease_ms)
+        discussion.post("posted while the mover slept")
+        discussion.move("embedded")
+        return switch(*args)
+
+    monkeypatch.setattr(promotion, "_switch", overtaken)
+    with pytest.raises(Unavailable):
+        discussion.move("buckets")
+
+    assert discussion.node["store"] == "embedded"
+    assert discussion.texts() == ["first", "posted while the mover slept"]
+
+
+def test_the_sweep_removes_what_nobody_reads_any_more(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    for number in range(120):
+        discussion.post(str(number))
+    discussion.move("buckets")
+    with monkeypatch.context() as patched:
+        crash_at(patched, "_switch")
+        with pytest.raises(Crash):
+            discussion.move("documents")
+    rows = runtime.database[COMMENTS.name].count_documents
+    assert (promotion.sweep(runtime), rows({})) == (0, 240)
+
+    clock.advance(hours=1)
+    promotion.sweep(runtime)
+
+    assert rows({}) == 0
+    assert runtime.database[PAGES.name].count_documents({}) == 2
+    assert len(discussion.texts()) == 120
+    assert runtime.database[promotion.GENERATIONS.name].count_documents({}) == 0
+
+
+def test_a_store_that_is_too_small_is_refused_and_nothing_changes(runtime: Runtime) -> None:
+    small = dataclasses.replace(
+        runtime, settings=runtime.settings.model_copy(update={"embedded_max_bytes": 4_096})
+    )
+    discussion = Discussion.make(small, Layout("documents", threaded=True))
+    posted = [discussion.post("x" * 100)["id"] for _ in range(30)]
+
+    with pytest.raises(StoreTooSmall):
+        discussion.move("embedded")
+
+    assert discussion.node["store"] == "documents"
+    assert [comment["id"] for comment in discussion.walk()] == posted
+    assert discussion.post("still open")["seq"] == 31
+
+
+def test_a_publisher_moves_a_small_node_at_once(client: Client, runtime: Runtime) -> None:
+    Discussion.make(runtime, Layout("documents", threaded=False)).post("first")
+    publisher = client.as_("paula", roles=["publisher"])
+
+    reply = publisher.post("/nodes/a-page/store", store="buckets")
+
+    assert (reply.status, reply.json["store"], reply.json["moving_to"]) == (200, "buckets", None)
+    assert publisher.post("/nodes/a-page/store", store="buckets").status == 200
+
+
+def test_a_large_node_moves_from_the_queue(
+    client: Client, runtime: Runtime, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", 10)
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    posted = [discussion.post(str(number))["id"] for number in range(11)]
+
+    reply = client.as_("paula", roles=["publisher"]).post("/nodes/a-page/store", store="buckets")
+
+    assert (reply.status, reply.json["moving_to"]) == (202, "buckets")
+    assert discussion.node["store"] == "documents"
+    assert workers.drain() == 1
+    node = client.get("/nodes/a-page").json
+    assert (node["store"], node["moving_to"]) == ("buckets", None)
+    assert [comment["id"] for comment in discussion.walk()] == posted
+
+
+def test_a_lost_message_is_sent_again(
+    runtime: Runtime, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", 0)
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    discussion.post("first")
+    nodes.want_store(runtime.database, discussion.node_id, "buckets")
+
+    assert schedules.tend(runtime)["moves_sent"] == 1
+    schedules.tend(runtime)
+    assert workers.drain() == 2
+    assert discussion.node["store"] == "buckets"
+    assert schedules.tend(runtime)["moves_sent"] == 0
+
+
+def test_only_a_stores_publisher_moves_a_node_and_only_where_it_fits(
+    client: Client, runtime: Runtime
+) -> None:
+    Discussion.make(runtime, Layout("documents", threaded=True))
+    publisher = client.as_("paula", roles=["publisher"])
+    other = client.as_("pete", roles=["publisher"], sites=["shop"])
+    moderator = client.as_("mo", roles=["moderator"])
+
+    reply = publisher.post("/nodes/a-page/store", store="buckets")
+    assert (reply.status, reply.code) == (422, "cannot_thread")
+    assert "documents and embedded" in reply.json["title"]
+    assert client.post("/nodes/a-page/store", store="embedded").status == 401
+    for caller in (other, moderator, client.as_("ann")):
+        assert caller.post("/nodes/a-page/store", store="embedded").status == 403
+    assert publisher.post("/nodes/none/store", store="embedded").status == 404
+    assert publisher.post("/nodes/a-page/store", store="paper").status == 422
+
+
+@pytest.mark.parametrize("stores", [("embedded",), ("embedded", "documents")], ids=str)
+def test_a_post_that_was_copied_is_not_counted_twice(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, stores: tuple[StoreName, ...]
+) -> None:
+    """The node moves between a post's insert and its confirmation."""
+    discussion = Discussion.make(runtime, Layout("documents", threaded=True))
+    root = discussion.post("root")["id"]
+    count = nodes.count
+    moved: list[Document] = []
+
+    def moving_first(*args: object) -> bool:
+        if not moved:
+            moved.extend([discussion.move(store) for store in stores])
+        return count(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(nodes, "count", moving_first)
+    discussion.post("reply", root)
+
+    assert discussion.texts() == ["root", "reply"]
+    assert discussion.node["counts"]["visible"] == 2
+    assert discussion.get(root)["reply_count"] == 1
+
+
+def test_a_generation_outlives_its_lease_by_the_time_that_a_reader_may_take(
+    runtime: Runtime, clock: Clock
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    discussion.post("first")
+    discussion.move("buckets")
+    rows = runtime.database[COMMENTS.name].count_documents
+
+    clock.advance(minutes=15, milliseconds=runtime.settings.lease_ms - 1)
+    assert (promotion.sweep(runtime), rows({})) == (0, 1)
+
+    clock.advance(milliseconds=1)
+    promotion.sweep(runtime)
+    assert rows({}) == 0
+
+
+def test_a_post_that_a_move_kept_from_being_counted_is_counted_once_that_is_given_up(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    count = nodes.count
+
+    def while_a_move_begins(*args: object) -> bool:
+        monkeypatch.setattr(nodes, "count", count)
+        moving = promotion._begin(runtime, discussion.node_id, "buckets")
+        counted = count(*args)  # type: ignore[arg-type]
+        promotion.abandon(runtime, moving)
+        return counted
+
+    monkeypatch.setattr(nodes, "count", while_a_move_begins)
+    discussion.post("first")
+
+    assert discussion.node["counts"]["visible"] == 1
+    assert discussion.texts() == ["first"]
+
+
+def test_a_sweep_that_wakes_within_a_move_leaves_its_copy(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it removes by is the node, which has room for one copy alone."""
+    discussion = Discussion.make(runtime, Layout("documents", threaded=True))
+    discussion.post("first")
+    stale = {**discussion.node, "store": "embedded"}
+    switch = promotion._switch
+
+    def swept_first(*args: Any) -> Any:
+        store_of(runtime, stale).drop(stale, 1_000)
+        return switch(*args)
+
+    monkeypatch.setattr(promotion, "_switch", swept_first)
+    discussion.move("embedded")
+
+    assert discussion.texts() == ["first"]
+
+
+@pytest.mark.parametrize("change", [{"threaded": False}, {"store": "embedded"}], ids=str)
+def test_the_layout_of_an_empty_node_stays_while_it_moves(
+    runtime: Runtime, client: Client, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=True))
+    with monkeypatch.context() as patched:
+        crash_at(patched, "_switch")
+        with pytest.raises(Crash):
+            discussion.move("embedded")
+
+    reply = client.as_("paula", roles=["publisher"]).put("/nodes/a-page", **PAGE, **change)
+
+    assert (reply.status, reply.code) == (503, "unavailable")
+    assert (discussion.node["store"], discussion.node["threaded"]) == ("documents", True)
+
+
+def test_a_wanted_move_goes_on_after_a_crash_though_nobody_posts(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    discussion.post("first")
+    nodes.want_store(runtime.database, discussion.node_id, "buckets")
+    with monkeypatch.context() as patched:
+        crash_at(patched, "_switch")
+        with pytest.raises(Crash):
+            promotion.move_wanted(runtime, discussion.node_id)
+
+    clock.advance(milliseconds=runtime.settings.lease_ms)
+    promotion.move_wanted(runtime, discussion.node_id)
+
+    assert (discussion.node["store"], discussion.node["wanted_store"]) == ("buckets", None)
+
+
+def test_a_node_that_leaves_the_embedded_store_holds_no_comments_any_more(
+    runtime: Runtime,
+) -> None:
+    discussion = Discussion.make(runtime, Layout("embedded", threaded=True))
+    discussion.post("first")
+
+    discussion.move("documents")
+
+    stored = nodes.collection(runtime.database).find_one({"_id": discussion.node_id})
+    assert stored is not None
+    assert "metadata" not in stored
+
+
+def test_a_node_of_a_thousand_comments_fits_into_itself_and_one_more_does_not(
+    runtime: Runtime,
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=True))
+    *thousand, beyond = itertools.chain.from_iterable(made_up(1_001, threaded=False))
+    store_of(runtime, discussion.node).load(discussion.node, [thousand])
+
+    assert promotion.request_move(runtime, discussion.node, "embedded")["store"] == "embedded"
+    discussion.move("documents")
+    store_of(runtime, discussion.node).load(discussion.node, [[beyond]])
+    for move in (promotion.request_move, lambda *_: discussion.move("embedded")):
+        with pytest.raises(StoreTooSmall):
+            move(runtime, discussion.node, "embedded")
+
+
+def test_a_write_is_not_confirmed_while_its_node_moves_nor_after_it_moved(runtime: Runtime) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    read = discussion.node
+    moving = promotion._begin(runtime, discussion.node_id, "buckets")
+
+    assert not nodes.count(runtime.database, read, {"counts.visible": 1})
+    promotion.abandon(runtime, moving)
+    assert nodes.count(runtime.database, read, {"counts.visible": 1})
+    discussion.move("buckets")
+    assert not nodes.count(runtime.database, read, {"counts.visible": 1})
+
+
+def begun_by_another(runtime: Runtime, clock: Clock, node_id: str) -> Document:
+    """Take over a move whose mover has slept for longer than its lease."""
+    clock.advance(milliseconds=runtime.settings.lease_ms)
+    moving = promotion._begin(runtime, node_id, "embedded")
+    clock.advance(milliseconds=1)
+    return moving
+
+
+def test_a_mover_that_was_overtaken_renews_nothing(runtime: Runtime, clock: Clock) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    slow = promotion._begin(runtime, discussion.node_id, "buckets")
+    other = begun_by_another(runtime, clock, discussion.node_id)
+
+    with pytest.raises(Moved):
+        list(promotion.renewing(runtime, slow, [[]]))
+
+    assert discussion.node["moving"] == other["moving"]
+
+
+def test_a_mover_that_fails_after_it_was_overtaken_ends_no_others_move(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    others: list[Document] = []
+
+    def fail(*_: Any) -> Any:
+        others.append(begun_by_another(runtime, clock, discussion.node_id))
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(promotion, "_switch", fail)
+    with pytest.raises(ZeroDivisionError):
+        discussion.move("buckets")
+
+    assert discussion.node["moving"] == others[0]["moving"]
+
+
+def test_a_mover_that_was_overtaken_replaces_no_others_copy(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
+    discussion.post("first")
+    laid_out = embedded._laid_out
+
+    def overtaken(*args: Any) -> Document:
+        monkeypatch.setattr(embedded, "_laid_out", laid_out)
+        clock.advance(milliseconds=runtime.settings.lease_ms)
+        discussion.post("posted while the mover slept")
+        discussion.move("embedded")
+        return laid_out(*args)
+
+    monkeypatch.setattr(embedded, "_laid_out", overtaken)
+    with pytest.raises(Unavailable):
+        discussion.move("embedded")
+
+    assert discussion.texts() == ["first", "posted while the mover slept"]

@@ -1,0 +1,220 @@
+"""What schedules and commands mend, and what they leave alone."""
+
+from typing import Any
+
+import pytest
+
+from app import create_app
+from chalicelib.comments import nodes, rendering, repair
+from chalicelib.comments.moderation import queue as moderation
+from chalicelib.comments.moderation.queue import PENDING
+from chalicelib.comments.rendering import RENDERER
+from chalicelib.comments.store import Store
+from chalicelib.comments.stores import store_of
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from local.schedules import run_schedule
+from tests.comments.support.discussion import Discussion, Layout
+from tests.support.clock import Clock
+from tests.support.workers import Workers
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+def test_counts_that_a_crash_left_wrong_are_mended(
+    discussion: Discussion, layout: Layout, clock: Clock
+) -> None:
+    discussion.post("counted")
+    if layout.store != "embedded":
+        crash_before_counting(discussion)
+        assert discussion.node["counts"] == {"visible": 1, "pending": 0}
+    else:
+        falsify_counts(discussion)
+    clock.advance(minutes=15)
+
+    assert repair.repair_counts(discussion.runtime) == 1
+
+    visible = len(discussion.texts())
+    assert discussion.node["counts"] == {"visible": visible, "pending": 0}
+    assert repair.repair_counts(discussion.runtime) == 0
+
+
+def crash_before_counting(discussion: Discussion) -> None:
+    def crash(*_: object) -> bool:
+        raise Crash
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(nodes, "count", crash)
+        with pytest.raises(Crash):
+            discussion.post("stored, but not counted")
+
+
+def falsify_counts(discussion: Discussion) -> None:
+    nodes.collection(discussion.runtime.database).update_one(
+        {"_id": discussion.node_id}, {"$inc": {"counts.visible": 7}}
+    )
+
+
+def test_counts_of_a_node_in_use_are_left_alone(discussion: Discussion, clock: Clock) -> None:
+    """A write in flight would be counted twice: by the repair, and by itself."""
+    discussion.post("first")
+    falsify_counts(discussion)
+    clock.advance(minutes=14)
+
+    assert repair.repair_counts(discussion.runtime) == 0
+
+
+def test_a_node_that_is_written_to_while_it_is_compared_is_compared_again(
+    discussion: Discussion, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discussion.post("first")
+    clock.advance(minutes=15)
+    store = type(store_of(discussion.runtime, discussion.node))
+    count = store.count
+
+    def written_meanwhile(*args: Any) -> Any:
+        counted = count(*args)
+        clock.advance(seconds=1)
+        discussion.post("second")
+        return counted
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "count", written_meanwhile)
+        repair.repair_counts(discussion.runtime)
+
+    assert discussion.node["written"] == clock()
+    assert discussion.node["counts"]["visible"] == 2
+
+
+def test_right_counts_are_confirmed_in_silence(discussion: Discussion, clock: Clock) -> None:
+    for state in ("pending", "hidden", "visible"):
+        discussion.set_state(discussion.post(state)["id"], state)
+    discussion.delete(discussion.post("deleted")["id"])
+    clock.advance(minutes=15)
+
+    assert repair.repair_counts(discussion.runtime) == 0
+    assert discussion.node["written"] is None
+
+
+def test_the_queue_is_mended_with_the_counts(discussion: Discussion, clock: Clock) -> None:
+    waiting = discussion.post("waits")["id"]
+    discussion.set_state(waiting, "pending")
+    rows = discussion.runtime.database[PENDING.name]
+    rows.delete_many({})
+    clock.advance(minutes=15)
+
+    assert repair.repair_counts(discussion.runtime) == 1
+
+    assert [row["id"] for row in rows.find()] == [waiting]
+
+
+def test_the_queue_loses_what_waits_for_nobody(discussion: Discussion, clock: Clock) -> None:
+    comment = discussion.post("visible")
+    queue = discussion.runtime.database[PENDING.name]
+    moderation.settle(discussion.runtime.database, discussion.node, {**comment, "state": "pending"})
+    assert queue.count_documents({}) == 1
+    clock.advance(minutes=15)
+
+    assert repair.repair_counts(discussion.runtime) == 1
+
+    assert queue.count_documents({}) == 0
+
+
+def test_a_node_that_moves_meanwhile_does_not_keep_the_others_from_being_compared(
+    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moving, other = (
+        Discussion.make(runtime, Layout("embedded", threaded=False), node_id)
+        for node_id in ("a-page", "b-page")
+    )
+    for discussion in (moving, other):
+        discussion.post("x")
+        falsify_counts(discussion)
+        clock.advance(minutes=1)
+    clock.advance(minutes=15)
+
+    def moved_first(runtime: Runtime, node: Document) -> Store:
+        if node["_id"] == "a-page":
+            moving.move("documents")
+        return store_of(runtime, node)
+
+    monkeypatch.setattr(repair, "store_of", moved_first)
+    assert repair.repair_counts(runtime) == 1
+
+    assert other.node["counts"] == {"visible": 1, "pending": 0}
+
+
+def test_old_comments_are_rendered_again(discussion: Discussion) -> None:
+    posted = [discussion.post(f"*{number}*")["id"] for number in range(3)]
+    discussion.delete(posted[2])
+    store = store_of(discussion.runtime, discussion.node)
+    for comment_id in posted[:2]:
+        store.change(discussion.node, comment_id, {"renderer": "old", "html": "old"}, {})
+
+    app = create_app(discussion.runtime)
+    answer = app.handler_map["rerender_comments"]({}, None)
+
+    assert answer == {"rendered": 2, "too_large": 0, "next": None}
+    for number, comment_id in enumerate(posted[:2]):
+        comment = discussion.get(comment_id)
+        assert comment["html"] == f"<p><em>{number}</em></p>\n"
+        assert (comment["renderer"], comment["edited"]) == (RENDERER, None)
+    assert repair.render_again(discussion.runtime)["rendered"] == 0
+
+
+def test_a_comment_that_becomes_too_large_does_not_keep_the_others_from_being_rendered(
+    discussion: Discussion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest, other = discussion.post("x" * 10_000)["id"], discussion.post("other")["id"]
+    store = store_of(discussion.runtime, discussion.node)
+    for comment_id in (longest, other):
+        store.change(discussion.node, comment_id, {"renderer": "old"}, {})
+    monkeypatch.setattr(rendering, "MAX_HTML_BYTES", 10_000)
+
+    answer = repair.render_again(discussion.runtime)
+
+    assert answer == {"rendered": 1, "too_large": 1, "next": None}
+    assert discussion.get(longest)["renderer"] == "old"
+    assert discussion.get(other)["renderer"] == RENDERER
+
+
+def test_rendering_again_goes_on_where_it_stopped(runtime: Runtime) -> None:
+    for number in range(3):
+        discussion = Discussion.make(runtime, Layout("documents", threaded=True), f"page-{number}")
+        posted = discussion.post("x")["id"]
+        store_of(runtime, discussion.node).change(discussion.node, posted, {"renderer": ""}, {})
+
+    first = repair.render_again(runtime, most_nodes=2)
+    second = repair.render_again(runtime, after=first["next"], most_nodes=2)
+
+    assert first == {"rendered": 2, "too_large": 0, "next": "page-1"}
+    assert second == {"rendered": 1, "too_large": 0, "next": None}
+
+
+def test_the_schedule_does_it_all(discussion: Discussion, clock: Clock, workers: Workers) -> None:
+    assert workers.drain() == 0
+    discussion.post("first")
+    falsify_counts(discussion)
+    clock.advance(minutes=15)
+
+    run_schedule(create_app(discussion.runtime), "tend_comments")
+
+    assert discussion.node["counts"]["visible"] == 1
+
+
+def test_a_post_that_crashed_before_it_was_stored_leaves_a_harmless_gap(
+    discussion: Discussion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise Crash
+
+    discussion.post("first")
+    with monkeypatch.context() as patched:
+        patched.setattr(type(store_of(discussion.runtime, discussion.node)), "add", crash)
+        with pytest.raises(Crash):
+            discussion.post("lost with its process")
+
+    assert discussion.post("second")["seq"] == 3
+    assert discussion.texts() == ["first", "second"]

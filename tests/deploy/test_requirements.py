@@ -1,0 +1,141 @@
+"""What is installed is what was chosen: each version pinned, each file known by its hash."""
+
+import http.server
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy.audit import NotAsked, found
+from deploy.declared import ROOT
+from deploy.wheels import UnverifiedPackage, install_verified
+
+LOCKS = ("requirements", "requirements-dev", "requirements-load", "requirements-audit")
+
+
+def pins(lock: str) -> dict[str, list[str]]:
+    """Return the pinned `name==version` of a locked file, each with its hashes."""
+    text = re.sub(r"^ *#.*\n", "", (ROOT / f"{lock}.txt").read_text(), flags=re.MULTILINE)
+    found = {}
+    for each in re.findall(r"^\S.*(?:\n .*)*", text, re.MULTILINE):
+        found[each.split(maxsplit=1)[0]] = re.findall(r"--hash=sha256:[0-9a-f]{64}", each)
+    return found
+
+
+def chosen(lock: str) -> set[str]:
+    """Return what is chosen by name, as the locked file spells it."""
+    lines = (ROOT / f"{lock}.in").read_text().splitlines()
+    names = [re.split(r" ;|\[.*?\]", line) for line in lines if not line.startswith(("#", "-"))]
+    return {"".join(parts[:2] if "==" not in parts[0] else parts[:1]).lower() for parts in names}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_everything_is_pinned_with_its_hashes(lock: str) -> None:
+    found = pins(lock)
+
+    assert chosen(lock) <= found.keys()
+    for pin, hashes in found.items():
+        assert re.fullmatch(r"[a-z0-9.-]+==[^=]+", pin)
+        assert hashes, pin
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_no_file_says_where_packages_come_from(lock: str) -> None:
+    for suffix in ("in", "txt"):
+        text = (ROOT / f"{lock}.{suffix}").read_text()
+        assert "://" not in text
+        assert "-index" not in text
+
+
+def test_what_is_tested_is_what_ships() -> None:
+    shipped, tested = pins("requirements"), pins("requirements-dev")
+
+    assert shipped == {pin: tested[pin] for pin in shipped}
+
+
+def test_a_wheel_that_is_not_the_one_that_was_chosen_is_refused(tmp_path: Path) -> None:
+    ours = (ROOT / "requirements.txt").read_text()
+    entry = re.search(r"^mdurl==.*(?:\n +--hash.*)*", ours, re.MULTILINE)
+    assert entry
+    other = re.sub(r"sha256:(.)", lambda each: f"sha256:{'10'[each[1] == '1']}", entry[0])
+    (tmp_path / "good.txt").write_text(entry[0])
+    (tmp_path / "other.txt").write_text(other)
+    (tmp_path / "unhashed.txt").write_text("mdurl==0.1.2\n")
+
+    install_verified(tmp_path / "good.txt", tmp_path / "good")
+    assert (tmp_path / "good" / "mdurl").is_dir()
+    for name in ("other", "unhashed"):
+        with pytest.raises(UnverifiedPackage):
+            install_verified(tmp_path / f"{name}.txt", tmp_path / name)
+        assert not (tmp_path / name / "mdurl").exists()
+
+
+def report(**package: Any) -> dict[str, Any]:
+    return {"dependencies": [{"name": "left-pad", "version": "1.0", "vulns": [], **package}]}
+
+
+def test_an_advisory_is_a_line_that_says_what_mends_it() -> None:
+    advisory = {"id": "PYSEC-1", "aliases": ["CVE-2026-1"], "fix_versions": ["1.1"]}
+
+    assert list(found(report(vulns=[advisory]))) == [
+        "left-pad 1.0: PYSEC-1 CVE-2026-1; mended in 1.1"
+    ]
+    assert list(found(report())) == []
+
+
+def test_a_package_that_was_not_asked_about_is_not_clean() -> None:
+    """pip-audit itself ends with 0 and `No known vulnerabilities found` where it skips all."""
+    with pytest.raises(NotAsked, match="not found"):
+        list(found(report(skip_reason="not found")))
+
+
+class Advisories(http.server.BaseHTTPRequestHandler):
+    """An advisory service that has one against chalice."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        name = asked["package"]["name"]
+        known = {"id": "PLAZA-1", "summary": "s", "affected": [{"package": asked["package"]}]}
+        body = json.dumps({"vulns": [known]} if name == "chalice" else {}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Advisories) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1/query"
+        server.shutdown()
+
+
+def audit(url: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "deploy.audit", "--osv-url", url]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_an_audit_names_what_has_an_advisory_and_fails(service: str) -> None:
+    done = audit(service)
+
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"chalice 1\.\S+: PLAZA-1; mended in no version yet", done.stdout)
+    assert "requirements-load.txt: 0 advisories" in done.stdout
+
+
+def test_an_audit_that_nobody_answers_says_so_and_fails() -> None:
+    done = audit("http://127.0.0.1:9/v1/query")
+
+    assert done.returncode == 2
+    assert "nothing is known" in done.stderr
+    assert "Traceback" not in done.stderr

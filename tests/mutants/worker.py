@@ -1,0 +1,113 @@
+"""A process in a copy of the project that runs tests again and again, without starting anew.
+
+It has imported what is not the project's own, and has a server running: each run is a fork of
+it, which imports the project as it is then.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+_POLL_SECONDS = 0.05
+# What pytest takes to begin and to end, beside the tests.
+_BESIDE_TESTS_SECONDS = 60
+
+
+def main() -> None:
+    """Answer each line `[tests, timeout_seconds]` with `[exit code or null, what was said]`."""
+    with _server():
+        _forget(Path.cwd())
+        for line in sys.stdin:
+            named, timeout_seconds = json.loads(line)
+            sys.stdout.write(json.dumps(_run(named, timeout_seconds)) + "\n")
+            sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[None]:
+    """Have a server running for all runs; a project without a conftest.py needs none."""
+    if not Path("tests/conftest.py").exists():
+        yield
+        return
+    # For what it imports, most of which is not the project's own.
+    importlib.import_module("tests.conftest")
+    from local.mongod import running_mongod
+    from tests.support.isolation import acknowledge_unjournaled
+
+    data = Path(tempfile.mkdtemp(prefix="plaza-mutants-", dir=_memory()))
+    try:
+        with running_mongod(data, "--setParameter=ttlMonitorEnabled=false") as uri:
+            acknowledge_unjournaled(uri)
+            os.environ["PLAZA_TEST_MONGODB_URI"] = uri
+            yield
+    finally:
+        shutil.rmtree(data)
+
+
+def _memory() -> Path | None:
+    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
+    return memory if memory.is_dir() else None
+
+
+def _forget(folder: Path) -> None:
+    """Forget the modules of a folder, so that they are read again."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name != "__main__" and file and Path(file).is_relative_to(folder):
+            del sys.modules[name]
+    for name in ("tests", "local", "bench", "deploy"):
+        sys.modules.pop(name, None)
+
+
+def _run(named: Sequence[str], timeout_seconds: int) -> tuple[int | None, str]:
+    """Run tests in a fork, for a bounded time each and together; None if that was not enough."""
+    with tempfile.TemporaryFile() as said:
+        process = os.fork()
+        if not process:
+            _test(named, timeout_seconds, said.fileno())
+        code = _wait(process, timeout_seconds + _BESIDE_TESTS_SECONDS)
+        said.seek(0)
+        return code, said.read().decode(errors="replace")
+
+
+def _test(named: Sequence[str], timeout_seconds: int, output: int) -> NoReturn:
+    code: int = pytest.ExitCode.INTERNAL_ERROR
+    os.setpgid(0, 0)
+    for stream in (1, 2):
+        os.dup2(output, stream)
+    options = ["-x", "-q", "-rfE", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+    # What the parent has imported already is not rewritten, and needs not be.
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning", f"--timeout={timeout_seconds}"]
+    try:
+        code = pytest.main([*options, *named])
+        sys.stdout.flush()
+    finally:
+        os._exit(code)
+
+
+def _wait(process: int, seconds: int) -> int | None:
+    """Return the exit code of a fork, or None after ending it and all that it has started."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(process, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(_POLL_SECONDS)
+    os.killpg(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return None
+
+
+if __name__ == "__main__":
+    main()

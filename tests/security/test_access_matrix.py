@@ -1,0 +1,80 @@
+"""Who may do what: every route of the app, called by every kind of caller."""
+
+import re
+
+import orjson
+import pytest
+from chalice.app import Chalice
+
+from chalicelib.runtime import Runtime
+from tests.security.support.callers import CALLERS, named
+from tests.security.support.matrix import FEATURES, Row
+from tests.security.support.world import World, build
+from tests.support.http_client import Client, Reply
+from tests.support.workers import Workers
+
+
+@pytest.fixture
+def world(client: Client, runtime: Runtime, workers: Workers) -> World:
+    return build(client, runtime, workers)
+
+
+def expected_of(row: Row) -> dict[str, int]:
+    """Return the status for each caller; those whom the row does not name get that of `*`."""
+    stated = {
+        caller: status
+        for status, text in row.expected.items()
+        if text != "*"
+        for caller in named(text)
+    }
+    others = [status for status, text in row.expected.items() if text == "*"]
+    assert len(others) <= 1
+    return dict.fromkeys(CALLERS, *others) | stated if others else stated
+
+
+def target_of(world: World, row: Row) -> str:
+    """Return the address that a row is about, made anew where calls use it up."""
+    names = {**world.names, **(row.made(world) if row.made else {}), **row.path}
+    return row.call.split(" ", 1)[1].format(**names) + row.query
+
+
+def call(world: World, row: Row, caller: str, target: str) -> Reply:
+    """Make the call of a row as one of the callers."""
+    method, client = row.call.split(" ", 1)[0], world.as_(caller)
+    headers = {"Idempotency-Key": world.fresh()}
+    if row.body is None:
+        return client.request(method, target, headers=headers)
+    headers["Content-Type"] = "application/json"
+    return client.request(method, target, body=orjson.dumps(row.body), headers=headers)
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_each_caller_is_answered_as_the_matrix_says(feature: str, world: World) -> None:
+    """The rows of a feature in their order, in one world: a row takes nothing from a later one."""
+    wrong = {
+        str(row): {
+            caller: f"{answered} instead of {wanted}"
+            for caller, wanted in expected_of(row).items()
+            if (answered := call(world, row, caller, target_of(world, row)).status) != wanted
+        }
+        for row in FEATURES[feature]
+    }
+
+    assert {row: found for row, found in wrong.items() if found} == {}
+
+
+def routes_of(app: Chalice) -> set[str]:
+    """Return each method and path of the app, with the path's parameters made alike."""
+    return {
+        f"{method} {re.sub(r'{[^}]+}', '{}', path)}"
+        for path, methods in app.routes.items()
+        for method in methods
+        if method not in {"OPTIONS", "HEAD"}
+    }
+
+
+def test_every_route_has_a_row(app: Chalice) -> None:
+    rows = {re.sub(r"{[^}]+}", "{}", row.call) for rows in FEATURES.values() for row in rows}
+
+    assert routes_of(app) - rows == set(), "add rows to tests/security/support/matrix.py"
+    assert rows - routes_of(app) == set(), "these rows have no route any more"

@@ -1,0 +1,252 @@
+"""A feed is what its reader's place and mutes say today, however they came to be so."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.database import Document
+from chalicelib.social.activity.feed import refill
+from chalicelib.social.activity.org import people
+from chalicelib.social.personal_data import erasure
+from tests.social.activity.support.office import Interrupt, Office
+
+
+def feeds(office: Office) -> dict[str, list[str]]:
+    return {reader: sorted(office.feed(reader)) for reader in ("ann", "bob", "cy", "dan")}
+
+
+def test_whoever_joins_a_team_finds_what_it_has_done(office: Office) -> None:
+    actions = [office.act("ann"), office.act("bob"), office.act("cy")]
+    office.workers.drain()
+
+    office.place("dan", team="hiring")
+    office.workers.drain()
+
+    assert feeds(office)["dan"] == sorted(actions[:2])
+
+
+def test_what_a_new_place_brings_stands_where_the_ties_of_its_time_put_it(office: Office) -> None:
+    conducted = office.clock()
+    action = office.act("ann")
+    office.clock.advance(hours=1)
+    office.comment("bob", action)
+    office.clock.advance(hours=1)
+
+    office.place("dan", team="hiring", department="people")
+    office.workers.drain()
+    assert office.relevancy("dan", action) == conducted - timedelta(days=1)
+
+    office.comment("bob", action)
+    office.workers.drain()
+    assert office.relevancy("dan", action) == office.clock() - timedelta(minutes=10)
+
+
+def test_a_new_place_moves_nothing_that_is_there(office: Office) -> None:
+    action = office.act("ann", "department")
+    office.workers.drain()
+    before = office.standing(action, ["ann", "bob", "cy"])
+
+    office.place("cy", team="hiring", department="people", manager="ann")
+    office.place("ann", team="payroll", department="people")
+    office.workers.drain()
+
+    assert office.standing(action, ["ann", "bob", "cy"]) == before
+
+
+def test_whoever_leaves_keeps_only_what_is_still_theirs(office: Office) -> None:
+    own, of_team = office.act("bob"), office.act("ann")
+    of_department = office.act("ann", "department")
+    sent = office.tell("ann", "restricted", audience=["bob"])
+    office.workers.drain()
+    assert feeds(office)["bob"] == sorted([own, of_team, of_department, sent])
+
+    office.place("bob", team="payroll", department="people")
+    office.workers.drain()
+
+    assert feeds(office)["bob"] == sorted([own, of_department, sent])
+    assert office.readers(of_team) == ["ann"]
+
+
+def test_whoever_comes_back_finds_all_where_it_was(office: Office) -> None:
+    actions = [office.act("ann"), office.act("ann")]
+    office.clock.advance(hours=1)
+    office.comment("bob", actions[0])
+    office.workers.drain()
+    before = {action: office.relevancy("bob", action) for action in actions}
+
+    office.clock.advance(days=1)
+    office.place("bob", team="web")
+    office.workers.drain()
+    assert feeds(office)["bob"] == []
+    office.place("bob", team="hiring", department="people")
+    office.workers.drain()
+
+    assert {action: office.relevancy("bob", action) for action in actions} == before
+
+
+def test_muting_takes_and_unmuting_brings_back(office: Office) -> None:
+    muted, other = office.act("ann"), office.act("bob")
+    office.workers.drain()
+    before = office.relevancy("bob", muted)
+
+    office.mute("bob", "ann")
+    office.workers.drain()
+    meantime = office.act("ann")
+    office.workers.drain()
+    assert feeds(office)["bob"] == [other]
+    assert "bob" not in office.readers(muted)
+
+    office.unmute("bob", "ann")
+    office.workers.drain()
+    assert feeds(office)["bob"] == sorted([muted, other, meantime])
+    assert office.relevancy("bob", muted) == before
+
+
+def test_what_is_hidden_comes_hidden(office: Office) -> None:
+    action = office.act("ann")
+    office.hide("ann", action)
+    office.place("dan", team="hiring")
+    office.workers.drain()
+    assert feeds(office)["dan"] == []
+
+    office.hide("ann", action, hidden=False)
+    office.workers.drain()
+
+    assert feeds(office)["dan"] == [action]
+
+
+def test_a_refill_whose_message_is_lost_is_found_by_the_sweep(office: Office) -> None:
+    action = office.act("ann")
+    office.workers.drain()
+    office.place("dan", team="hiring")
+    office.forget_messages()
+
+    office.sweep_expired()
+
+    assert "dan" in office.readers(action)
+
+
+def test_of_long_ago_only_the_newest_come(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refill, "NEWEST", 2)
+    for _ in range(2):
+        office.act("ann")
+    office.clock.advance(minutes=1)
+    newest = [office.act("ann"), office.act("bob")]
+    of_department = office.act("cy", "department")
+    office.workers.drain()
+
+    office.place("dan", team="hiring", department="people")
+    office.workers.drain()
+
+    assert sorted(office.feed("dan")) == sorted([*newest, of_department])
+
+
+def test_many_actions_are_brought_and_looked_at_some_at_a_time(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refill, "_BROUGHT_AT_ONCE", 2)
+    monkeypatch.setattr(refill, "_LOOKED_AT_ONCE", 3)
+    actions = [office.act("ann") for _ in range(7)]
+    for number in range(4):
+        office.place(f"dan{number}", team="hiring")
+    office.place("dan", team="hiring")
+    office.workers.drain()
+    assert feeds(office)["dan"] == sorted(actions)
+
+    office.place("dan", team="web")
+    office.workers.drain()
+
+    assert feeds(office)["dan"] == []
+    assert all("dan3" in office.readers(action) for action in actions)
+
+
+def test_a_late_refill_takes_nothing_that_a_later_one_has_found_due(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    action = office.act("ann")
+    office.workers.drain()
+    office.place("bob", team="web")
+    find, seen = people.find, []
+
+    def find_then_come_back(*args: Any) -> Document:
+        """Have Bob come back right after he was seen elsewhere, to judge his items by."""
+        person = find(*args)
+        seen.append(person["team"])
+        if len(seen) == 2:
+            monkeypatch.setattr(people, "find", find)
+            office.place("bob", team="hiring", department="people")
+            refill.refill(office.runtime, "bob")
+        return person
+
+    monkeypatch.setattr(people, "find", find_then_come_back)
+    refill.refill(office.runtime, "bob")
+
+    assert seen == ["web", "web"]
+    assert office.readers(action) == ["ann", "bob"]
+
+
+def join(office: Office) -> None:
+    """Have Dan join the team, and his feed follow."""
+    office.place("dan", team="hiring", department="people")
+    refill.refill(office.runtime, "dan")
+
+
+def test_hiding_during_a_refill_hides_what_it_brings(
+    office: Office, interrupted: Interrupt
+) -> None:
+    action = office.act("ann")
+
+    def hide() -> None:
+        office.hide("ann", action)
+        office.deliver_errands()
+
+    interrupted(hide)
+    join(office)
+
+    assert {item["hidden"] for item in office.items()} == {True}
+
+
+def test_deleting_during_a_refill_leaves_nothing(office: Office, interrupted: Interrupt) -> None:
+    action = office.act("ann")
+
+    def delete() -> None:
+        office.delete("ann", action)
+        office.deliver_errands()
+
+    interrupted(delete)
+    join(office)
+
+    assert office.items() == []
+
+
+def test_erasing_the_reader_during_a_refill_leaves_nothing(
+    office: Office, interrupted: Interrupt
+) -> None:
+    office.act("ann")
+
+    def erase() -> None:
+        erasure.erase(office.runtime, "dan")
+
+    interrupted(erase)
+    join(office)
+
+    assert office.items() == []
+    assert erasure.remaining(office.runtime, "dan") == 0
+
+
+def test_a_comment_during_a_refill_counts_for_what_it_brings(
+    office: Office, interrupted: Interrupt
+) -> None:
+    action = office.act("ann")
+    office.place("dan", team="hiring", department="people")
+    office.clock.advance(hours=3)
+
+    def comment() -> None:
+        office.comment("bob", action)
+        office.deliver_errands()
+
+    interrupted(comment)
+    refill.refill(office.runtime, "dan")
+
+    assert office.relevancy("dan", action) == office.clock() - timedelta(minutes=10)

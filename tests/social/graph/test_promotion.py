@@ -1,0 +1,182 @@
+"""Users who outgrow their document move to edges, whatever happens meanwhile."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from pymongo.collection import Collection
+
+from chalicelib.runtime import Runtime
+from chalicelib.social import schedules
+from chalicelib.social.graph import circles, following, promotion
+from chalicelib.social.graph.stores.edges import EdgeGraph
+from tests.social.support.drivers import circle, follow, settle
+from tests.social.support.graphs import assert_directions_agree
+from tests.support.http_client import Client
+
+
+def store(runtime: Runtime, user: str) -> str:
+    found = runtime.database["social.user"].find_one({"_id": user})
+    assert found is not None
+    return str(found["graph_store"])
+
+
+@pytest.mark.parametrize(("ties", "expected"), [(2, "embedded"), (3, "embedded"), (4, "edges")])
+def test_a_user_is_promoted_by_the_follower_beyond_the_last_that_fits(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, ties: int, expected: str
+) -> None:
+    monkeypatch.setattr(promotion, "EMBEDDED_MAX", 3)
+    names = [f"fan-{number}" for number in range(ties)]
+    for name in names:
+        follow(client, name, "star")
+    follow(client, "reader", *names)
+
+    assert store(runtime, "star") == store(runtime, "reader") == expected
+    assert store(runtime, "fan-0") == "embedded"
+    assert_directions_agree(runtime)
+    followers = client.as_("star").get("/users/star/followers").json["followers"]
+    assert [each["id"] for each in followers] == names
+
+
+def test_circling_at_once_with_a_promotion_loses_nothing(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"fan-{number}" for number in range(24)]
+    for name in names:
+        circle(client, name, "read")
+    settle(client, "star")
+    for name in names[:4]:
+        following.add_member(runtime, name, "read", "star")
+    monkeypatch.setattr(promotion, "EMBEDDED_MAX", 10)
+    barrier = threading.Barrier(4)
+
+    def change(thread: int) -> None:
+        barrier.wait()
+        for name in names[4 + thread :: 4]:
+            following.add_member(runtime, name, "read", "star")
+        following.remove_member(runtime, names[thread], "read", "star")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, range(4)))
+
+    assert store(runtime, "star") == "edges"
+    assert client.get("/users/star").json["counts"]["followers"] == 20
+    assert_directions_agree(runtime)
+
+
+def test_a_promotion_that_dies_has_changed_nothing(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follow(client, "ann", "star", "bob")
+    follow(client, "star", "ann")
+
+    def die(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Collection, "bulk_write", die)
+        with pytest.raises(ZeroDivisionError):
+            promotion.promote(runtime, "star")
+    assert store(runtime, "star") == "embedded"
+    assert_directions_agree(runtime)
+
+    promotion.promote(runtime, "star")
+    promotion.promote(runtime, "star")
+    assert store(runtime, "star") == "edges"
+    assert_directions_agree(runtime)
+
+
+def test_a_count_that_a_crash_left_behind_is_mended(client: Client, runtime: Runtime) -> None:
+    follow(client, "ann", "star")
+    promotion.promote(runtime, "star")
+    runtime.database["social.user"].update_one({"_id": "star"}, {"$inc": {"counts.followers": 5}})
+
+    assert schedules.tend(runtime.database, runtime.now())["recounted"] == 1
+    assert schedules.tend(runtime.database, runtime.now())["recounted"] == 0
+    assert_directions_agree(runtime)
+
+
+def test_a_recount_does_not_undo_what_is_counted_meanwhile(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follow(client, "ann", "star")
+    promotion.promote(runtime, "star")
+    runtime.database["social.user"].update_one({"_id": "star"}, {"$inc": {"counts.followers": 5}})
+    count_followers = EdgeGraph.count_followers
+
+    def circled_meanwhile(store: EdgeGraph, user_id: str) -> int:
+        monkeypatch.setattr(EdgeGraph, "count_followers", count_followers)
+        counted = count_followers(store, user_id)
+        follow(client, "bob", "star")
+        return counted
+
+    monkeypatch.setattr(EdgeGraph, "count_followers", circled_meanwhile)
+
+    assert following.recount(runtime.database) == 0
+    assert client.get("/users/star").json["counts"]["followers"] == 7
+    assert following.recount(runtime.database) == 1
+    assert_directions_agree(runtime)
+
+
+def test_who_is_to_be_counted_anew_is_found_by_an_index(runtime: Runtime) -> None:
+    promoted = runtime.database["social.user"].find({"graph_store": "edges"})
+
+    assert "graph_store_1" in str(promoted.explain()["queryPlanner"]["winningPlan"])
+
+
+def test_members_of_a_circle_are_paged(client: Client) -> None:
+    circle(client, "ann", "club", "bob", "cy", "dan")
+    path = "/users/me/circles/club/members?limit=2"
+
+    first = client.as_("ann").get(path).json
+    second = client.as_("ann").get(f"{path}&cursor={first['next']}").json
+
+    assert [each["id"] for each in first["members"] + second["members"]] == ["bob", "cy", "dan"]
+    assert second["next"] is None
+    assert client.as_("ann").get("/users/me/circles/none/members").code == "unknown_circle"
+
+
+def test_a_circle_of_more_than_a_transaction_takes_out_is_deleted_whole(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"fan-{number}" for number in range(5)]
+    circle(client, "star", "club", *names)
+    circle(client, "star", "work", names[1], "bob")
+    for name in ("star", names[3]):
+        promotion.promote(runtime, name)
+    monkeypatch.setattr(circles, "MEMBERS_AT_ONCE", 2)
+
+    assert client.as_("star").delete("/users/me/circles/club").status == 204
+
+    assert_directions_agree(runtime)
+    left = client.as_("star").get("/users/me/circles").json["circles"]
+    assert [(each["id"], len(each["members"])) for each in left] == [("work", 2)]
+
+
+def test_a_deletion_that_is_cut_short_goes_on_at_a_repetition(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    circle(client, "star", "club", *(f"fan-{number}" for number in range(5)))
+    promotion.promote(runtime, "star")
+    monkeypatch.setattr(circles, "MEMBERS_AT_ONCE", 2)
+    count_followers, calls = following.count_followers, []
+
+    def die(*arguments: Any) -> None:
+        count_followers(*arguments)
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(following, "count_followers", die)
+        with pytest.raises(ZeroDivisionError):
+            circles.delete(runtime.database, "star", "club")
+    assert_directions_agree(runtime)
+    (left,) = client.as_("star").get("/users/me/circles").json["circles"]
+    assert [each["id"] for each in left["members"]] == ["fan-4"]
+
+    assert client.as_("star").delete("/users/me/circles/club").status == 204
+
+    assert client.as_("star").get("/users/me/circles").json["circles"] == []
+    assert_directions_agree(runtime)

@@ -1,0 +1,41 @@
+"""The designs of walls, news and graph that every contract suite runs over."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from chalicelib.settings import Settings
+from chalicelib.social.graph import promotion
+from chalicelib.social.timelines.view import NewsDesign, WallDesign
+
+
+@dataclass(frozen=True)
+class Design:
+    """One choice of each; `pull_audience` is how many readers a post is brought to at most."""
+
+    wall: WallDesign
+    news: NewsDesign
+    pull_audience: int = 10_000
+    embedded_max: int = 1_000
+
+    def __str__(self) -> str:
+        return f"{self.wall}-{self.news}-{self.pull_audience}-{self.embedded_max}"
+
+    def of(self, settings: Settings) -> Settings:
+        """Return settings with this design."""
+        chosen = {"wall": self.wall, "news": self.news, "pull_audience": self.pull_audience}
+        return settings.model_copy(update=chosen)
+
+    def apply(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Choose the store of the graph."""
+        monkeypatch.setattr(promotion, "EMBEDDED_MAX", self.embedded_max)
+
+
+DESIGNS = (
+    Design("copies", "references"),
+    Design("posts", "pull", embedded_max=0),
+    Design("copies", "copies", embedded_max=2),
+    # Some posts are brought to their readers and others are not.
+    Design("copies", "references", pull_audience=1),
+    Design("posts", "copies", pull_audience=1, embedded_max=0),
+)

@@ -1,0 +1,120 @@
+"""The walls' documents: each post once, a hundred to a document, whoever writes at once."""
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from chalicelib.social.timelines import walls
+from chalicelib.social.timelines.copies import MonthCopies
+
+
+def post(runtime: Runtime, number: int) -> Document:
+    return {
+        "_id": f"post-{number:04}",
+        "by": {"id": "ann", "name": "Ann"},
+        "wall": "ann",
+        "circles": ["*public*"],
+        "audience": "at_view",
+        "spread": {"version": 0},
+        "type": "status",
+        "detail": {"text": "Hello"},
+        "ts": runtime.now(),
+        "edited": None,
+        "comments": [],
+        "comment_count": 0,
+    }
+
+
+def copies(runtime: Runtime) -> MonthCopies:
+    return MonthCopies(runtime.database, walls.WALLS)
+
+
+def append(runtime: Runtime, numbers: Sequence[int]) -> None:
+    for number in numbers:
+        copies(runtime).add([post(runtime, number)], ["ann"])
+
+
+def documents(runtime: Runtime) -> list[Document]:
+    return list(runtime.database["social.wall"].find().sort("seq", 1))
+
+
+def sizes(runtime: Runtime) -> list[int]:
+    found = documents(runtime)
+    assert [each["seq"] for each in found] == list(range(len(found)))
+    return [len(each["posts"]) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [(1, [1]), (99, [99]), (100, [100]), (101, [100, 1]), (201, [100, 100, 1])],
+)
+def test_a_full_document_is_followed_by_the_next(
+    runtime: Runtime, number: int, expected: list[int]
+) -> None:
+    append(runtime, range(number))
+    assert sizes(runtime) == expected
+
+    append(runtime, range(number))
+    assert sizes(runtime) == expected
+
+
+def test_a_month_is_read_in_order_over_all_its_documents(runtime: Runtime) -> None:
+    append(runtime, range(250))
+
+    read = copies(runtime).newest("ann", None, 1_000)
+
+    assert [entry.position.post_id for entry in read] == [
+        f"post-{number:04}" for number in range(249, -1, -1)
+    ]
+
+
+def test_a_document_that_was_full_stays_closed(runtime: Runtime) -> None:
+    """Or a worker that had begun before would put into it what another put into the next."""
+    append(runtime, range(100))
+    wall = runtime.database["social.wall"]
+    wall.update_one({"seq": 0}, {"$pull": {"posts": {"id": "post-0007"}}})
+    first = {"user_id": "ann", "month": "202603", "seq": 0}
+
+    assert not copies(runtime)._append_to(first, post(runtime, 100))
+
+    append(runtime, [100, 101])
+    assert sizes(runtime) == [99, 2]
+
+
+@pytest.mark.parametrize("there", [0, 97, 100])
+def test_many_workers_at_once_put_each_post_there_once(runtime: Runtime, there: int) -> None:
+    append(runtime, range(there))
+    for round_ in range(6):
+        barrier = threading.Barrier(4)
+        new = range(1_000 + 10 * round_, 1_005 + 10 * round_)
+
+        def write(
+            thread: int, barrier: threading.Barrier = barrier, new: Sequence[int] = new
+        ) -> None:
+            barrier.wait()
+            append(runtime, new if thread % 2 else new[::-1])
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(write, range(4)))
+
+    counted = Counter(copy["id"] for each in documents(runtime) for copy in each["posts"])
+    assert set(counted.values()) == {1}
+    assert len(counted) == there + 30
+    assert all(size == 100 for size in sizes(runtime)[:-1])
+
+
+def test_each_user_and_month_has_documents_of_its_own(runtime: Runtime) -> None:
+    for user in ("ann", "bob"):
+        copies(runtime).add([post(runtime, 1)], [user])
+    december = post(runtime, 2)
+    december["ts"] = december["ts"].replace(year=2025, month=12)
+    copies(runtime).add([december], ["ann"])
+
+    found = {(each["user_id"], each["month"], each["seq"]) for each in documents(runtime)}
+
+    assert found == {("ann", "202512", 0), ("ann", "202603", 0), ("bob", "202603", 0)}

@@ -1,0 +1,50 @@
+"""IAM's part in the tests: SQS refuses a function the queues that its policy does not name."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from chalice.app import Chalice
+
+from app import app as declared_app
+from deploy.permissions import SENDS
+
+_ROOT = Path(__file__).parents[2]
+# Where handlers are declared: commands in the app, workers and schedules in the features.
+_DECLARING = frozenset(
+    map(
+        str,
+        (
+            _ROOT / "app.py",
+            *(_ROOT / "chalicelib").glob("*/workers.py"),
+            *(_ROOT / "chalicelib").glob("*/schedules.py"),
+        ),
+    )
+)
+_HANDLERS = frozenset(declared_app.handler_map)
+
+
+def function_at_work() -> str | None:
+    """Return the Lambda function whose handler is running in this thread, if one is."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        code = frame.f_code
+        if code.co_filename in _DECLARING and code.co_name in _HANDLERS:
+            return code.co_name
+        if code is Chalice.__call__.__code__:
+            return "api_handler"
+    return None
+
+
+def refuse_undeclared(params: dict[str, Any], **_: object) -> None:
+    """Raise PermissionError for a message that the function at work may not send.
+
+    A handler of botocore's `before-parameter-build` event.
+    """
+    function = function_at_work()
+    declared = SENDS.get(function or "", ())
+    if function and not any(params["QueueUrl"].endswith(f"-{each.queue}") for each in declared):
+        raise PermissionError(
+            f"{function} may not send to {params['QueueUrl']}: see SENDS in deploy/permissions.py"
+        )

@@ -1,0 +1,83 @@
+"""Hears every operation that Plaza sends to MongoDB, and keeps what no router could target."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import CodeType
+
+from pymongo.monitoring import (
+    CommandFailedEvent,
+    CommandListener,
+    CommandStartedEvent,
+    CommandSucceededEvent,
+)
+
+from chalicelib.database import Collection
+from tests.support.targeting import untargeted
+
+_ROOT = Path(__file__).parents[2]
+_PLAZA = str(_ROOT / "chalicelib")
+_OTHERS = tuple(str(_ROOT / folder) for folder in ("tests", "bench", "local"))
+
+
+class ShardListener(CommandListener):
+    """Listens to all clients of the process; what tests ask by themselves is left alone.
+
+    `used` are the exceptions that were needed.
+    """
+
+    def __init__(
+        self, collections: Mapping[str, Collection], exceptions: Mapping[str, str]
+    ) -> None:
+        self._collections = collections
+        self._exceptions = exceptions
+        self._found: list[str] = []
+        self.used: set[str] = set()
+
+    def started(self, event: CommandStartedEvent) -> None:
+        if str(event.command.get(event.command_name)) not in self._collections:
+            return
+        code = _asking()
+        if code is None:
+            return
+        for reason in untargeted(self._collections, event.command_name, event.command):
+            name = f"{_name(code)}: {event.command_name} {event.command[event.command_name]}"
+            if name in self._exceptions:
+                self.used.add(name)
+            else:
+                self._found.append(f'"{name}": {reason}')
+
+    def succeeded(self, event: CommandSucceededEvent) -> None:
+        """Only what is asked matters."""
+
+    def failed(self, event: CommandFailedEvent) -> None:
+        """Only what is asked matters."""
+
+    def take(self) -> list[str]:
+        """Return what was found since the last time, each once."""
+        found, self._found = self._found, []
+        return list(dict.fromkeys(found))
+
+    def unused(self) -> list[str]:
+        """Return the exceptions that nothing has needed."""
+        return sorted(self._exceptions.keys() - self.used)
+
+
+def _asking() -> CodeType | None:
+    """Return the code of Plaza's own that is asking, or None where it is a test's."""
+    frame = sys._getframe()
+    own = __file__
+    while frame.f_back is not None:
+        frame = frame.f_back
+        file = frame.f_code.co_filename
+        if file.startswith(_PLAZA):
+            return frame.f_code
+        if file.startswith(_OTHERS) and file != own:
+            return None
+    return None
+
+
+def _name(code: CodeType) -> str:
+    """Return a function's name, as `social.walls.WallOfPosts.newest`."""
+    module = Path(code.co_filename).relative_to(_PLAZA).with_suffix("")
+    return ".".join((*module.parts, code.co_qualname.partition(".<locals>")[0]))

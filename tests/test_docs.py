@@ -1,0 +1,41 @@
+"""What the pages name is there: files, folders, tests and each other."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {ROOT / "CHANGELOG.md"})
+LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
+# In backquotes, from the root: `chalicelib/http.py`, `tests/ads`.
+PATH = re.compile(
+    r"`((?:chalicelib|tests|docs|deploy|local|bench|script|web)/[\w./-]+[\w/])(?:::\w+)?`"
+)
+
+
+# Blocks of code, whose brackets are no links; and words in capitals, which stand for a name.
+CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+PLACEHOLDER = re.compile(r"[A-Z]{3,}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_and_path_of_a_page_leads_somewhere(page: Path) -> None:
+    text = CODE.sub("", page.read_text())
+    links = [target for target in LINK.findall(text) if not (page.parent / target).exists()]
+    paths = [path for path in PATH.findall(text) if not (ROOT / path).exists()]
+    paths = [path for path in paths if not PLACEHOLDER.search(path)]
+
+    assert links + paths == []
+
+
+def test_every_decision_is_in_the_index_once_by_its_number_and_title() -> None:
+    folder = ROOT / "docs" / "decisions"
+    entries = re.findall(
+        r"^\| \[(.+)\]\((.+?)\) \|", (folder / "README.md").read_text(), re.MULTILINE
+    )
+    pages = [page for page in sorted(folder.glob("*.md")) if page.name != "README.md"]
+    titles = [page.read_text().partition("\n")[0].removeprefix("# ") for page in pages]
+
+    assert sorted(entries) == sorted(zip(titles, (page.name for page in pages), strict=True))
+    assert [title[:5] for title in titles] == [f"{page.name[:4]} " for page in pages]
