@@ -46,6 +46,9 @@ MAX_IDLE_MS = 300_000
 TRANSACTION_TIMEOUT_SECONDS = 20
 _TRANSACTION_TOO_LARGE = 388
 _RETRYABLE = "RetryableWriteError"
+# "Not primary" and "node is recovering", from the specification of the drivers ("Server Discovery
+# and Monitoring").
+_NOT_PRIMARY_CODES = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 DUPLICATE_KEY = 11_000
 
 
@@ -122,7 +125,19 @@ def is_outage(error: PyMongoError) -> bool:
     is_unconfirmed = isinstance(error, WriteConcernError) or (
         isinstance(error, BulkWriteError) and not error.details["writeErrors"]
     )
-    return is_cut_off or is_unconfirmed or error.timeout
+    return is_cut_off or is_unconfirmed or error.timeout or _met_a_step_down(error)
+
+
+def _met_a_step_down(error: PyMongoError) -> bool:
+    """Tell whether a primary refused a single write because it was stepping down.
+
+    Such an answer bears no label, and the driver, which repeats what is refused as a whole,
+    hands it on.
+    """
+    if isinstance(error, BulkWriteError):
+        codes = {each["code"] for each in error.details["writeErrors"]}
+        return bool(codes) and codes <= _NOT_PRIMARY_CODES
+    return isinstance(error, OperationFailure) and error.code in _NOT_PRIMARY_CODES
 
 
 class NotInserted(Exception):

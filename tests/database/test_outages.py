@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from chalice.app import Blueprint, Response
 from pymongo import MongoClient
+from pymongo.errors import BulkWriteError, PyMongoError, WriteError
 
-from chalicelib.database import Document, open_database
+from chalicelib.database import Document, is_outage, open_database
 from chalicelib.database.outages import REQUEST_SECONDS, SHORT_SECONDS, Outage
 from chalicelib.http import Request, no_content, reply, router
 from chalicelib.runtime import Runtime
@@ -98,3 +99,25 @@ def test_only_a_server_that_takes_writes_ends_an_outage(gone: Runtime) -> None:
     outage.suspect()
 
     assert outage.patience() == SHORT_SECONDS
+
+
+STEPPED_DOWN: Document = {"index": 0, "code": 189, "errmsg": "Not primary while writing"}
+DUPLICATE: Document = {"index": 1, "code": 11_000, "errmsg": "duplicate key"}
+
+
+@pytest.mark.parametrize(
+    ("error", "is_one"),
+    [
+        (WriteError("Not primary while writing", 189, STEPPED_DOWN), True),
+        (WriteError("duplicate key", 11_000, DUPLICATE), False),
+        (BulkWriteError({"writeErrors": [STEPPED_DOWN]}), True),
+        (BulkWriteError({"writeErrors": [STEPPED_DOWN, DUPLICATE]}), False),
+        (BulkWriteError({"writeErrors": []}), True),
+    ],
+    ids=["step-down", "duplicate", "bulk-step-down", "bulk-duplicate", "bulk-unconfirmed"],
+)
+def test_a_write_that_was_refused_for_a_step_down_is_an_outage(
+    error: PyMongoError,
+    is_one: bool,  # noqa: FBT001 - a row of the table
+) -> None:
+    assert is_outage(error) is is_one

@@ -35,6 +35,10 @@ class Call:
     def is_acknowledged(self) -> bool:
         return self.status < 300
 
+    @property
+    def caller(self) -> str:
+        return self.name.partition("-")[0]
+
 
 class Workers(Poller):
     """The poller of a queue, which counts the messages that were handled."""

@@ -31,6 +31,7 @@ _BATCH = 500
 _COMMENT = {"_id": 0, **dict.fromkeys(Comment.__annotations__, 1)}
 _COUNTS = {"_id": 0, "id": 1, "reply_count": 1, "invisible_replies": 1}
 _NODE = [("node_id", ASCENDING), ("generation", ASCENDING)]
+_BY_ID = [*_NODE, ("id", ASCENDING)]
 _BY_SEQ = [("seq", ASCENDING)]
 _BY_THREAD = [("full_slug", ASCENDING)]
 _BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
@@ -56,7 +57,7 @@ COMMENTS = Collection(
     "comments.comment",
     StoredComment,
     indexes=(
-        IndexModel([*_NODE, ("id", ASCENDING)], unique=True),
+        IndexModel(_BY_ID, unique=True),
         *(IndexModel([*_NODE, ("state", ASCENDING), *order]) for order in _ORDERS),
         *(
             IndexModel(
@@ -161,7 +162,10 @@ class DocumentStore:
     def export(self, node: Document) -> Iterator[list[Comment]]:
         """Give every comment by number, in batches of 500."""
         batch: list[Any] = []
-        for row in self._comments.find(_of(node), _COMMENT).sort("seq", ASCENDING):
+        # By the index of ids, which no change moves a comment in: a read by state would pass over
+        # a comment whose state changes meanwhile, or come to it twice.
+        rows = self._comments.find(_of(node), _COMMENT).hint(_BY_ID).sort("seq", ASCENDING)
+        for row in rows:
             batch.append(row)
             if len(batch) == _BATCH:
                 yield batch

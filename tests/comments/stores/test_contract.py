@@ -4,15 +4,19 @@ import dataclasses
 import itertools
 import json
 import random
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from bench.discussions import seed_node
 from chalicelib import http
-from chalicelib.comments.discussion import posting
+from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.errors import CommentDeleted, CommentTooLarge, NodeLocked, NotThreaded
 from chalicelib.comments.models import DEEPEST
 from chalicelib.comments.store import Order, StoreName
+from chalicelib.comments.stores import store_of
 from chalicelib.errors import UnknownComment
 from chalicelib.http import payloads
 from chalicelib.runtime import Runtime
@@ -373,3 +377,38 @@ def test_an_edit_that_outgrows_an_embedded_node_moves_it_too(runtime: Runtime) -
 
     assert discussion.node["store"] == "documents"
     assert discussion.get(posted["id"])["text"] == "long" * 1_800
+
+
+@pytest.fixture
+def many_yields(runtime: Runtime) -> Iterator[None]:
+    """Have the server let writers in after each document that a query reads."""
+    admin = runtime.database.client.admin
+    every = {"setParameter": 1, "internalQueryExecYieldIterations": 1}
+    had = admin.command(every)["was"]
+    yield
+    admin.command({**every, "internalQueryExecYieldIterations": had})
+
+
+@pytest.mark.usefixtures("many_yields")
+def test_an_export_has_each_comment_once_while_their_states_change(
+    runtime: Runtime, layout: Layout
+) -> None:
+    node = seed_node(runtime, "busy", 300, **dataclasses.asdict(layout))
+    ids = [each["id"] for batch in store_of(runtime, node).export(node) for each in batch]
+    stop = threading.Event()
+
+    def moderate() -> None:
+        for state, comment_id in itertools.product(("hidden", "visible") * 50, ids):
+            if stop.is_set():
+                return
+            editing.change_comment(runtime, node, comment_id, {"state": state})
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(moderate)
+        try:
+            for _ in range(20):
+                batches = store_of(runtime, node).export(node)
+                assert [each["id"] for batch in batches for each in batch] == ids
+        finally:
+            stop.set()
+        done.result()
