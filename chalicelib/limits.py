@@ -6,8 +6,6 @@ allowed while `tat` is at most `burst - 1` intervals ahead of now, and moves it 
 A row is worth nothing once its `tat` has passed, and a TTL index deletes it then.
 """
 
-import hashlib
-import hmac
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +18,9 @@ from pymongo import ASCENDING, IndexModel, UpdateOne, WriteConcern
 from pymongo.collection import Collection as MongoCollection
 from pymongo.errors import BulkWriteError
 
-from chalicelib.database import Collection, Document
-from chalicelib.errors import Misconfigured, TooFast
+from chalicelib import signing
+from chalicelib.database import Collection
+from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
@@ -110,7 +109,7 @@ def take(runtime: Runtime, limit: Limit, caller: Principal | None, address: str 
         return
     allowances = _allowances(limit, caller, address, factor, runtime.settings.signing_keys)
     # Losing a count in an election is no harm; waiting for a majority at every write would be.
-    rows = runtime.database[LIMITS.name].with_options(write_concern=WriteConcern(1))
+    rows = LIMITS.of(runtime.database).with_options(write_concern=WriteConcern(1))
     now = runtime.now()
     steps = _steps(allowances, now)
     for _ in range(_ATTEMPTS):
@@ -131,15 +130,13 @@ def _allowances(
     keys: Sequence[SecretStr],
 ) -> list[Allowance]:
     """Return the person's allowance and then the address's, as far as they are known."""
-    if not keys:
-        raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
-    key, allowed = keys[0].get_secret_value().encode(), []
+    key, allowed = signing.signing_key(keys), []
     if caller is not None:
-        digest = hmac.digest(key, b"limit person\0" + caller.id.encode(), hashlib.sha256)
-        allowed.append((f"{limit.name}:{digest[:12].hex()}", factor))
+        digest = signing.tag(b"limit person\0" + caller.id.encode(), key, 12)
+        allowed.append((f"{limit.name}:{digest.hex()}", factor))
     if address is not None:
-        digest = hmac.digest(key, b"limit address\0" + address.encode(), hashlib.sha256)
-        slot = int.from_bytes(digest[:8]) % SLOTS
+        digest = signing.tag(b"limit address\0" + address.encode(), key, 8)
+        slot = int.from_bytes(digest) % SLOTS
         allowed.append((f"{limit.name}:@{slot}", factor * ADDRESS_SHARE))
     return [
         Allowance(row_id, max(1, round(limit.burst * times)), _whole(limit.every / times))
@@ -175,7 +172,7 @@ def _refusal(allowance: Allowance, now: datetime) -> UpdateOne:
     return UpdateOne(refused, [{"$set": {"tat": {"$toDate": "$_id"}}}])
 
 
-def _run(rows: MongoCollection[Document], steps: Sequence[_Step]) -> list[_Step]:
+def _run(rows: MongoCollection[LimitRow], steps: Sequence[_Step]) -> list[_Step]:
     """Run the steps as one command; return those left from the first that failed on."""
     try:
         rows.bulk_write([step.update for step in steps], ordered=True)
@@ -189,7 +186,7 @@ def _run(rows: MongoCollection[Document], steps: Sequence[_Step]) -> list[_Step]
 
 
 def _wait(
-    rows: MongoCollection[Document], allowances: Sequence[Allowance], now: datetime
+    rows: MongoCollection[LimitRow], allowances: Sequence[Allowance], now: datetime
 ) -> timedelta:
     """Return how long until each of the allowances allows a write; nothing if they do now.
 

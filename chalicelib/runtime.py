@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from pymongo.database import Database
 
+from chalicelib.bounds import BOUNDS, Bounds
 from chalicelib.database import Document, connect
 from chalicelib.messaging import Queues
 from chalicelib.settings import Settings
@@ -26,6 +27,7 @@ class Runtime:
     now: Callable[[], datetime]
     random: random.Random
     settings: Settings
+    bounds: Bounds = BOUNDS
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Runtime":

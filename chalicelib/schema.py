@@ -1,5 +1,7 @@
 """Every collection of Plaza with its indexes and shard key, in one list."""
 
+from typing import Any
+
 from chalicelib import limits
 from chalicelib.ads import accounts
 from chalicelib.ads.billing import revenue_shares, settlements, transfers
@@ -25,7 +27,7 @@ from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts import comments as social_comments
 from chalicelib.social.timelines import news, references, walls
 
-COLLECTIONS: tuple[Collection, ...] = (
+COLLECTIONS: tuple[Collection[Any], ...] = (
     campaigns.CAMPAIGNS,
     creatives.CREATIVES,
     zones.ZONES,

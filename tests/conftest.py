@@ -1,5 +1,6 @@
 """A real replica set for the session, and a Plaza of its own for each test."""
 
+import dataclasses
 import os
 import random
 import shutil
@@ -23,6 +24,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from app import create_app
 from chalicelib import schema
+from chalicelib.bounds import BOUNDS, Bounds
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
 from chalicelib.messaging import Queues
@@ -130,7 +132,11 @@ def sqs() -> Iterator[Any]:
 
 @pytest.fixture
 def runtime(
-    mongo_client: MongoClient[Document], settings: Settings, clock: Clock, sqs: Any
+    mongo_client: MongoClient[Document],
+    settings: Settings,
+    clock: Clock,
+    sqs: Any,
+    request: pytest.FixtureRequest,
 ) -> Runtime:
     """A runtime over empty collections."""
     database = open_database(mongo_client, settings.database)
@@ -141,7 +147,18 @@ def runtime(
         now=clock,
         random=random.Random(7),
         settings=settings,
+        bounds=_bounds(request.node),
     )
+
+
+def _bounds(test: pytest.Item) -> Bounds:
+    """Return the bounds as a test's marks shrink them: `bounds(social={"chunk_readers": 2})`."""
+    shrunk = BOUNDS
+    for mark in reversed(list(test.iter_markers("bounds"))):
+        for feature, values in mark.kwargs.items():
+            changed = dataclasses.replace(getattr(shrunk, feature), **values)
+            shrunk = dataclasses.replace(shrunk, **{feature: changed})
+    return shrunk
 
 
 @pytest.fixture

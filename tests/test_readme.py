@@ -9,7 +9,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.local.stack import ROOT, server
+
+pytestmark = pytest.mark.processes
 
 # What differs from run to run: ids, times, and what is random by design.
 VOLATILE = {"id", "slug", "posted", "edited", "ts", "since", "decision", "parent_id", "next"}

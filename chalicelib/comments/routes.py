@@ -62,14 +62,14 @@ def _declare_nodes(route: Route) -> None:
 
     @route("DELETE", "/nodes/{node}", limit=NODES)
     def delete_node(request: Request, node: NodeId) -> Response:
-        reading.delete_node(request.runtime, node, request.principal("publisher"))
+        discussion_nodes.delete_node(request.runtime, node, request.principal("publisher"))
         return no_content()
 
     @route("POST", "/nodes/{node}/move", limit=NODES)
     def relocate(request: Request, node: NodeId) -> Response:
         request.principal("admin")
         to = request.body(IdChange).to
-        moved = reading.relocate_node(request.runtime, node, to)
+        moved = discussion_nodes.relocate_node(request.runtime, node, to)
         status = HTTPStatus.OK if moved["_id"] == to else HTTPStatus.ACCEPTED
         address = f"{request.runtime.settings.public_url}/nodes/{to}"
         return reply(node_answer(moved, staff=True), status, {"Location": address})

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import pymongo
 from bson.codec_options import CodecOptions
@@ -25,6 +25,7 @@ from chalicelib.settings import Settings
 
 Document = dict[str, Any]
 Result = TypeVar("Result")
+Shape = TypeVar("Shape", bound=Mapping[str, Any])
 
 # An operation with all its retries, if the invocation's own deadline leaves it as much
 # (`observability/invocations.py`): below the functions' time-out of 30 s, so that a caller hears
@@ -53,16 +54,21 @@ DUPLICATE_KEY = 11_000
 
 
 @dataclass(frozen=True)
-class Collection:
+class Collection(Generic[Shape]):
     """A collection's name with the indexes and the shard key that its queries rely on.
 
     `shape` is the TypedDict of its documents, which the server's validator is made from.
     """
 
     name: str
-    shape: Any
+    shape: type[Shape]
     indexes: tuple[IndexModel, ...] = ()
     shard_key: Mapping[str, int | str] = field(default_factory=lambda: {"_id": 1})
+
+    def of(self, database: Database[Document]) -> MongoCollection[Shape]:
+        """Return the collection in a database, typed by the shape of its documents."""
+        # The server's validator holds the documents to the shape.
+        return cast("MongoCollection[Shape]", database[self.name])
 
 
 def connect(settings: Settings) -> Database[Document]:

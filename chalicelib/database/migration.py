@@ -56,7 +56,7 @@ class MigrationReport:
 
 
 def migrate(
-    database: Database[Document], collections: Iterable[Collection], *, contract: bool = False
+    database: Database[Document], collections: Iterable[Collection[Any]], *, contract: bool = False
 ) -> MigrationReport:
     """Make the database hold what the collections declare; say what was done.
 
@@ -79,7 +79,7 @@ def migrate(
     return report
 
 
-def _create(database: Database[Document], collection: Collection) -> bool:
+def _create(database: Database[Document], collection: Collection[Any]) -> bool:
     """Create a collection; False where another process was quicker.
 
     One without an index too, since a transaction would otherwise have to create it, and two
@@ -95,7 +95,11 @@ def _create(database: Database[Document], collection: Collection) -> bool:
 
 
 def _validate(
-    database: Database[Document], collection: Collection, report: MigrationReport, *, contract: bool
+    database: Database[Document],
+    collection: Collection[Any],
+    report: MigrationReport,
+    *,
+    contract: bool,
 ) -> None:
     """Have the server accept this version's documents, and those of the version before.
 
@@ -115,7 +119,9 @@ def _validate(
         report.left.append(f"{collection.name}: an older validator is accepted as well")
 
 
-def _agree(database: Database[Document], collection: Collection, *, contract: bool) -> list[Schema]:
+def _agree(
+    database: Database[Document], collection: Collection[Any], *, contract: bool
+) -> list[Schema]:
     """Write this version's schema down before those that are accepted, and return them all.
 
     The server has no way to change a validator only if it is as it was read; for a document
@@ -126,14 +132,14 @@ def _agree(database: Database[Document], collection: Collection, *, contract: bo
         "$filter": {"input": {"$ifNull": ["$accepted", []]}, "cond": {"$ne": ["$$this", own]}}
     }
     accepted = [own] if contract else {"$slice": [{"$concatArrays": [[own], others]}, _VERSIONS]}
-    database[VALIDATORS.name].update_one(
+    VALIDATORS.of(database).update_one(
         {"_id": collection.name}, [{"$set": {"accepted": accepted}}], upsert=True
     )
     return _agreed(database, collection.name)
 
 
 def _agreed(database: Database[Document], name: str) -> list[Schema]:
-    found = database[VALIDATORS.name].find_one({"_id": name})
+    found = VALIDATORS.of(database).find_one({"_id": name})
     assert found is not None  # noqa: S101 - it is written before it is read, and never deleted
     accepted: list[Schema] = found["accepted"]
     return accepted

@@ -1,5 +1,7 @@
 """Shard keys: how collections are spread over a sharded cluster, where there is one."""
 
+from typing import Any
+
 from pymongo import IndexModel
 from pymongo.database import Database
 
@@ -15,7 +17,7 @@ def is_sharded(database: Database[Document]) -> bool:
     return bool(database.client.admin.command("hello").get("msg") == "isdbgrid")
 
 
-def supporting_index(collection: Collection) -> IndexModel | None:
+def supporting_index(collection: Collection[Any]) -> IndexModel | None:
     """Return the index that sharding needs beside those declared, if it needs one.
 
     The server asks for an index that begins with the shard key and holds every document.
@@ -32,7 +34,7 @@ def _begins_with(key: list[tuple[str, int | str]], index: IndexModel) -> bool:
     return is_whole and list(document["key"].items())[: len(key)] == key
 
 
-def shard(database: Database[Document], collection: Collection) -> bool:
+def shard(database: Database[Document], collection: Collection[Any]) -> bool:
     """Shard a collection by its key; False where it is. Raises ShardedOtherwise."""
     client, namespace = database.client, f"{database.name}.{collection.name}"
     known = client.get_database("config")["collections"].find_one({"_id": namespace}, {"key": 1})

@@ -1,6 +1,6 @@
 """Requests into models, values into answers, failures into problem+json.
 
-Public face: `cursors`, `idempotency`, `payloads`.
+Public face: `cursors`, `idempotency`, `pages`, `payloads`.
 """
 
 from chalicelib.http.routing import (

@@ -6,8 +6,6 @@ give what it makes the same id. Whoever repeats a call is given what has that id
 the call runs again. Without the header nothing of this happens.
 """
 
-import hashlib
-import hmac
 import math
 import random
 from collections.abc import Callable
@@ -15,16 +13,16 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypedDict, TypeVar
 
-from pydantic import StringConstraints, TypeAdapter, ValidationError
+from pydantic import SecretStr, StringConstraints, TypeAdapter, ValidationError
 from pymongo import ASCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
+from chalicelib import signing
 from chalicelib.database import Collection
 from chalicelib.errors import (
     FieldError,
     IdempotencyKeyReused,
     InvalidRequest,
-    Misconfigured,
     Problem,
     RequestInProgress,
 )
@@ -111,15 +109,13 @@ class _Attempt:
 
     def __init__(self, request: Request, key: str) -> None:
         caller, runtime = request.principal(), request.runtime
-        if not runtime.settings.signing_keys:
-            raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
-        secret = runtime.settings.signing_keys[0].get_secret_value().encode()
+        secret = signing.signing_key(runtime.settings.signing_keys)
         place = [caller.id, request.raw.path, *(request.raw.uri_params or {}).values(), key]
         text: Any = request.raw.raw_body
         self._id = _digest(secret, b"\0".join(part.encode() for part in place))
         self._digest = _digest(secret, text)
         self._runtime = runtime
-        self._rows = runtime.database[KEYS.name]
+        self._rows = KEYS.of(runtime.database)
         self._at = runtime.now()
 
     def begin(self) -> bool:
@@ -186,5 +182,5 @@ class _Attempt:
         return random.Random(self._id)  # noqa: S311 - ids, which others see
 
 
-def _digest(secret: bytes, message: bytes) -> str:
-    return hmac.digest(secret, b"idempotency\0" + message, hashlib.sha256)[:18].hex()
+def _digest(key: SecretStr, message: bytes) -> str:
+    return signing.tag(b"idempotency\0" + message, key, 18).hex()

@@ -7,8 +7,8 @@ the numbers of floors and nothing else: what two of them need belongs to the gro
 FEATURES = ("comments", "ads", "social")
 
 GROUND: tuple[tuple[str, ...], ...] = (
-    ("errors", "ids", "instants", "lookalikes", "settings", "texts"),
-    ("database", "names"),
+    ("bounds", "errors", "ids", "instants", "lookalikes", "settings", "texts"),
+    ("database", "names", "signing"),
     ("observability",),
     ("key_sets", "messaging"),
     ("identity", "runtime"),

@@ -15,6 +15,8 @@ from bench.commands import Asked
 from bench.figures import Figure, Round, Run, bars, compared, growths, load, save
 from bench.rounds import Effort, joined, measure
 
+pytestmark = pytest.mark.processes
+
 QUICKLY = Effort(visits=1, rounds=7, seconds=0.002)
 TWO_TRIPS = Asked(2, {"find post {author}": 2})
 

@@ -16,6 +16,8 @@ from tests.support.clock import START
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
+pytestmark = pytest.mark.processes
+
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
 
 

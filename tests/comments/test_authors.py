@@ -7,7 +7,8 @@ import pytest
 from pymongo.errors import AutoReconnect
 
 from chalicelib.comments import authors, nodes
-from chalicelib.comments.discussion import reading, turns
+from chalicelib.comments.discussion import nodes as discussion_nodes
+from chalicelib.comments.discussion import turns
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.store import WIPED
@@ -252,7 +253,7 @@ def _dies(*_: Any) -> Any:
 
 def test_comments_of_a_deleted_node_are_erased(discussion: Discussion) -> None:
     discussion.post("bob says", by="bob")
-    reading.delete_node(discussion.runtime, discussion.node_id, PUBLISHER)
+    discussion_nodes.delete_node(discussion.runtime, discussion.node_id, PUBLISHER)
     with pytest.raises(UnknownNode):
         nodes.find(discussion.runtime.database, discussion.node_id)
 

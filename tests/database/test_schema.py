@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ every_collection = pytest.mark.parametrize("collection", COLLECTIONS, ids=lambda
 
 
 @every_collection
-def test_a_collection_has_the_shape_of_its_documents(collection: Collection) -> None:
+def test_a_collection_has_the_shape_of_its_documents(collection: Collection[Any]) -> None:
     schema = schema_of(collection.shape)
 
     assert "_id" in schema["required"]
@@ -22,7 +23,7 @@ def test_a_collection_has_the_shape_of_its_documents(collection: Collection) -> 
 
 
 @every_collection
-def test_a_shard_key_is_of_fields_that_every_document_has(collection: Collection) -> None:
+def test_a_shard_key_is_of_fields_that_every_document_has(collection: Collection[Any]) -> None:
     for path in collection.shard_key:
         schema = schema_of(collection.shape)
         for name in path.split("."):
@@ -32,7 +33,7 @@ def test_a_shard_key_is_of_fields_that_every_document_has(collection: Collection
 
 
 @every_collection
-def test_a_unique_index_begins_with_the_shard_key(collection: Collection) -> None:
+def test_a_unique_index_begins_with_the_shard_key(collection: Collection[Any]) -> None:
     """Or two shards could each hold one of two that are to be one."""
     for index in collection.indexes:
         if index.document.get("unique"):

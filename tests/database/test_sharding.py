@@ -17,6 +17,8 @@ from chalicelib.database.sharding import ShardedOtherwise, supporting_index
 from chalicelib.schema import COLLECTIONS
 from tests.support.sharded_cluster import running_cluster
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database[Document]]:

@@ -14,9 +14,9 @@ from chalicelib.social import outbox
 from tests.support.shard_listener import ShardListener
 from tests.support.targeting import bound, untargeted
 
-PEOPLE = Collection("people", None, shard_key={"_id": "hashed"})
-PAGES = Collection("pages", None, shard_key={"node": 1, "page": 1})
-EDGES = Collection("edges", None, shard_key={"_id.owner": 1})
+PEOPLE = Collection("people", dict[str, Any], shard_key={"_id": "hashed"})
+PAGES = Collection("pages", dict[str, Any], shard_key={"node": 1, "page": 1})
+EDGES = Collection("edges", dict[str, Any], shard_key={"_id.owner": 1})
 BY_NAME = {each.name: each for each in (PEOPLE, PAGES, EDGES)}
 
 

@@ -26,6 +26,8 @@ from local.mongod import free_port
 from tests.deploy.test_lambda import SECRET, http_event
 from tests.resilience.replica_set import Member, ReplicaSet
 
+pytestmark = pytest.mark.processes
+
 # An interpreter that imports the package, on a machine that does much else.
 SECONDS_TO_START = 20.0
 _COLD_CALL = """

@@ -28,6 +28,8 @@ from tests.deploy.deployment import (
 from tests.deploy.sam import translated
 from tests.deploy.test_lambda import GOOD_MESSAGES, http_event
 
+pytestmark = pytest.mark.processes
+
 DATABASE = "plaza"
 SECRET = "a secret of the deployment long enough for HS256"
 FUNCTIONS = declared_functions(declared_app, "prod")

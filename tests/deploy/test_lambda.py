@@ -22,6 +22,8 @@ from deploy.declared import declared_queues
 from local.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
 from local.schedules import scheduled_event
 
+pytestmark = pytest.mark.processes
+
 ROUTES = [(path, method) for path, methods in declared_app.routes.items() for method in methods]
 QUEUES = [source.name for source in declared_queues(declared_app)]
 SCHEDULES = [

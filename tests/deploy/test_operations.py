@@ -11,6 +11,8 @@ from app import app as declared_app
 from chalicelib.observability import metrics
 from deploy.declared import ROOT, Api, Command, Function, Schedule, Worker, declared_functions
 
+pytestmark = pytest.mark.processes
+
 PAGE = ROOT / "docs" / "operations.md"
 FUNCTIONS = declared_functions(declared_app, "prod")
 

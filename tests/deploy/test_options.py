@@ -13,6 +13,8 @@ from deploy.declared import Api, Command, Schedule, Worker, declared_functions
 from tests.deploy.deployment import Deployment, moto, without_the_api
 from tests.deploy.sam import translated
 
+pytestmark = pytest.mark.processes
+
 KEY_ARN = "arn:aws:kms:us-east-1:123456789012:key/plaza"
 FUNCTIONS = declared_functions(declared_app, "prod")
 

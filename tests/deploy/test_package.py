@@ -9,8 +9,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app import app as declared_app
 from deploy.declared import ROOT
+
+pytestmark = pytest.mark.processes
 
 # Imports every module of the package with nothing else to be found but the standard library.
 IMPORT_EVERYTHING = """

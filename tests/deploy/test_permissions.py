@@ -22,6 +22,8 @@ from tests.support.http_client import Client
 from tests.support.sending import function_at_work
 from tests.support.workers import Workers
 
+pytestmark = pytest.mark.processes
+
 Schedule = Callable[[], Any]
 
 

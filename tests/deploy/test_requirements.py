@@ -16,6 +16,8 @@ from deploy.audit import NotAsked, found
 from deploy.declared import ROOT
 from deploy.wheels import UnverifiedPackage, install_verified
 
+pytestmark = pytest.mark.processes
+
 LOCKS = ("requirements", "requirements-dev", "requirements-load", "requirements-audit")
 
 

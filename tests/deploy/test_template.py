@@ -26,6 +26,8 @@ from tests.deploy.conftest import make_package
 from tests.deploy.sam import translated
 from tests.support.http_client import Client
 
+pytestmark = pytest.mark.processes
+
 FUNCTIONS = declared_functions(declared_app, "prod")
 WORKERS = [each for each in FUNCTIONS if isinstance(each, Worker)]
 SCHEDULES = [each for each in FUNCTIONS if isinstance(each, Schedule)]

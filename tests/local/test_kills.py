@@ -22,6 +22,8 @@ from chalicelib.settings import Settings
 from local.tokens import mint
 from tests.local.stack import Stack, call, server, wait_until
 
+pytestmark = pytest.mark.processes
+
 KILLS = int(os.environ.get("PLAZA_TEST_KILLS", "2"))
 STORES = ("embedded", "documents", "buckets")
 READERS = ("bob", "cy")

@@ -13,6 +13,8 @@ from chalicelib.database import Document
 from local.mongod import running_mongod
 from tests.local.stack import ROOT
 
+pytestmark = pytest.mark.processes
+
 SAMPLE = "tests/social/graph_data"
 COUNTS = "users: 42\ncircles: 15\nmembers: 65\n"
 

@@ -10,6 +10,8 @@ from local import mongod_keeper
 from local.failures import StartupFailure
 from local.mongod_keeper import FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS, _Keeper
 
+pytestmark = pytest.mark.processes
+
 
 class Pauses:
     """Stands for the wait between two starts: notes it, and says that it is over."""

@@ -6,6 +6,8 @@ from chalice.app import Chalice, Cron, Rate
 from local.failures import StartupFailure
 from local.schedules import declared_schedules, run_schedules, scheduled_event
 
+pytestmark = pytest.mark.processes
+
 
 def test_rates_are_read_from_the_app() -> None:
     app = Chalice("plaza", configure_logs=False)

@@ -12,6 +12,8 @@ from local.mongod import free_port, running_mongod
 from local.processes import command_lines
 from tests.local.stack import DEADLINE_SECONDS, call, databases_over, server, wait_until
 
+pytestmark = pytest.mark.processes
+
 
 def test_it_serves_the_api_and_says_what_it_started(tmp_path: Path) -> None:
     with server(tmp_path) as stack:

@@ -4,10 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from chalicelib.runtime import utc_now
 from chalicelib.settings import Settings
 from local.tokens import mint
 from tests.local.stack import Stack, call, server, wait_until
+
+pytestmark = pytest.mark.processes
 
 READERS = [f"reader-{number}" for number in range(25)]
 POSTS_PER_LIFE = 8

@@ -19,6 +19,8 @@ from local import sqs as module
 from local.sqs import LocalSqs
 from tests.local.stack import ROOT, wait_until
 
+pytestmark = pytest.mark.processes
+
 VISIBILITY_SECONDS = 30
 
 

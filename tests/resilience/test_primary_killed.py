@@ -37,6 +37,8 @@ from tests.resilience.replica_set import ReplicaSet
 from tests.social.support.drivers import follow, news, settle, try_post
 from tests.support.http_client import BROWSER, Client, Reply
 
+pytestmark = pytest.mark.processes
+
 FOLLOWERS = [f"reader-{number}" for number in range(5)]
 # Longer than a batch takes, even here, or its messages would run out of their five receives.
 VISIBILITY_TIMEOUT_SECONDS = 5

@@ -11,6 +11,8 @@ from tests.ads.serving.support.zones import event
 from tests.resilience.replica_set import ReplicaSet
 from tests.support.clock import START
 
+pytestmark = pytest.mark.processes
+
 NOT_PRIMARY = 10_107
 
 

@@ -1,32 +1,27 @@
 """How the tests are shared out where several workers run them."""
 
+from functools import cache
+from pathlib import Path
+
 from xdist.scheduler import LoadScopeScheduling
 
-# Folders and files whose tests start processes: packages, servers, clusters, workers to be killed.
-PROCESSES = frozenset(
-    {
-        "deploy",
-        "local",
-        "resilience",
-        "test_action_kill.py",
-        "test_bench.py",
-        "test_kill.py",
-        "test_load_test.py",
-        "test_overspending.py",
-        "test_readme.py",
-        "test_sharding.py",
-        "test_transfers.py",
-    }
-)
+ROOT = Path(__file__).resolve().parents[2]
+MARK = "pytestmark = pytest.mark.processes"
 
 
 class ProcessesTogether(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives each test to the next worker that is free, but those of `PROCESSES` to one worker.
+    """Gives each test to the next worker that is free, but files marked `processes` to one worker.
 
-    They share what is dear to make, and no two of them take the machine from each other. As the
-    largest group they are begun with.
+    Their tests share what is slow to make, and no two of them take the machine from each other.
+    As the largest group they are begun with.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, _ = nodeid.partition("::")
-        return "processes" if PROCESSES & set(path.split("/")) else nodeid
+        return "processes" if _is_marked(path) else nodeid
+
+
+@cache
+def _is_marked(path: str) -> bool:
+    """Return whether a file bears the mark: who shares tests out knows them by name alone."""
+    return MARK in (ROOT / path).read_text().splitlines()

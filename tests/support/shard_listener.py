@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 from pymongo.monitoring import (
     CommandFailedEvent,
@@ -27,7 +28,7 @@ class ShardListener(CommandListener):
     """
 
     def __init__(
-        self, collections: Mapping[str, Collection], exceptions: Mapping[str, str]
+        self, collections: Mapping[str, Collection[Any]], exceptions: Mapping[str, str]
     ) -> None:
         self._collections = collections
         self._exceptions = exceptions

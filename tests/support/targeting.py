@@ -17,7 +17,7 @@ _MAY_STAND_BEFORE_A_MATCH = ("$match", "$sort")
 
 
 def untargeted(
-    collections: Mapping[str, Collection], name: str, command: Mapping[str, Any]
+    collections: Mapping[str, Collection[Any]], name: str, command: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield what keeps a router from targeting a command, which has this name."""
     collection = collections.get(str(command.get(name)))
@@ -34,7 +34,7 @@ def untargeted(
             yield from _writes(collection, name, command)
 
 
-def _writes(collection: Collection, name: str, command: Mapping[str, Any]) -> Iterator[str]:
+def _writes(collection: Collection[Any], name: str, command: Mapping[str, Any]) -> Iterator[str]:
     match name:
         case "insert":
             for document in command["documents"]:
@@ -89,13 +89,13 @@ def _inside(document: Any, path: str) -> bool:
     return not rest or _inside(document[head], rest)
 
 
-def _read(collection: Collection, where: Mapping[str, Any]) -> Iterator[str]:
+def _read(collection: Collection[Any], where: Mapping[str, Any]) -> Iterator[str]:
     first = next(iter(collection.shard_key))
     if bound(where, first) is None:
         yield f"nothing says which {first}"
 
 
-def _write(collection: Collection, where: Mapping[str, Any], *, many: bool) -> Iterator[str]:
+def _write(collection: Collection[Any], where: Mapping[str, Any], *, many: bool) -> Iterator[str]:
     if many:
         yield from _read(collection, where)
         return
@@ -104,13 +104,13 @@ def _write(collection: Collection, where: Mapping[str, Any], *, many: bool) -> I
             yield f"a write of one document needs one {field}"
 
 
-def _update(collection: Collection, update: Mapping[str, Any]) -> Iterator[str]:
+def _update(collection: Collection[Any], update: Mapping[str, Any]) -> Iterator[str]:
     many = update.get("multi", False) and not update.get("upsert", False)
     yield from _write(collection, update["q"], many=many)
     yield from _changed_key(collection, update["u"])
 
 
-def _changed_key(collection: Collection, change: Any) -> Iterator[str]:
+def _changed_key(collection: Collection[Any], change: Any) -> Iterator[str]:
     """Yield the fields of the shard key that a change may set; an upsert sets them by filter."""
     changed = set(_changed_paths(collection, change))
     for field in collection.shard_key:
@@ -118,7 +118,7 @@ def _changed_key(collection: Collection, change: Any) -> Iterator[str]:
             yield f"the shard key's {field} is changed"
 
 
-def _changed_paths(collection: Collection, change: Any) -> Iterator[str]:
+def _changed_paths(collection: Collection[Any], change: Any) -> Iterator[str]:
     stages = change if isinstance(change, Sequence) else [change]
     for stage in stages:
         operators = [key for key in stage if key.startswith("$")]
@@ -138,7 +138,7 @@ def _overlap(path: str, field: str) -> bool:
     return path == field or path.startswith(f"{field}.") or field.startswith(f"{path}.")
 
 
-def _inserted(collection: Collection, document: Mapping[str, Any]) -> Iterator[str]:
+def _inserted(collection: Collection[Any], document: Mapping[str, Any]) -> Iterator[str]:
     for field in collection.shard_key:
         if not _inside(document, field):
             yield f"a document without {field}"
@@ -150,8 +150,8 @@ def _in_snapshot(command: Mapping[str, Any]) -> bool:
 
 
 def _aggregate(
-    collections: Mapping[str, Collection],
-    collection: Collection,
+    collections: Mapping[str, Collection[Any]],
+    collection: Collection[Any],
     pipeline: Sequence[Mapping[str, Any]],
 ) -> Iterator[str]:
     conditions = []
@@ -165,7 +165,7 @@ def _aggregate(
             yield from _joined(collections, name, given)
 
 
-def _joined(collections: Mapping[str, Collection], name: str, given: Any) -> Iterator[str]:
+def _joined(collections: Mapping[str, Collection[Any]], name: str, given: Any) -> Iterator[str]:
     """Yield what is wrong with a stage that reads or writes another collection."""
     match name:
         case "$lookup" if given.get("from") in collections and "foreignField" not in given:

@@ -67,7 +67,7 @@ class StoredReport(EventCounts):
     hours: NotRequired[dict[str, EventCounts]]
 
 
-def _collection(period: str) -> Collection:
+def _collection(period: str) -> Collection[Any]:
     return Collection(
         f"ad.report.{period}",
         StoredReport,

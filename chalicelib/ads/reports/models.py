@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from chalicelib.ads.reports.queries import MAX_SPAN, Group, Period
-from chalicelib.http import Input
+from chalicelib.http import PageQuery
 from chalicelib.instants import Instant
 
 _DATE_CHARACTERS = len("2026-03-01")
@@ -20,15 +20,13 @@ def _midnight(text: Any) -> Any:
 Bound = Annotated[Instant, BeforeValidator(_midnight)]
 
 
-class ReportQuery(Input):
+class ReportQuery(PageQuery):
     """The query of a report: the periods that start from `from` on, and before `to`."""
 
     start: Bound = Field(alias="from")
     end: Bound = Field(alias="to")
     by: Period = "day"
     group: Group | None = None
-    limit: int = Field(50, ge=1, le=200)
-    cursor: str | None = Field(None, max_length=1_000)
 
     @model_validator(mode="after")
     def _check_span(self) -> Self:

@@ -18,7 +18,7 @@ Group = Literal["ad_unit", "site", "zone", "campaign"]
 Owner = Literal["campaign_id", "site_id"]
 Money = Literal["spend_micros", "revenue_micros"]
 
-_SOURCES: dict[Period, Collection] = {
+_SOURCES: dict[Period, Collection[Any]] = {
     "minute": HOURS,
     "hour": HOURS,
     "day": DAYS,

@@ -60,8 +60,8 @@ def _next_month(month: datetime) -> datetime:
 
 def _make(
     database: Database[Document],
-    source: Collection,
-    target: Collection,
+    source: Collection[Any],
+    target: Collection[Any],
     periods: Iterable[tuple[datetime, datetime]],
 ) -> None:
     """Make each period of the target anew from those of the source within it."""

@@ -11,7 +11,7 @@ from chalicelib.ads.reports import queries
 from chalicelib.ads.reports.models import ReportQuery
 from chalicelib.ads.reports.queries import Money, Owner, Report
 from chalicelib.http import Request, Route, reply
-from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.http.pages import Cursors
 
 # One CSV file holds at most so many rows: 3 MB, where Lambda answers with at most 6.
 MAX_CSV_ROWS = 20_000
@@ -36,12 +36,11 @@ def _answer(request: Request, owner: tuple[Owner, str], money: Money) -> Respons
     report = Report(*owner, query.start, query.end, query.by, query.group, money)
     if "text/csv" in request.raw.headers.get("accept", ""):
         return _csv(request, report)
-    keys = request.runtime.settings.signing_keys
     scope = f"report:{report.owner_id}:{report.by}:{report.group}"
-    after = decode_cursor(query.cursor, scope, keys) if query.cursor else None
+    cursors = Cursors(scope, request.runtime.settings.signing_keys)
+    after = cursors.position(query)
     rows, position = queries.read(request.runtime.database, report, after, query.limit)
-    cursor = encode_cursor(position, scope, keys) if position else None
-    return reply({"rows": rows, "next": cursor})
+    return reply({"rows": rows, "next": cursors.following(position)})
 
 
 def _csv(request: Request, report: Report) -> Response:

@@ -5,10 +5,6 @@ markup would run its scripts with the page's own rights. Whatever embeds or open
 the policy `CSP` with it, so that the markup runs in an origin of its own, without cookies.
 """
 
-import base64
-import binascii
-import hashlib
-import hmac
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -16,15 +12,15 @@ import orjson
 from pydantic import SecretStr
 from pymongo.database import Database
 
+from chalicelib import signing
 from chalicelib.ads.errors import InvalidToken, TokenExpired, UnknownCreative
 from chalicelib.ads.inventory import creatives
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
 from chalicelib.database import Document
-from chalicelib.errors import Misconfigured
 from chalicelib.runtime import Runtime
+from chalicelib.signing import TAG_BYTES
 
 _DAY = timedelta(days=1)
-_TAG_BYTES = hashlib.sha256().digest_size
 MAX_CHARACTERS = 512
 # Links may open a window, also one that is not sandboxed: the advertiser's own page. Without
 # `allow-same-origin` the origin is opaque; without forms and top navigation the page stays.
@@ -42,12 +38,11 @@ def shown(runtime: Runtime, creative_id: str, now: datetime) -> str:
     next day. Raises Misconfigured without a signing key.
     """
     settings = runtime.settings
-    if not settings.signing_keys:
-        raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
+    key = signing.signing_key(settings.signing_keys)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     payload = orjson.dumps([creative_id, int((midnight + 2 * _DAY).timestamp())])
-    signed = _tag(payload, settings.signing_keys[0]) + payload
-    return f"{settings.frame_url or settings.public_url}/creatives/{_encoded(signed)}"
+    token = signing.encoded(signing.tag(b"frame\0" + payload, key) + payload)
+    return f"{settings.frame_url or settings.public_url}/creatives/{token}"
 
 
 def verify(token: str, keys: Sequence[SecretStr], now: datetime) -> tuple[str, datetime]:
@@ -55,28 +50,15 @@ def verify(token: str, keys: Sequence[SecretStr], now: datetime) -> tuple[str, d
 
     Raises InvalidToken for an address that Plaza did not give out, and TokenExpired.
     """
-    try:
-        signed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-    except (binascii.Error, ValueError):
-        raise InvalidToken from None
-    if _encoded(signed) != token:
-        raise InvalidToken
-    tag, payload = signed[:_TAG_BYTES], signed[_TAG_BYTES:]
-    if not any(hmac.compare_digest(tag, _tag(payload, key)) for key in keys):
+    signed = signing.decoded(token) or b""
+    tag, payload = signed[:TAG_BYTES], signed[TAG_BYTES:]
+    if signing.signer(tag, b"frame\0" + payload, keys) is None:
         raise InvalidToken
     creative_id, expiry = orjson.loads(payload)
     expires_at = datetime.fromtimestamp(expiry, UTC)
     if now >= expires_at:
         raise TokenExpired
     return creative_id, expires_at
-
-
-def _encoded(signed: bytes) -> str:
-    return base64.urlsafe_b64encode(signed).rstrip(b"=").decode("ascii")
-
-
-def _tag(payload: bytes, key: SecretStr) -> bytes:
-    return hmac.digest(key.get_secret_value().encode(), b"frame\0" + payload, hashlib.sha256)
 
 
 def markup(database: Database[Document], creative_id: str) -> str:

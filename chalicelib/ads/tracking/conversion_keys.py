@@ -3,7 +3,6 @@
 Two keys are valid at a time, so that one can be replaced while pages still bear the other.
 """
 
-import base64
 import hashlib
 import hmac
 import random
@@ -13,6 +12,7 @@ from typing import Annotated, TypedDict
 from pymongo import ReturnDocument
 from pymongo.database import Database
 
+from chalicelib import signing
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
@@ -50,8 +50,8 @@ def rotate(
 ) -> list[Document]:
     """Make a new key and return the valid ones; of those before it the latest stays valid."""
     key: ConversionKey = {
-        "key_id": _text(rng.randbytes(6)),
-        "secret": _text(rng.randbytes(_SECRET_BYTES)),
+        "key_id": signing.encoded(rng.randbytes(6)),
+        "secret": signing.encoded(rng.randbytes(_SECRET_BYTES)),
         "made_at": now,
     }
     stored = database[CONVERSION_KEYS.name].find_one_and_update(
@@ -86,7 +86,3 @@ def is_signed(
         hmac.compare_digest(signature, sign(key["secret"], advertiser, order, value_micros))
         for key in read(database, advertiser)
     )
-
-
-def _text(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

@@ -62,14 +62,16 @@ def _recount(database: Database[Document], wanted: Document, unit: str) -> _Coun
     return _grouped(database, EVENTS, wanted, period, sums)
 
 
-def _reported(database: Database[Document], wanted: Document, collection: Collection) -> _Counts:
+def _reported(
+    database: Database[Document], wanted: Document, collection: Collection[Any]
+) -> _Counts:
     sums = {name: {"$sum": f"${name}"} for name in COUNTED_FIELDS}
     return _grouped(database, collection, wanted, "$period", sums)
 
 
 def _grouped(
     database: Database[Document],
-    collection: Collection,
+    collection: Collection[Any],
     wanted: Document,
     period: Any,
     sums: Document,

@@ -1,9 +1,6 @@
 """Decision tokens: what was decided, signed, so that no request can name a price or an ad."""
 
 import base64
-import binascii
-import hashlib
-import hmac
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -12,11 +9,11 @@ from typing import Literal, NamedTuple
 import orjson
 from pydantic import SecretStr
 
+from chalicelib import signing
 from chalicelib.ads.errors import InvalidToken, TokenExpired
-from chalicelib.errors import Misconfigured
+from chalicelib.signing import TAG_BYTES
 
 Purpose = Literal["impression", "click"]
-_TAG_BYTES = hashlib.sha256().digest_size
 MAX_CHARACTERS = 1_024
 # What a sealed visitor begins with. Tokens of the last release name theirs openly.
 _SEALED = "~"
@@ -45,12 +42,11 @@ def sign(offer: Offer, purpose: Purpose, keys: Sequence[SecretStr]) -> str:
 
     HMAC-SHA256 over the purpose and the offer (RFC 2104). Raises Misconfigured without a key.
     """
-    if not keys:
-        raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
-    visitor = offer.visitor and _seal(offer.visitor, offer.decision, keys[0])
+    key = signing.signing_key(keys)
+    visitor = offer.visitor and _seal(offer.visitor, offer.decision, key)
     *fields, expires_at = offer._replace(visitor=visitor)
     payload = orjson.dumps([*fields, int(expires_at.timestamp())])
-    return _encoded(_tag(payload, purpose, keys[0]) + payload)
+    return signing.encoded(signing.tag(_message(payload, purpose), key) + payload)
 
 
 def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetime) -> Offer:
@@ -59,9 +55,9 @@ def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetim
     Raises InvalidToken where it was altered, cut or made for another purpose, and
     TokenExpired.
     """
-    signed = _decoded(token)
-    tag, payload = signed[:_TAG_BYTES], signed[_TAG_BYTES:]
-    signer = next((k for k in keys if hmac.compare_digest(tag, _tag(payload, purpose, k))), None)
+    signed = signing.decoded(token) or b""
+    tag, payload = signed[:TAG_BYTES], signed[TAG_BYTES:]
+    signer = signing.signer(tag, _message(payload, purpose), keys)
     if signer is None:
         raise InvalidToken
     *fields, expiry = orjson.loads(payload)
@@ -93,28 +89,12 @@ def _unseal(visitor: str | None, decision: str, key: SecretStr) -> str | None:
 
 
 def _masked(text: bytes, decision: str, key: SecretStr) -> bytes:
-    secret, nonce = key.get_secret_value().encode(), b"ad visitor\0" + decision.encode()
-    blocks = range(-(-len(text) // _TAG_BYTES))
-    stream = b"".join(hmac.digest(secret, nonce + bytes([n]), hashlib.sha256) for n in blocks)
+    nonce = b"ad visitor\0" + decision.encode()
+    blocks = range(-(-len(text) // TAG_BYTES))
+    stream = b"".join(signing.tag(nonce + bytes([n]), key) for n in blocks)
     masked = int.from_bytes(text) ^ int.from_bytes(stream[: len(text)])
     return masked.to_bytes(len(text))
 
 
-def _tag(payload: bytes, purpose: Purpose, key: SecretStr) -> bytes:
-    message = b"ad\0" + purpose.encode() + b"\0" + payload
-    return hmac.digest(key.get_secret_value().encode(), message, hashlib.sha256)
-
-
-def _encoded(signed: bytes) -> str:
-    return base64.urlsafe_b64encode(signed).rstrip(b"=").decode("ascii")
-
-
-def _decoded(token: str) -> bytes:
-    """Return the bytes of a token in its one canonical form; raises InvalidToken."""
-    try:
-        signed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-    except (binascii.Error, ValueError):
-        raise InvalidToken from None
-    if _encoded(signed) != token:
-        raise InvalidToken
-    return signed
+def _message(payload: bytes, purpose: Purpose) -> bytes:
+    return b"ad\0" + purpose.encode() + b"\0" + payload

@@ -90,7 +90,7 @@ def _find_own(
 ) -> tuple[Document, Comment]:
     """Return a comment that the caller wrote or moderates, with its node."""
     node = nodes.find(runtime.database, node_id)
-    comment = ask(runtime, node, lambda store, now: store.get(now, comment_id))
+    comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     own = comment is not None and is_author(caller, comment)
     sees = comment is not None and viewer(caller, node["site"]).sees(comment)
     if comment is None or not (sees or (own and even_hidden)):

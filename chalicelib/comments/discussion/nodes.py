@@ -1,17 +1,18 @@
-"""Creating, changing and moving nodes, for who manages their site."""
+"""Create, change, move and delete nodes, for those who manage their site."""
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion.reading import checked_site
-from chalicelib.comments.errors import SiteIsFixed, UnknownNode
+from chalicelib.comments.errors import NodeMoved, SiteIsFixed, UnknownNode
+from chalicelib.comments.lifecycle import relocation, vacancies
 from chalicelib.comments.models import (
     NodeSettings,
 )
+from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.permissions import manages
 from chalicelib.comments.store import StoreName
 from chalicelib.comments.stores.promotion import request_move
 from chalicelib.database import Document
-from chalicelib.errors import Forbidden
-from chalicelib.identity import Principal
+from chalicelib.errors import FieldError, Forbidden, InvalidRequest
+from chalicelib.identity import DEFAULT_SITE, Principal
 from chalicelib.runtime import Runtime
 
 
@@ -26,7 +27,7 @@ def put_node(
     try:
         node = nodes.find(runtime.database, node_id)
     except UnknownNode:
-        site = checked_site(node_id)
+        site = _checked_site(node_id)
         _check_manages(caller, site)
         if settings.site not in {None, site}:
             raise SiteIsFixed from None
@@ -46,6 +47,35 @@ def move_node(runtime: Runtime, node_id: str, store: StoreName, caller: Principa
     if not caller.owns(node["site"]):
         raise Forbidden(f"You are not the publisher of the site {node['site']}")
     return request_move(runtime, node, store)
+
+
+def delete_node(runtime: Runtime, node_id: str, caller: Principal) -> None:
+    """Delete a node with its comments, as its publisher, or the forward that a move left there.
+
+    A forward is that of the site which the id names. Raises UnknownNode and Forbidden.
+    """
+    try:
+        site, delete = nodes.find(runtime.database, node_id)["site"], vacancies.delete
+    except NodeMoved:
+        site, delete = site_of(node_id) or DEFAULT_SITE, vacancies.stop_forwarding
+    if not caller.owns(site):
+        raise Forbidden(f"You are not the publisher of the site {site}")
+    delete(runtime, node_id)
+
+
+def relocate_node(runtime: Runtime, node_id: str, to: str) -> Document:
+    """Move a node to another id; see `relocation.request`. Raises InvalidRequest for the id."""
+    _checked_site(to)
+    return relocation.request(runtime, node_id, to)
+
+
+def _checked_site(node_id: str) -> str:
+    """Return the site of a new node; raises InvalidRequest for an id that none may have."""
+    site = site_of(node_id)
+    if site is None:
+        told = "A new node's id is [site:]name: a site of a-z, 0-9, _ and -, and not . or .."
+        raise InvalidRequest(errors=[FieldError("node", "node_id", told)])
+    return site
 
 
 def _check_manages(caller: Principal, site: str) -> None:

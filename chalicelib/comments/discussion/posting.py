@@ -125,7 +125,7 @@ def _parent(
         return None
     if not node["threaded"]:
         raise NotThreaded
-    parent = ask(runtime, node, lambda store, now: store.get(now, parent_id))
+    parent = ask(runtime, node, lambda store, current: store.get(current, parent_id))
     if parent is None or parent["state"] in GONE or not viewer(author, node["site"]).sees(parent):
         raise UnknownComment
     return parent

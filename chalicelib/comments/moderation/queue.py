@@ -11,7 +11,7 @@ from chalicelib.comments.store import Author, Comment
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document
 from chalicelib.http import PageQuery
-from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.http.pages import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
@@ -87,24 +87,19 @@ def queue_again(runtime: Runtime, node: Document) -> None:
 
 def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> dict[str, Any]:
     """Return what waits on the moderator's sites, longest waiting first: `{comments, next}`."""
-    keys = runtime.settings.signing_keys
+    cursors = Cursors(_SCOPE, runtime.settings.signing_keys)
     sites: Document = {}
     if moderator.sites is not None and "admin" not in moderator.roles:
         sites["site"] = {"$in": sorted(moderator.sites)}
     ranges: list[Document] = [{}]
-    if query.cursor is not None:
-        milliseconds, last = decode_cursor(query.cursor, _SCOPE, keys)
-        posted = DatetimeMS(milliseconds)
-        ranges = [{"posted": {"$gt": posted}}, {"posted": posted, "_id": {"$gt": last}}]
+    if after := cursors.position(query):
+        posted, last_id = DatetimeMS(after[0]), after[1]
+        ranges = [{"posted": {"$gt": posted}}, {"posted": posted, "_id": {"$gt": last_id}}]
     where = {"$or": [{**sites, **part} for part in ranges]}
     found = runtime.database[PENDING.name].find(where).sort(_ORDER).limit(query.limit + 1)
-    rows = list(found)
-    shown = rows[: query.limit]
-    following = None
-    if len(rows) > len(shown):
-        position = [int(DatetimeMS(shown[-1]["posted"])), shown[-1]["_id"]]
-        following = encode_cursor(position, _SCOPE, keys)
-    return {"comments": [_answer(row) for row in shown], "next": following}
+    shown, last = paged(list(found), query.limit)
+    position = [int(DatetimeMS(last["posted"])), last["_id"]] if last else None
+    return {"comments": [_answer(row) for row in shown], "next": cursors.following(position)}
 
 
 def _answer(row: Document) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pymongo import ASCENDING
 
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
-from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.http.pages import Cursors, paged
 from chalicelib.runtime import Runtime
 
 
@@ -33,15 +33,13 @@ def failed_of(
 
     `named` maps what an answer calls its document's fields to the fields.
     """
-    scope, keys = f"failed:{collection}", runtime.settings.signing_keys
-    after = decode_cursor(query.cursor, scope, keys)[0] if query.cursor else ""
+    cursors = Cursors(f"failed:{collection}", runtime.settings.signing_keys)
+    (after,) = cursors.position(query) or ("",)
     where: Document = {"fan_out.state": "failed", "_id": {"$gt": after}}
     rows = runtime.database[collection].find(where, [*named.values(), "fan_out"])
-    found = list(rows.sort("_id", ASCENDING).limit(query.limit + 1))
-    page = found[: query.limit]
-    last = [page[-1]["_id"]] if len(found) > len(page) else None
+    page, last = paged(list(rows.sort("_id", ASCENDING).limit(query.limit + 1)), query.limit)
     answers = [
         {**{name: row[field] for name, field in named.items()}, **for_staff(row["fan_out"])}
         for row in page
     ]
-    return {"fan_outs": answers, "next": encode_cursor(last, scope, keys) if last else None}
+    return {"fan_outs": answers, "next": cursors.following([last["_id"]] if last else None)}

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from chalice.app import Response
 
 from chalicelib.http import PageQuery, Request, Route, no_content, reply
-from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.http.pages import Cursors, paged
 from chalicelib.identity import UserId
 from chalicelib.social.graph import blocks, circles, following, users
 from chalicelib.social.graph.models import CircleId, CircleSettings, UserSettings, user_answer
@@ -66,12 +66,10 @@ def _page(
     request: Request, name: str, scope: str, fetch: Callable[[IdRange], list[GraphPerson]]
 ) -> Response:
     """Answer with a page of people by id."""
-    query, keys = request.query(PageQuery), request.runtime.settings.signing_keys
-    after = decode_cursor(query.cursor, scope, keys)[0] if query.cursor else ""
-    found = fetch(IdRange(after, limit=query.limit + 1))
-    shown = found[: query.limit]
-    last = [shown[-1].id] if len(found) > len(shown) else None
-    following = encode_cursor(last, scope, keys) if last else None
+    query, cursors = request.query(PageQuery), Cursors(scope, request.runtime.settings.signing_keys)
+    (after,) = cursors.position(query) or ("",)
+    shown, last = paged(fetch(IdRange(after, limit=query.limit + 1)), query.limit)
+    following = cursors.following([last.id] if last else None)
     return reply({name: [each._asdict() for each in shown], "next": following})
 
 

@@ -1,12 +1,12 @@
 """A page of posts, newest first, checked for the reader and filled up again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.database import Document
 from chalicelib.http import PageQuery, payloads
-from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.http.pages import Cursors
 from chalicelib.runtime import Runtime
 from chalicelib.social.paging.positions import Entry, Position, milliseconds, moment
 
@@ -47,15 +47,15 @@ def checked(runtime: Runtime, query: PageQuery, view: Listing) -> tuple[list[Doc
 
     It does when the check has thinned too many, or where an answer can bear no more.
     """
-    keys = runtime.settings.signing_keys
-    after = _decode(decode_cursor(query.cursor, view.scope, keys)) if query.cursor else None
+    cursors = Cursors(view.scope, runtime.settings.signing_keys)
+    position = cursors.position(query)
+    after = _decode(position) if position else None
     shown, following = filled(query.limit, after, view.fetch, view.show)
     answers = [view.answer(document) for _position, document in shown]
     fitting = payloads.fitting(answers)
     if fitting < len(answers):
         following = shown[fitting - 1][0]
-    cursor = encode_cursor(_encode(following), view.scope, keys) if following else None
-    return answers[:fitting], cursor
+    return answers[:fitting], cursors.following(_encode(following) if following else None)
 
 
 def filled(
@@ -90,6 +90,6 @@ def _encode(position: Position) -> list[Any]:
     return [milliseconds(position.ts), position.post_id]
 
 
-def _decode(position: list[Any]) -> Position:
+def _decode(position: Sequence[Any]) -> Position:
     ts, post_id = position
     return Position(moment(ts), post_id)

@@ -1,9 +1,13 @@
 """Positions and entries in a listing, newest first, and times in cursors."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chalicelib.database import Document
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 class Position(NamedTuple):
@@ -46,15 +50,14 @@ def merge(count: int, *lists: list[Entry]) -> list[Entry]:
     return sorted(entries.values(), key=lambda entry: entry.position, reverse=True)[:count]
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-_MILLISECOND = timedelta(milliseconds=1)
-
-
 def milliseconds(time: datetime) -> int:
     """Return a time as cursors have it: in milliseconds since 1970, and so without a loss."""
     return (time - _EPOCH) // _MILLISECOND
+
+
+def dated(position: Sequence[Any] | None) -> Position | None:
+    """Return the position of a cursor that has its time as text (ISO 8601)."""
+    return Position(datetime.fromisoformat(position[0]), position[1]) if position else None
 
 
 def moment(since_epoch: int) -> datetime:

@@ -9,7 +9,7 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.http import PageQuery
-from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.http.pages import Cursors
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
@@ -19,7 +19,7 @@ from chalicelib.social.graph import users
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Propagate
 from chalicelib.social.paging import pages
-from chalicelib.social.paging.positions import Entry, Position, newer_than
+from chalicelib.social.paging.positions import Entry, Position, dated, newer_than
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.models import HELD_ON_POST, comment_answer
 from chalicelib.social.posts.visibility import sees
@@ -140,12 +140,11 @@ def list_all(
         reader = graph.reader(database, reader_id, {each["by"]["id"] for each in found})
         return [comment if sees(reader, comment) else None for comment in found]
 
-    keys, scope = runtime.settings.signing_keys, f"post-comments:{post_id}"
-    after = _decode(decode_cursor(query.cursor, scope, keys)) if query.cursor else None
-    shown, following = pages.filled(query.limit, after, fetch, show)
+    cursors = Cursors(f"post-comments:{post_id}", runtime.settings.signing_keys)
+    shown, last = pages.filled(query.limit, dated(cursors.position(query)), fetch, show)
     return {
         "comments": [comment_answer(comment) for _position, comment in shown],
-        "next": encode_cursor(_encode(following), scope, keys) if following else None,
+        "next": cursors.following([last.ts.isoformat(), last.post_id] if last else None),
     }
 
 
@@ -175,13 +174,3 @@ def _older(
 
 def _at(comment: Document) -> Position:
     return Position(comment["ts"], comment["id"])
-
-
-def _encode(position: Position) -> list[Any]:
-    ts, comment_id = position
-    return [ts.isoformat(), comment_id]
-
-
-def _decode(position: list[Any]) -> Position:
-    ts, comment_id = position
-    return Position(datetime.fromisoformat(ts), comment_id)

@@ -8,7 +8,7 @@ arrive in the wrong order the newer one stays.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from bson import ObjectId
 from pymongo import ASCENDING, DESCENDING, IndexModel, UpdateOne
@@ -39,7 +39,7 @@ class Month(TypedDict):
     posts: Annotated[list[Document], AtMost(POSTS_PER_DOCUMENT)]
 
 
-def month_collection(name: str) -> Collection:
+def month_collection(name: str) -> Collection[Any]:
     """Return a collection of month documents with its indexes."""
     by_month = [("user_id", ASCENDING), ("month", ASCENDING), ("seq", ASCENDING)]
     return Collection(
@@ -62,7 +62,7 @@ class MonthCopies:
     """
 
     def __init__(
-        self, database: Database[Document], collection: Collection, since: str | None = None
+        self, database: Database[Document], collection: Collection[Any], since: str | None = None
     ) -> None:
         self._documents: MongoCollection[Document] = database[collection.name]
         self._since = since

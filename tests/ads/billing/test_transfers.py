@@ -19,6 +19,8 @@ from tests.ads.support import transfer_worker
 from tests.ads.support.crash_workers import run_swarm
 from tests.support.clock import Clock
 
+pytestmark = pytest.mark.processes
+
 ANN, BOB = accounts.of_advertiser("ann"), accounts.of_site("blog")
 
 

@@ -21,6 +21,8 @@ from tests.ads.support.crash_workers import run_swarm
 from tests.ads.support.events import PRICE, SPRING
 from tests.ads.support.factories import activate, add_zones, put_campaign
 
+pytestmark = pytest.mark.processes
+
 BUDGET_IMPRESSIONS = 500
 SECONDS = float(os.environ.get("PLAZA_TEST_SECONDS", "8"))
 FLIGHT = {"start": "2000-01-01T00:00:00Z", "end": "2100-01-01T00:00:00Z"}

@@ -8,7 +8,8 @@ import pytest
 
 from app import create_app
 from chalicelib.comments import nodes, repair, schedules
-from chalicelib.comments.discussion import posting, reading
+from chalicelib.comments.discussion import nodes as discussion_nodes
+from chalicelib.comments.discussion import posting
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.models import NodeSettings
@@ -42,7 +43,7 @@ def crash(*_: object, **__: object) -> Any:
 
 
 def delete(discussion: Discussion) -> None:
-    reading.delete_node(discussion.runtime, discussion.node_id, PUBLISHER)
+    discussion_nodes.delete_node(discussion.runtime, discussion.node_id, PUBLISHER)
 
 
 def left(runtime: Runtime) -> dict[str, int]:

@@ -15,7 +15,7 @@ from hypothesis.stateful import (
 )
 
 from chalicelib.comments import nodes, schedules
-from chalicelib.comments.discussion import reading
+from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import NodeExists, NodeMoved, UnknownNode
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.moderation import queue
@@ -92,12 +92,12 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(place=places)
     def delete(self, place: str) -> None:
         if place in self.nodes or place in self.forwards:
-            reading.delete_node(self.runtime, self.id_of(place), PUBLISHER)
+            discussion_nodes.delete_node(self.runtime, self.id_of(place), PUBLISHER)
             self.nodes.pop(place, None)
             self.forwards.pop(place, None)
         else:
             with pytest.raises(UnknownNode):
-                reading.delete_node(self.runtime, self.id_of(place), PUBLISHER)
+                discussion_nodes.delete_node(self.runtime, self.id_of(place), PUBLISHER)
 
     @rule(minutes=st.sampled_from([0, 15, 60]))
     def let_the_schedule_run(self, minutes: int) -> None:
@@ -131,7 +131,7 @@ class Lifecycle(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Delete all that is there: nothing may be left once the schedule has run."""
         for place in (*self.nodes, *self.forwards):
-            reading.delete_node(self.runtime, self.id_of(place), PUBLISHER)
+            discussion_nodes.delete_node(self.runtime, self.id_of(place), PUBLISHER)
         self.clock.advance(hours=1)
         schedules.tend(self.runtime)
         left: dict[str, Any] = {

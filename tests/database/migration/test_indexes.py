@@ -1,7 +1,7 @@
 """A changed index is built before the old one goes, and nobody else's is touched."""
 
 from dataclasses import replace
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pytest
 from pymongo import ASCENDING, IndexModel, MongoClient, monitoring
@@ -35,7 +35,7 @@ class Expiring(TypedDict):
     at: NotRequired[int]
 
 
-def expiring(seconds: int | None) -> Collection:
+def expiring(seconds: int | None) -> Collection[Any]:
     options = {} if seconds is None else {"expireAfterSeconds": seconds}
     return Collection("thing", Expiring, indexes=(IndexModel("at", **options),))
 

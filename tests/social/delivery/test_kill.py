@@ -16,6 +16,8 @@ from chalicelib.social.graph.stores.edges import edge_id
 from tests.social.support.drivers import publish, settle
 from tests.support.http_client import Client
 
+pytestmark = pytest.mark.processes
+
 FOLLOWERS = 5_000
 DEADLINE_SECONDS = 30
 

@@ -15,7 +15,7 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.errors import UnknownComment
 from chalicelib.http import PageQuery
-from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.http.pages import Cursors
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
@@ -26,7 +26,7 @@ from chalicelib.social.graph import following, users
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Rerank
 from chalicelib.social.paging import pages
-from chalicelib.social.paging.positions import Entry, Position, newer_than
+from chalicelib.social.paging.positions import Entry, Position, dated, newer_than
 from chalicelib.social.posts.models import comment_answer
 from chalicelib.social.posts.visibility import sees
 
@@ -190,15 +190,9 @@ def list_comments(
         reader = following.reader(database, caller.id, {each["by"]["id"] for each in found})
         return [comment if sees(reader, comment) else None for comment in found]
 
-    keys, scope = runtime.settings.signing_keys, f"action-comments:{action_id}"
-    after = _decode(decode_cursor(query.cursor, scope, keys)) if query.cursor else None
-    shown, last = pages.filled(query.limit, after, fetch, show)
+    cursors = Cursors(f"action-comments:{action_id}", runtime.settings.signing_keys)
+    shown, last = pages.filled(query.limit, dated(cursors.position(query)), fetch, show)
     return {
         "comments": [comment_answer({**event, "id": event["_id"]}) for _position, event in shown],
-        "next": encode_cursor([last.ts.isoformat(), last.post_id], scope, keys) if last else None,
+        "next": cursors.following([last.ts.isoformat(), last.post_id] if last else None),
     }
-
-
-def _decode(position: list[Any]) -> Position:
-    ts, event_id = position
-    return Position(datetime.fromisoformat(ts), event_id)

@@ -20,6 +20,8 @@ from chalicelib.social.activity.actions.models import new_action_model
 from tests.social.activity.support.action_worker import LOG
 from tests.social.activity.support.office import APPLIED, Office
 
+pytestmark = pytest.mark.processes
+
 WORKERS, KILLED = 10, 6
 ACTIONS = int(os.environ.get("PLAZA_TEST_ACTIONS", "200"))
 DEADLINE_SECONDS = 60

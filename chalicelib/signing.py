@@ -1,0 +1,53 @@
+"""Signatures of what Plaza hands out: HMAC-SHA256 (RFC 2104) and base64url in its canonical form.
+
+A message begins with its purpose and a zero byte, so that what was signed for one
+purpose is good for no other. The first key signs, every key verifies.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Sequence
+
+from pydantic import SecretStr
+
+from chalicelib.errors import Misconfigured
+
+TAG_BYTES = hashlib.sha256().digest_size
+
+
+def signing_key(keys: Sequence[SecretStr]) -> SecretStr:
+    """Return the key that signs; raises Misconfigured if there is none."""
+    if not keys:
+        raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
+    return keys[0]
+
+
+def tag(message: bytes, key: SecretStr, size_bytes: int = TAG_BYTES) -> bytes:
+    """Return the first bytes of the HMAC-SHA256 of a message."""
+    return hmac.digest(key.get_secret_value().encode(), message, hashlib.sha256)[:size_bytes]
+
+
+def signer(
+    given: bytes, message: bytes, keys: Sequence[SecretStr], size_bytes: int = TAG_BYTES
+) -> SecretStr | None:
+    """Return the key under which a message has this tag of `size_bytes`; None if there is none."""
+    return next((k for k in keys if hmac.compare_digest(given, tag(message, k, size_bytes))), None)
+
+
+def encoded(data: bytes) -> str:
+    """Return bytes as base64url without padding (RFC 4648, section 5)."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def decoded(text: str) -> bytes | None:
+    """Return the bytes of a text that `encoded` returned; None for any other text.
+
+    Base64 ignores the last character's spare bits, so several texts would give the same bytes.
+    """
+    try:
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except (binascii.Error, ValueError):
+        return None
+    return data if encoded(data) == text else None
