@@ -21,14 +21,14 @@ from chalicelib.comments import workers as comment_workers
 from chalicelib.comments.stores.embedded import note_authors
 from chalicelib.database import migration
 from chalicelib.database.outages import Outage
-from chalicelib.http import health, middleware
+from chalicelib.http import document, health, middleware
 from chalicelib.observability import invocations, logs
 from chalicelib.runtime import Runtime
 from chalicelib.social import routes as social
 from chalicelib.social import schedules as social_schedules
 from chalicelib.social import workers as social_workers
 
-ROUTES = (health.routes, comments.routes, ads.routes, social.routes)
+ROUTES = (health.routes, document.routes, comments.routes, ads.routes, social.routes)
 WORKERS = (comment_workers, ad_workers, social_workers)
 SCHEDULES = (comment_schedules, ad_schedules, social_schedules)
 

@@ -3,22 +3,37 @@
 Public face: `cursors`, `idempotency`, `pages`, `payloads`.
 """
 
-from chalicelib.http.routing import (
-    Input,
-    PageQuery,
-    Request,
-    Route,
-    View,
+from chalicelib.http.requests import Input, PageQuery, Request
+from chalicelib.http.responses import (
+    Accepted,
+    Answer,
+    Created,
+    Csv,
+    Found,
+    Html,
+    NoContent,
+    Ok,
     no_content,
     problem_response,
     reply,
-    router,
 )
+from chalicelib.http.routing import Operation, Route, View, router
+from chalicelib.http.signatures import Roles
 
 __all__ = [
+    "Accepted",
+    "Answer",
+    "Created",
+    "Csv",
+    "Found",
+    "Html",
     "Input",
+    "NoContent",
+    "Ok",
+    "Operation",
     "PageQuery",
     "Request",
+    "Roles",
     "Route",
     "View",
     "no_content",

@@ -1,42 +1,69 @@
 """Whether Plaza can do its work."""
 
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal, NotRequired
 
 import pymongo
-from chalice.app import Blueprint, Response
+from chalice.app import Blueprint
 from pymongo.errors import PyMongoError
+from typing_extensions import TypedDict
 
 from chalicelib import __version__
-from chalicelib.http import Request, reply, router
+from chalicelib.http import Answer, Ok, Request, router
+from chalicelib.http.responses import Body_co
+from chalicelib.identity import Principal
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# Whoever asks wants to know whether it answers now, not after an election.
+# Who asks wants to know whether it answers now, not after an election.
 TIMEOUT_SECONDS = 3
+State = Literal["primary", "no_primary", "standalone"]
+
+
+class DatabaseHealth(TypedDict):
+    """What a node of Plaza sees of its database."""
+
+    reachable: bool
+    replica_set: State | None
+
+
+class Health(TypedDict):
+    """Whether Plaza can do its work."""
+
+    status: Literal["ok", "unavailable"]
+    version: NotRequired[str]
+    database: NotRequired[DatabaseHealth]
+
+
+class Failing(Answer[Body_co]):
+    """503: the database has no primary, or is not reached."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
 
 
 def routes(runtime: Runtime) -> Blueprint:
     """Return the health check's route."""
     blueprint = Blueprint(__name__)
-    route = router(blueprint, runtime)
+    route = router(blueprint, runtime, "Operation")
 
     @route("GET", "/health")
-    def get_health(request: Request) -> Response:
-        caller = request.caller()
+    def get_health(request: Request, caller: Principal | None) -> Ok[Health] | Failing[Health]:
+        """Say whether Plaza can do its work.
+
+        Version and state of the database are told to admins alone.
+        """
         state = replica_set_state(request.runtime)
-        healthy = state == "primary"
-        body: dict[str, Any] = {"status": "ok" if healthy else "unavailable"}
-        # Version and state help an attacker to choose, and nobody else without a token.
+        health: Health = {"status": "ok" if state == "primary" else "unavailable"}
+        # They help an attacker to choose, and nobody else without a token.
         if caller is not None and caller.has("admin"):
-            body["version"] = __version__
-            body["database"] = {"reachable": state is not None, "replica_set": state}
-        return reply(body, HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE)
+            health["version"] = __version__
+            health["database"] = {"reachable": state is not None, "replica_set": state}
+        return Ok(health) if state == "primary" else Failing(health)
 
     return blueprint
 
 
-def replica_set_state(runtime: Runtime) -> str | None:
+def replica_set_state(runtime: Runtime) -> State | None:
     """Return `primary`, `no_primary` or `standalone`, or None where no server answers.
 
     A sharded cluster's router counts as a primary: it takes writes.

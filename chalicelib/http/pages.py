@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import SecretStr
 
 from chalicelib.http.cursors import decode_cursor, encode_cursor
-from chalicelib.http.routing import PageQuery
+from chalicelib.http.requests import PageQuery
 
 Row = TypeVar("Row")
 

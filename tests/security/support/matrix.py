@@ -35,6 +35,7 @@ CAMPAIGN = campaign_body(f"{OWN_SITE}/banner")
 
 COMMENTS = (
     Row("GET /health", {200: "*"}),
+    Row("GET /openapi.json", {200: "*"}),
     Row(
         "PUT /nodes/{node}",
         {201: "managers_of_the_site", 401: "anonymous", 403: "*"},

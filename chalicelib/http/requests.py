@@ -1,0 +1,130 @@
+"""Requests: what a client may send, and one call with the runtime that answers it."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from chalice.app import Request as ChaliceRequest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from chalicelib import errors, limits
+from chalicelib.errors import Problem
+from chalicelib.http import audit, bodies
+from chalicelib.http.bodies import Model
+from chalicelib.identity import Principal, Role, identify
+from chalicelib.limits import Limit
+from chalicelib.runtime import Runtime
+
+BODY_LIMIT_BYTES = 65_536
+
+
+class Input(BaseModel):
+    """What a client may send: nothing beyond the fields named, nothing coerced in JSON."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class PageQuery(Input):
+    """The query of a paged listing."""
+
+    limit: int = Field(50, ge=1, le=200, description="How many entries a page has at most.")
+    cursor: str | None = Field(
+        None,
+        max_length=1_000,
+        description="Where the page begins: `next` of the page before it. Left out for the first.",
+    )
+
+
+class Rules(NamedTuple):
+    """What a route declares beside its method and path.
+
+    A route that writes and names no limit is limited as `CLICKS`; with None it has no limit. It
+    is audited too, unless it says otherwise; `secrets` are the parameters of its path that prove
+    something to whoever knows them, and are left out of the audit. `raises` are the problems that
+    the view itself may answer, `tag` is the part of the API that it is listed under, and
+    `takes_idempotency_key` says that a repeated call makes nothing twice.
+    """
+
+    limit: Limit | None
+    is_audited: bool
+    body_limit_bytes: int = BODY_LIMIT_BYTES
+    secrets: tuple[str, ...] = ()
+    raises: tuple[type[Problem], ...] = ()
+    tag: str = ""
+    takes_idempotency_key: bool = False
+
+
+class Request:
+    """One call, with the runtime that answers it."""
+
+    __slots__ = ("_caller", "_is_identified", "details", "is_audited", "raw", "rules", "runtime")
+
+    def __init__(self, runtime: Runtime, raw: ChaliceRequest, rules: Rules) -> None:
+        self.runtime = runtime
+        self.raw = raw
+        self.rules = rules
+        self.is_audited = rules.is_audited
+        # What the audit line says beside the ids of the path.
+        self.details: dict[str, Any] = {}
+        self._caller: Principal | None = None
+        self._is_identified = False
+
+    def body(self, model: type[Model]) -> Model:
+        """Parse the JSON body; raises InvalidJson, BodyTooLarge or InvalidRequest."""
+        # Chalice gives bytes, whatever it declares.
+        text: Any = self.raw.raw_body
+        return bodies.parse(text, model, self.rules.body_limit_bytes)
+
+    def query(self, model: type[Model]) -> Model:
+        """Parse the query string; a parameter given twice counts once, by its last value."""
+        given = self.raw.query_params
+        try:
+            return model.model_validate(dict(given) if given else {})
+        except ValidationError as error:
+            raise bodies.invalid(error) from None
+
+    def caller(self) -> Principal | None:
+        """Return who calls, or None for an anonymous call; a bad token is still refused."""
+        if not self._is_identified:
+            self._caller = identify(self.raw.headers, self.runtime.settings, self.runtime.now())
+            self._is_identified = True
+        return self._caller
+
+    def principal(self, *roles: Role) -> Principal:
+        """Return the caller, who must have one of `roles` if any are named.
+
+        Raises Unauthenticated or Forbidden.
+        """
+        caller = self.caller()
+        if caller is None:
+            raise errors.Unauthenticated
+        if roles:
+            self.is_audited = True
+        if roles and not caller.has(*roles):
+            raise errors.Forbidden(f"This needs one of the roles: {', '.join(roles)}")
+        return caller
+
+    @property
+    def user_agent(self) -> str | None:
+        """Return the browser's name; None for HEAD, which ads count as a bot's."""
+        agent: str | None = self.raw.headers.get("user-agent")
+        return None if self.raw.method == "HEAD" else agent
+
+    def location(self, path: str) -> dict[str, str]:
+        """Return the header that names a path of this API."""
+        return {"Location": f"{self.runtime.settings.public_url}{path}"}
+
+    def audit(self, path: Mapping[str, str], status: int) -> None:
+        """Write the call's audit line; `path` are the parameters of its path."""
+        things = {name: path[name] for name in path if name not in self.rules.secrets}
+        operation = (self.raw.method, self.raw.path)
+        audit.record(self._caller, operation, things, status, self.details)
+
+    def count(self, limit: Limit) -> None:
+        """Count one write against what the limit allows the caller and the caller's address.
+
+        A route that declares a limit has counted it already. Raises Unauthenticated for a bad
+        token, and TooFast.
+        """
+        hops = self.runtime.settings.trusted_hops
+        address = limits.source(self.raw.context, self.raw.headers, hops)
+        limits.take(self.runtime, limit, self.caller(), address)

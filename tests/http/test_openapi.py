@@ -1,0 +1,180 @@
+"""The document says of each route what its view declares, and what every call can end with."""
+
+from typing import Annotated, Any
+
+import pytest
+from chalice.app import Blueprint
+from chalice.local import LocalChalice
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from pydantic import StringConstraints
+from typing_extensions import TypedDict
+
+from chalicelib.errors import UnknownComment
+from chalicelib.http import (
+    Accepted,
+    Created,
+    Csv,
+    Input,
+    NoContent,
+    Ok,
+    PageQuery,
+    Request,
+    Roles,
+    openapi,
+    router,
+)
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from deploy.openapi import operations
+
+ThingId = Annotated[str, StringConstraints(pattern="^[a-z]{1,20}$")]
+Publisher = Annotated[Principal, Roles("publisher")]
+
+
+class NewThing(Input):
+    """What a thing is made from."""
+
+    title: str
+
+
+class ThingAnswer(TypedDict):
+    """A thing as the API shows it."""
+
+    id: ThingId
+    title: str
+
+
+class ThingsAnswer(TypedDict):
+    """A page of things."""
+
+    things: list[ThingAnswer]
+    next: str | None
+
+
+def things(runtime: Runtime) -> Blueprint:
+    blueprint = Blueprint(__name__)
+    route = router(blueprint, runtime, "Things")
+
+    @route("PUT", "/things/{thing}", raises=(UnknownComment,), takes_idempotency_key=True)
+    def put_thing(
+        request: Request, thing: ThingId, publisher: Publisher, body: NewThing
+    ) -> Ok[ThingAnswer] | Created[ThingAnswer] | Accepted[ThingAnswer]:
+        """Make or change a thing.
+
+        A thing has a title.
+        """
+        raise NotImplementedError
+
+    @route("GET", "/things")
+    def list_things(
+        request: Request, caller: Principal | None, query: PageQuery
+    ) -> Ok[ThingsAnswer] | Csv:
+        """Read the things."""
+        raise NotImplementedError
+
+    @route("DELETE", "/things/{thing}", limit=None)
+    def delete_thing(request: Request, thing: ThingId) -> NoContent:
+        """Delete a thing."""
+        raise NotImplementedError
+
+    @route("GET", "/undeclared")
+    def get_undeclared(request: Request) -> Any:
+        raise NotImplementedError
+
+    return blueprint
+
+
+@pytest.fixture
+def document(runtime: Runtime) -> openapi.Json:
+    app = LocalChalice(app_name="plaza", configure_logs=False)
+    app.register_blueprint(things(runtime))
+    return openapi.document(operations(app), "1.2.3")
+
+
+@pytest.fixture
+def put(document: openapi.Json) -> openapi.Json:
+    found: openapi.Json = document["paths"]["/things/{thing}"]["put"]
+    return found
+
+
+def test_it_is_a_valid_document(document: openapi.Json) -> None:
+    OpenAPIV31SpecValidator(document).validate()
+
+
+def test_an_operation_is_named_for_its_view_and_told_by_its_docstring(put: openapi.Json) -> None:
+    assert put["operationId"] == "putThing"
+    assert put["summary"] == "Make or change a thing"
+    assert put["description"] == "A thing has a title."
+    assert put["tags"] == ["Things"]
+
+
+def test_a_parameter_has_the_bounds_that_calls_are_held_to(document: openapi.Json) -> None:
+    of_path = document["paths"]["/things/{thing}"]["delete"]["parameters"]
+    of_query = document["paths"]["/things"]["get"]["parameters"]
+
+    schema = {"type": "string", "pattern": "^[a-z]{1,20}$"}
+    assert of_path == [{"name": "thing", "in": "path", "required": True, "schema": schema}]
+    limit, cursor = of_query
+    assert (limit["name"], limit["in"], limit["required"]) == ("limit", "query", False)
+    assert limit["schema"] == {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}
+    assert "next" in cursor["description"]
+
+
+def test_each_answer_that_a_view_may_give_has_its_status_and_shape(
+    document: openapi.Json, put: openapi.Json
+) -> None:
+    shape = {"application/json": {"schema": {"$ref": "#/components/schemas/ThingAnswer"}}}
+    done = {status: told for status, told in put["responses"].items() if status < "300"}
+    assert {status: told["content"] for status, told in done.items()} == {
+        "200": shape,
+        "201": shape,
+        "202": shape,
+    }
+    assert "Location" in done["201"]["headers"]
+    assert "content" not in document["paths"]["/things/{thing}"]["delete"]["responses"]["204"]
+    listed = document["paths"]["/things"]["get"]["responses"]["200"]["content"]
+    assert listed.keys() == {"application/json", "text/csv"}
+
+
+def test_problems_are_those_of_the_view_and_of_what_it_takes(
+    document: openapi.Json, put: openapi.Json
+) -> None:
+    def codes(operation: openapi.Json) -> dict[str, list[str]]:
+        told = operation["responses"].items()
+        return {status: each["x-problem-codes"] for status, each in told if status >= "400"}
+
+    assert codes(put) == {
+        "400": ["invalid_json"],
+        "401": ["unauthenticated"],
+        "403": ["forbidden"],
+        "404": ["unknown_comment"],
+        "409": ["idempotency_key_reused", "request_in_progress"],
+        "413": ["body_too_large"],
+        "415": ["unsupported_media_type"],
+        "422": ["invalid_request"],
+        "429": ["too_fast"],
+        "500": ["internal"],
+        "503": ["unavailable"],
+    }
+    assert codes(document["paths"]["/things"]["get"]).keys() == {"400", "401", "422", "500", "503"}
+    assert codes(document["paths"]["/things/{thing}"]["delete"]).keys() == {"422", "500", "503"}
+
+
+def test_who_may_call_is_the_security_of_an_operation(
+    document: openapi.Json, put: openapi.Json
+) -> None:
+    assert put["security"] == [{"bearer": []}]
+    assert put["x-plaza-roles"] == ["publisher", "admin"]
+    assert document["paths"]["/things"]["get"]["security"] == [{}, {"bearer": []}]
+    assert document["paths"]["/things/{thing}"]["delete"]["security"] == []
+
+
+def test_a_view_that_does_not_say_what_it_answers_is_left_out(document: openapi.Json) -> None:
+    assert "/undeclared" not in document["paths"]
+
+
+def test_the_codes_of_all_problems_are_listed_once(document: openapi.Json) -> None:
+    codes = document["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
+
+    assert codes == sorted(set(codes))
+    assert document["components"]["examples"].keys() == set(codes)
