@@ -33,7 +33,8 @@ from chalicelib.settings import Settings
 from local.mongod import running_mongod
 from tests.resilience.replica_set import ReplicaSet, running_replica_set
 from tests.support.clock import Clock
-from tests.support.http_client import Client
+from tests.support.contract_check import ContractCheck
+from tests.support.http_client import CONTRACT, Client
 from tests.support.isolation import QueueRoom, acknowledge_unjournaled, empty_collections
 from tests.support.parallel import ProcessesTogether
 from tests.support.sending import refuse_undeclared
@@ -52,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("plaza")
     listener = ShardListener({each.name: each for each in schema.COLLECTIONS}, SHARD_EXCEPTIONS)
     config.pluginmanager.register(ShardCheck(listener))
+    config.pluginmanager.register(ContractCheck(CONTRACT))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -247,7 +247,7 @@ def _answers(operation: Operation, schemas: _Schemas) -> Json:
             headers["Location"] = {"$ref": "#/components/headers/Location"}
         answer: Json = {"description": status.phrase, "headers": headers}
         if media_type is not None:
-            text = {"type": "string"}
+            text = {"type": "object" if media_type == "application/json" else "string"}
             schema = text if shape is None else schemas.of("serialization", shape)
             answer["content"] = {media_type: {"schema": schema}}
         known = told.setdefault(str(status.value), answer)

@@ -8,9 +8,14 @@ import orjson
 from chalice.app import Chalice
 
 from local.gateway import Answer, Gateway
+from tests.support.contract import published
 
 # Without a User-Agent a caller counts as a program.
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0"
+
+
+# What every answer is held to.
+CONTRACT = published()
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Client:
     ) -> Reply:
         sent = {"User-Agent": BROWSER, **self.headers, **(headers or {})}
         answer: Answer = Gateway(self.app).handle(method, target, sent, body)
+        CONTRACT.check(method, target, answer)
         return Reply(answer.status, answer.headers, answer.body)
 
     def get(self, target: str) -> Reply:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pymongo import monitoring
 
+from tests.support.runs import is_whole
 from tests.support.shard_listener import ShardListener
 
 
@@ -38,7 +39,7 @@ class ShardCheck:
         """Fail a whole run in which an exception of the shard keys was of no use."""
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["used_exceptions"] = sorted(self._listener.used)
-        elif _is_whole(session.config) and exitstatus == pytest.ExitCode.OK:
+        elif is_whole(session.config) and exitstatus == pytest.ExitCode.OK:
             self._unused = self._listener.unused()
             if self._unused:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -48,11 +49,3 @@ class ShardCheck:
             terminalreporter.write_line(
                 f"unused in tests/support/shard_exceptions.py: {name}", red=True
             )
-
-
-def _is_whole(config: pytest.Config) -> bool:
-    """Tell whether all tests were to be run."""
-    options = config.option
-    chosen = options.keyword or options.markexpr or options.deselect
-    chosen = chosen or getattr(options, "lf", False)
-    return config.args_source is pytest.Config.ArgsSource.TESTPATHS and not chosen

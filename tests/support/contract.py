@@ -1,0 +1,120 @@
+"""The contract in the tests: each answer is one that the API's document declares.
+
+The published schemas are open, so that fields can be added; here they are closed, so that a field
+that no schema has fails the test whose call was answered with it.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+import orjson
+
+from chalicelib.http.document import FILE
+
+PROBLEM = "application/problem+json"
+
+
+class _Operation(NamedTuple):
+    """An operation of the document, and which paths are its own."""
+
+    method: str
+    path: re.Pattern[str]
+    parameters: int
+    document: Mapping[str, Any]
+
+
+class Contract:
+    """The document, and what of it has been seen: `putNode 200`, `putNode 404 unknown_node`."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.seen: set[str] = set()
+        self._components = _closed(document["components"])
+        self._validators: dict[tuple[str, str, str], jsonschema_rs.Draft202012Validator] = {}
+        found = [
+            _Operation(method.upper(), _pattern(path), path.count("{"), operation)
+            for path, methods in document["paths"].items()
+            for method, operation in methods.items()
+        ]
+        # `/users/me` before `/users/{user}`, as the gateway has it.
+        self._operations = sorted(found, key=lambda each: each.parameters)
+
+    def declared(self) -> set[str]:
+        """Return every status and every code of a problem that the document declares."""
+        return {
+            f"{each.document['operationId']} {status}{code}"
+            for each in self._operations
+            for status, answer in each.document["responses"].items()
+            for code in _codes(answer)
+        }
+
+    def check(self, method: str, target: str, answer: Any) -> None:
+        """Fail if an answer's status, code or body is not what its operation declares.
+
+        `answer` has `status`, `headers` and `body`. Calls of no declared operation are left alone.
+        """
+        operation = self._find(method, target)
+        if operation is None:
+            return
+        name, status = operation.document["operationId"], str(answer.status)
+        declared = operation.document["responses"].get(status)
+        assert declared is not None, f"{name} declares no {status}: {answer.body[:300]!r}"
+        kind = answer.headers.get("Content-Type", "").partition(";")[0]
+        code = ""
+        if kind == PROBLEM:
+            code = orjson.loads(answer.body)["code"] if answer.body else ""
+            assert not code or code in declared["x-problem-codes"], f"{name} declares no {code}"
+        if method != "HEAD":
+            self._check_body((name, status, kind), declared.get("content", {}), answer.body)
+        self.seen.add(f"{name} {status} {code}".rstrip())
+
+    def _check_body(
+        self, place: tuple[str, str, str], content: Mapping[str, Any], body: bytes
+    ) -> None:
+        *_, kind = place
+        if not body and not content:
+            return
+        assert kind in content, f"{place} is not among {list(content)}"
+        if not kind.endswith("json"):
+            return
+        if place not in self._validators:
+            schema = {**_closed(content[kind]["schema"]), "components": self._components}
+            self._validators[place] = jsonschema_rs.Draft202012Validator(schema)
+        fault = next(self._validators[place].iter_errors(orjson.loads(body)), None)
+        assert fault is None, f"{place}: {fault.message} at {fault.instance_path}"
+
+    def _find(self, method: str, target: str) -> _Operation | None:
+        path = target.partition("?")[0]
+        wanted = "GET" if method == "HEAD" else method
+        for each in self._operations:
+            if each.method == wanted and each.path.fullmatch(path):
+                return each
+        return None
+
+
+def published() -> Contract:
+    """Return the contract of the document as it is committed."""
+    return Contract(orjson.loads(FILE.read_bytes()))
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)))
+
+
+def _codes(answer: Mapping[str, Any]) -> list[str]:
+    codes = [f" {code}" for code in answer.get("x-problem-codes", ())]
+    is_success = set(answer.get("content", {})) != {PROBLEM}
+    return [*codes, ""] if is_success else codes
+
+
+def _closed(schema: Any) -> Any:
+    """Return a schema whose objects have the properties that are named, and no others."""
+    if isinstance(schema, list):
+        return [_closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {name: _closed(each) for name, each in schema.items()}
+    if "properties" in schema and schema.get("type") == "object":
+        closed.setdefault("additionalProperties", False)
+    return closed
