@@ -6,6 +6,7 @@ With PLAZA_TEST_RECORD=1 it first writes down what this release writes.
 import dataclasses
 import json
 import os
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
@@ -15,7 +16,7 @@ from chalice.local import LocalChalice
 import chalicelib
 from app import create_app
 from chalicelib.comments.stores.promotion import MoveNode
-from chalicelib.http import cursors
+from chalicelib.http import cursors, pages
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 from chalicelib.social.messages import Trim
@@ -117,21 +118,29 @@ def test_the_listings_are_all_that_read_cursors(
     runtime: Runtime, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each module that reads cursors reads one here, so that none is left unrecorded."""
-    readers = corpus.modules_with(cursors.decode_cursor)
     read_by: set[str] = set()
+
+    def note(module: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*given: Any) -> Any:
+            read_by.add(module)
+            return function(*given)
+
+        return noted
+
+    readers = corpus.modules_with(pages.Cursors)
     for name, module in readers.items():
-
-        def noted(*given: Any, name: str = name) -> Any:
-            read_by.add(name)
-            return cursors.decode_cursor(*given)
-
-        monkeypatch.setattr(module, "decode_cursor", noted)
+        noted = type("Noted", (pages.Cursors,), {"position": note(name, pages.Cursors.position)})
+        monkeypatch.setattr(module, "Cursors", noted)
+    by_hand = corpus.modules_with(cursors.decode_cursor)
+    del by_hand[pages.__name__]
+    for name, module in by_hand.items():
+        monkeypatch.setattr(module, "decode_cursor", note(name, cursors.decode_cursor))
     client = Client(create_app(runtime, LocalChalice), world.client.token)
     for name, listing in listings(dataclasses.replace(world, client=client)).items():
         cursor = {each.listing: each for each in first_cursors(world)}[name].cursor
         assert listing.reader.get(f"{listing.path}limit=1&cursor={cursor}").status == 200
 
-    assert read_by == readers.keys()
+    assert read_by == {*readers, *by_hand}
 
 
 class Changed(Message):

@@ -1,0 +1,162 @@
+"""What every operation refuses alike: bad tokens, bodies, queries, paths, and calls too fast."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from chalice.app import Chalice
+from chalice.local import LocalChalice
+
+from app import create_app
+from chalicelib.errors import Problem
+from chalicelib.http import Operation, openapi
+from chalicelib.runtime import Runtime
+from deploy.openapi import operations
+from tests.security.support.world import World, build
+from tests.support.http_client import Client, Reply
+from tests.support.workers import Workers
+
+
+@pytest.fixture
+def world(client: Client, runtime: Runtime, workers: Workers) -> World:
+    return build(client, runtime, workers)
+
+
+def declared(app: Chalice, problem: str) -> Iterator[Operation]:
+    """Return the operations that declare a problem, by its code."""
+    found = [each for each in operations(app) if openapi.is_declared(each)]
+    return (each for each in found if problem in {p.code for p in openapi.problems(each)})
+
+
+def target(world: World, operation: Operation) -> str:
+    """Return the path of an operation on things that exist."""
+    return operation.path.format(**world.names)
+
+
+def send(client: Client, operation: Operation, target: str, body: bytes, **headers: str) -> Reply:
+    kind = {"Content-Type": operation.content_types[0]} | headers
+    return client.request(operation.method, target, body=body, headers=kind)
+
+
+def faults(
+    app: Chalice, problem: str, call: Callable[[Operation], Reply]
+) -> dict[str, tuple[int, str]]:
+    """Return what each operation answered that did not answer with the problem."""
+    found = {}
+    for operation in declared(app, problem):
+        reply = call(operation)
+        answered = reply.json.get("code", "") if reply.body else ""
+        if answered != problem:
+            found[f"{operation.method} {operation.path}"] = (reply.status, answered)
+    return found
+
+
+def test_a_token_that_is_none_is_refused(world: World, app: Chalice) -> None:
+    bearer = {"Authorization": "Bearer nonsense"}
+
+    def call(operation: Operation) -> Reply:
+        return send(world.client, operation, target(world, operation), b"{}", **bearer)
+
+    assert faults(app, "unauthenticated", call) == {}
+
+
+def test_a_caller_without_the_role_is_refused(world: World, app: Chalice) -> None:
+    nobody = world.client.as_("nobody")
+
+    def call(operation: Operation) -> Reply:
+        return send(nobody, operation, target(world, operation), b"{}")
+
+    needing = [each for each in declared(app, "forbidden") if _roles(each)]
+    answers = {each.path: call(each).status for each in needing}
+    assert set(answers.values()) <= {403}, answers
+
+
+def test_a_body_that_is_no_json_is_refused(world: World, app: Chalice) -> None:
+    admin = world.as_("admin")
+
+    def call(operation: Operation) -> Reply:
+        return send(admin, operation, target(world, operation), b"{")
+
+    assert faults(app, "invalid_json", call) == {}
+
+
+def test_a_body_over_the_limit_is_refused(world: World, app: Chalice) -> None:
+    admin = world.as_("admin")
+
+    def call(operation: Operation) -> Reply:
+        large = b" " * (operation.rules.body_limit_bytes + 1)
+        return send(admin, operation, target(world, operation), large)
+
+    assert faults(app, "body_too_large", call) == {}
+
+
+def test_a_body_of_another_type_is_refused(world: World, app: Chalice) -> None:
+    admin = world.as_("admin")
+
+    def call(operation: Operation) -> Reply:
+        kind = {"Content-Type": "application/xml"}
+        return send(admin, operation, target(world, operation), b"<a/>", **kind)
+
+    assert faults(app, "unsupported_media_type", call) == {}
+
+
+def test_what_no_model_takes_is_refused(world: World, app: Chalice) -> None:
+    admin = world.as_("admin")
+
+    def call(operation: Operation) -> Reply:
+        path = target(world, operation)
+        if operation.signature.query is not None:
+            return send(admin, operation, f"{path}?nonsense=1", b"{}")
+        if operation.signature.body is not None:
+            return send(admin, operation, path, b'{"nonsense": 1}')
+        names = dict.fromkeys(operation.signature.path, "%00")
+        return send(admin, operation, operation.path.format(**names), b"")
+
+    assert faults(app, "invalid_request", call) == {}
+
+
+def test_a_cursor_of_no_listing_is_refused(world: World, app: Chalice) -> None:
+    admin = world.as_("admin")
+
+    def call(operation: Operation) -> Reply:
+        query = operation.signature.query
+        assert query is not None
+        needed = {name for name, field in query.model_fields.items() if field.is_required()}
+        assert not needed, f"say here what {needed} may be"
+        return send(admin, operation, f"{target(world, operation)}?cursor=nonsense", b"")
+
+    assert faults(app, "invalid_cursor", call) == {}
+
+
+def test_calls_that_come_too_fast_are_refused(world: World, app: Chalice, runtime: Runtime) -> None:
+    """With limits of one write, each second one is refused whatever came of the first."""
+    limited = _with_limits(runtime, 0.000_001)
+    admin = Client(limited, world.client.token).as_("fast", roles=["admin"])
+
+    def call(operation: Operation) -> Reply:
+        replies = [send(admin, operation, target(world, operation), b"{}") for _ in range(2)]
+        return replies[-1]
+
+    assert faults(app, "too_fast", call) == {}
+
+
+def _with_limits(runtime: Runtime, factor: float) -> Chalice:
+    settings = runtime.settings.model_copy(update={"limits": factor})
+    return create_app(dataclasses.replace(runtime, settings=settings), LocalChalice)
+
+
+def _roles(operation: Operation) -> tuple[Any, ...]:
+    caller = operation.signature.caller
+    return caller.roles if caller is not None else ()
+
+
+def test_every_problem_has_a_title_and_a_code() -> None:
+    """The document lists them, so none may be without."""
+    waiting, found = [Problem], []
+    while waiting:
+        kind = waiting.pop()
+        found.append(kind)
+        waiting += kind.__subclasses__()
+
+    assert [each.__name__ for each in found if not each.title or not each.code] == []
