@@ -18,7 +18,8 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.models import CommentsQuery, NewComment
-from chalicelib.comments.store import Order, StoreName
+from chalicelib.comments.shapes import StoreName
+from chalicelib.comments.store import Order
 from chalicelib.identity import Principal
 
 LAYOUTS: tuple[tuple[StoreName, bool, tuple[int, ...]], ...] = (

@@ -8,9 +8,8 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion.posting import new_comment_id
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
-from chalicelib.comments.store import Comment, StoreName
+from chalicelib.comments.shapes import Comment, Node, StoreName
 from chalicelib.comments.stores import store_of
-from chalicelib.database import Document
 from chalicelib.identity import DEFAULT_SITE
 from chalicelib.runtime import Runtime
 
@@ -71,8 +70,8 @@ def seed_node(  # noqa: PLR0913 - a node has so many sides
     store: StoreName,
     threaded: bool,
     visible_of_ten: int = 10,
-) -> Document:
-    """Make a node with a made-up discussion of so many comments; return it."""
+) -> Node:
+    """Make a node with a made-up discussion of `number` comments; return it."""
     node = nodes.new_node(node_id, site_of(node_id) or DEFAULT_SITE)
     node |= {"store": store, "threaded": threaded, "last_seq": number, "last_posted": POSTED}
     node["moving"] = {"owner": "bench", "expires_at": POSTED, "generation": 0}
@@ -81,7 +80,7 @@ def seed_node(  # noqa: PLR0913 - a node has so many sides
     kept.load(node, made_up(number, threaded=threaded, visible_of_ten=visible_of_ten))
     counted = kept.count(node)
     counts = {"visible": counted.get("visible", 0), "pending": counted.get("pending", 0)}
-    nodes.collection(runtime.database).update_one(
+    nodes.NODES.of(runtime.database).update_one(
         {"_id": node_id}, {"$set": {"moving": None, "counts": counts}}
     )
     return nodes.find(runtime.database, node_id)

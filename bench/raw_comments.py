@@ -10,7 +10,8 @@ from bench.case import Work
 from bench.discussions import POSTED, made_up
 from chalicelib.comments import nodes
 from chalicelib.comments.order import root_seq, thread_range
-from chalicelib.comments.store import Comment, Order
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import Order
 from chalicelib.comments.stores.buckets import PAGE_COMMENTS, PAGES
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.database import Document
@@ -28,7 +29,7 @@ class Bench:
 
     runtime: Runtime
     calls: Caller
-    node: Document
+    node: Node
 
     @property
     def path(self) -> dict[str, str]:
@@ -42,7 +43,7 @@ class Bench:
 
     def read_node(self) -> None:
         """Read the node, as every call does first."""
-        nodes.collection(self.runtime.database).find_one(
+        nodes.NODES.of(self.runtime.database).find_one(
             {"_id": self.node["_id"]}, nodes.WITHOUT_COMMENTS
         )
 
@@ -77,11 +78,11 @@ class RawNode:
     """A node that posts of the driver go to, the same as the one that Plaza's go to."""
 
     def __init__(self, bench: Bench) -> None:
-        self._nodes = nodes.collection(bench.runtime.database)
+        self._nodes = nodes.NODES.of(bench.runtime.database)
         self.key = {"_id": f"raw-{bench.node['_id']}"}
         self.rows = {"node_id": self.key["_id"], "generation": 0}
-        whole = self._nodes.find_one({"_id": bench.node["_id"]})
-        self._nodes.insert_one({**(whole or {}), **self.key})
+        whole = self._nodes.find_one({"_id": bench.node["_id"]}) or bench.node
+        self._nodes.insert_one({**whole, "_id": self.key["_id"]})
 
     def row(self, comment_id: str) -> Document:
         """Return what a comment is found by."""
@@ -162,7 +163,7 @@ class RawEmbedded:
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        self._nodes = nodes.collection(bench.runtime.database)
+        self._nodes = nodes.NODES.of(bench.runtime.database)
         self._where = {"_id": bench.node["_id"]}
 
     def page(self, order: Order) -> Work:

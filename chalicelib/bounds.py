@@ -10,6 +10,17 @@ from dataclasses import dataclass, field
 class CommentBounds:
     """The bounds of comments."""
 
+    # Comments. A request moves a node of up to this many, within its time; a worker moves a larger.
+    inline_move_comments: int = 1_000
+    # Comments that one step of a removal deletes, so that no single write holds the server long.
+    removal_step_comments: int = 1_000
+    # Steps that one run of the schedule takes for removals; the next run goes on after them.
+    removal_steps: int = 100
+    # Comments that one step of a person's erasure deletes, each with its node's counts.
+    erasure_step_comments: int = 500
+    # Bytes of a comment's HTML: Markdown of few characters can make many times as many of HTML.
+    html_bytes: int = 64 * 1024
+
 
 @dataclass(frozen=True)
 class AdBounds:

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.store import Comment, Order, StoreName
-from chalicelib.database import Document
+from chalicelib.comments.shapes import Comment, CommentFields, Moderation, Node, StoreName
+from chalicelib.comments.store import Order
 from chalicelib.http import Input, PageQuery
 from chalicelib.instants import Instant
 from chalicelib.texts import Line, Paragraphs, Url, at_most
@@ -16,11 +16,10 @@ MAX_TEXT_CHARACTERS = 10_000
 DEEPEST = 16
 MAX_COUNTS = 100
 
-# As stored by earlier releases; that of a new node stands in its id.
+# As stored by earlier releases; the id of a new node names its site.
 SiteId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,64}$")]
 # Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
 CommentId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,32}$")]
-Moderation = Literal["after", "before"]
 
 
 def _split(nodes: object) -> object:
@@ -62,15 +61,15 @@ class CommentEdit(Input):
 class StateChange(Input):
     """The state that a moderator gives a comment.
 
-    With `edited`, as they were shown it, the change is to the text that they have read alone.
+    With `edited`, as they were shown it, only the text that they have read is changed.
     """
 
     state: Literal["visible", "pending", "hidden"]
     edited: Instant | None = None
 
     @property
-    def seen(self) -> dict[str, Any]:
-        """What the comment has to be like still."""
+    def seen(self) -> CommentFields:
+        """What the comment still has to be like."""
         return {"edited": self.edited} if "edited" in self.model_fields_set else {}
 
 
@@ -106,7 +105,7 @@ class CommentsQuery(PageQuery):
     order: Order = "oldest"
 
 
-def node_answer(node: Document, *, staff: bool) -> dict[str, Any]:
+def node_answer(node: Node, *, staff: bool) -> dict[str, Any]:
     """Return a node as the API shows it; how much waits is told to the site's staff alone."""
     counts = node["counts"]
     return {

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
+from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.identity import DEFAULT_SITE
 
 # Sites of ads have the same grammar. Without a colon, so that the first one of an id ends it.
@@ -12,7 +13,7 @@ _SITE = re.compile(r"[a-z0-9_-]{1,64}")
 # A browser takes these segments of a path for the folder and its parent.
 _DOT_SEGMENTS = (".", "..")
 
-# Wider than the ids of new nodes: earlier releases stored any name, and those nodes go on.
+# Wider than the ids of new nodes: earlier releases stored any name, and those nodes stay valid.
 NodeId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$")]
 
 
@@ -23,3 +24,12 @@ def site_of(node_id: str) -> str | None:
         site, name = DEFAULT_SITE, node_id
     is_valid = _SITE.fullmatch(site) is not None and name not in ("", *_DOT_SEGMENTS)
     return site if is_valid else None
+
+
+def site_of_new(node_id: str) -> str:
+    """Return the site of a new node; raises InvalidRequest for an id that none may have."""
+    site = site_of(node_id)
+    if site is None:
+        told = "A new node's id is [site:]name: a site of a-z, 0-9, _ and -, and not . or .."
+        raise InvalidRequest(errors=[FieldError("node", "node_id", told)])
+    return site

@@ -7,8 +7,7 @@ segments: time, number and id, all of fixed width, so that strings sort as discu
 from datetime import datetime
 from typing import Any
 
-from chalicelib.comments.store import Comment
-from chalicelib.database import Document
+from chalicelib.comments.shapes import Comment, Node
 
 _TIME_DIGITS = 17
 _SEQ_DIGITS = 10
@@ -35,8 +34,8 @@ def thread_range(full_slug: str) -> tuple[str, str]:
     return full_slug, full_slug + _AFTER_SLASH
 
 
-def position(node: Document, comment: Comment) -> tuple[Any, ...]:
-    """Return where a comment stands in the node's listings: what its cursor holds."""
+def position(node: Node, comment: Comment) -> tuple[Any, ...]:
+    """Return the position of a comment in the node's listings, which its cursor holds."""
     if node["threaded"]:
         return (root_seq(comment["full_slug"]), comment["full_slug"])
     return (comment["seq"],)

@@ -1,11 +1,11 @@
-"""Who may do what to the nodes of a site."""
+"""Rights on the nodes of a site."""
 
 from chalicelib.comments.store import Viewer
 from chalicelib.identity import Principal
 
 
 def moderates(principal: Principal, site: str) -> bool:
-    """Tell whether the caller moderates the site; one whose token names no sites has all."""
+    """Return whether the caller moderates the site; a token that names no sites has all."""
     if "admin" in principal.roles:
         return True
     own = principal.sites is None or site in principal.sites
@@ -18,7 +18,7 @@ def manages(principal: Principal, site: str) -> bool:
 
 
 def viewer(caller: Principal | None, site: str) -> Viewer:
-    """Return what the caller is to a discussion of the site."""
+    """Return the caller as a viewer of the site's discussions."""
     if caller is None:
         return Viewer()
     return Viewer(user_id=caller.id, moderator=moderates(caller, site))

@@ -12,11 +12,12 @@ from markdown_it import helpers
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from chalicelib.bounds import BOUNDS
 from chalicelib.comments.errors import CommentTooLarge, UnreadableText
+from chalicelib.runtime import Runtime
 from chalicelib.texts import INVISIBLE, UNBALANCED, has_balanced_directions, is_visible
 
-MAX_HTML_BYTES = 64 * 1024
-# Stands beside the HTML that it made. Change it with the libraries or the rules below, then
+# Stored beside the HTML that it made. Change it with the libraries or the rules below, then
 # run the command `rerender_comments`.
 RENDERER = "markdown-it-py 4.3, nh3 0.3, rules 2"
 
@@ -31,7 +32,7 @@ _ABSOLUTE = re.compile(r"https?://[^/?#\\]|mailto:.", re.IGNORECASE)
 # Tokens that show something whatever they contain: a bullet, a rule, a picture.
 _VISIBLE_TOKENS = frozenset({"list_item_open", "hr", "image"})
 # How many tokens the search for the ends of brackets passes in one text, nested searches
-# included. 1,250 links, which is as many as 10,000 characters hold, take as many.
+# included: enough for 1,250 links, the most that 10,000 characters hold.
 MAX_LABEL_STEPS = 2_500
 # Tables, since 10,000 characters of them can become 4.2 MB; the others do nothing as configured,
 # and would be asked at every line or character.
@@ -41,13 +42,24 @@ _parse_destination = helpers.parseLinkDestination
 _NO_LINK = _parse_destination("", 0, 0)
 
 
-def render(text: str, *, images: bool = False, is_new: bool = True) -> str:
+def rendered(runtime: Runtime, site: str, text: str, *, is_new: bool = True) -> str:
+    """Return the HTML of a text on a site, by the settings and bounds; see `render`."""
+    images, most = site in runtime.settings.image_sites, runtime.bounds.comments.html_bytes
+    return render(text, images=images, is_new=is_new, max_bytes=most)
+
+
+def render(
+    text: str,
+    *,
+    images: bool = False,
+    is_new: bool = True,
+    max_bytes: int = BOUNDS.comments.html_bytes,
+) -> str:
     """Return the HTML of a Markdown text, without raw HTML, scripts, styles or tables.
 
     Links are absolute http, https and mailto URLs and carry rel="nofollow ugc noopener"; others
-    stay text. Raises CommentTooLarge above 64 KiB of HTML, and UnreadableText for a text that
-    shows nothing or whose directional controls are unbalanced once its entities are decoded; one
-    that is not new was accepted once.
+    stay text. Raises CommentTooLarge above `max_bytes` of HTML, and UnreadableText for a new text
+    that shows nothing or whose directional controls are unbalanced once its entities are decoded.
     """
     parser = _markdown(images)
     env: dict[str, Any] = {}
@@ -62,7 +74,7 @@ def render(text: str, *, images: bool = False, is_new: bool = True) -> str:
         url_relative="deny",
         link_rel="nofollow ugc noopener",
     )
-    if len(html.encode()) > MAX_HTML_BYTES:
+    if len(html.encode()) > max_bytes:
         raise CommentTooLarge
     return html
 
@@ -124,7 +136,7 @@ def _label_end(state: StateInline, start: int, disable_nested: bool = False) -> 
 
 
 def _check_readable(tokens: Sequence[Token]) -> None:
-    """Check what is shown, in which entities are decoded; raises UnreadableText."""
+    """Check the text as it is shown, with entities decoded; raises UnreadableText."""
     leaves = [leaf for token in tokens for leaf in (token.children or (token,))]
     shown = "".join(leaf.content for leaf in leaves)
     if not has_balanced_directions(shown):

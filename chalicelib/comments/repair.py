@@ -11,8 +11,9 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.rendering import RENDERER, render
-from chalicelib.comments.store import GONE, Comment, Moved
+from chalicelib.comments.rendering import RENDERER, rendered
+from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, Node
+from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.embedded import note_authors
 from chalicelib.database import Document
@@ -21,85 +22,86 @@ from chalicelib.runtime import Runtime
 
 # A write that began this long ago is over: no function runs longer.
 _QUIET = timedelta(minutes=15)
-
-
 _NODES_AT_ONCE = 200
 
 
 def repair_counts(runtime: Runtime) -> int:
-    """Compare the counters of quiet nodes with a recount; return how many had to be mended.
+    """Compare the counters of quiet nodes with a recount; return how many were wrong.
 
     A node is compared once after it was last written to, when no write can be in flight.
     """
     quiet = {"written": {"$lte": runtime.now() - _QUIET}, "moving": None}
-    found = nodes.collection(runtime.database).find(quiet, nodes.WITHOUT_COMMENTS)
-    mended = 0
+    found = nodes.NODES.of(runtime.database).find(quiet, nodes.WITHOUT_COMMENTS)
+    repaired = 0
     for node in found.sort("written", ASCENDING).limit(_NODES_AT_ONCE):
-        # One that moves meanwhile keeps its mark, and is compared the next time.
+        # A node that moves meanwhile keeps its mark, and is compared the next time.
         with contextlib.suppress(Moved):
-            mended += _repair(runtime, node)
-    return mended
+            repaired += _repair(runtime, node)
+    return repaired
 
 
 def render_again(runtime: Runtime, after: str = "", most_nodes: int = 1_000) -> Document:
     """Render the comments that an older renderer made, node by node in the order of their ids.
 
-    Returns `{rendered, too_large, next}`: how many comments, how many are left as they were,
-    since their HTML would pass its limit, and the node to go on after, or null.
+    Returns `{rendered, too_large, next}`: how many comments were rendered, how many stayed as they
+    were because their HTML would exceed its bound, and the node to continue after, or null.
     """
-    found = nodes.collection(runtime.database).find({"_id": {"$gt": after}}, {"_id": 1})
+    found = nodes.NODES.of(runtime.database).find({"_id": {"$gt": after}}, {"_id": 1})
     ids = [node["_id"] for node in found.sort("_id", ASCENDING).limit(most_nodes)]
     done: Counter[str] = Counter()
     for node_id in ids:
-        # One that is deleted has nothing to render, and one that moves is met at its new id.
+        # A deleted node has nothing to render; a node that moves is rendered at its new id.
         with contextlib.suppress(UnknownNode, NodeMoved):
             done += _render_node(runtime, node_id)
     following = ids[-1] if len(ids) == most_nodes else None
     return {"rendered": done["rendered"], "too_large": done["too_large"], "next": following}
 
 
-def _repair(runtime: Runtime, node: Document) -> bool:
-    counted = store_of(runtime, node).count(node)
-    counts = {"visible": counted.get("visible", 0), "pending": counted.get("pending", 0)}
-    mended: bool = counts != node["counts"]
-    queued = runtime.database[queue.PENDING.name].count_documents(
+def _repair(runtime: Runtime, node: Node) -> bool:
+    store = store_of(runtime, node)
+    counted = store.count(node)
+    counts: CommentCounts = {
+        "visible": counted.get("visible", 0),
+        "pending": counted.get("pending", 0),
+    }
+    is_wrong = counts != node["counts"]
+    queued = queue.PENDING.of(runtime.database).count_documents(
         {"site": node["site"], "node_id": node["_id"]}
     )
     if queued != counts["pending"]:
         queue.queue_again(runtime, node)
-        mended = True
-    if store_of(runtime, node).repair_replies(node):
-        mended = True
+        is_wrong = True
+    if store.repair_replies(node):
+        is_wrong = True
     if node["store"] == "embedded":
-        # The last release does not note them, and may be at work still.
+        # The last release does not note them, and may still be at work.
         note_authors(runtime.database, {"_id": node["_id"]})
-    # Whoever writes meanwhile leaves another mark, and the node is compared again.
-    nodes.collection(runtime.database).update_one(
+    # A write meanwhile leaves another mark, and the node is compared again.
+    nodes.NODES.of(runtime.database).update_one(
         {"_id": node["_id"], "generation": node["generation"], "written": node["written"]},
         {"$set": {"counts": counts, "written": None, "counts_version": nodes.COUNTS_VERSION}},
     )
-    if mended:
+    if is_wrong:
         fields = {"node": node["_id"], "had": node["counts"], "has": counts, "queued": queued}
         log.warning("counts mended", extra={"fields": fields})
-    return mended
+    return is_wrong
 
 
 def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
     node = nodes.find(runtime.database, node_id)
-    images = node["site"] in runtime.settings.image_sites
     done: Counter[str] = Counter()
     for comment in _comments(runtime, node):
         if comment["renderer"] == RENDERER or comment["state"] in GONE or comment["text"] is None:
             continue
         try:
-            html = render(comment["text"], images=images, is_new=False)
+            html = rendered(runtime, node["site"], comment["text"], is_new=False)
         except CommentTooLarge:
             fields = {"node": node_id, "comment": comment["id"]}
             log.warning("comment not rendered again", extra={"fields": fields})
             done["too_large"] += 1
             continue
-        # An edit in between bears the new renderer already.
-        where = {"renderer": comment["renderer"], "text": comment["text"]}
+        # An edit in between has the new renderer already.
+        where: CommentFields = {"renderer": comment["renderer"], "text": comment["text"]}
         changed = change_comment(
             runtime, node, comment["id"], {"html": html, "renderer": RENDERER}, where
         )
@@ -107,6 +109,6 @@ def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
     return done
 
 
-def _comments(runtime: Runtime, node: Document) -> Iterator[Comment]:
+def _comments(runtime: Runtime, node: Node) -> Iterator[Comment]:
     for batch in store_of(runtime, node).export(node):
         yield from batch

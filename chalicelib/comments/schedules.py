@@ -1,4 +1,4 @@
-"""What schedules and commands do for comments: compare counters, render anew."""
+"""The schedules and commands of comments: repair counters, remove waste, resend moves."""
 
 from chalice.app import Chalice, CloudWatchEvent, Rate
 
@@ -10,15 +10,15 @@ from chalicelib.runtime import Runtime
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare what runs by the clock."""
+    """Declare the schedule."""
 
     @app.schedule(Rate(5, Rate.MINUTES))
     def tend_comments(_event: CloudWatchEvent) -> dict[str, int]:
-        return tend(runtime)
+        return run_due(runtime)
 
 
-def tend(runtime: Runtime) -> dict[str, int]:
-    """Do what is due: send lost moves again, remove waste, compare counters; say how much."""
+def run_due(runtime: Runtime) -> dict[str, int]:
+    """Resend lost moves, remove waste and repair counters; return the number of each."""
     return {
         "moves_sent": promotion.resend_wanted(runtime),
         "generations_removed": promotion.sweep(runtime),
@@ -28,10 +28,10 @@ def tend(runtime: Runtime) -> dict[str, int]:
 
 
 def compare_old_counts(runtime: Runtime) -> int:
-    """Have the nodes compared whose replies an earlier release counted; return how many.
+    """Mark nodes whose replies an earlier release counted to be compared; return how many.
 
-    The comparing itself is the schedule's, in parts, as of nodes that were written to.
+    The schedule compares them, a few at a time, like nodes that were written to.
     """
     old = {"counts_version": None, "threaded": True, "written": None, **nodes.OCCUPIED}
     mark = {"$set": {"written": runtime.now()}}
-    return nodes.collection(runtime.database).update_many(old, mark).modified_count
+    return nodes.NODES.of(runtime.database).update_many(old, mark).modified_count

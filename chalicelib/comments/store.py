@@ -1,61 +1,30 @@
-"""What every store of comments can do, and the record that each of them gives back."""
+"""The contract of the stores of comments, and what it is stated in."""
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal, NotRequired, Protocol, TypedDict
+from typing import Any, Literal, Protocol
 
+from chalicelib.comments.shapes import (
+    Comment,
+    CommentFields,
+    Node,
+    NodeGeneration,
+    NodeLayout,
+    State,
+)
 from chalicelib.database import Document
 
-StoreName = Literal["documents", "embedded", "buckets"]
 Order = Literal["oldest", "newest"]
-# What a node's own document holds at most, beside its bound in bytes.
-MAX_EMBEDDED_COMMENTS = 1_000
-# `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,
-# and is shown to nobody. The API knows the other four.
-State = Literal["visible", "pending", "hidden", "deleted", "removed"]
 GONE: tuple[State, ...] = ("deleted", "removed")
 # What a deletion makes of a comment.
-WIPED: Mapping[str, Any] = {
+WIPED: CommentFields = {
     "state": "deleted",
     "author": None,
     "text": None,
     "html": None,
     "edited": None,
 }
-
-
-class Author(TypedDict):
-    """Who wrote a comment."""
-
-    id: str
-    name: str
-
-
-class Comment(TypedDict):
-    """A comment, the same from every store; a tombstone has no author, text and html.
-
-    `seq` is its number in the node, `slug` the path of ids from its root, and `full_slug` the
-    same path in the order of a discussion (`chalicelib.comments.order`). `reply_count` counts
-    every direct reply, `invisible_replies` those in another state than `visible`; left out is 0.
-    """
-
-    id: str
-    seq: int
-    parent_id: str | None
-    slug: str
-    full_slug: str
-    depth: int
-    posted: datetime
-    edited: datetime | None
-    author: Author | None
-    text: str | None
-    html: str | None
-    renderer: str
-    state: State
-    reply_count: int
-    invisible_replies: NotRequired[int]
 
 
 @dataclass(frozen=True)
@@ -66,7 +35,7 @@ class Viewer:
     moderator: bool = False
 
     def sees(self, comment: Comment) -> bool:
-        """Tell whether the viewer may know of this comment."""
+        """Return whether the viewer may know of this comment."""
         match comment["state"]:
             case "visible" | "deleted":
                 return True
@@ -141,59 +110,59 @@ class Changed:
 class Store(Protocol):
     """Where the comments of a node are kept.
 
-    Every method takes the node's document as read, and answers for its generation alone.
-    `embedded` raises Moved where the node has changed since, and Full where it has no room.
+    Every method takes the node as it was read, and answers for its generation alone.
+    `embedded` raises Moved if the node has changed since, and Full if it has no room.
     """
 
-    def add(self, node: Document, comment: Comment) -> Added:
+    def add(self, node: Node, comment: Comment) -> Added:
         """Store a comment, counting it among its parent's replies."""
         ...
 
-    def page(self, node: Document, page: Page) -> list[Comment]:
-        """Return a page: by `seq`, or depth-first where the node is threaded."""
+    def page(self, node: Node, page: Page) -> list[Comment]:
+        """Return a page: by `seq`, or depth-first if the node is threaded."""
         ...
 
-    def get(self, node: Document, comment_id: str) -> Comment | None:
+    def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
         ...
 
-    def thread(self, node: Document, root: Comment, page: Page) -> list[Comment]:
+    def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return a comment and its descendants, depth-first and oldest first."""
         ...
 
     def change(
-        self, node: Document, comment_id: str, fields: Mapping[str, Any], where: Mapping[str, Any]
+        self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
         """Set fields of a comment that has the values of `where`.
 
-        Returns None where there is none, or where it is deleted. The state `deleted` becomes
-        `removed` where nobody has replied.
+        Returns None if there is none, or if it is deleted. The state `deleted` becomes
+        `removed` if nobody has replied.
         """
         ...
 
-    def count(self, node: Document) -> Mapping[State, int]:
+    def count(self, node: NodeLayout) -> Mapping[State, int]:
         """Count the comments of each state, one by one."""
         ...
 
-    def repair_replies(self, node: Document) -> int:
+    def repair_replies(self, node: NodeLayout) -> int:
         """Compare the counts of replies with a recount; return how many comments were wrong.
 
         A count that changes meanwhile is left as it is.
         """
         ...
 
-    def export(self, node: Document) -> Iterator[list[Comment]]:
+    def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
         """Give every comment by `seq`, in batches."""
         ...
 
-    def load(self, node: Document, batches: Iterable[list[Comment]]) -> None:
+    def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
         """Store exported comments under the node's generation, which nobody reads yet.
 
-        Replies are counted anew, since a post may have been half done when it was copied.
+        Replies are counted again, since a post may have been half done when it was copied.
         """
         ...
 
-    def drop(self, node: Document, most: int) -> bool:
+    def drop(self, node: NodeGeneration, most: int) -> bool:
         """Remove about `most` comments of a generation that is no longer served.
 
         Returns whether any may be left. The node itself may have been deleted.
@@ -224,14 +193,13 @@ def settled_state(wanted: State, reply_count: int) -> State:
     return "removed" if wanted == "deleted" and not reply_count else wanted
 
 
-def after_change(comment: Comment, fields: Mapping[str, Any]) -> Comment:
+def after_change(comment: Comment, fields: CommentFields) -> Comment:
     """Return a comment with the fields set, as every store leaves it."""
-    changed = {**comment, **fields}
+    changed: Comment = {**comment, **fields}
     changed["state"] = settled_state(changed["state"], comment["reply_count"])
-    return changed  # type: ignore[return-value]
+    return changed
 
 
-def matches(comment: Comment, where: Mapping[str, Any]) -> bool:
-    """Tell whether a comment may still change and has the values of `where`."""
-    values: Mapping[str, Any] = comment
-    return comment["state"] not in GONE and all(values[name] == where[name] for name in where)
+def matches(comment: Comment, where: CommentFields) -> bool:
+    """Return whether a comment may still change and has the values of `where`."""
+    return comment["state"] not in GONE and where.items() <= comment.items()

@@ -16,7 +16,8 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("http",),
 )
 COMMENTS: tuple[tuple[str, ...], ...] = (
-    ("comments.errors", "comments.node_ids", "comments.store"),
+    ("comments.errors", "comments.node_ids", "comments.shapes"),
+    ("comments.store",),
     ("comments.models", "comments.order", "comments.permissions", "comments.rendering"),
     ("comments.nodes",),
     ("comments.stores",),

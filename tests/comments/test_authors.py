@@ -141,8 +141,8 @@ def test_an_erasure_goes_on_where_it_was_cut_short(
     assert remaining(discussion.runtime) == 0
 
 
-def test_an_erasure_takes_steps(discussion: Discussion, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authors, "COMMENTS_A_STEP", 3)
+@pytest.mark.bounds(comments={"erasure_step_comments": 3})
+def test_an_erasure_takes_steps(discussion: Discussion) -> None:
     for _ in range(7):
         discussion.post("x", by="bob")
 
@@ -311,7 +311,7 @@ def test_authors_that_the_last_release_did_not_note_are_noted(
 ) -> None:
     discussion = Discussion.make(runtime, layout)
     talk(discussion)
-    rows = nodes.collection(runtime.database)
+    rows = nodes.NODES.of(runtime.database)
     noted = rows.find_one({})["metadata"]["authors"]  # type: ignore[index]
     rows.update_many({}, {"$unset": {"metadata.authors": ""}})
     assert remaining(runtime) == 0

@@ -3,8 +3,9 @@
 import pytest
 
 from bench.rendering import texts, work
+from chalicelib.bounds import BOUNDS
 from chalicelib.comments.errors import CommentTooLarge, UnreadableText
-from chalicelib.comments.rendering import MAX_HTML_BYTES, render
+from chalicelib.comments.rendering import render
 from tests.support.http_client import Client
 
 LONG, HALF = texts(5_000), texts(2_500)
@@ -26,7 +27,7 @@ def test_the_html_of_a_hostile_text_is_bounded(name: str) -> None:
         html = render(LONG[name], images=True)
     except (CommentTooLarge, UnreadableText):
         return
-    assert len(html.encode()) <= MAX_HTML_BYTES
+    assert len(html.encode()) <= BOUNDS.comments.html_bytes
 
 
 def test_as_many_links_as_fit_are_all_links() -> None:

@@ -1,17 +1,19 @@
 """What schedules and commands mend, and what they leave alone."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 
 from app import create_app
-from chalicelib.comments import nodes, rendering, repair
+from chalicelib.bounds import Bounds, CommentBounds
+from chalicelib.comments import nodes, repair
 from chalicelib.comments.moderation import queue as moderation
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.rendering import RENDERER
+from chalicelib.comments.shapes import NodeGeneration
 from chalicelib.comments.store import Store
 from chalicelib.comments.stores import store_of
-from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from local.schedules import run_schedule
 from tests.comments.support.discussion import Discussion, Layout
@@ -52,7 +54,7 @@ def crash_before_counting(discussion: Discussion) -> None:
 
 
 def falsify_counts(discussion: Discussion) -> None:
-    nodes.collection(discussion.runtime.database).update_one(
+    nodes.NODES.of(discussion.runtime.database).update_one(
         {"_id": discussion.node_id}, {"$inc": {"counts.visible": 7}}
     )
 
@@ -135,7 +137,7 @@ def test_a_node_that_moves_meanwhile_does_not_keep_the_others_from_being_compare
         clock.advance(minutes=1)
     clock.advance(minutes=15)
 
-    def moved_first(runtime: Runtime, node: Document) -> Store:
+    def moved_first(runtime: Runtime, node: NodeGeneration) -> Store:
         if node["_id"] == "a-page":
             moving.move("documents")
         return store_of(runtime, node)
@@ -165,15 +167,15 @@ def test_old_comments_are_rendered_again(discussion: Discussion) -> None:
 
 
 def test_a_comment_that_becomes_too_large_does_not_keep_the_others_from_being_rendered(
-    discussion: Discussion, monkeypatch: pytest.MonkeyPatch
+    discussion: Discussion,
 ) -> None:
     longest, other = discussion.post("x" * 10_000)["id"], discussion.post("other")["id"]
     store = store_of(discussion.runtime, discussion.node)
     for comment_id in (longest, other):
         store.change(discussion.node, comment_id, {"renderer": "old"}, {})
-    monkeypatch.setattr(rendering, "MAX_HTML_BYTES", 10_000)
 
-    answer = repair.render_again(discussion.runtime)
+    bounds = Bounds(comments=CommentBounds(html_bytes=10_000))
+    answer = repair.render_again(dataclasses.replace(discussion.runtime, bounds=bounds))
 
     assert answer == {"rendered": 1, "too_large": 1, "next": None}
     assert discussion.get(longest)["renderer"] == "old"

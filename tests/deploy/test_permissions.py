@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from chalice.app import Chalice
 
-from chalicelib.comments import authors, nodes
-from chalicelib.comments.stores import promotion
+from chalicelib.comments import nodes
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import engine
@@ -94,6 +93,7 @@ def live(office: Office, author: str, store: str) -> None:
     assert moved.status == 202, moved.body
 
 
+@pytest.mark.bounds(comments={"inline_move_comments": -1, "erasure_step_comments": 1})
 def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     app: Chalice, office: Office, sent: set[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,8 +101,6 @@ def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     # So that two readers are two chunks, no node is small enough to be moved at once, and one
     # comment is a step of an erasure.
     monkeypatch.setattr(engine, "CHUNK_READERS", 1)
-    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", -1)
-    monkeypatch.setattr(authors, "COMMENTS_A_STEP", 1)
 
     live(office, "ann", "embedded")
     office.workers.drain()

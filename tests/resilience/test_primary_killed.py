@@ -77,7 +77,7 @@ def comment(client: Client) -> Callable[[str], Reply]:
 
 
 def stored_comments(runtime: Runtime) -> Counter[str]:
-    node = runtime.database[NODES.name].find_one({"_id": "harbour"})
+    node = NODES.of(runtime.database).find_one({"_id": "harbour"})
     assert node is not None
     exported = [each for batch in store_of(runtime, node).export(node) for each in batch]
     return Counter(str(each["text"]) for each in exported)

@@ -8,7 +8,6 @@ import orjson
 import pytest
 
 from chalicelib import schema
-from chalicelib.comments import authors
 from chalicelib.comments import schedules as comments_upkeep
 from chalicelib.comments.stores import store_of
 from chalicelib.runtime import Runtime
@@ -149,7 +148,7 @@ def let_all_end(world: World, clock: Clock) -> None:
         clock.time += outbox.OUTLIVES_ALL
         outbox.sweep(world.runtime)
         propagation.sweep(world.runtime)
-        comments_upkeep.tend(world.runtime)
+        comments_upkeep.run_due(world.runtime)
     world.workers.drain()
 
 
@@ -197,10 +196,10 @@ def test_who_was_erased_begins_anew_with_the_same_token(
     assert made(zed.get(path))["author"]["id"] == ZED
 
 
+@pytest.mark.bounds(comments={"erasure_step_comments": 4})
 def test_a_person_who_only_ever_commented_is_erased(
-    world: World, zed: Client, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    world: World, zed: Client, clock: Clock
 ) -> None:
-    monkeypatch.setattr(authors, "COMMENTS_A_STEP", 4)
     comment_everywhere(world, zed)
     assert zed.get("/users/me").status == 404
 

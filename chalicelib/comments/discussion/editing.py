@@ -3,28 +3,18 @@
 from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion.reading import find, is_author
 from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindowOver
-from chalicelib.comments.models import (
-    StateChange,
-)
+from chalicelib.comments.models import StateChange
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.permissions import moderates, viewer
-from chalicelib.comments.rendering import RENDERER, render
-from chalicelib.comments.store import (
-    GONE,
-    WIPED,
-    Comment,
-    Full,
-    Moved,
-    counts_change,
-)
+from chalicelib.comments.rendering import RENDERER, rendered
+from chalicelib.comments.shapes import Comment, CommentFields, Node
+from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
-from chalicelib.database import Document
 from chalicelib.errors import Forbidden, Unavailable, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
@@ -38,25 +28,30 @@ def edit_comment(
     """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
 
     Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
-    CommentTooLarge, and CommentChanged where a moderator's decision came between.
+    CommentTooLarge, and CommentChanged if a moderator has changed its state meanwhile.
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller)
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
-    html = render(text, images=node["site"] in runtime.settings.image_sites)
-    fields = {"text": text, "html": html, "renderer": RENDERER, "edited": runtime.now()}
-    where = {}
+    html = rendered(runtime, node["site"], text)
+    fields: CommentFields = {
+        "text": text,
+        "html": html,
+        "renderer": RENDERER,
+        "edited": runtime.now(),
+    }
+    where: CommentFields = {}
     if node["moderation"] == "before" and not moderates(caller, node["site"]):
-        # Or what a moderator has approved could become anything afterwards, and what one has
-        # hidden just now would wait again.
+        # Otherwise an approved comment could become anything afterwards, and one that a moderator
+        # has just hidden would be pending again.
         fields["state"], where = "pending", {"state": comment["state"]}
     changed = _changed(runtime, node, comment_id, fields, where)
     return viewer(caller, node["site"]).shown(changed)
 
 
 def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
-    """Delete a comment, for its author or a moderator; what was replied to leaves a tombstone.
+    """Delete a comment, for its author or a moderator; one with replies leaves a tombstone.
 
     Its author may delete it while it is hidden, too. Raises UnknownNode, UnknownComment,
     CommentDeleted and Forbidden.
@@ -70,8 +65,8 @@ def set_state(
 ) -> Comment:
     """Show, hide or hold a comment back, as a moderator of its site.
 
-    Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged where it
-    was edited since the moderator has read it.
+    Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged if it
+    was edited after the moderator read it.
     """
     node = nodes.find(runtime.database, node_id)
     if not moderates(caller, node["site"]):
@@ -87,7 +82,7 @@ def _find_own(
     caller: Principal,
     *,
     even_hidden: bool = False,
-) -> tuple[Document, Comment]:
+) -> tuple[Node, Comment]:
     """Return a comment that the caller wrote or moderates, with its node."""
     node = nodes.find(runtime.database, node_id)
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
@@ -109,10 +104,10 @@ def _living(comment: Comment) -> Comment:
 
 def _changed(
     runtime: Runtime,
-    node: Document,
+    node: Node,
     comment_id: str,
-    fields: Mapping[str, Any],
-    where: Mapping[str, Any] | None = None,
+    fields: CommentFields,
+    where: CommentFields | None = None,
 ) -> Comment:
     changed = change_comment(runtime, node, comment_id, fields, where)
     if changed is None and where:
@@ -125,18 +120,18 @@ def _changed(
 
 def change_comment(
     runtime: Runtime,
-    node: Document,
+    node: Node,
     comment_id: str,
-    fields: Mapping[str, Any],
-    where: Mapping[str, Any] | None = None,
+    fields: CommentFields,
+    where: CommentFields | None = None,
 ) -> Comment | None:
-    """Set fields of a comment that has the values of `where`; return it as it is then.
+    """Set fields of a comment that has the values of `where`; return the changed comment.
 
-    Returns None for one that is unknown, deleted or otherwise. Raises Unavailable when a move
+    Returns None if it is unknown, deleted, or has other values. Raises Unavailable when a move
     of the node outlasts the budget of time.
     """
     nodes.touch(runtime.database, node["_id"], runtime.now())
-    # What each generation's counts are owed: a write that a move kept from being confirmed.
+    # What each generation's counts still lack: changes that a move kept from being confirmed.
     owed: dict[tuple[str, int], Counter[str]] = {}
     changed: Comment | None = None
     for current in turns(runtime, node):
@@ -159,11 +154,11 @@ def change_comment(
     raise Unavailable("The discussion is being moved")
 
 
-def _confirm(runtime: Runtime, node: Document, owed: Mapping[str, int]) -> bool:
+def _confirm(runtime: Runtime, node: Node, owed: Mapping[str, int]) -> bool:
     return nodes.count(runtime.database, node, dict(owed))
 
 
-def _settled(runtime: Runtime, node: Document, changed: Comment | None) -> Comment | None:
+def _settled(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | None:
     if changed is not None:
         queue.settle(runtime.database, node, changed)
     return changed

@@ -1,24 +1,21 @@
-"""Create, change, move and delete nodes, for those who manage their site."""
+"""Creating, changing, moving and deleting nodes, with the rights that each needs."""
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, SiteIsFixed, UnknownNode
 from chalicelib.comments.lifecycle import relocation, vacancies
-from chalicelib.comments.models import (
-    NodeSettings,
-)
-from chalicelib.comments.node_ids import site_of
+from chalicelib.comments.models import NodeSettings
+from chalicelib.comments.node_ids import site_of, site_of_new
 from chalicelib.comments.permissions import manages
-from chalicelib.comments.store import StoreName
+from chalicelib.comments.shapes import Node, StoreName
 from chalicelib.comments.stores.promotion import request_move
-from chalicelib.database import Document
-from chalicelib.errors import FieldError, Forbidden, InvalidRequest
+from chalicelib.errors import Forbidden
 from chalicelib.identity import DEFAULT_SITE, Principal
 from chalicelib.runtime import Runtime
 
 
 def put_node(
     runtime: Runtime, node_id: str, settings: NodeSettings, caller: Principal
-) -> tuple[Document, bool]:
+) -> tuple[Node, bool]:
     """Make or change a node; return it, and whether it is new.
 
     A new one belongs to the site that its id names. Raises InvalidRequest for an id that no
@@ -27,7 +24,7 @@ def put_node(
     try:
         node = nodes.find(runtime.database, node_id)
     except UnknownNode:
-        site = _checked_site(node_id)
+        site = site_of_new(node_id)
         _check_manages(caller, site)
         if settings.site not in {None, site}:
             raise SiteIsFixed from None
@@ -41,7 +38,7 @@ def put_node(
     return nodes.update(runtime.database, node, settings), False
 
 
-def move_node(runtime: Runtime, node_id: str, store: StoreName, caller: Principal) -> Document:
+def move_node(runtime: Runtime, node_id: str, store: StoreName, caller: Principal) -> Node:
     """Move a node to another store, as its publisher; see `promotion.request_move`."""
     node = nodes.find(runtime.database, node_id)
     if not caller.owns(node["site"]):
@@ -52,7 +49,7 @@ def move_node(runtime: Runtime, node_id: str, store: StoreName, caller: Principa
 def delete_node(runtime: Runtime, node_id: str, caller: Principal) -> None:
     """Delete a node with its comments, as its publisher, or the forward that a move left there.
 
-    A forward is that of the site which the id names. Raises UnknownNode and Forbidden.
+    A forward belongs to the site that the id names. Raises UnknownNode and Forbidden.
     """
     try:
         site, delete = nodes.find(runtime.database, node_id)["site"], vacancies.delete
@@ -63,19 +60,10 @@ def delete_node(runtime: Runtime, node_id: str, caller: Principal) -> None:
     delete(runtime, node_id)
 
 
-def relocate_node(runtime: Runtime, node_id: str, to: str) -> Document:
+def relocate_node(runtime: Runtime, node_id: str, to: str) -> Node:
     """Move a node to another id; see `relocation.request`. Raises InvalidRequest for the id."""
-    _checked_site(to)
+    site_of_new(to)
     return relocation.request(runtime, node_id, to)
-
-
-def _checked_site(node_id: str) -> str:
-    """Return the site of a new node; raises InvalidRequest for an id that none may have."""
-    site = site_of(node_id)
-    if site is None:
-        told = "A new node's id is [site:]name: a site of a-z, 0-9, _ and -, and not . or .."
-        raise InvalidRequest(errors=[FieldError("node", "node_id", told)])
-    return site
 
 
 def _check_manages(caller: Principal, site: str) -> None:

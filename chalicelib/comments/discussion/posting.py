@@ -1,7 +1,7 @@
 """Writing to a discussion so that no move of its node loses the write.
 
 A post has three steps: take a number from the node, store the comment under the node's
-generation, confirm by counting it where the node still has that generation. A move
+generation, confirm by counting it if the node still has that generation. A move
 (`chalicelib.comments.stores.promotion`) makes the confirmation miss; the post then goes again with
 the same id and number, and finding itself there already means that it was copied and counted.
 """
@@ -17,10 +17,10 @@ from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
 from chalicelib.comments.permissions import viewer
-from chalicelib.comments.rendering import RENDERER, render
-from chalicelib.comments.store import GONE, Added, Comment, Full, Moved, counts_change
+from chalicelib.comments.rendering import RENDERER, rendered
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import GONE, Added, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
-from chalicelib.database import Document
 from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
@@ -68,8 +68,8 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
     raise Unavailable("The discussion is being moved")
 
 
-def _add(runtime: Runtime, node: Document, comment: Comment) -> Added | None:
-    """Store a comment, or make room for it; None says that it has to be tried again."""
+def _add(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
+    """Store a comment, or make room for it; returns None if it has to be tried again."""
     try:
         return store_of(runtime, node).add(node, comment)
     except Moved:
@@ -79,7 +79,7 @@ def _add(runtime: Runtime, node: Document, comment: Comment) -> Added | None:
         return None
 
 
-def _take_seq(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Document:
+def _take_seq(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Node:
     """Number the comment, waiting for a move to end; raises UnknownNode and NodeLocked."""
     for _ in waits(runtime.settings.post_budget_ms):
         node = nodes.take_seq(runtime.database, node_id, runtime.now())
@@ -90,7 +90,7 @@ def _take_seq(runtime: Runtime, node_id: str, new: NewComment, author: Principal
 
 
 def _explain(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
-    """Remove what keeps a node from taking a comment, where that may be removed."""
+    """Open a missing node or end an expired move; raises UnknownNode and NodeLocked."""
     try:
         node = nodes.find(runtime.database, node_id)
     except UnknownNode:
@@ -104,21 +104,21 @@ def _explain(runtime: Runtime, node_id: str, new: NewComment, author: Principal)
 def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
     """Make the node of a first comment, if its site is open and nothing else refuses the post.
 
-    Raises UnknownNode, UnknownComment for a parent, CommentTooLarge, and TooFast for somebody
-    who has just made many.
+    Raises UnknownNode, UnknownComment for a parent, CommentTooLarge, and TooFast for an
+    author who has just made many.
     """
     site = site_of(node_id)
     if site is None or site not in runtime.settings.open_nodes:
         raise UnknownNode
     if new.parent is not None:
         raise UnknownComment
-    render(new.text, images=site in runtime.settings.image_sites)
+    rendered(runtime, site, new.text)
     limits.take(runtime, limits.OPENED, author, None)
     nodes.insert(runtime.database, nodes.new_node(node_id, site))
 
 
 def _parent(
-    runtime: Runtime, node: Document, parent_id: str | None, author: Principal
+    runtime: Runtime, node: Node, parent_id: str | None, author: Principal
 ) -> Comment | None:
     """Return the comment that is replied to; raises NotThreaded and UnknownComment."""
     if parent_id is None:
@@ -132,11 +132,12 @@ def _parent(
 
 
 def _compose(
-    runtime: Runtime, node: Document, parent: Comment | None, text: str, author: Principal
+    runtime: Runtime, node: Node, parent: Comment | None, text: str, author: Principal
 ) -> Comment:
     """Return a comment with a new id in its place, queued already if it has to wait."""
     comment_id = new_comment_id(runtime.random)
-    posted, seq = node["last_posted"], node["last_seq"]
+    # The node has a time, since the comment has a number.
+    posted, seq = node["last_posted"] or runtime.now(), node["last_seq"]
     # Below the deepest level a reply joins the replies to its parent's parent.
     ids = parent["slug"].split("/")[: node["max_depth"]] if parent else []
     segments = parent["full_slug"].split("/")[: node["max_depth"]] if parent else []
@@ -151,7 +152,7 @@ def _compose(
         edited=None,
         author={"id": author.id, "name": author.name},
         text=text,
-        html=render(text, images=node["site"] in runtime.settings.image_sites),
+        html=rendered(runtime, node["site"], text),
         renderer=RENDERER,
         state="pending" if node["moderation"] == "before" else "visible",
         reply_count=0,

@@ -1,17 +1,14 @@
-"""Read comments: pages of a node, threads and single comments, as the caller may see them."""
+"""Reading comments: pages of a node, threads and single comments, as the caller may see them."""
 
 from typing import Any
 
 from chalicelib.comments import nodes
-from chalicelib.comments.models import (
-    CommentsQuery,
-    comment_answer,
-)
+from chalicelib.comments.models import CommentsQuery, comment_answer
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import viewer
-from chalicelib.comments.store import Comment, Page
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import Page
 from chalicelib.comments.stores import ask
-from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
 from chalicelib.http import PageQuery, payloads
 from chalicelib.http.pages import Cursors
@@ -60,7 +57,7 @@ def is_author(caller: Principal, comment: Comment) -> bool:
     return comment["author"] is not None and comment["author"]["id"] == caller.id
 
 
-def find(runtime: Runtime, node: Document, comment_id: str, caller: Principal | None) -> Comment:
+def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None) -> Comment:
     """Return a comment that the caller may see; raises UnknownComment."""
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if comment is None or not viewer(caller, node["site"]).sees(comment):
@@ -68,8 +65,8 @@ def find(runtime: Runtime, node: Document, comment_id: str, caller: Principal | 
     return comment
 
 
-def _page(node: Document, rows: list[Comment], page: Page, cursors: Cursors) -> dict[str, Any]:
-    """Cut rows to one less than were asked for and to what an answer holds; give the cursor."""
+def _page(node: Node, rows: list[Comment], page: Page, cursors: Cursors) -> dict[str, Any]:
+    """Return the rows that the limit and an answer's size allow, and the cursor after them."""
     shown_to = page.viewer.shown
     answers = [comment_answer(node["_id"], shown_to(row)) for row in rows[: page.limit - 1]]
     shown = answers if _are_short(rows) else answers[: payloads.fitting(answers)]
@@ -78,7 +75,7 @@ def _page(node: Document, rows: list[Comment], page: Page, cursors: Cursors) -> 
 
 
 def _are_short(rows: list[Comment]) -> bool:
-    """Tell by the texts alone that an answer bears the rows, which most pages are done with."""
+    """Return whether the rows fit into an answer by their texts alone, as most pages do."""
     characters = sum(len(row["text"] or "") + len(row["html"] or "") for row in rows)
     beside = _BYTES_BESIDE_TEXT * len(rows)
     return payloads.BYTES_A_CHARACTER * characters + beside <= payloads.MAX_BYTES

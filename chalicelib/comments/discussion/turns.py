@@ -5,26 +5,21 @@ import time
 from collections.abc import Iterator
 
 from chalicelib.comments import nodes
-from chalicelib.comments.errors import (
-    NodeMoved,
-    UnknownNode,
-)
+from chalicelib.comments.errors import NodeMoved, UnknownNode
+from chalicelib.comments.shapes import Node
 from chalicelib.comments.stores.promotion import move
-from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 
 _FIRST_WAIT_MS = 10
-
-
 _LONGEST_WAIT_MS = 200
 
 
-def turns(runtime: Runtime, node: Document) -> Iterator[Document]:
+def turns(runtime: Runtime, node: Node) -> Iterator[Node]:
     """Give the node, then the node as it is whenever no move holds it, within the budget.
 
-    One that moves to another id is followed. Raises UnknownNode once it is deleted, also where
-    a new node has its id.
+    A node that moves to another id is followed. Raises UnknownNode once it is deleted, even if a
+    new node has its id.
     """
     yield node
     node_id, life = node["_id"], node.get("life")
@@ -41,8 +36,8 @@ def turns(runtime: Runtime, node: Document) -> Iterator[Document]:
             yield settled
 
 
-def make_room(runtime: Runtime, node: Document) -> None:
-    """Promote a node that is full to one document per comment, or leave that to who does."""
+def make_room(runtime: Runtime, node: Node) -> None:
+    """Move a full node to the `documents` store, unless another worker is moving it already."""
     with contextlib.suppress(Unavailable):
         move(runtime, node["_id"], "documents")
 

@@ -1,4 +1,4 @@
-"""Moving a node to another id, as to the site that it belongs to, while people read and post.
+"""Moving a node to another id, which may name another site, while people read and post.
 
 The new id is kept by a vacant document and filled under a generation of its own, as in a move to
 another store (`chalicelib.comments.stores.promotion`). One transaction then makes the new node and
@@ -21,30 +21,18 @@ from chalicelib.comments.errors import (
 )
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.node_ids import site_of
-from chalicelib.comments.rendering import render
-from chalicelib.comments.store import Comment, Full, Moved
+from chalicelib.comments.node_ids import site_of_new
+from chalicelib.comments.rendering import rendered
+from chalicelib.comments.shapes import Comment, CommentCounts, Node
+from chalicelib.comments.store import Full, Moved
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# What a node takes with it; its comments, counts and generation are made anew.
-_KEPT = (
-    "title",
-    "url",
-    "threaded",
-    "max_depth",
-    "locked",
-    "moderation",
-    "last_seq",
-    "last_posted",
-    "wanted_store",
-)
 
-
-def request(runtime: Runtime, node_id: str, to: str) -> Document:
+def request(runtime: Runtime, node_id: str, to: str) -> Node:
     """Move a small node to another id at once, and have a worker move a large one.
 
     `to` is an id that a new node may have. Returns the moved node, or the old one with its
@@ -52,7 +40,7 @@ def request(runtime: Runtime, node_id: str, to: str) -> Document:
     """
     node = nodes.find(runtime.database, node_id)
     _check_free(runtime, to)
-    if node["last_seq"] <= promotion.MAX_COMMENTS_INLINE:
+    if node["last_seq"] <= runtime.bounds.comments.inline_move_comments:
         return relocate(runtime, node_id, to)
     wanted = nodes.want_id(runtime.database, node_id, to)
     runtime.queues.send(promotion.MoveNode(node_id=node_id))
@@ -73,7 +61,7 @@ def relocate_wanted(runtime: Runtime, node_id: str) -> None:
         log.warning("node cannot move to this id", extra={"fields": fields})
 
 
-def relocate(runtime: Runtime, node_id: str, to: str) -> Document:
+def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
     """Move a node with all its comments to a free id; return the node there.
 
     Raises UnknownNode, NodeMoved, NodeExists, StoreTooSmall, and Unavailable while another
@@ -86,9 +74,9 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Document:
     try:
         arriving = _keep_place(runtime, node, to)
         promotion.mark_for_sweep(runtime, node, arriving)
-        counts = {"visible": 0, "pending": 0}
+        counts: CommentCounts = {"visible": 0, "pending": 0}
         batches = promotion.renewing(runtime, node, store_of(runtime, node).export(node))
-        batches = promotion.counting(_rendered(runtime, node, arriving, batches), counts)
+        batches = promotion.counting(_rendered_for(runtime, node, arriving, batches), counts)
         store_of(runtime, arriving).load(arriving, batches)
         arrived = _switch(runtime, node, arriving, counts)
     except Moved:
@@ -113,52 +101,50 @@ def _check_free(runtime: Runtime, node_id: str) -> None:
     raise NodeExists
 
 
-def _keep_place(runtime: Runtime, node: Document, to: str) -> Document:
+def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
     """Keep an id for a node, in a vacant document that the move fills; raises NodeExists."""
-    arriving = {
+    site, owner = site_of_new(to), promotion.mark_of(node)["owner"]
+    arriving: Node = {
         **node,
         "_id": to,
-        "site": site_of(to),
+        "site": site,
         "generation": 0,
         "last_generation": 0,
         "wanted_id": None,
         "counts_version": nodes.COUNTS_VERSION,
-        **vacancies.emptied(runtime, 0),
-        "moving": {**vacancies.held_for_ever(0), "owner": node["moving"]["owner"]},
+        **vacancies.emptied(runtime),
+        "moving": {"owner": owner, "expires_at": vacancies.NEVER, "generation": 0},
     }
     if not nodes.insert(runtime.database, arriving):
         raise NodeExists
     return arriving
 
 
-def _rendered(
-    runtime: Runtime, node: Document, arriving: Document, batches: Iterable[list[Comment]]
+def _rendered_for(
+    runtime: Runtime, node: Node, arriving: Node, batches: Iterable[list[Comment]]
 ) -> Iterator[list[Comment]]:
     """Pass batches on, rendered again if images are shown on one of the two sites alone."""
     image_sites = runtime.settings.image_sites
-    images = arriving["site"] in image_sites
-    is_same = images == (node["site"] in image_sites)
+    is_same = (arriving["site"] in image_sites) == (node["site"] in image_sites)
     for batch in batches:
-        yield batch if is_same else [_render(comment, images=images) for comment in batch]
+        yield batch if is_same else [_render(runtime, arriving, each) for each in batch]
 
 
-def _render(comment: Comment, *, images: bool) -> Comment:
+def _render(runtime: Runtime, arriving: Node, comment: Comment) -> Comment:
     if comment["text"] is None:
         return comment
     try:
-        return {**comment, "html": render(comment["text"], images=images)}
+        return {**comment, "html": rendered(runtime, arriving["site"], comment["text"])}
     except CommentTooLarge:
         # With its images; without them it has been shown so far.
         return comment
 
 
-def _switch(
-    runtime: Runtime, node: Document, arriving: Document, counts: dict[str, int]
-) -> Document:
-    """Let the new id have the node and the old one forward to it, in one transaction."""
-    collection = nodes.collection(runtime.database)
+def _switch(runtime: Runtime, node: Node, arriving: Node, counts: CommentCounts) -> Node:
+    """Store the node at the new id and make the old one forward to it, in one transaction."""
+    collection = nodes.NODES.of(runtime.database)
 
-    def work(session: ClientSession) -> Document:
+    def work(session: ClientSession) -> Node:
         left = collection.find_one_and_update(
             promotion.owned(node),
             vacancies.vacating(runtime, moved_to=arriving["_id"]),
@@ -168,11 +154,10 @@ def _switch(
         )
         if left is None:
             raise Moved
-        kept = {name: left[name] for name in _KEPT}
         state = {"moving": None, "counts": counts, "written": runtime.now()}
         arrived = collection.find_one_and_update(
             {**promotion.owned(arriving), "generation": arriving["generation"]},
-            {"$set": {**kept, **state}, "$unset": {"vacant": ""}},
+            {"$set": {**_kept(left), **state}, "$unset": {"vacant": ""}},
             projection=nodes.WITHOUT_COMMENTS,
             return_document=ReturnDocument.AFTER,
             session=session,
@@ -182,3 +167,18 @@ def _switch(
         return arrived
 
     return in_transaction(runtime.database, work)
+
+
+def _kept(node: Node) -> Document:
+    """Return what a node takes with it; its comments, counts and generation are made again."""
+    return {
+        "title": node["title"],
+        "url": node["url"],
+        "threaded": node["threaded"],
+        "max_depth": node["max_depth"],
+        "locked": node["locked"],
+        "moderation": node["moderation"],
+        "last_seq": node["last_seq"],
+        "last_posted": node["last_posted"],
+        "wanted_store": node["wanted_store"],
+    }

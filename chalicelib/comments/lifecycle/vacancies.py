@@ -1,18 +1,19 @@
 """Ids without a node: the deletion of a node with everything that belongs to it.
 
-One write makes the node vacant, which ends it for readers and writers alike: its comments lie
-under a generation that is no longer served, and a mark like that of a move, which never
+One write makes the node vacant, which ends it for readers and writers alike: its comments are
+stored under a generation that is no longer served, and a mark like that of a move, which never
 expires, keeps every write from being confirmed. Before it, the generation is noted for the
-sweep, so that a crash leaves nothing behind; the sweep comes when no late writer is left.
+sweep, so that a crash leaves nothing behind; the sweep removes it when no late writer is left.
 """
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypedDict
 
 from pymongo import ASCENDING
 
 from chalicelib.comments import nodes
 from chalicelib.comments.moderation import queue
+from chalicelib.comments.shapes import CommentCounts, Node, StoreName, Vacancy
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
@@ -21,7 +22,20 @@ from chalicelib.runtime import Runtime
 
 _ATTEMPTS = 5
 _SWEPT_AT_ONCE = 100
-_NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+# When the mark of a vacant document expires.
+NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+
+
+class Emptied(TypedDict):
+    """The fields that a document loses when it is made vacant."""
+
+    title: str
+    url: str
+    locked: bool
+    wanted_store: StoreName | None
+    written: datetime | None
+    counts: CommentCounts
+    vacant: Vacancy
 
 
 def delete(runtime: Runtime, node_id: str) -> None:
@@ -37,17 +51,17 @@ def delete(runtime: Runtime, node_id: str) -> None:
     else:
         raise Unavailable("The discussion is being moved")
     queue.forget(runtime.database, node)
-    store_of(runtime, node).drop(node, promotion.COMMENTS_A_STEP)
+    store_of(runtime, node).drop(node, runtime.bounds.comments.removal_step_comments)
     fields = {"node": node_id, "site": node["site"], "comments": node["counts"]}
     log.info("node deleted", extra={"fields": fields})
 
 
 def sweep(runtime: Runtime) -> int:
-    """Remove the marks of deleted nodes of which nothing is left; return how many.
+    """Remove the marks of deleted nodes once nothing else of them is left; return how many.
 
-    A forward to another id stays, until somebody deletes it.
+    A forward to another id stays until it is deleted.
     """
-    collection = nodes.collection(runtime.database)
+    collection = nodes.NODES.of(runtime.database)
     due = collection.find({"vacant.due": {"$lte": runtime.now()}}, nodes.WITHOUT_COMMENTS)
     removed = 0
     for node in due.sort("vacant.due", ASCENDING).limit(_SWEPT_AT_ONCE):
@@ -65,7 +79,7 @@ def sweep(runtime: Runtime) -> int:
 
 def stop_forwarding(runtime: Runtime, node_id: str) -> None:
     """Free an id that forwards to another; nothing happens if it does not."""
-    nodes.collection(runtime.database).update_one(
+    nodes.NODES.of(runtime.database).update_one(
         {"_id": node_id, "vacant.moved_to": {"$type": "string"}},
         {
             "$unset": {"vacant.moved_to": ""},
@@ -74,8 +88,8 @@ def stop_forwarding(runtime: Runtime, node_id: str) -> None:
     )
 
 
-def emptied(runtime: Runtime, generation: Any) -> Document:
-    """Return the fields of a vacant document; `generation` is a number or an expression."""
+def emptied(runtime: Runtime) -> Emptied:
+    """Return the fields of a vacant document, but for its generation and its mark."""
     return {
         "title": "",
         "url": "",
@@ -83,29 +97,24 @@ def emptied(runtime: Runtime, generation: Any) -> Document:
         "wanted_store": None,
         "written": None,
         "counts": {"visible": 0, "pending": 0},
-        "moving": held_for_ever(generation),
         "vacant": {"since": runtime.now(), "due": promotion.quiet_at(runtime)},
     }
 
 
-def held_for_ever(generation: Any) -> Document:
-    """Return a mark like that of a move, which never expires."""
-    return {"owner": "", "expires_at": _NEVER, "generation": generation}
-
-
-def vacating(runtime: Runtime, **forward: Any) -> list[Document]:
+def vacating(runtime: Runtime, **forward: str) -> list[Document]:
     """Return the update that leaves an id without a node, with a forward if one is given."""
     last = {"$add": ["$last_generation", 1]}
-    left = emptied(runtime, last)
+    left: Document = {**emptied(runtime)}
     left["vacant"] |= forward
+    left["moving"] = {"owner": "", "expires_at": NEVER, "generation": last}
     return [
         {"$set": {**left, "generation": last, "last_generation": last}},
         {"$unset": ["metadata", "wanted_id"]},
     ]
 
 
-def _vacate(runtime: Runtime, node: Document) -> bool:
-    """Leave the id without a node, unless its comments lie elsewhere than was read."""
-    as_read = {name: node[name] for name in ("_id", "store", "generation")}
-    vacated = nodes.collection(runtime.database).update_one(as_read, vacating(runtime))
+def _vacate(runtime: Runtime, node: Node) -> bool:
+    """Leave the id without a node, unless its comments are now stored elsewhere."""
+    as_read = {"_id": node["_id"], "store": node["store"], "generation": node["generation"]}
+    vacated = nodes.NODES.of(runtime.database).update_one(as_read, vacating(runtime))
     return vacated.matched_count == 1

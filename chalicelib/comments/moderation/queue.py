@@ -7,7 +7,7 @@ from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
-from chalicelib.comments.store import Author, Comment
+from chalicelib.comments.shapes import Author, Comment, Node
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document
 from chalicelib.http import PageQuery
@@ -47,12 +47,12 @@ PENDING = Collection(
 )
 
 
-def settle(database: Database[Document], node: Document, comment: Comment) -> None:
-    """Make the queue agree with a comment: it stands there exactly while it is pending."""
+def settle(database: Database[Document], node: Node, comment: Comment) -> None:
+    """Make the queue agree with a comment: it is there exactly while it is pending."""
     key = {"_id": f"{node['_id']}/{comment['id']}", "site": node["site"]}
     author, text = comment["author"], comment["text"]
     if comment["state"] != "pending" or author is None or text is None:
-        database[PENDING.name].delete_one(key)
+        PENDING.of(database).delete_one(key)
         return
     waiting = {
         "node_id": node["_id"],
@@ -62,22 +62,22 @@ def settle(database: Database[Document], node: Document, comment: Comment) -> No
         "author": author,
         "excerpt": text[:EXCERPT_CHARACTERS],
     }
-    database[PENDING.name].update_one(key, {"$set": waiting}, upsert=True)
+    PENDING.of(database).update_one(key, {"$set": waiting}, upsert=True)
 
 
-def remove(database: Database[Document], node: Document, comment_id: str) -> None:
+def remove(database: Database[Document], node: Node, comment_id: str) -> None:
     """Take a comment off the queue."""
     key = {"_id": f"{node['_id']}/{comment_id}", "site": node["site"]}
-    database[PENDING.name].delete_one(key)
+    PENDING.of(database).delete_one(key)
 
 
-def forget(database: Database[Document], node: Document) -> None:
+def forget(database: Database[Document], node: Node) -> None:
     """Take every comment of a node off the queue."""
-    database[PENDING.name].delete_many({"site": node["site"], "node_id": node["_id"]})
+    PENDING.of(database).delete_many({"site": node["site"], "node_id": node["_id"]})
 
 
-def queue_again(runtime: Runtime, node: Document) -> None:
-    """Let the queue hold the node's pending comments, and no others."""
+def queue_again(runtime: Runtime, node: Node) -> None:
+    """Queue the node's pending comments, and take all others off the queue."""
     forget(runtime.database, node)
     for batch in store_of(runtime, node).export(node):
         for comment in batch:
@@ -86,7 +86,7 @@ def queue_again(runtime: Runtime, node: Document) -> None:
 
 
 def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> dict[str, Any]:
-    """Return what waits on the moderator's sites, longest waiting first: `{comments, next}`."""
+    """Return the pending comments of the moderator's sites, oldest first: `{comments, next}`."""
     cursors = Cursors(_SCOPE, runtime.settings.signing_keys)
     sites: Document = {}
     if moderator.sites is not None and "admin" not in moderator.roles:
@@ -96,12 +96,12 @@ def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> di
         posted, last_id = DatetimeMS(after[0]), after[1]
         ranges = [{"posted": {"$gt": posted}}, {"posted": posted, "_id": {"$gt": last_id}}]
     where = {"$or": [{**sites, **part} for part in ranges]}
-    found = runtime.database[PENDING.name].find(where).sort(_ORDER).limit(query.limit + 1)
+    found = PENDING.of(runtime.database).find(where).sort(_ORDER).limit(query.limit + 1)
     shown, last = paged(list(found), query.limit)
     position = [int(DatetimeMS(last["posted"])), last["_id"]] if last else None
     return {"comments": [_answer(row) for row in shown], "next": cursors.following(position)}
 
 
-def _answer(row: Document) -> dict[str, Any]:
+def _answer(row: Pending) -> dict[str, Any]:
     # The last release queued comments without saying when they were edited.
     return {"edited": None, **{name: value for name, value in row.items() if name != "_id"}}

@@ -1,7 +1,7 @@
 """Pages of a hundred comments: the hybrid of documents and embedding, by number alone.
 
 MongoDB Applied Design Patterns, "Storing Comments": "Hybrid Schema Design". There a writer
-fills the last page and then opens the next one, which goes over the limit under load. Here a
+fills the last page and then opens the next one, which exceeds the limit under load. Here a
 comment's number names its page, so writers never have to agree on one.
 """
 
@@ -12,11 +12,18 @@ from typing import Annotated, Any, TypedDict
 import bson
 from bson import ObjectId
 from pymongo import ASCENDING, IndexModel, ReturnDocument
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
-from chalicelib.comments.store import GONE, Added, Changed, Comment, Page, State, after_change
+from chalicelib.comments.shapes import (
+    Comment,
+    CommentFields,
+    Node,
+    NodeGeneration,
+    NodeLayout,
+    State,
+)
+from chalicelib.comments.store import GONE, Added, Changed, Page, after_change
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
@@ -38,7 +45,13 @@ class PartOfPage(TypedDict):
     comments: Annotated[list[Comment], AtMost(PAGE_COMMENTS)]
 
 
-# The generation stands behind the page, so that the shard key is a prefix of the unique index.
+class _Comments(TypedDict):
+    """What is read of a part of a page."""
+
+    comments: list[Comment]
+
+
+# The generation comes after the page, so that the shard key is a prefix of the unique index.
 PAGES = Collection(
     "comments.page",
     PartOfPage,
@@ -64,9 +77,9 @@ class BucketStore:
     """Comments in pages: for long flat discussions that are mostly read page by page."""
 
     def __init__(self, database: Database[Document]) -> None:
-        self._pages: MongoCollection[Document] = database[PAGES.name]
+        self._pages = PAGES.of(database)
 
-    def add(self, node: Document, comment: Comment) -> Added:
+    def add(self, node: Node, comment: Comment) -> Added:
         """Store a comment on the page that its number names."""
         stored = self.get(node, comment["id"])
         if stored is not None:
@@ -78,7 +91,7 @@ class BucketStore:
                 break
         return Added.INSERTED
 
-    def page(self, node: Document, page: Page) -> list[Comment]:
+    def page(self, node: Node, page: Page) -> list[Comment]:
         """Return a page of the node, from as many stored pages as it takes.
 
         The first read asks for enough pages to fill the answer if all of it may be seen.
@@ -86,7 +99,7 @@ class BucketStore:
         found: list[Comment] = []
         span = -(-page.limit // PAGE_COMMENTS) + 1
         for first, last in _spans(node, page, span):
-            rows = self._pages.find(
+            rows: Iterable[_Comments] = self._pages.find(
                 {**_of(node), "page": {"$gte": first, "$lte": last}},
                 {"_id": 0, "comments": _part_of(page)},
             ).sort([("page", ASCENDING), ("part", ASCENDING)])
@@ -95,29 +108,30 @@ class BucketStore:
                 break
         return found[: page.limit]
 
-    def get(self, node: Document, comment_id: str) -> Comment | None:
+    def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
-        row = self._pages.find_one(
+        row: _Comments | None = self._pages.find_one(
             {**_of(node), "comments.id": comment_id}, {"_id": 0, "comments.$": 1}
         )
         return row["comments"][0] if row else None
 
-    def thread(self, node: Document, root: Comment, page: Page) -> list[Comment]:
+    def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return the comment alone: a flat discussion has no replies."""
         del node
         return [] if page.after else [root]
 
     def change(
-        self, node: Document, comment_id: str, fields: Mapping[str, Any], where: Mapping[str, Any]
+        self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
         """Set fields of a comment that is not deleted."""
         stored = self.get(node, comment_id)
         if stored is None:
             return None
-        state = "removed" if fields.get("state") == "deleted" else None
-        values = {**fields, **({"state": state} if state else {})}
+        values = fields
+        if fields.get("state") == "deleted":
+            values = {**fields, "state": "removed"}
         element = {"$and": [{"id": comment_id}, {"state": {"$nin": list(GONE)}}, dict(where)]}
-        row = self._pages.find_one_and_update(
+        row: _Comments | None = self._pages.find_one_and_update(
             {**_of(node), "page": page_of(stored["seq"]), "comments": {"$elemMatch": element}},
             {
                 "$set": {f"comments.$.{name}": value for name, value in values.items()},
@@ -132,9 +146,9 @@ class BucketStore:
         before = row["comments"][0]
         return Changed(before, after_change(before, fields))
 
-    def count(self, node: Document) -> Mapping[State, int]:
+    def count(self, node: NodeLayout) -> Mapping[State, int]:
         """Count the comments of each state."""
-        groups = self._pages.aggregate(
+        groups: Iterable[Mapping[str, Any]] = self._pages.aggregate(
             [
                 {"$match": _of(node)},
                 {"$unwind": "$comments"},
@@ -143,25 +157,25 @@ class BucketStore:
         )
         return {group["_id"]: group["comments"] for group in groups}
 
-    def repair_replies(self, node: Document) -> int:
+    def repair_replies(self, node: NodeLayout) -> int:
         """Find nothing to repair: a flat discussion has no replies."""
         del node
         return 0
 
-    def export(self, node: Document) -> Iterator[list[Comment]]:
+    def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
         """Give every comment by number, a page at a time."""
         rows = self._pages.find(_of(node)).sort([("page", ASCENDING), ("part", ASCENDING)])
         for _, parts in itertools.groupby(rows, key=lambda row: row["page"]):
             yield _merged(parts)
 
-    def load(self, node: Document, batches: Iterable[list[Comment]]) -> None:
+    def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
         """Store exported comments, page by page."""
         everything = itertools.chain.from_iterable(batches)
         for number, comments in itertools.groupby(everything, key=lambda c: page_of(c["seq"])):
-            self._pages.insert_many(list(_parts({**_of(node), "page": number}, comments)))
+            self._pages.insert_many(list(_parts(node, number, comments)))
 
-    def drop(self, node: Document, most: int) -> bool:
-        """Remove pages of about so many comments; return whether any may be left."""
+    def drop(self, node: NodeGeneration, most: int) -> bool:
+        """Remove pages of about `most` comments; return whether any may be left."""
         most_parts = -(-most // PAGE_COMMENTS)
         rows = self._pages.find(_of(node), {"_id": 0, "page": 1}).sort("page").limit(most_parts)
         pages = [row["page"] for row in rows]
@@ -170,7 +184,7 @@ class BucketStore:
         return len(pages) == most_parts
 
     def _push(self, part: Document, comment: Comment, size: int) -> bool:
-        """Push a comment on a part of a page, making it where it is new; tell whether it fits."""
+        """Push a comment on a part of a page, which may be new; return whether it fits."""
         where = {**part, "bytes": {"$lte": MAX_PAGE_BYTES - size}}
         update: Document = {
             "$push": {"comments": {"$each": [comment], "$sort": {"seq": 1}}},
@@ -179,7 +193,7 @@ class BucketStore:
         try:
             self._pages.update_one(where, update, upsert=True)
         except DuplicateKeyError:
-            # Another writer has just made the part, or it is full: the filter tells which.
+            # Another writer has just made the part, or it is full: the filter decides.
             return self._pages.update_one(where, update).matched_count == 1
         return True
 
@@ -189,7 +203,7 @@ def page_of(seq: int) -> int:
     return (seq - 1) // PAGE_COMMENTS
 
 
-def _of(node: Document) -> Document:
+def _of(node: NodeGeneration) -> Document:
     return {"node_id": node["_id"], "generation": node["generation"]}
 
 
@@ -197,7 +211,7 @@ def _size(values: Mapping[str, Any]) -> int:
     return len(bson.encode(values))
 
 
-def _spans(node: Document, page: Page, span: int) -> Iterator[tuple[int, int]]:
+def _spans(node: Node, page: Page, span: int) -> Iterator[tuple[int, int]]:
     """Give ranges of stored pages in the order of the listing, each twice as long as the last."""
     lowest, highest = 0, page_of(node["last_seq"])
     if page.after is not None and page.order == "oldest":
@@ -226,20 +240,33 @@ def _part_of(page: Page) -> Document:
     return {"$filter": {**seen, "limit": page.limit}}
 
 
-def _merged(rows: Iterable[Document], *, newest_first: bool = False) -> list[Comment]:
+def _merged(rows: Iterable[_Comments], *, newest_first: bool = False) -> list[Comment]:
     comments = itertools.chain.from_iterable(row["comments"] for row in rows)
     return sorted(comments, key=lambda comment: comment["seq"], reverse=newest_first)
 
 
-def _parts(page: Document, comments: Iterable[Comment]) -> Iterator[Document]:
+def _parts(node: NodeGeneration, page: int, comments: Iterable[Comment]) -> Iterator[PartOfPage]:
     """Lay the comments of one page out in parts that keep to the bound of bytes."""
-    part: Document = {**page, "part": 0, "count": 0, "bytes": 0, "comments": []}
+    part = _new_part(node, page, 0)
     for comment in comments:
         size = _size(comment)
         if part["comments"] and part["bytes"] + size > MAX_PAGE_BYTES:
             yield part
-            part = {**page, "part": part["part"] + 1, "count": 0, "bytes": 0, "comments": []}
+            part = _new_part(node, page, part["part"] + 1)
         part["comments"].append(comment)
         part["count"] += 1
         part["bytes"] += size
     yield part
+
+
+def _new_part(node: NodeGeneration, page: int, number: int) -> PartOfPage:
+    return {
+        "_id": ObjectId(),
+        "node_id": node["_id"],
+        "generation": node["generation"],
+        "page": page,
+        "part": number,
+        "count": 0,
+        "bytes": 0,
+        "comments": [],
+    }

@@ -9,17 +9,22 @@ from typing import Any
 
 from bson import ObjectId
 from pymongo import ASCENDING, DESCENDING, IndexModel, ReturnDocument, UpdateOne
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.comments.order import root_seq, thread_range
+from chalicelib.comments.shapes import (
+    Comment,
+    CommentFields,
+    Node,
+    NodeGeneration,
+    NodeLayout,
+    State,
+)
 from chalicelib.comments.store import (
     GONE,
     Added,
     Changed,
-    Comment,
     Page,
-    State,
     Viewer,
     after_change,
     invisible_change,
@@ -27,7 +32,7 @@ from chalicelib.comments.store import (
 from chalicelib.database import Collection, Document
 
 _BATCH = 500
-# By what to keep, which the server does faster than by what to leave out.
+# Names the fields to keep: the server projects these faster than fields to leave out.
 _COMMENT = {"_id": 0, **dict.fromkeys(Comment.__annotations__, 1)}
 _COUNTS = {"_id": 0, "id": 1, "reply_count": 1, "invisible_replies": 1}
 _NODE = [("node_id", ASCENDING), ("generation", ASCENDING)]
@@ -37,7 +42,7 @@ _BY_THREAD = [("full_slug", ASCENDING)]
 _BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
 
 _ORDERS = (_BY_SEQ, _BY_THREAD, _BY_NEWEST_ROOT)
-# So many pending comments are looked at sooner than the server has chosen among indexes.
+# The server looks at this many pending comments sooner than it chooses among indexes.
 _FEW_PENDING = 20
 
 
@@ -50,9 +55,9 @@ class StoredComment(Comment):
     root_seq: int
 
 
-# The state stands before the order in each index, or a page of a node where most comments
+# The state comes before the order in each index: otherwise a page of a node whose comments mostly
 # wait for a moderator would read them all. For the same reason authors find their own waiting
-# comments by indexes of their own, which hold nothing else.
+# comments by indexes that hold nothing else.
 COMMENTS = Collection(
     "comments.comment",
     StoredComment,
@@ -77,9 +82,9 @@ class DocumentStore:
     """Comments as documents of their own: for discussions of any size and depth."""
 
     def __init__(self, database: Database[Document]) -> None:
-        self._comments: MongoCollection[Document] = database[COMMENTS.name]
+        self._comments = COMMENTS.of(database)
 
-    def add(self, node: Document, comment: Comment) -> Added:
+    def add(self, node: Node, comment: Comment) -> Added:
         """Store a comment and count it at its parent, in one round trip.
 
         A parent that was deleted a moment ago, with nobody's reply, becomes a tombstone.
@@ -99,28 +104,28 @@ class DocumentStore:
         same = stored is not None and stored["seq"] == comment["seq"]
         return Added.DUPLICATE if same else Added.COLLISION
 
-    def page(self, node: Document, page: Page) -> list[Comment]:
+    def page(self, node: Node, page: Page) -> list[Comment]:
         """Return a page of the node."""
         return self._find(node, page, _after(node, page), _sort(node, page))
 
-    def get(self, node: Document, comment_id: str) -> Comment | None:
+    def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
-        return self._comments.find_one(_key(node, comment_id), _COMMENT)  # type: ignore[return-value]
+        return self._comments.find_one(_key(node, comment_id), _COMMENT)
 
-    def thread(self, node: Document, root: Comment, page: Page) -> list[Comment]:
+    def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return a comment and its descendants: an exact range of paths."""
         first, end = thread_range(root["full_slug"])
         bounds = {"$gt": page.after[-1]} if page.after else {"$gte": first}
         return self._find(node, page, [{"full_slug": {**bounds, "$lt": end}}], _BY_THREAD)
 
     def change(
-        self, node: Document, comment_id: str, fields: Mapping[str, Any], where: Mapping[str, Any]
+        self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
         """Set fields of a comment that is not deleted, then count its state at its parent."""
         update: Document = {name: {"$literal": value} for name, value in fields.items()}
         if fields.get("state") == "deleted":
             update["state"] = {"$cond": ["$reply_count", "deleted", "removed"]}
-        before: Any = self._comments.find_one_and_update(
+        before = self._comments.find_one_and_update(
             {"$and": [_key(node, comment_id), {"state": {"$nin": list(GONE)}}, dict(where)]},
             [{"$set": update}],
             projection=_COMMENT,
@@ -135,35 +140,38 @@ class DocumentStore:
             self._comments.update_one(parent, {"$inc": {"invisible_replies": change}})
         return Changed(before, after)
 
-    def count(self, node: Document) -> Mapping[State, int]:
+    def count(self, node: NodeLayout) -> Mapping[State, int]:
         """Count the comments of each state."""
-        groups = self._comments.aggregate(
+        groups: Iterable[Mapping[str, Any]] = self._comments.aggregate(
             [{"$match": _of(node)}, {"$group": {"_id": "$state", "comments": {"$sum": 1}}}]
         )
         return {group["_id"]: group["comments"] for group in groups}
 
-    def repair_replies(self, node: Document) -> int:
+    def repair_replies(self, node: NodeLayout) -> int:
         """Compare the counts of replies with a recount, parent by parent."""
         hidden = {"$cond": [{"$eq": ["$state", "visible"]}, 0, 1]}
         group = {"_id": "$parent_id", "replies": {"$sum": 1}, "invisible": {"$sum": hidden}}
-        groups = self._comments.aggregate([{"$match": _of(node)}, {"$group": group}])
+        pipeline = [{"$match": _of(node)}, {"$group": group}]
+        groups: Iterable[Mapping[str, Any]] = self._comments.aggregate(pipeline)
         recount = {each["_id"]: (each["replies"], each["invisible"]) for each in groups}
         repaired = 0
         for row in self._comments.find(_of(node), _COUNTS):
             right = recount.get(row["id"], (0, 0))
-            if (row["reply_count"], row.get("invisible_replies", 0)) != right:
+            if _replies(row) != right:
                 counts = dict(zip(("reply_count", "invisible_replies"), right, strict=True))
-                unchanged = {"invisible_replies": row.get("invisible_replies")}
-                unchanged["reply_count"] = row["reply_count"]
-                where = {**_key(node, row["id"]), **unchanged}
+                had = {
+                    "reply_count": row["reply_count"],
+                    "invisible_replies": row.get("invisible_replies"),
+                }
+                where = {**_key(node, row["id"]), **had}
                 repaired += self._comments.update_one(where, {"$set": counts}).modified_count
         return repaired
 
-    def export(self, node: Document) -> Iterator[list[Comment]]:
+    def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
         """Give every comment by number, in batches of 500."""
-        batch: list[Any] = []
-        # By the index of ids, which no change moves a comment in: a read by state would pass over
-        # a comment whose state changes meanwhile, or come to it twice.
+        batch: list[Comment] = []
+        # By the index of ids: no change moves a comment in it. A read by state would miss a
+        # comment whose state changes meanwhile, or return it twice.
         rows = self._comments.find(_of(node), _COMMENT).hint(_BY_ID).sort("seq", ASCENDING)
         for row in rows:
             batch.append(row)
@@ -173,33 +181,32 @@ class DocumentStore:
         if batch:
             yield batch
 
-    def load(self, node: Document, batches: Iterable[list[Comment]]) -> None:
-        """Store exported comments; then mend the counts of replies that were half done."""
-        counted: dict[str, tuple[int, int]] = {}
+    def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
+        """Store exported comments; then repair the counts of replies that were half done."""
+        had: dict[str, tuple[int, int]] = {}
         replies: Counter[str] = Counter()
         invisible: Counter[str] = Counter()
         for batch in batches:
-            self._comments.insert_many([{**_of(node), **_row(comment)} for comment in batch])
+            self._comments.insert_many([_stored(node, comment) for comment in batch])
             for comment in batch:
-                had = (comment["reply_count"], comment.get("invisible_replies", 0))
-                counted[comment["id"]] = had
+                had[comment["id"]] = _replies(comment)
                 if comment["parent_id"]:
                     replies[comment["parent_id"]] += 1
                     change = invisible_change(None, comment["state"])
                     invisible[comment["parent_id"]] += change
-        mended = [
+        repairs = [
             UpdateOne(
                 _key(node, comment_id),
                 _reply_counted(replies[comment_id] - number, invisible[comment_id] - unseen),
             )
-            for comment_id, (number, unseen) in counted.items()
+            for comment_id, (number, unseen) in had.items()
             if (replies[comment_id], invisible[comment_id]) != (number, unseen)
         ]
-        if mended:
-            self._comments.bulk_write(mended, ordered=False)
+        if repairs:
+            self._comments.bulk_write(repairs, ordered=False)
 
-    def drop(self, node: Document, most: int) -> bool:
-        """Remove at most so many comments of a generation; return whether any may be left."""
+    def drop(self, node: NodeGeneration, most: int) -> bool:
+        """Remove at most `most` comments of a generation; return whether any may be left."""
         rows = self._comments.find(_of(node), {"_id": 0, "id": 1}).sort("id").limit(most)
         ids = [row["id"] for row in rows]
         if ids:
@@ -207,32 +214,47 @@ class DocumentStore:
         return len(ids) == most
 
     def _find(
-        self, node: Document, page: Page, ranges: list[Document], sort: list[tuple[str, int]]
+        self, node: Node, page: Page, ranges: list[Document], sort: list[tuple[str, int]]
     ) -> list[Comment]:
         """Return what the viewer may see in the ranges, merged by index in order."""
         seen = _seen_by(page.viewer)
         branches = [{**_of(node), **part, **state} for part in ranges for state in seen]
         # In one batch: the server's own first batch ends at 101.
         found = self._comments.find({"$or": branches}, _COMMENT, batch_size=page.limit)
-        # Where many wait, an author's own are found by an index of their own. The server tries
-        # all indexes for them at every call: it keeps no choice for who has none pending.
+        # If many wait, an author's own are found by their own index. The server then tries all
+        # indexes at every call: it caches no plan for an author without pending comments.
         has_own = page.viewer.user_id is not None and not page.viewer.moderator
         if not has_own or node["counts"]["pending"] <= _FEW_PENDING:
             found.hint(_by_state(sort))
         rows = found.sort(sort).limit(page.limit)
-        return list(rows)  # type: ignore[arg-type]
+        return list(rows)
 
 
-def _of(node: Document) -> Document:
+def _of(node: NodeGeneration) -> Document:
     return {"node_id": node["_id"], "generation": node["generation"]}
 
 
-def _key(node: Document, comment_id: str) -> Document:
+def _key(node: NodeGeneration, comment_id: str) -> Document:
     return {**_of(node), "id": comment_id}
 
 
 def _row(comment: Comment) -> Document:
     return {**comment, "root_seq": root_seq(comment["full_slug"])}
+
+
+def _stored(node: NodeGeneration, comment: Comment) -> StoredComment:
+    return {
+        **comment,
+        "_id": ObjectId(),
+        "node_id": node["_id"],
+        "generation": node["generation"],
+        "root_seq": root_seq(comment["full_slug"]),
+    }
+
+
+def _replies(comment: Comment) -> tuple[int, int]:
+    """Return the numbers of replies, and of invisible ones, that are noted in a comment."""
+    return comment["reply_count"], comment.get("invisible_replies", 0)
 
 
 def _reply_counted(number: int, invisible: int) -> list[Document]:
@@ -259,14 +281,14 @@ def _by_state(sort: list[tuple[str, int]]) -> list[tuple[str, int]]:
     return [*_NODE, ("state", ASCENDING), *(sort if sort in _ORDERS else _BY_SEQ)]
 
 
-def _sort(node: Document, page: Page) -> list[tuple[str, int]]:
+def _sort(node: Node, page: Page) -> list[tuple[str, int]]:
     if not node["threaded"]:
         return [("seq", ASCENDING if page.order == "oldest" else DESCENDING)]
     return _BY_THREAD if page.order == "oldest" else _BY_NEWEST_ROOT
 
 
-def _after(node: Document, page: Page) -> list[Document]:
-    """Return the ranges that lie after the page's position, as parts of a filter."""
+def _after(node: Node, page: Page) -> list[Document]:
+    """Return the ranges after the page's position, as parts of a filter."""
     if page.after is None:
         return [{}]
     if not node["threaded"]:

@@ -1,44 +1,61 @@
 """All comments inside the node's own document.
 
-MongoDB Applied Design Patterns, "Storing Comments": "Embedding All Comments". Flat, they lie in
-`metadata.comments`; threaded, in `metadata.replies` and each in the `replies` of its parent.
+MongoDB Applied Design Patterns, "Storing Comments": "Embedding All Comments". `embedded_tree` says
+how they are laid out there.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import bson
 from pymongo import ASCENDING
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.comments import nodes
-from chalicelib.comments.models import DEEPEST
-from chalicelib.comments.order import position, thread_range
-from chalicelib.comments.store import (
+from chalicelib.comments.order import thread_range
+from chalicelib.comments.shapes import (
     MAX_EMBEDDED_COMMENTS,
+    Comment,
+    CommentFields,
+    EmbeddedComment,
+    Node,
+    NodeGeneration,
+    NodeLayout,
+    State,
+)
+from chalicelib.comments.store import (
     Added,
     Changed,
-    Comment,
     Full,
     Moved,
     Page,
-    State,
     after_change,
     counts_change,
     invisible_change,
     matches,
+)
+from chalicelib.comments.stores.embedded_tree import (
+    ARRAYS,
+    cut,
+    found,
+    laid_out,
+    parent_path,
+    root_array,
+    roots_of,
+    walk,
+    with_replies,
+    without_replies,
 )
 from chalicelib.database import Document
 
 # What a push adds beside the comment itself: keys of arrays, counters that grow.
 _SLACK_BYTES = 256
 _ATTEMPTS = 20
-ARRAYS = ("metadata.comments", *("metadata" + ".replies" * (n + 1) for n in range(DEEPEST + 1)))
 _WHOLE: Document = {"metadata": 1}
 # Enough to find a path, in a fraction of the bytes.
 _IDS: Document = {f"{array}.{name}": 1 for array in ARRAYS for name in ("id", "seq", "state")}
+_REPLY_COUNTS = ("reply_count", "invisible_replies")
 # What a write relies on at the path that it has found.
 _GUARDED = ("id", "state", "reply_count", "renderer", "edited")
 
@@ -50,10 +67,11 @@ class EmbeddedStore:
     """
 
     def __init__(self, database: Database[Document], max_bytes: int) -> None:
-        self._nodes: MongoCollection[Document] = nodes.collection(database)
+        self._database = database
+        self._nodes = nodes.NODES.of(database)
         self._max_bytes = max_bytes
 
-    def add(self, node: Document, comment: Comment) -> Added:
+    def add(self, node: Node, comment: Comment) -> Added:
         """Push a comment and count it in one write, which names the node's generation.
 
         The parent's id is part of the filter, at the very path of the push: a push on a path
@@ -66,54 +84,56 @@ class EmbeddedStore:
             if self._nodes.update_one({**where, **room}, change).matched_count:
                 return Added.COUNTED
             self._check(node)
-            stored = next(_found(self._tree(node, _IDS), comment["id"]), None)
+            stored = next(found(self._tree(node, _IDS), comment["id"]), None)
             if stored is not None:
                 same = stored[1]["seq"] == comment["seq"]
                 return Added.DUPLICATE if same else Added.COLLISION
             self._check(node, room)
         raise Moved
 
-    def page(self, node: Document, page: Page) -> list[Comment]:
-        """Return a page: cut out by the server where flat, by a walk where threaded."""
+    def page(self, node: Node, page: Page) -> list[Comment]:
+        """Return a page: cut out by the server if flat, by a walk if threaded."""
         if not node["threaded"]:
             return self._flat_page(node, page)
         roots = self._tree(node)
         if page.order == "newest":
             roots.reverse()
-        walked = (comment for _, comment in _walk(roots, "metadata.replies"))
-        return _cut(walked, node, page)
+        walked = (comment for _, comment in walk(roots, "metadata.replies"))
+        return cut(walked, node, page)
 
-    def get(self, node: Document, comment_id: str) -> Comment | None:
+    def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
         if not node["threaded"]:
             same = {"$eq": ["$$comment.id", {"$literal": comment_id}]}
             return next(iter(self._filtered(node, same, limit=1)), None)
-        found = next(_found(self._tree(node), comment_id), None)
-        return found[1] if found else None
+        _, comment = next(found(self._tree(node), comment_id), ("", None))
+        return comment
 
-    def thread(self, node: Document, root: Comment, page: Page) -> list[Comment]:
+    def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return a comment and its descendants; a flat discussion has none."""
         if not node["threaded"]:
             return [] if page.after else [root]
         first, end = thread_range(root["full_slug"])
-        walked = (comment for _, comment in _walk(self._tree(node), ""))
-        return _cut((c for c in walked if first <= c["full_slug"] < end), node, page)
+        walked = (comment for _, comment in walk(self._tree(node)))
+        return cut((c for c in walked if first <= c["full_slug"] < end), node, page)
 
     def change(
-        self, node: Document, comment_id: str, fields: Mapping[str, Any], where: Mapping[str, Any]
+        self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
         """Set fields of a comment and count the change in one write."""
         for _ in range(_ATTEMPTS):
-            path, before = next(_found(self._tree(node), comment_id, _root(node)), ("", None))
+            path, before = next(found(self._tree(node), comment_id, root_array(node)), ("", None))
             if before is None or not matches(before, where):
                 return None
             after = after_change(before, fields)
-            had: Document = {f"{path}.{name}": _equal(dict(before)[name]) for name in _GUARDED}
-            update: Document = {"$set": {f"{path}.{name}": dict(after)[name] for name in fields}}
+            old: Mapping[str, object] = before
+            new: Mapping[str, object] = after
+            had = _at(path, {name: _equal(old[name]) for name in _GUARDED})
+            update: Document = {"$set": _at(path, {name: new[name] for name in fields})}
             counts = counts_change(before["state"], after["state"])
             replies = invisible_change(before["state"], after["state"])
             if replies and before["parent_id"]:
-                counts[f"{_parent(path)}.invisible_replies"] = replies
+                counts[f"{parent_path(path)}.invisible_replies"] = replies
             if counts:
                 update["$inc"] = counts
             room = self._room(_growth(before, after))
@@ -123,53 +143,50 @@ class EmbeddedStore:
             self._check(node, room)
         raise Moved
 
-    def count(self, node: Document) -> Mapping[State, int]:
+    def count(self, node: NodeLayout) -> Mapping[State, int]:
         """Count the comments of each state."""
         counted: dict[State, int] = {}
-        for _, comment in _walk(self._tree(node), ""):
+        for _, comment in walk(self._tree(node)):
             counted[comment["state"]] = counted.get(comment["state"], 0) + 1
         return counted
 
-    def repair_replies(self, node: Document) -> int:
+    def repair_replies(self, node: NodeLayout) -> int:
         """Compare the counts of replies with a recount, comment by comment."""
         if not node["threaded"]:
             return 0
-        found = list(_walk(self._tree(node), _root(node)))
-        replies = Counter(comment["parent_id"] for _, comment in found)
-        hidden = [comment for _, comment in found if comment["state"] != "visible"]
+        comments = list(walk(self._tree(node), root_array(node)))
+        replies = Counter(comment["parent_id"] for _, comment in comments)
+        hidden = [comment for _, comment in comments if comment["state"] != "visible"]
         invisible = Counter(comment["parent_id"] for comment in hidden)
         repaired = 0
-        for path, comment in found:
-            had = {name: comment.get(name) for name in ("id", "reply_count", "invisible_replies")}
-            counts = {
-                "reply_count": replies[comment["id"]],
-                "invisible_replies": invisible[comment["id"]],
-            }
-            if {**had, "invisible_replies": had["invisible_replies"] or 0} == {**had, **counts}:
-                continue
-            where = {**_of(node), **_at(path, had)}
-            update = {"$set": _at(path, counts)}
-            repaired += self._nodes.update_one(where, update).modified_count
+        for path, comment in comments:
+            had = (comment["reply_count"], comment.get("invisible_replies", 0))
+            right = (replies[comment["id"]], invisible[comment["id"]])
+            if had != right:
+                as_read = {name: comment.get(name) for name in ("id", *_REPLY_COUNTS)}
+                where = {**_of(node), **_at(path, as_read)}
+                update = {"$set": _at(path, dict(zip(_REPLY_COUNTS, right, strict=True)))}
+                repaired += self._nodes.update_one(where, update).modified_count
         return repaired
 
-    def export(self, node: Document) -> Iterator[list[Comment]]:
+    def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
         """Give every comment by number, in one batch."""
-        comments = [comment for _, comment in _walk(self._tree(node), "")]
+        comments = [comment for _, comment in walk(self._tree(node))]
         if comments:
             yield sorted(comments, key=lambda comment: comment["seq"])
 
-    def load(self, node: Document, batches: Iterable[list[Comment]]) -> None:
-        """Lay exported comments out in the node, which is read from another store as yet.
+    def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
+        """Lay exported comments out in the node, which is still read from another store.
 
-        Raises Full where they are too many or too large.
+        Raises Full if they are too many or too large.
         """
         comments: list[Comment] = []
         for batch in batches:
             comments += batch
             if len(comments) > MAX_EMBEDDED_COMMENTS:
                 raise Full
-        metadata = _laid_out(comments, _array(node))
-        rest = nodes.look(self._nodes.database, node["_id"])
+        metadata = laid_out(comments, node)
+        rest = nodes.look(self._database, node["_id"])
         if rest is None:
             raise Moved
         if len(bson.encode({**rest, "metadata": metadata})) > self._max_bytes:
@@ -181,8 +198,8 @@ class EmbeddedStore:
         if not loaded.matched_count:
             raise Moved
 
-    def drop(self, node: Document, most: int) -> bool:
-        """Remove a copy that no switch has put to use; a switch removes what it leaves."""
+    def drop(self, node: NodeGeneration, most: int) -> bool:
+        """Remove a copy that no switch has made the served one; a switch removes what it leaves."""
         del most
         self._nodes.update_one(
             {"_id": node["_id"], "store": {"$ne": "embedded"}, "moving": None},
@@ -190,51 +207,51 @@ class EmbeddedStore:
         )
         return False
 
-    def _push(self, node: Document, comment: Comment) -> tuple[Document, Document]:
+    def _push(self, node: NodeLayout, comment: Comment) -> tuple[Document, Document]:
         """Return the filter and the update that put a comment in its place."""
-        path, guard, change = _root(node), dict[str, Any](), dict[str, Any]()
-        counts = {**counts_change(None, comment["state"]), "metadata.count": 1}
+        path, counts = root_array(node), counts_change(None, comment["state"])
+        guard: Document = {}
+        change: Document = {}
         if comment["parent_id"]:
-            found = next(_found(self._tree(node, _IDS), comment["parent_id"], path), None)
-            if found is None:
+            tree = self._tree(node, _IDS)
+            above, parent = next(found(tree, comment["parent_id"], path), ("", None))
+            if parent is None:
                 raise Moved
-            parent_path, parent = found
-            path = f"{parent_path}.replies"
-            revived = parent["state"] == "removed"
-            guard = {f"{parent_path}.id": parent["id"], f"{parent_path}.state": parent["state"]}
-            change = {"$set": {f"{parent_path}.state": "deleted"}} if revived else {}
-            counts[f"{parent_path}.reply_count"] = 1
+            path = f"{above}.replies"
+            guard = {f"{above}.id": parent["id"], f"{above}.state": parent["state"]}
+            if parent["state"] == "removed":
+                change["$set"] = {f"{above}.state": "deleted"}
+            counts[f"{above}.reply_count"] = 1
             if comment["state"] != "visible":
-                counts[f"{parent_path}.invisible_replies"] = 1
-        push = {path: {"$each": [_stored(comment)], "$sort": {"seq": ASCENDING}}}
+                counts[f"{above}.invisible_replies"] = 1
+        push = {path: {"$each": [with_replies(comment)], "$sort": {"seq": ASCENDING}}}
         taken = {f"{array}.id": {"$ne": comment["id"]} for array in ARRAYS}
-        change |= {"$push": push, "$inc": counts}
+        change |= {"$push": push, "$inc": {**counts, "metadata.count": 1}}
         if comment["author"]:
             change["$addToSet"] = {"metadata.authors": comment["author"]["id"]}
         return {**_of(node), **guard, **taken}, change
 
     def _room(self, size: int, comments: int = 0) -> Document:
-        """Return the filter of a node that has room for more bytes and comments."""
+        """Return the filter of a node with room for more bytes and comments."""
         if size <= 0:
             return {}
         number = {"$add": [{"$ifNull": ["$metadata.count", 0]}, comments]}
         fits = {"$lte": [{"$bsonSize": "$$ROOT"}, self._max_bytes - size]}
         return {"$expr": {"$and": [{"$lte": [number, MAX_EMBEDDED_COMMENTS]}, fits]}}
 
-    def _check(self, node: Document, room: Document | None = None) -> None:
+    def _check(self, node: NodeLayout, room: Document | None = None) -> None:
         """Raise Moved for a node that is not as it was read, or Full for one without room."""
         if not self._nodes.count_documents({**_of(node), **(room or {})}, limit=1):
             raise Full if room else Moved
 
-    def _tree(self, node: Document, projection: Document = _WHOLE) -> list[Document]:
+    def _tree(self, node: NodeLayout, projection: Document = _WHOLE) -> list[EmbeddedComment]:
         """Return the root comments with their replies inside; raises Moved."""
-        found = self._nodes.find_one(_served(node), projection)
-        if found is None:
+        stored = self._nodes.find_one(_served(node), projection)
+        if stored is None:
             raise Moved
-        roots: list[Document] = found.get("metadata", {}).get(_array(node), [])
-        return roots
+        return roots_of(node, stored.get("metadata", {}))
 
-    def _flat_page(self, node: Document, page: Page) -> list[Comment]:
+    def _flat_page(self, node: Node, page: Page) -> list[Comment]:
         conditions = [page.viewer.expression("$$comment")]
         oldest = page.order == "oldest"
         if page.after is not None:
@@ -242,19 +259,19 @@ class EmbeddedStore:
         return self._filtered(node, {"$and": conditions}, page.limit, newest_first=not oldest)
 
     def _filtered(
-        self, node: Document, condition: Document, limit: int, *, newest_first: bool = False
+        self, node: NodeLayout, condition: Document, limit: int, *, newest_first: bool = False
     ) -> list[Comment]:
-        """Return the first comments of a flat node that fit, from its one end or the other."""
+        """Return the first comments of a flat node that meet a condition, from either end."""
         comments: Document = {"$ifNull": ["$metadata.comments", []]}
         if newest_first:
             comments = {"$reverseArray": comments}
         # By its own limit, the filter looks no further than it has to.
         fitting = {"input": comments, "as": "comment", "cond": condition, "limit": limit}
         projection = {"_id": 0, "comments": {"$filter": fitting}}
-        found = self._nodes.find_one(_served(node), projection)
-        if found is None:
+        filtered: Mapping[str, Any] | None = self._nodes.find_one(_served(node), projection)
+        if filtered is None:
             raise Moved
-        return [_record(stored) for stored in found["comments"]]
+        return [without_replies(stored) for stored in filtered["comments"]]
 
 
 def _equal(value: Any) -> Any:
@@ -270,108 +287,31 @@ def _growth(before: Comment, after: Comment) -> int:
     return len(bson.encode(after)) - len(bson.encode(before))
 
 
-def _served(node: Document) -> Document:
+def _served(node: NodeGeneration) -> Document:
     return {"_id": node["_id"], "store": "embedded", "generation": node["generation"]}
 
 
-def _of(node: Document) -> Document:
+def _of(node: NodeGeneration) -> Document:
     return {**_served(node), "moving": None}
-
-
-def _array(node: Document) -> str:
-    return "replies" if node["threaded"] else "comments"
-
-
-def _root(node: Document) -> str:
-    return f"metadata.{_array(node)}"
 
 
 def _at(path: str, values: Mapping[str, Any]) -> Document:
     return {f"{path}.{name}": value for name, value in values.items()}
 
 
-def _parent(path: str) -> str:
-    """Return the path of the comment that the one at this path replies to."""
-    return path.rpartition(".replies.")[0]
-
-
-def _walk(array: Sequence[Document], path: str) -> Iterator[tuple[str, Comment]]:
-    """Give every comment depth-first with its path, as `metadata.replies.0.replies.2`."""
-    for index, stored in enumerate(array):
-        here = f"{path}.{index}"
-        replies = stored.get("replies")
-        yield here, _record(stored)
-        if replies:
-            yield from _walk(replies, f"{here}.replies")
-
-
-def _found(
-    array: Sequence[Document], comment_id: str, path: str = ""
-) -> Iterator[tuple[str, Comment]]:
-    return (found for found in _walk(array, path) if found[1]["id"] == comment_id)
-
-
-def _cut(comments: Iterable[Comment], node: Document, page: Page) -> list[Comment]:
-    """Return what the viewer sees after the position, up to the limit."""
-    found: list[Comment] = []
-    for comment in comments:
-        if page.viewer.sees(comment) and _is_after(comment, node, page):
-            found.append(comment)
-            if len(found) == page.limit:
-                break
-    return found
-
-
-def _is_after(comment: Comment, node: Document, page: Page) -> bool:
-    if page.after is None:
-        return True
-    here = position(node, comment)
-    if node["threaded"] and page.order == "newest" and here[0] != page.after[0]:
-        return bool(here[0] < page.after[0])
-    return here > page.after
-
-
-def _record(stored: Document) -> Comment:
-    """Return the comment itself, which its replies are taken out of."""
-    stored.pop("replies", None)
-    return stored  # type: ignore[return-value]
-
-
-def _stored(comment: Comment) -> Document:
-    return {**comment, "replies": []}
-
-
-def _laid_out(comments: Iterable[Comment], name: str) -> Document:
-    """Return the metadata of a node with these comments, given by number."""
-    stored: dict[str, Document] = {}
-    roots: list[Document] = []
-    for comment in comments:
-        copy = stored[comment["id"]] = _stored(comment)
-        copy["reply_count"] = 0
-        copy.pop("invisible_replies", None)
-        siblings = roots
-        if comment["parent_id"]:
-            parent = stored[comment["parent_id"]]
-            parent["reply_count"] += 1
-            if comment["state"] != "visible":
-                parent["invisible_replies"] = parent.get("invisible_replies", 0) + 1
-            parent["state"] = "deleted" if parent["state"] == "removed" else parent["state"]
-            siblings = parent["replies"]
-        siblings.append(copy)
-    authors = {copy["author"]["id"] for copy in stored.values() if copy["author"]}
-    return {"count": len(stored), "authors": sorted(authors), name: roots}
-
-
 def note_authors(database: Database[Document], where: Document) -> int:
-    """Note who wrote the comments of nodes that the last release wrote to; return how many."""
+    """Note the authors of the comments of nodes that the last release wrote to.
+
+    Returns how many nodes changed.
+    """
     noted = {"$set": {"metadata.authors": {"$setUnion": [_authors(array) for array in ARRAYS]}}}
     kept = {"store": "embedded", "metadata.count": {"$gt": 0}, **where}
-    return nodes.collection(database).update_many(kept, [noted]).modified_count
+    return nodes.NODES.of(database).update_many(kept, [noted]).modified_count
 
 
 def _authors(array: str) -> Document:
-    """Return the expression of the ids of authors in an array: lists in lists, made one."""
-    ids: Any = {"$ifNull": [f"${array}.author.id", []]}
+    """Return the expression of the ids of authors in an array, nested lists made flat."""
+    ids: Document = {"$ifNull": [f"${array}.author.id", []]}
     for _ in range(array.count(".") - 1):
         ids = {
             "$reduce": {
@@ -380,4 +320,4 @@ def _authors(array: str) -> Document:
                 "in": {"$concatArrays": ["$$value", "$$this"]},
             }
         }
-    return ids  # type: ignore[no-any-return]
+    return ids

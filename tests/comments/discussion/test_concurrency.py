@@ -15,7 +15,7 @@ import pytest
 
 from chalicelib.comments import nodes
 from chalicelib.comments.models import NodeSettings
-from chalicelib.comments.store import StoreName
+from chalicelib.comments.shapes import StoreName
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.runtime import Runtime, utc_now

@@ -6,7 +6,7 @@ from app import create_app
 from chalicelib.comments import nodes, repair, schedules
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.models import NodeSettings
-from chalicelib.comments.store import State, StoreName
+from chalicelib.comments.shapes import State, StoreName
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.runtime import Runtime
@@ -98,7 +98,7 @@ def forget_invisible(discussion: Discussion) -> None:
     database = discussion.runtime.database
     database[COMMENTS.name].update_many({}, {"$unset": {"invisible_replies": ""}})
     at_root = {"metadata.replies.0.invisible_replies": ""}
-    nodes.collection(database).update_many({}, {"$unset": {"counts_version": "", **at_root}})
+    nodes.NODES.of(database).update_many({}, {"$unset": {"counts_version": "", **at_root}})
 
 
 @pytest.mark.parametrize("store", ["documents", "embedded"])
@@ -125,13 +125,13 @@ def test_a_deployment_has_the_replies_counted_that_the_last_release_stored(
 
     assert init_db({}, None)["done"] == ["comments.node: 1 marked to be compared"]
     clock.advance(minutes=15)
-    assert schedules.tend(discussion.runtime)["counts_mended"] == 1
+    assert schedules.run_due(discussion.runtime)["counts_mended"] == 1
 
     assert replies(discussion, root) == {None: 1, "ann": 1, "bob": 1, "mo": 3}
     assert init_db({}, None)["done"] == []
     discussion.post("another", root)
     clock.advance(minutes=15)
-    assert schedules.tend(discussion.runtime)["counts_mended"] == 0
+    assert schedules.run_due(discussion.runtime)["counts_mended"] == 0
 
 
 def test_a_count_that_changes_during_the_repair_is_left_to_the_next(

@@ -20,7 +20,8 @@ from hypothesis.stateful import (
 )
 
 from chalicelib.comments.errors import CommentDeleted
-from chalicelib.comments.store import Order, State, StoreName
+from chalicelib.comments.shapes import State, StoreName
+from chalicelib.comments.store import Order
 from chalicelib.errors import Problem, UnknownComment
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout

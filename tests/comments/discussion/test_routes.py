@@ -7,7 +7,7 @@ import pytest
 
 from app import create_app
 from chalicelib import limits
-from chalicelib.comments import nodes, rendering
+from chalicelib.comments import nodes
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
@@ -351,6 +351,7 @@ def test_no_comment_makes_a_node_of_another_site(visitor: Client, node_id: str) 
     assert (refused.status, refused.code) == (404, "unknown_node")
 
 
+@pytest.mark.bounds(comments={"html_bytes": 10_000})
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -360,10 +361,8 @@ def test_no_comment_makes_a_node_of_another_site(visitor: Client, node_id: str) 
     ],
 )
 def test_a_comment_that_is_refused_makes_no_node(
-    visitor: Client, body: dict[str, str], code: str, monkeypatch: pytest.MonkeyPatch
+    visitor: Client, body: dict[str, str], code: str
 ) -> None:
-    monkeypatch.setattr(rendering, "MAX_HTML_BYTES", 10_000)
-
     assert visitor.post("/nodes/new/comments", **body).code == code
 
     assert visitor.get("/nodes/new").code == "unknown_node"

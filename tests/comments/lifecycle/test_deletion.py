@@ -14,11 +14,11 @@ from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.store import Added, Comment, StoreName
+from chalicelib.comments.shapes import Comment, Node, StoreName
+from chalicelib.comments.store import Added
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
-from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
@@ -107,11 +107,9 @@ def test_only_the_publisher_of_its_site_deletes_a_node(client: Client) -> None:
     assert client.as_("root", roles=["admin"]).delete("/nodes/blog:a-page").status == 204
 
 
-def test_nothing_of_a_deleted_node_is_left(
-    runtime: Runtime, layout: Layout, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.bounds(comments={"removal_step_comments": 100})
+def test_nothing_of_a_deleted_node_is_left(runtime: Runtime, layout: Layout, clock: Clock) -> None:
     """Neither of what is served, nor of what an older move left."""
-    monkeypatch.setattr(promotion, "COMMENTS_A_STEP", 100)
     discussion = filled(runtime, layout, 250)
     if layout.store != "documents":
         discussion.move("documents")
@@ -124,18 +122,17 @@ def test_nothing_of_a_deleted_node_is_left(
     assert left(runtime) == {}
 
 
+@pytest.mark.bounds(comments={"removal_step_comments": 100, "removal_steps": 1})
 def test_a_large_node_goes_in_bounded_steps_and_runs(
-    runtime: Runtime, layout: Layout, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, layout: Layout, clock: Clock
 ) -> None:
-    monkeypatch.setattr(promotion, "COMMENTS_A_STEP", 100)
-    monkeypatch.setattr(promotion, "_STEPS_A_SWEEP", 1)
     discussion = filled(runtime, layout, 350)
     delete(discussion)
     clock.advance(hours=1)
 
     runs = 0
     while left(runtime):
-        schedules.tend(runtime)
+        schedules.run_due(runtime)
         runs += 1
 
     # Of the last page of a step, a bucket cannot tell that it is the last of all.
@@ -158,7 +155,7 @@ def test_an_id_can_be_used_again_at_once_and_shows_nothing_of_before(
     assert [each["id"] for each in new.page(cursor=cursor, by="mo")["comments"]] == []
     assert comment not in new.stored()
     clock.advance(hours=1)
-    assert schedules.tend(runtime)["counts_mended"] == 0
+    assert schedules.run_due(runtime)["counts_mended"] == 0
     assert (new.texts(), new.node["counts"]) == (["new"], {"visible": 1, "pending": 0})
     rows = 0 if layout.store == "embedded" else 1
     assert (
@@ -183,13 +180,13 @@ def test_a_deletion_that_crashes_is_all_or_nothing_and_finished_by_the_schedule(
     if step == "_vacate":
         assert len(discussion.texts(by="mo")) == 120
         clock.advance(hours=1)
-        schedules.tend(runtime)
+        schedules.run_due(runtime)
         assert len(discussion.texts(by="mo")) == 120
         delete(discussion)
     with pytest.raises(UnknownNode):
         discussion.page()
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
     assert left(runtime) == {}
 
 
@@ -202,7 +199,7 @@ def test_a_post_that_is_under_way_goes_with_the_node(
     discussion = Discussion.make(runtime, layout, moderation="before")
     add = posting._add
 
-    def racing(runtime: Runtime, node: Document, comment: Comment) -> Added | None:
+    def racing(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
         patched.undo()
         added = add(runtime, node, comment) if is_late else None
         delete(discussion)
@@ -221,7 +218,7 @@ def test_a_post_that_is_under_way_goes_with_the_node(
         assert discussion.stored() == {}
         delete(discussion)
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
     assert left(runtime) == {}
 
 
@@ -254,14 +251,14 @@ def test_a_move_that_is_under_way_ends_without_a_trace(
         discussion.move(target)
 
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
     assert left(runtime) == {}
 
 
+@pytest.mark.bounds(comments={"inline_move_comments": 0})
 def test_a_message_and_settings_for_a_deleted_node_do_nothing(
-    runtime: Runtime, clock: Clock, workers: Workers, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, clock: Clock, workers: Workers
 ) -> None:
-    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", 0)
     discussion = filled(runtime, Layout("documents", threaded=False), 3)
     promotion.request_move(runtime, discussion.node, "buckets")
     as_read = discussion.node
@@ -273,10 +270,10 @@ def test_a_message_and_settings_for_a_deleted_node_do_nothing(
     settings = NodeSettings.model_validate({**PAGE, "locked": False})
     with pytest.raises(UnknownNode):
         nodes.update(runtime.database, as_read, settings)
-    assert schedules.tend(runtime)["moves_sent"] == 0
+    assert schedules.run_due(runtime)["moves_sent"] == 0
     assert repair.render_again(runtime) == {"rendered": 0, "too_large": 0, "next": None}
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
     assert left(runtime) == {}
 
 
@@ -297,7 +294,7 @@ def test_a_row_of_the_queue_that_a_crashed_post_left_goes_with_the_node(
     assert left(runtime)[queue.PENDING.name] == 1
 
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
 
     assert left(runtime) == {}
 
@@ -307,24 +304,24 @@ def test_the_mark_stays_until_no_late_writer_can_be_left(runtime: Runtime, clock
     late = discussion.node
     delete(discussion)
     clock.advance(minutes=15)
-    assert schedules.tend(runtime)["vacancies_removed"] == 0
+    assert schedules.run_due(runtime)["vacancies_removed"] == 0
 
     orphan = add_late(runtime, late)
     assert left(runtime)[COMMENTS.name] == 1
     clock.advance(minutes=1)
 
-    done = schedules.tend(runtime)
+    done = schedules.run_due(runtime)
     assert (done["generations_removed"], done["vacancies_removed"]) == (1, 1)
     assert orphan is Added.INSERTED
     assert left(runtime) == {}
 
 
-def add_late(runtime: Runtime, node: Document) -> Added:
+def add_late(runtime: Runtime, node: Node) -> Added:
     """Store a comment under a node as it was read long ago."""
     other = Discussion.make(runtime, Layout("embedded", threaded=False), "other")
     comment = other.post("late")
     added = store_of(runtime, node).add(node, comment)
-    nodes.collection(runtime.database).delete_one({"_id": "other"})
+    nodes.NODES.of(runtime.database).delete_one({"_id": "other"})
     return added
 
 
@@ -361,11 +358,11 @@ def test_writers_and_deletions_at_once_leave_no_orphan(
 
     clock.time = real.now()
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
     query = PageQuery(limit=200)
     waiting = queue.list_pending(runtime, query, moderator)["comments"]
     assert {row["id"] for row in waiting} == listed
     delete(Discussion(runtime, discussion.node_id))
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
     assert left(runtime) == {}

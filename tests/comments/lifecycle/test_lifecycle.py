@@ -102,7 +102,7 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(minutes=st.sampled_from([0, 15, 60]))
     def let_the_schedule_run(self, minutes: int) -> None:
         self.clock.advance(minutes=minutes)
-        assert schedules.tend(self.runtime)["counts_mended"] == 0
+        assert schedules.run_due(self.runtime)["counts_mended"] == 0
 
     @invariant()
     def each_place_is_as_in_the_model(self) -> None:
@@ -110,7 +110,8 @@ class Lifecycle(RuleBasedStateMachine):
             if place in self.nodes:
                 listed = self.at(place).walk(by="mo")
                 assert [each["id"] for each in listed] == self.nodes[place]
-                assert sum(self.at(place).node["counts"].values()) == len(listed)
+                counts = self.at(place).node["counts"]
+                assert counts["visible"] + counts["pending"] == len(listed)
                 continue
             with pytest.raises(NodeMoved if place in self.forwards else UnknownNode) as refused:
                 self.at(place).page()
@@ -133,7 +134,7 @@ class Lifecycle(RuleBasedStateMachine):
         for place in (*self.nodes, *self.forwards):
             discussion_nodes.delete_node(self.runtime, self.id_of(place), PUBLISHER)
         self.clock.advance(hours=1)
-        schedules.tend(self.runtime)
+        schedules.run_due(self.runtime)
         left: dict[str, Any] = {
             each.name: self.runtime.database[each.name].count_documents({})
             for each in (nodes.NODES, COMMENTS, PAGES, queue.PENDING, promotion.GENERATIONS)

@@ -12,11 +12,11 @@ from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.errors import NodeExists, NodeMoved, UnknownNode
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.store import Added, Comment
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import Added
 from chalicelib.comments.stores import promotion
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
-from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
@@ -87,17 +87,16 @@ def test_everything_comes_along(runtime: Runtime, layout: Layout, clock: Clock) 
     new = Discussion(runtime, NEW)
     assert [told(new, *reader) for reader in readers] == before
     assert new.stored() == stored
-    changed = {"_id": NEW, "site": "blog"}
-    kept = ("title", "url", "store", "threaded", "moderation", "locked", "last_seq", "counts")
-    assert {**{name: moved[name] for name in kept}, **changed} == {
-        **{name: node[name] for name in kept},
-        **changed,
+    assert (moved["_id"], moved["site"]) == (NEW, "blog")
+    kept = {"title", "url", "store", "threaded", "moderation", "locked", "last_seq", "counts"}
+    assert {k: v for k, v in moved.items() if k in kept} == {
+        k: v for k, v in node.items() if k in kept
     }
     assert waiting(runtime) == [("blog", NEW, pending)]
     assert new.post("after the move")["seq"] == node["last_seq"] + 1
     number = rows(runtime)
     clock.advance(hours=1)
-    assert schedules.tend(runtime)["counts_mended"] == 0
+    assert schedules.run_due(runtime)["counts_mended"] == 0
     assert rows(runtime) <= number
     assert {row["node_id"] for row in runtime.database[COMMENTS.name].find()} <= {NEW}
     assert {row["node_id"] for row in runtime.database[PAGES.name].find()} <= {NEW}
@@ -211,11 +210,11 @@ def test_a_crash_before_the_switch_leaves_nothing_for_long(
         relocation.relocate(runtime, OLD, NEW)
 
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
 
     assert rows(runtime) == number
     assert runtime.database[promotion.GENERATIONS.name].count_documents({}) == 0
-    assert nodes.collection(runtime.database).count_documents({}) == (2 if is_repeated else 1)
+    assert nodes.NODES.of(runtime.database).count_documents({}) == (2 if is_repeated else 1)
     here = Discussion(runtime, NEW) if is_repeated else discussion
     assert here.post("goes on")["seq"] == 13
 
@@ -231,7 +230,7 @@ def test_a_crash_after_the_switch_is_repaired_by_the_schedule(
             relocation.relocate(runtime, OLD, NEW)
 
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
 
     assert waiting(runtime) == [("blog", NEW, pending)]
 
@@ -244,7 +243,7 @@ def test_a_post_that_is_under_way_comes_along_once(
     discussion.post("first")
     add = posting._add
 
-    def racing(runtime: Runtime, node: Document, comment: Comment) -> Added | None:
+    def racing(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
         patched.undo()
         added = add(runtime, node, comment) if is_stored else None
         relocation.relocate(runtime, OLD, NEW)
@@ -259,7 +258,7 @@ def test_a_post_that_is_under_way_comes_along_once(
     assert new.node["counts"] == {"visible": 0, "pending": 2}
     assert ("blog", NEW, posted) in waiting(runtime)
     clock.advance(hours=1)
-    assert schedules.tend(runtime)["counts_mended"] == 0
+    assert schedules.run_due(runtime)["counts_mended"] == 0
     assert {row[1] for row in waiting(runtime)} == {NEW}
 
 
@@ -365,7 +364,7 @@ def test_an_id_that_is_taken_while_the_node_moves_there_stays_taken(
     new = Discussion(runtime, NEW)
     assert new.texts(by="mo") == []
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
     assert (len(discussion.texts(by="mo")), new.stored()) == (len(before) + 1, {})
     with pytest.raises(NodeExists):
         relocation.request(runtime, OLD, NEW)
@@ -389,31 +388,31 @@ def test_a_node_that_is_deleted_while_it_moves_is_gone_at_both_ids(
     for node_id in (OLD, NEW):
         assert admin.get(f"/nodes/{node_id}").code == "unknown_node"
     clock.advance(hours=1)
-    schedules.tend(runtime)
+    schedules.run_due(runtime)
     assert (rows(runtime), waiting(runtime)) == (0, [])
-    assert nodes.collection(runtime.database).count_documents({}) == 0
+    assert nodes.NODES.of(runtime.database).count_documents({}) == 0
 
 
+@pytest.mark.bounds(comments={"inline_move_comments": 3})
 def test_a_large_node_moves_from_the_queue_and_a_lost_message_is_sent_again(
-    runtime: Runtime, workers: Workers, admin: Client, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, workers: Workers, admin: Client
 ) -> None:
-    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", 3)
     filled(runtime, Layout("documents", threaded=True))
 
     asked = admin.post(f"/nodes/{OLD}/move", to=NEW)
     assert (asked.status, asked.json["id"]) == (202, OLD)
-    assert schedules.tend(runtime)["moves_sent"] == 1
+    assert schedules.run_due(runtime)["moves_sent"] == 1
     assert workers.drain() == 2
 
     assert admin.get(f"/nodes/{NEW}").status == 200
     assert admin.get(f"/nodes/{OLD}").status == 308
-    assert schedules.tend(runtime)["moves_sent"] == 0
+    assert schedules.run_due(runtime)["moves_sent"] == 0
 
 
+@pytest.mark.bounds(comments={"inline_move_comments": 3})
 def test_a_wanted_id_that_is_taken_meanwhile_is_given_up(
-    runtime: Runtime, workers: Workers, admin: Client, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, workers: Workers, admin: Client
 ) -> None:
-    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", 3)
     discussion = filled(runtime, Layout("documents", threaded=True))
     admin.post(f"/nodes/{OLD}/move", to=NEW)
     admin.put(f"/nodes/{NEW}", **PAGE)

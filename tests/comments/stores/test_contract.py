@@ -15,7 +15,8 @@ from chalicelib import http
 from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.errors import CommentDeleted, CommentTooLarge, NodeLocked, NotThreaded
 from chalicelib.comments.models import DEEPEST
-from chalicelib.comments.store import Order, StoreName
+from chalicelib.comments.shapes import State, StoreName
+from chalicelib.comments.store import Order
 from chalicelib.comments.stores import store_of
 from chalicelib.errors import UnknownComment
 from chalicelib.http import payloads
@@ -397,8 +398,10 @@ def test_an_export_has_each_comment_once_while_their_states_change(
     ids = [each["id"] for batch in store_of(runtime, node).export(node) for each in batch]
     stop = threading.Event()
 
+    states: tuple[State, ...] = ("hidden", "visible")
+
     def moderate() -> None:
-        for state, comment_id in itertools.product(("hidden", "visible") * 50, ids):
+        for state, comment_id in itertools.product(states * 50, ids):
             if stop.is_set():
                 return
             editing.change_comment(runtime, node, comment_id, {"state": state})

@@ -16,6 +16,7 @@ from chalicelib import schema
 from chalicelib.comments import nodes
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.order import position
+from chalicelib.comments.shapes import Node
 from chalicelib.comments.store import Order, Page, Viewer
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.database import Document, open_database
@@ -49,7 +50,7 @@ def site(mongo_client: Any) -> Iterator[Database[Document]]:
 @pytest.fixture
 def seeded(runtime: Runtime, site: Database[Document]) -> Runtime:
     there = dataclasses.replace(runtime, database=site)
-    if nodes.collection(site).find_one() is None:
+    if nodes.NODES.of(site).find_one() is None:
         seed(there)
     return there
 
@@ -72,7 +73,7 @@ def name(layout: Layout, number: int) -> str:
     return f"{layout}-{number}"
 
 
-def large_node(runtime: Runtime, layout: Layout) -> Document:
+def large_node(runtime: Runtime, layout: Layout) -> Node:
     return nodes.find(runtime.database, name(layout, LAYOUTS.index(layout)))
 
 
@@ -212,7 +213,7 @@ def test_the_queues_and_sweeps_read_what_they_return(seeded: Runtime) -> None:
         site = "blog" if number % 2 else "shop"
         ((comment,),) = made_up(1, threaded=False)
         comment["state"] = "pending"
-        queue.settle(database, {"_id": f"n{number}", "site": site}, comment)
+        queue.settle(database, nodes.new_node(f"n{number}", site), comment)
     mia = Principal("mia", "Mia", frozenset({"moderator"}), sites=frozenset({"shop"}))
     with Explained(database) as explained:
         page = queue.list_pending(seeded, PageQuery(limit=20), mia)

@@ -9,11 +9,11 @@ import pytest
 from bench.discussions import made_up
 from chalicelib.comments import nodes, schedules
 from chalicelib.comments.errors import StoreTooSmall
-from chalicelib.comments.store import Moved, StoreName
-from chalicelib.comments.stores import embedded, promotion, store_of
+from chalicelib.comments.shapes import Embedded, Node, StoreName
+from chalicelib.comments.store import Moved
+from chalicelib.comments.stores import embedded, embedded_tree, promotion, store_of
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
-from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
@@ -175,10 +175,10 @@ def test_a_publisher_moves_a_small_node_at_once(client: Client, runtime: Runtime
     assert publisher.post("/nodes/a-page/store", store="buckets").status == 200
 
 
+@pytest.mark.bounds(comments={"inline_move_comments": 10})
 def test_a_large_node_moves_from_the_queue(
-    client: Client, runtime: Runtime, workers: Workers, monkeypatch: pytest.MonkeyPatch
+    client: Client, runtime: Runtime, workers: Workers
 ) -> None:
-    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", 10)
     discussion = Discussion.make(runtime, Layout("documents", threaded=False))
     posted = [discussion.post(str(number))["id"] for number in range(11)]
 
@@ -192,19 +192,17 @@ def test_a_large_node_moves_from_the_queue(
     assert [comment["id"] for comment in discussion.walk()] == posted
 
 
-def test_a_lost_message_is_sent_again(
-    runtime: Runtime, workers: Workers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(promotion, "MAX_COMMENTS_INLINE", 0)
+@pytest.mark.bounds(comments={"inline_move_comments": 0})
+def test_a_lost_message_is_sent_again(runtime: Runtime, workers: Workers) -> None:
     discussion = Discussion.make(runtime, Layout("documents", threaded=False))
     discussion.post("first")
     nodes.want_store(runtime.database, discussion.node_id, "buckets")
 
-    assert schedules.tend(runtime)["moves_sent"] == 1
-    schedules.tend(runtime)
+    assert schedules.run_due(runtime)["moves_sent"] == 1
+    schedules.run_due(runtime)
     assert workers.drain() == 2
     assert discussion.node["store"] == "buckets"
-    assert schedules.tend(runtime)["moves_sent"] == 0
+    assert schedules.run_due(runtime)["moves_sent"] == 0
 
 
 def test_only_a_stores_publisher_moves_a_node_and_only_where_it_fits(
@@ -233,7 +231,7 @@ def test_a_post_that_was_copied_is_not_counted_twice(
     discussion = Discussion.make(runtime, Layout("documents", threaded=True))
     root = discussion.post("root")["id"]
     count = nodes.count
-    moved: list[Document] = []
+    moved: list[Node] = []
 
     def moving_first(*args: object) -> bool:
         if not moved:
@@ -264,7 +262,7 @@ def test_a_generation_outlives_its_lease_by_the_time_that_a_reader_may_take(
     assert rows({}) == 0
 
 
-def test_a_post_that_a_move_kept_from_being_counted_is_counted_once_that_is_given_up(
+def test_a_post_that_a_move_kept_from_being_counted_is_counted_once_the_move_is_abandoned(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     discussion = Discussion.make(runtime, Layout("documents", threaded=False))
@@ -290,7 +288,7 @@ def test_a_sweep_that_wakes_within_a_move_leaves_its_copy(
     """What it removes by is the node, which has room for one copy alone."""
     discussion = Discussion.make(runtime, Layout("documents", threaded=True))
     discussion.post("first")
-    stale = {**discussion.node, "store": "embedded"}
+    stale: Node = {**discussion.node, "store": "embedded"}
     switch = promotion._switch
 
     def swept_first(*args: Any) -> Any:
@@ -344,7 +342,7 @@ def test_a_node_that_leaves_the_embedded_store_holds_no_comments_any_more(
 
     discussion.move("documents")
 
-    stored = nodes.collection(runtime.database).find_one({"_id": discussion.node_id})
+    stored = nodes.NODES.of(runtime.database).find_one({"_id": discussion.node_id})
     assert stored is not None
     assert "metadata" not in stored
 
@@ -376,7 +374,7 @@ def test_a_write_is_not_confirmed_while_its_node_moves_nor_after_it_moved(runtim
     assert not nodes.count(runtime.database, read, {"counts.visible": 1})
 
 
-def begun_by_another(runtime: Runtime, clock: Clock, node_id: str) -> Document:
+def begun_by_another(runtime: Runtime, clock: Clock, node_id: str) -> Node:
     """Take over a move whose mover has slept for longer than its lease."""
     clock.advance(milliseconds=runtime.settings.lease_ms)
     moving = promotion._begin(runtime, node_id, "embedded")
@@ -399,7 +397,7 @@ def test_a_mover_that_fails_after_it_was_overtaken_ends_no_others_move(
     runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    others: list[Document] = []
+    others: list[Node] = []
 
     def fail(*_: Any) -> Any:
         others.append(begun_by_another(runtime, clock, discussion.node_id))
@@ -417,16 +415,16 @@ def test_a_mover_that_was_overtaken_replaces_no_others_copy(
 ) -> None:
     discussion = Discussion.make(runtime, Layout("documents", threaded=False))
     discussion.post("first")
-    laid_out = embedded._laid_out
+    laid_out = embedded_tree.laid_out
 
-    def overtaken(*args: Any) -> Document:
-        monkeypatch.setattr(embedded, "_laid_out", laid_out)
+    def overtaken(*args: Any) -> Embedded:
+        monkeypatch.setattr(embedded, "laid_out", laid_out)
         clock.advance(milliseconds=runtime.settings.lease_ms)
         discussion.post("posted while the mover slept")
         discussion.move("embedded")
         return laid_out(*args)
 
-    monkeypatch.setattr(embedded, "_laid_out", overtaken)
+    monkeypatch.setattr(embedded, "laid_out", overtaken)
     with pytest.raises(Unavailable):
         discussion.move("embedded")
 

@@ -12,10 +12,12 @@ from bench.discussions import POSTED, made_up
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion import posting
 from chalicelib.comments.order import segment
-from chalicelib.comments.store import Added, Comment, Full, Page, StoreName, Viewer
+from chalicelib.comments.shapes import Comment, CommentFields, Node, NodeLayout, StoreName
+from chalicelib.comments.store import Added, Full, Page, Viewer
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.comments.stores.buckets import MAX_PAGE_BYTES, PAGES, BucketStore
-from chalicelib.comments.stores.embedded import EmbeddedStore, _array, _laid_out
+from chalicelib.comments.stores.embedded import EmbeddedStore
+from chalicelib.comments.stores.embedded_tree import laid_out
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
@@ -60,7 +62,7 @@ def test_comments_that_arrive_out_of_order_are_read_in_order(
     runtime: Runtime, discussion: Discussion
 ) -> None:
     """A writer may be overtaken between taking its number and storing its comment."""
-    node = {**discussion.node, "last_seq": 250}
+    node: Node = {**discussion.node, "last_seq": 250}
     comments = some_comments(250)
     shuffled = random.Random(7).sample(comments, 250)
     for comment in shuffled:
@@ -74,14 +76,16 @@ def test_comments_that_arrive_out_of_order_are_read_in_order(
 class SlowPusher(EmbeddedStore):
     """Finds its path and then lets an earlier root slip in before it pushes."""
 
-    def __init__(self, database: Database[Document], late: Comment) -> None:
+    def __init__(self, database: Database[Document], node: Node, late: Comment) -> None:
         super().__init__(database, 1_000_000)
+        self.node = node
         self.late: Comment | None = late
+        self.other = EmbeddedStore(database, 1_000_000)
 
-    def _push(self, node: Document, comment: Comment) -> tuple[Document, Document]:
+    def _push(self, node: NodeLayout, comment: Comment) -> tuple[Document, Document]:
         found = super()._push(node, comment)
         if self.late is not None:
-            EmbeddedStore(self._nodes.database, 1_000_000).add(node, self.late)
+            self.other.add(self.node, self.late)
             self.late = None
         return found
 
@@ -93,7 +97,7 @@ def test_a_push_never_lands_at_a_path_that_has_shifted(runtime: Runtime) -> None
     store_of(runtime, node).add(node, root)
     reply = reply_to(root, 3, "thereply00")
 
-    added = SlowPusher(runtime.database, late).add(node, reply)
+    added = SlowPusher(runtime.database, node, late).add(node, reply)
 
     found = store_of(runtime, node).page(node, EVERYTHING)
     assert added is Added.COUNTED
@@ -103,7 +107,7 @@ def test_a_push_never_lands_at_a_path_that_has_shifted(runtime: Runtime) -> None
 
 def test_a_page_of_large_comments_goes_on_in_a_second_part(runtime: Runtime) -> None:
     discussion = Discussion.make(runtime, Layout("buckets", threaded=False))
-    node = {**discussion.node, "last_seq": 100}
+    node: Node = {**discussion.node, "last_seq": 100}
     store = BucketStore(runtime.database)
     comments = [comment | {"html": "x" * 65_000} for comment in some_comments(100)]
     for comment in random.Random(7).sample(comments, 100):
@@ -158,7 +162,7 @@ def test_an_approval_never_lands_on_a_text_that_is_edited_meanwhile(
         runtime.database, lambda: discussion.edit(comment["id"], "something else", by="ann")
     )
 
-    read = {"edited": None}
+    read: CommentFields = {"edited": None}
     approved = store.change(discussion.node, comment["id"], {"state": "visible"}, read)
 
     stored = discussion.get(comment["id"], by="mo")
@@ -192,8 +196,8 @@ def test_a_node_holds_a_thousand_comments_and_not_one_more(
     discussion = Discussion.make(runtime, Layout("embedded", threaded=threaded))
     node, store = discussion.node, EmbeddedStore(runtime.database, 8 * 1024 * 1024)
     *most, thousandth, beyond = some_comments(1_001)
-    nodes.collection(runtime.database).update_one(
-        {"_id": node["_id"]}, {"$set": {"metadata": _laid_out(most, _array(node))}}
+    nodes.NODES.of(runtime.database).update_one(
+        {"_id": node["_id"]}, {"$set": {"metadata": laid_out(most, node)}}
     )
 
     assert store.add(node, thousandth) is Added.COUNTED
@@ -205,7 +209,8 @@ def test_a_node_holds_a_thousand_comments_and_not_one_more(
 
 def test_a_page_whose_comments_grow_by_edits_goes_on_in_a_second_part(runtime: Runtime) -> None:
     discussion = Discussion.make(runtime, Layout("buckets", threaded=False))
-    node, store = {**discussion.node, "last_seq": 100}, BucketStore(runtime.database)
+    node: Node = {**discussion.node, "last_seq": 100}
+    store = BucketStore(runtime.database)
     *grown, last = some_comments(71)
     for comment in grown:
         store.add(node, comment)
@@ -225,7 +230,7 @@ def test_dropping_removes_a_generation_in_steps_and_no_other(
         discussion.post(str(number))
     served = discussion.node
     # As a move that crashed would have left it.
-    waste = {**served, "generation": 7}
+    waste: Node = {**served, "generation": 7}
     store = store_of(runtime, served)
     if layout.store != "embedded":
         store.load(waste, store.export(served))
@@ -248,7 +253,7 @@ def test_dropping_what_no_node_is_left_of_removes_all(
     for number in range(3):
         discussion.post(str(number))
     node, store = discussion.node, store_of(runtime, discussion.node)
-    nodes.collection(runtime.database).delete_one({"_id": node["_id"]})
+    nodes.NODES.of(runtime.database).delete_one({"_id": node["_id"]})
 
     assert store.drop(node, 200) is False
 
@@ -305,7 +310,8 @@ def test_replies_that_were_half_done_when_they_were_copied_are_counted_in_the_co
     other: StoreName = "embedded" if store_name == "documents" else "documents"
     discussion = Discussion.make(runtime, Layout(other, threaded=True))
     moving = promotion._begin(runtime, discussion.node_id, store_name)
-    target = {**moving, "store": store_name, "generation": moving["moving"]["generation"]}
+    generation = promotion.mark_of(moving)["generation"]
+    target: Node = {**moving, "store": store_name, "generation": generation}
     (root,) = some_comments(1)
     root |= {"state": "removed", "author": None, "text": None, "html": None, "reply_count": counted}
 

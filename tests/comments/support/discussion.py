@@ -8,10 +8,10 @@ from chalicelib.comments.discussion import editing, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.models import CommentsQuery, NewComment, NodeSettings, StateChange
-from chalicelib.comments.store import Comment, Order, State, StoreName
+from chalicelib.comments.shapes import Comment, Node, State, StoreName
+from chalicelib.comments.store import Order
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.promotion import move
-from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
@@ -62,7 +62,7 @@ class Discussion:
         return cls(runtime, node_id)
 
     @property
-    def node(self) -> Document:
+    def node(self) -> Node:
         return nodes.find(self.runtime.database, self.node_id)
 
     def post(self, text: str, parent: str | None = None, by: str = "ann") -> Comment:
@@ -106,7 +106,7 @@ class Discussion:
         wanted = StateChange.model_validate({"state": state})
         return editing.set_state(self.runtime, self.node_id, comment_id, wanted, moderator)
 
-    def move(self, store: StoreName) -> Document:
+    def move(self, store: StoreName) -> Node:
         return move(self.runtime, self.node_id, store)
 
     def texts(self, order: Order = "oldest", by: str | None = None, limit: int = 200) -> list[str]:

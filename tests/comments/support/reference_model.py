@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from chalicelib.comments.store import Order, State
+from chalicelib.comments.shapes import State
+from chalicelib.comments.store import Order
 
 Path = tuple[int, ...]
 Key = tuple[int, Path]

@@ -1,0 +1,148 @@
+"""The documents of comments as they are stored: comments, and the nodes that they belong to."""
+
+from datetime import datetime
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from bson import ObjectId
+
+from chalicelib.database.validators import AtMost
+
+StoreName = Literal["documents", "embedded", "buckets"]
+Moderation = Literal["after", "before"]
+# What a node's own document holds at most, beside its bound in bytes.
+MAX_EMBEDDED_COMMENTS = 1_000
+# `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,
+# and is shown to nobody. The API knows the other four.
+State = Literal["visible", "pending", "hidden", "deleted", "removed"]
+
+
+class Author(TypedDict):
+    """Who wrote a comment."""
+
+    id: str
+    name: str
+
+
+class Comment(TypedDict):
+    """A comment, the same from every store; a tombstone has no author, text and html.
+
+    `seq` is its number in the node, `slug` the path of ids from its root, and `full_slug` the
+    same path in the order of a discussion (`chalicelib.comments.order`). `reply_count` counts
+    every direct reply, `invisible_replies` those in another state than `visible`; left out is 0.
+    """
+
+    id: str
+    seq: int
+    parent_id: str | None
+    slug: str
+    full_slug: str
+    depth: int
+    posted: datetime
+    edited: datetime | None
+    author: Author | None
+    text: str | None
+    html: str | None
+    renderer: str
+    state: State
+    reply_count: int
+    invisible_replies: NotRequired[int]
+
+
+class CommentFields(TypedDict, total=False):
+    """Fields of a comment that a change sets, or that a change relies on."""
+
+    edited: datetime | None
+    author: Author | None
+    text: str | None
+    html: str | None
+    renderer: str
+    state: State
+
+
+class EmbeddedComment(Comment):
+    """A comment inside its node's document, with its replies inside it."""
+
+    replies: NotRequired[list["EmbeddedComment"]]
+
+
+class CommentCounts(TypedDict):
+    """How many comments of a node are in these states."""
+
+    visible: int
+    pending: int
+
+
+class Move(TypedDict):
+    """The mark of a move that is under way, to the generation that it makes."""
+
+    owner: str
+    expires_at: datetime
+    generation: int
+
+
+class Vacancy(TypedDict):
+    """Why an id has no node: it was deleted, or is kept for one, or has moved to `moved_to`.
+
+    At `due` nobody can still be at work on it.
+    """
+
+    since: datetime
+    due: datetime | None
+    moved_to: NotRequired[str]
+
+
+class Embedded(TypedDict, total=False):
+    """What the embedded store keeps in a node: flat `comments`, or threaded `replies`.
+
+    `authors` are all who wrote one of them, by which a rename and an erasure find the node.
+    """
+
+    count: int
+    authors: Annotated[list[str], AtMost(MAX_EMBEDDED_COMMENTS)]
+    comments: Annotated[list[EmbeddedComment], AtMost(MAX_EMBEDDED_COMMENTS)]
+    replies: Annotated[list[EmbeddedComment], AtMost(MAX_EMBEDDED_COMMENTS)]
+
+
+class NodeGeneration(TypedDict):
+    """A generation of a node's comments, and the store that has it."""
+
+    _id: str
+    store: StoreName
+    generation: int
+
+
+class NodeLayout(NodeGeneration):
+    """A generation of a node's comments, and whether they are threaded."""
+
+    threaded: bool
+
+
+class Node(TypedDict):
+    """A node as it is stored; `written` waits for the counts to be compared.
+
+    `life` tells it from other nodes that have had its id, and `counts_version` says by which
+    rules its comments' replies are counted.
+    """
+
+    _id: str
+    site: str
+    title: str
+    url: str
+    store: StoreName
+    threaded: bool
+    max_depth: int
+    locked: bool
+    moderation: Moderation
+    last_seq: int
+    last_posted: datetime | None
+    generation: int
+    last_generation: int
+    moving: Move | None
+    wanted_store: StoreName | None
+    written: datetime | None
+    counts: CommentCounts
+    metadata: NotRequired[Embedded]
+    vacant: NotRequired[Vacancy]
+    life: NotRequired[ObjectId]
+    counts_version: NotRequired[int]
+    wanted_id: NotRequired[str | None]

@@ -1,0 +1,108 @@
+"""Comments inside a node's document: their paths, walks over them, and their layout.
+
+Flat comments are in `metadata.comments`; threaded ones in `metadata.replies` and each in the
+`replies` of its parent. A path is that of a comment in the node, as `metadata.replies.0.replies.2`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from chalicelib.comments.models import DEEPEST
+from chalicelib.comments.order import position
+from chalicelib.comments.shapes import Comment, Embedded, EmbeddedComment, Node, NodeLayout
+from chalicelib.comments.store import Page
+
+# Every array that comments may be in.
+ARRAYS = ("metadata.comments", *("metadata" + ".replies" * (n + 1) for n in range(DEEPEST + 1)))
+
+
+def root_array(node: NodeLayout) -> str:
+    """Return the path of the array of a node's root comments."""
+    return "metadata.replies" if node["threaded"] else "metadata.comments"
+
+
+def parent_path(path: str) -> str:
+    """Return the path of the comment that the one at this path replies to."""
+    return path.rpartition(".replies.")[0]
+
+
+def roots_of(node: NodeLayout, metadata: Embedded) -> list[EmbeddedComment]:
+    """Return a node's root comments, with their replies inside them."""
+    return metadata.get("replies", []) if node["threaded"] else metadata.get("comments", [])
+
+
+def walk(array: Sequence[EmbeddedComment], path: str = "") -> Iterator[tuple[str, Comment]]:
+    """Give every comment depth-first with its path, without its replies."""
+    for index, stored in enumerate(array):
+        here = f"{path}.{index}"
+        replies = stored.get("replies")
+        yield here, without_replies(stored)
+        if replies:
+            yield from walk(replies, f"{here}.replies")
+
+
+def every_comment(metadata: Embedded) -> Iterator[Comment]:
+    """Give every comment of a node, flat or threaded."""
+    for array in (metadata.get("comments", []), metadata.get("replies", [])):
+        for _, comment in walk(array):
+            yield comment
+
+
+def found(
+    array: Sequence[EmbeddedComment], comment_id: str, path: str = ""
+) -> Iterator[tuple[str, Comment]]:
+    """Give the comment with an id, and its path."""
+    return (each for each in walk(array, path) if each[1]["id"] == comment_id)
+
+
+def cut(comments: Iterable[Comment], node: Node, page: Page) -> list[Comment]:
+    """Return the comments that the viewer sees after the position, up to the limit."""
+    shown: list[Comment] = []
+    for comment in comments:
+        if page.viewer.sees(comment) and _is_after(comment, node, page):
+            shown.append(comment)
+            if len(shown) == page.limit:
+                break
+    return shown
+
+
+def _is_after(comment: Comment, node: Node, page: Page) -> bool:
+    if page.after is None:
+        return True
+    here = position(node, comment)
+    if node["threaded"] and page.order == "newest" and here[0] != page.after[0]:
+        return bool(here[0] < page.after[0])
+    return here > page.after
+
+
+def without_replies(stored: EmbeddedComment) -> Comment:
+    """Take the replies out of a comment and return it."""
+    stored.pop("replies", None)
+    return stored
+
+
+def with_replies(comment: Comment) -> EmbeddedComment:
+    """Return a comment as it is stored when it is new: with room for replies."""
+    return {**comment, "replies": []}
+
+
+def laid_out(comments: Iterable[Comment], node: NodeLayout) -> Embedded:
+    """Return the metadata of a node with these comments, given by number."""
+    stored: dict[str, EmbeddedComment] = {}
+    roots: list[EmbeddedComment] = []
+    for comment in comments:
+        copy = stored[comment["id"]] = with_replies(comment)
+        copy["reply_count"] = 0
+        copy.pop("invisible_replies", None)
+        siblings = roots
+        if comment["parent_id"]:
+            parent = stored[comment["parent_id"]]
+            parent["reply_count"] += 1
+            if comment["state"] != "visible":
+                parent["invisible_replies"] = parent.get("invisible_replies", 0) + 1
+            parent["state"] = "deleted" if parent["state"] == "removed" else parent["state"]
+            siblings = parent["replies"]
+        siblings.append(copy)
+    authors = {copy["author"]["id"] for copy in stored.values() if copy["author"]}
+    metadata: Embedded = {"count": len(stored), "authors": sorted(authors)}
+    metadata["replies" if node["threaded"] else "comments"] = roots
+    return metadata
