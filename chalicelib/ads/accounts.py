@@ -6,13 +6,14 @@ is on its way add up to nothing: the bank's is below zero by what was paid in th
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pydantic import StringConstraints
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
 from chalicelib.ads.errors import UnknownAccount
+from chalicelib.ads.ids import advertiser_of
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
@@ -41,7 +42,7 @@ _UNCOMMITTED = {
 
 
 class Mark(TypedDict):
-    """What stands in an account for a transfer under way."""
+    """The mark of a transfer under way in an account."""
 
     transfer_id: str
     attempt: int
@@ -61,6 +62,16 @@ class Account(TypedDict):
     committed_micros: NotRequired[int]
 
 
+class Attempt(TypedDict):
+    """An attempt at a transfer, as far as the two accounts are concerned."""
+
+    _id: str
+    source: str
+    target: str
+    amount_micros: int
+    attempt: int
+
+
 ACCOUNTS = Collection(
     "ad.account",
     Account,
@@ -78,7 +89,7 @@ def of_advertiser(advertiser: str) -> str:
 
 def of_campaign(campaign_id: str) -> str:
     """Return the id of the account of a campaign's advertiser."""
-    return of_advertiser(campaign_id.partition(":")[0])
+    return of_advertiser(advertiser_of(campaign_id))
 
 
 def of_site(site_id: str) -> str:
@@ -88,41 +99,41 @@ def of_site(site_id: str) -> str:
 
 def open_account(database: Database[Document], account_id: str, now: datetime) -> None:
     """Make an account with a balance of 0; one that exists stays as it is."""
-    database[ACCOUNTS.name].update_one(
+    ACCOUNTS.of(database).update_one(
         {"_id": account_id},
         {"$setOnInsert": {"balance_micros": 0, "pending": [], "opened_at": now}},
         upsert=True,
     )
 
 
-def get(database: Database[Document], account_id: str) -> Document:
+def get(database: Database[Document], account_id: str) -> Account:
     """Return an account; raises UnknownAccount."""
-    account = database[ACCOUNTS.name].find_one({"_id": account_id})
+    account = ACCOUNTS.of(database).find_one({"_id": account_id})
     if account is None:
         raise UnknownAccount
     return account
 
 
-def with_pending(database: Database[Document], limit: int) -> Iterator[Document]:
-    """Yield accounts that bear a pending transfer."""
-    return database[ACCOUNTS.name].find({"pending.transfer_id": {"$gt": ""}}, limit=limit)
+def with_pending(database: Database[Document], limit: int) -> Iterator[Account]:
+    """Yield accounts that have a pending transfer."""
+    return ACCOUNTS.of(database).find({"pending.transfer_id": {"$gt": ""}}, limit=limit)
 
 
-def spare_micros(account: Document, transfer: Document) -> int:
+def spare_micros(account: Account, transfer: Attempt) -> int:
     """Return what a transfer could take out of an account, beside others' marks."""
-    balance: int = account["balance_micros"]
+    balance = account["balance_micros"]
     if _is_settlement(transfer) or "credit_micros" not in account:
         return balance
-    uncommitted: int = balance + account["credit_micros"] - account["committed_micros"]
+    uncommitted = balance + account["credit_micros"] - account["committed_micros"]
     return min(balance, uncommitted)
 
 
-def debit(database: Database[Document], transfer: Document) -> bool:
-    """Take a transfer's amount out of its source and hold it there; tell whether it could be.
+def debit(database: Database[Document], transfer: Attempt) -> bool:
+    """Take a transfer's amount out of its source and hold it there; return whether it could be.
 
     Doing it again changes nothing.
     """
-    amount: int = transfer["amount_micros"]
+    amount = transfer["amount_micros"]
     covered: Document = {}
     if transfer["source"] != BANK:
         covered["balance_micros"] = {"$gte": amount}
@@ -131,22 +142,22 @@ def debit(database: Database[Document], transfer: Document) -> bool:
     return _add_pending(database, transfer, "source", -amount, covered)
 
 
-def announce(database: Database[Document], transfer: Document) -> bool:
+def announce(database: Database[Document], transfer: Attempt) -> bool:
     """Note in a transfer's target what will come; its balance does not change before `credit`."""
     return _add_pending(database, transfer, "target", 0, {})
 
 
-def release_hold(database: Database[Document], transfer: Document) -> None:
+def release_hold(database: Database[Document], transfer: Attempt) -> None:
     """Let go of what was held in the source: the money has left."""
     _take_pending(database, transfer["source"], transfer, 0)
 
 
-def credit(database: Database[Document], transfer: Document) -> None:
+def credit(database: Database[Document], transfer: Attempt) -> None:
     """Add a transfer's amount to its target, where it was announced and has not yet come."""
     _take_pending(database, transfer["target"], transfer, transfer["amount_micros"])
 
 
-def undo(database: Database[Document], transfer: Document) -> None:
+def undo(database: Database[Document], transfer: Attempt) -> None:
     """Give back what the source holds for a transfer, and forget it in the target."""
     _take_pending(database, transfer["source"], transfer, transfer["amount_micros"])
     _take_pending(database, transfer["target"], transfer, 0)
@@ -154,8 +165,8 @@ def undo(database: Database[Document], transfer: Document) -> None:
 
 def _add_pending(
     database: Database[Document],
-    transfer: Document,
-    side: str,
+    transfer: Attempt,
+    side: Literal["source", "target"],
     change_micros: int,
     condition: Document,
 ) -> bool:
@@ -170,21 +181,21 @@ def _add_pending(
     if _change(database, has_room, transfer, change_micros, {"$push": {"pending": entry}}):
         return True
     there = {"_id": account_id, "pending": {"$elemMatch": entry}}
-    return database[ACCOUNTS.name].find_one(there, {"_id": 1}) is not None
+    return ACCOUNTS.of(database).find_one(there, {"_id": 1}) is not None
 
 
 def _take_pending(
-    database: Database[Document], account_id: str, transfer: Document, change_micros: int
+    database: Database[Document], account_id: str, transfer: Attempt, change_micros: int
 ) -> None:
     entry = _entry(transfer)
-    bears = {"_id": account_id, "pending": {"$elemMatch": entry}}
-    _change(database, bears, transfer, change_micros, {"$pull": {"pending": entry}})
+    marked = {"_id": account_id, "pending": {"$elemMatch": entry}}
+    _change(database, marked, transfer, change_micros, {"$pull": {"pending": entry}})
 
 
 def _change(
     database: Database[Document],
     this: Document,
-    transfer: Document,
+    transfer: Attempt,
     change_micros: int,
     change: Document,
 ) -> bool:
@@ -196,17 +207,17 @@ def _change(
     if _is_settlement(transfer) and change_micros and this["_id"] == transfer["source"]:
         bounded = {**this, "committed_micros": {"$exists": True}}
         both = {"$inc": {**by, "committed_micros": change_micros}, **change}
-        if database[ACCOUNTS.name].update_one(bounded, both).matched_count:
+        if ACCOUNTS.of(database).update_one(bounded, both).matched_count:
             return True
         this = {**this, "committed_micros": {"$exists": False}}
-    result = database[ACCOUNTS.name].update_one(this, {"$inc": by, **change})
+    result = ACCOUNTS.of(database).update_one(this, {"$inc": by, **change})
     return result.matched_count > 0
 
 
-def _is_settlement(transfer: Document) -> bool:
-    return str(transfer["_id"]).startswith(SETTLEMENT)
+def _is_settlement(transfer: Attempt) -> bool:
+    return transfer["_id"].startswith(SETTLEMENT)
 
 
-def _entry(transfer: Document) -> Mark:
-    """Return a transfer's mark in its accounts; a new attempt bears another one."""
+def _entry(transfer: Attempt) -> Mark:
+    """Return a transfer's mark in its accounts; a new attempt has another one."""
     return {"transfer_id": transfer["_id"], "attempt": transfer["attempt"]}

@@ -28,3 +28,8 @@ SiteId = Annotated[PartId, AfterValidator(_not_reserved)]
 
 
 CampaignId = Annotated[str, StringConstraints(pattern=f"^{_PART}:{_PART}$")]
+
+
+def advertiser_of(campaign_id: str) -> str:
+    """Return the advertiser of a campaign."""
+    return campaign_id.partition(":")[0]

@@ -26,6 +26,7 @@ from chalicelib.settings import Settings
 Document = dict[str, Any]
 Result = TypeVar("Result")
 Shape = TypeVar("Shape", bound=Mapping[str, Any])
+Projected = TypeVar("Projected", bound=Mapping[str, Any])
 
 # An operation with all its retries, if the invocation's own deadline leaves it as much
 # (`observability/invocations.py`): below the functions' time-out of 30 s, so that a caller hears
@@ -69,6 +70,15 @@ class Collection(Generic[Shape]):
         """Return the collection in a database, typed by the shape of its documents."""
         # The server's validator holds the documents to the shape.
         return cast("MongoCollection[Shape]", database[self.name])
+
+    def read_as(
+        self,
+        shape: type[Projected],  # noqa: ARG002 - for the type checker alone
+        database: Database[Document],
+    ) -> MongoCollection[Projected]:
+        """Return the collection for a read whose projection or pipeline makes another shape."""
+        # Nothing but the caller's query says what it makes.
+        return cast("MongoCollection[Projected]", database[self.name])
 
 
 def connect(settings: Settings) -> Database[Document]:

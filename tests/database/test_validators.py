@@ -7,7 +7,7 @@ import pytest
 from bson import ObjectId
 
 from chalicelib.database import Document
-from chalicelib.database.validators import LOOKED_INTO, AtMost, schema_of
+from chalicelib.database.validators import LOOKED_INTO, OPAQUE, AtMost, schema_of
 
 
 class Place(TypedDict):
@@ -65,6 +65,12 @@ def test_of_a_long_array_only_the_length_is_checked() -> None:
     long = Annotated[list[Place], AtMost(LOOKED_INTO + 1)]
 
     assert schema_of(long) == {"bsonType": ["array"], "maxItems": LOOKED_INTO + 1}
+
+
+def test_an_opaque_shape_is_any_object() -> None:
+    homes = Annotated[list[Annotated[Place, OPAQUE]], AtMost(3)]
+
+    assert schema_of(homes)["items"] == {"bsonType": ["object"]}
 
 
 def test_an_array_without_a_bound_is_refused() -> None:

@@ -31,7 +31,8 @@ def failing(request: pytest.FixtureRequest, replica_set: ReplicaSet) -> Iterator
 
 
 def test_a_profile_is_read_again_where_the_first_try_fails(runtime: Runtime, failing: Any) -> None:
-    impression = ("x", {**event(START), "slot": 0})
+    entry: Any = {**event(START), "slot": 0}
+    impression = ("x", entry)
     profiles.record(runtime.database, "ann", profiles.VisitorProfile(), [impression], "r")
     failing()
 

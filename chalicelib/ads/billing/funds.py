@@ -10,19 +10,26 @@ makes two campaigns of one advertiser take turns.
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TypedDict
 
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.ads import accounts
-from chalicelib.ads.accounts import ACCOUNTS, SETTLEMENT
-from chalicelib.ads.billing.transfers import TRANSFERS
+from chalicelib.ads.accounts import ACCOUNTS, SETTLEMENT, Account
+from chalicelib.ads.billing.transfers import TRANSFERS, Transfer
 from chalicelib.ads.budgets import balances, ledger
 from chalicelib.ads.budgets.ledger import Movement
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS
-from chalicelib.database import Document, in_transaction
+from chalicelib.ads.ids import advertiser_of
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, StoredCampaign
+from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
+
+
+class _Total(TypedDict):
+    micros: int
+
 
 _SPENDING = {"status": {"$in": ["active", "exhausted"]}}
 _AT_REST = {"status": {"$in": ["draft", "paused", "ended"]}}
@@ -32,7 +39,7 @@ MAX_TAKEN_BACK = 1_000
 
 def set_credit(
     database: Database[Document], account_id: str, credit_micros: int | None, now: datetime
-) -> Document:
+) -> Account:
     """Give an advertiser's account a credit line, or none; return the account, opened if new.
 
     With a line, even of 0, its campaigns are bounded by its funds. A line below what is
@@ -45,7 +52,7 @@ def set_credit(
         if credit_micros is not None:
             committed = _count(database, session, account_id)
             change = {"$set": {"credit_micros": credit_micros, "committed_micros": committed}}
-        database[ACCOUNTS.name].update_one({"_id": account_id}, change, session=session)
+        ACCOUNTS.of(database).update_one({"_id": account_id}, change, session=session)
 
     in_transaction(database, work)
     return accounts.get(database, account_id)
@@ -55,7 +62,7 @@ def bound(database: Database[Document], advertisers: Iterable[str], now: datetim
     """Give a credit line of 0 to the advertisers that have none; return how many there were."""
     wanted = {accounts.of_advertiser(each) for each in advertisers}
     has_line = {"_id": {"$in": sorted(wanted)}, "credit_micros": {"$exists": True}}
-    found = database[ACCOUNTS.name].find(has_line, {"_id": 1})
+    found = ACCOUNTS.of(database).find(has_line, {"_id": 1})
     unbounded = wanted - {each["_id"] for each in found}
     for account_id in sorted(unbounded):
         set_credit(database, account_id, 0, now)
@@ -64,8 +71,8 @@ def bound(database: Database[Document], advertisers: Iterable[str], now: datetim
 
 def bound_spending(database: Database[Document], now: datetime) -> int:
     """Bound the advertisers of all campaigns that spend; return how many were not yet."""
-    found = database[CAMPAIGNS.name].find(_SPENDING, {"_id": 1})
-    return bound(database, {each["_id"].partition(":")[0] for each in found}, now)
+    found = CAMPAIGNS.of(database).find(_SPENDING, {"_id": 1})
+    return bound(database, {advertiser_of(each["_id"]) for each in found}, now)
 
 
 def recount(database: Database[Document], now: datetime) -> int:
@@ -73,7 +80,7 @@ def recount(database: Database[Document], now: datetime) -> int:
 
     A container of a release without funds may have released money beside this one.
     """
-    bounded = list(database[ACCOUNTS.name].find({"credit_micros": {"$gte": 0}}, {"_id": 1}))
+    bounded = list(ACCOUNTS.of(database).find({"credit_micros": {"$gte": 0}}, {"_id": 1}))
     for account in bounded:
         _recount(database, account["_id"], now)
     return len(bounded)
@@ -84,12 +91,12 @@ def take_back(database: Database[Document], now: datetime) -> int:
 
     It is their advertiser's to spend on others; what leases return later comes with a later run.
     """
-    bounded = database[ACCOUNTS.name].find({"credit_micros": {"$gte": 0}}, {"_id": 1})
+    bounded = ACCOUNTS.of(database).find({"credit_micros": {"$gte": 0}}, {"_id": 1})
     ids = {each["_id"] for each in bounded}
     if not ids:
         return 0
     holding = {**_AT_REST, "balance.available_micros": {"$gt": 0}}
-    found = database[CAMPAIGNS.name].find(holding, {"_id": 1})
+    found = CAMPAIGNS.of(database).find(holding, {"_id": 1})
     due = [each["_id"] for each in found if accounts.of_campaign(each["_id"]) in ids]
     return sum(_take_back(database, campaign_id, now) for campaign_id in due[:MAX_TAKEN_BACK])
 
@@ -97,12 +104,12 @@ def take_back(database: Database[Document], now: datetime) -> int:
 def _take_back(database: Database[Document], campaign_id: str, now: datetime) -> bool:
     def work(session: ClientSession) -> bool:
         this = {"_id": campaign_id, **_AT_REST}
-        campaign = database[CAMPAIGNS.name].find_one(this, session=session)
+        campaign = CAMPAIGNS.of(database).find_one(this, session=session)
         available = campaign["balance"]["available_micros"] if campaign else 0
         if not available:
             return False
         changes = {"balance.released_micros": -available, "balance.available_micros": -available}
-        database[CAMPAIGNS.name].update_one(this, {"$inc": changes}, session=session)
+        CAMPAIGNS.of(database).update_one(this, {"$inc": changes}, session=session)
         ledger.record(database, session, Movement(campaign_id, "release", -available, now))
         balances.commit(database, session, campaign_id, -available)
         return True
@@ -119,7 +126,7 @@ def _recount(database: Database[Document], account_id: str, now: datetime) -> No
     def work(session: ClientSession) -> None:
         this = {"_id": account_id, "credit_micros": {"$exists": True}}
         change = {"$set": {"committed_micros": _count(database, session, account_id)}}
-        database[ACCOUNTS.name].update_one(this, change, session=session)
+        ACCOUNTS.of(database).update_one(this, change, session=session)
 
     try:
         in_transaction(database, work)
@@ -132,22 +139,22 @@ def _count(database: Database[Document], session: ClientSession, account_id: str
     """Return what an advertiser's campaigns have released, less what its settlements have taken."""
     advertiser = account_id.partition(":")[2]
     own: Document = {"_id": {"$gte": f"{advertiser}:", "$lt": f"{advertiser};"}}
-    released = _total(database, session, CAMPAIGNS.name, own, "$balance.released_micros")
-    account = database[ACCOUNTS.name].find_one({"_id": account_id}, session=session)
+    released = _total(database, session, CAMPAIGNS, own, "$balance.released_micros")
+    account = ACCOUNTS.of(database).find_one({"_id": account_id}, session=session)
     marks = [mark["transfer_id"] for mark in (account or {"pending": []})["pending"]]
     # A mark stays from the debit until the transfer has ended, either way.
     has_left = {"state": {"$in": ["committed", "retired"]}}
     is_out: Document = {"$or": [has_left, {"_id": {"$in": marks}}]}
     ids = {"$gte": SETTLEMENT, "$lt": SETTLEMENT + "\x7f"}
     settled: Document = {"$and": [{"source": account_id, "_id": ids}, is_out]}
-    paid = _total(database, session, TRANSFERS.name, settled, "$amount_micros")
+    paid = _total(database, session, TRANSFERS, settled, "$amount_micros")
     return released - paid
 
 
 def _total(
     database: Database[Document],
     session: ClientSession,
-    collection: str,
+    collection: Collection[StoredCampaign] | Collection[Transfer],
     only: Document,
     amount: str,
 ) -> int:
@@ -155,6 +162,5 @@ def _total(
         {"$match": only},
         {"$group": {"_id": None, "micros": {"$sum": amount}}},
     ]
-    for found in database[collection].aggregate(pipeline, session=session):
-        return int(found["micros"])
-    return 0
+    found = collection.read_as(_Total, database).aggregate(pipeline, session=session)
+    return sum(each["micros"] for each in found)

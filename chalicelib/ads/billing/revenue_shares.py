@@ -24,7 +24,7 @@ DEFAULT_SHARE_BP = 7_000
 def put_share(database: Database[Document], site_id: str, share_bp: int) -> None:
     """Set a site's share of what is billed from now on."""
     change = {"$set": {"revenue_share_bp": share_bp}}
-    database[SITES.name].update_one({"_id": site_id}, change, upsert=True)
+    SITES.of(database).update_one({"_id": site_id}, change, upsert=True)
 
 
 def get_share(database: Database[Document], site_id: str) -> int:
@@ -34,6 +34,6 @@ def get_share(database: Database[Document], site_id: str) -> int:
 
 def shares_bp(database: Database[Document], site_ids: Names[str]) -> dict[str, int]:
     """Return each site's share; one that was never set is the default."""
-    found = database[SITES.name].find({"_id": {"$in": list(site_ids)}})
+    found = SITES.of(database).find({"_id": {"$in": list(site_ids)}})
     stored = {site["_id"]: site["revenue_share_bp"] for site in found}
     return {site_id: stored.get(site_id, DEFAULT_SHARE_BP) for site_id in site_ids}

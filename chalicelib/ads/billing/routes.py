@@ -1,16 +1,17 @@
 """The routes of money: accounts, transfers, what a budget has left, and a site's share."""
 
 from http import HTTPStatus
+from typing import Literal
 
 from chalice.app import Response
 
 from chalicelib.ads import accounts
-from chalicelib.ads.accounts import AccountId
+from chalicelib.ads.accounts import Account, AccountId
 from chalicelib.ads.billing import funds, revenue_shares, transfers
 from chalicelib.ads.billing.models import Credit, NewTransfer, SiteShare
 from chalicelib.ads.billing.permissions import require_account_owner
 from chalicelib.ads.billing.revenue_shares import WHOLE_BP
-from chalicelib.ads.billing.transfers import Payment
+from chalicelib.ads.billing.transfers import Payment, Transfer
 from chalicelib.ads.ids import PartId
 from chalicelib.ads.permissions import require_publisher
 from chalicelib.database import Document
@@ -18,6 +19,12 @@ from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.http import Request, Route, reply
 from chalicelib.http.idempotency import required_key_of
 from chalicelib.limits import MONEY
+
+# The fields of an account with a credit line.
+_FUNDS: tuple[Literal["credit_micros", "committed_micros"], ...] = (
+    "credit_micros",
+    "committed_micros",
+)
 
 
 def declare(route: Route) -> None:
@@ -49,8 +56,8 @@ def _declare_accounts(route: Route) -> None:
         accounts.get(database, account)
         accounts.get(database, wanted.to)
         request.details |= {"to": wanted.to, "amount_micros": wanted.amount_micros, "key": key}
-        movement = Payment(account, wanted.to, wanted.amount_micros)
-        moved = transfers.transfer(database, f"{account}/{key}", movement, now)
+        payment = Payment(account, wanted.to, wanted.amount_micros)
+        moved = transfers.transfer(database, f"{account}/{key}", payment, now)
         return reply(_transfer(moved), HTTPStatus.CREATED)
 
 
@@ -84,13 +91,13 @@ def _declare_sites(route: Route) -> None:
         return reply(_site(site, share_bp))
 
 
-def _account(stored: Document) -> Document:
+def _account(stored: Account) -> Document:
     pending = [mark["transfer_id"] for mark in stored["pending"]]
     return {
         "account_id": stored["_id"],
         "balance_micros": stored["balance_micros"],
         "pending": pending,
-        **{name: stored[name] for name in ("credit_micros", "committed_micros") if name in stored},
+        **{name: stored[name] for name in _FUNDS if name in stored},
     }
 
 
@@ -98,7 +105,7 @@ def _site(site_id: str, share_bp: int) -> Document:
     return {"site_id": site_id, "revenue_share": share_bp / WHOLE_BP}
 
 
-def _transfer(stored: Document) -> Document:
+def _transfer(stored: Transfer) -> Document:
     return {
         "transfer_id": stored["_id"],
         "from": stored["source"],

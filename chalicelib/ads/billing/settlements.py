@@ -24,6 +24,20 @@ from chalicelib.errors import IdempotencyKeyReused, Unavailable
 from chalicelib.observability.logs import log
 
 
+class _Day(TypedDict):
+    day: datetime
+    campaign: str
+    site: str
+
+
+class _DaySum(TypedDict):
+    """What a day of a campaign on a site has earned."""
+
+    _id: _Day
+    spend_micros: int
+    revenue_micros: int
+
+
 class Settlement(TypedDict):
     """What is owed for a day of a campaign on a site, and what of it was paid.
 
@@ -62,7 +76,7 @@ _TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
 def settle(database: Database[Document], now: datetime) -> dict[str, int]:
     """Take down what the days that are over have earned, and pay what can be paid."""
     owed = _take_down(database, now)
-    found = database[SETTLEMENTS.name].find({"is_open": True}).sort(_TURNS)
+    found = SETTLEMENTS.of(database).find({"is_open": True}).sort(_TURNS)
     paid = sum(_pay(database, settlement, now) for settlement in list(found.limit(MAX_PAID)))
     return {"owed": owed, "paid": paid}
 
@@ -75,7 +89,7 @@ def _take_down(database: Database[Document], now: datetime) -> int:
             [
                 {
                     "$set": {
-                        "payer": accounts.of_advertiser(campaign_id.partition(":")[0]),
+                        "payer": accounts.of_campaign(campaign_id),
                         "payee": payee,
                         "owed_micros": {"$max": ["$owed_micros", amount]},
                         "paid_micros": {"$ifNull": ["$paid_micros", 0]},
@@ -88,9 +102,9 @@ def _take_down(database: Database[Document], now: datetime) -> int:
         for day, campaign_id, site_id, payee, amount in _earned(database, now)
     ]
     if operations:
-        database[SETTLEMENTS.name].bulk_write(operations, ordered=False)
+        SETTLEMENTS.of(database).bulk_write(operations, ordered=False)
         until = {"$max": {"until": _today(now)}}
-        database[PROGRESS.name].update_one({"_id": "settled"}, until, upsert=True)
+        PROGRESS.of(database).update_one({"_id": "settled"}, until, upsert=True)
     return len(operations)
 
 
@@ -101,10 +115,10 @@ def _earned(
 
     However late: the dead letters may have held an event for two weeks.
     """
-    progress = database[PROGRESS.name].find_one({"_id": "settled"})
+    progress = PROGRESS.of(database).find_one({"_id": "settled"})
     since = progress["until"] - OVERLAP if progress else _FIRST
     is_new = {"$or": [{"updated_at": {"$gte": since}}, {"period": {"$gte": since}}]}
-    days = database[DAYS.name].distinct("period", {"period": {"$lt": _today(now)}, **is_new})
+    days = DAYS.of(database).distinct("period", {"period": {"$lt": _today(now)}, **is_new})
     key = {"day": "$period", "campaign": "$campaign_id", "site": "$site_id"}
     sums = {name: {"$sum": f"${name}"} for name in ("spend_micros", "revenue_micros")}
     pipeline: list[Document] = [
@@ -112,7 +126,7 @@ def _earned(
         {"$group": {"_id": key, **sums}},
         {"$match": {"spend_micros": {"$gt": 0}}},
     ]
-    for row in database[DAYS.name].aggregate(pipeline):
+    for row in DAYS.read_as(_DaySum, database).aggregate(pipeline):
         day, campaign_id, site_id = row["_id"]["day"], row["_id"]["campaign"], row["_id"]["site"]
         revenue, spend = row["revenue_micros"], row["spend_micros"]
         yield day, campaign_id, site_id, accounts.of_site(site_id), revenue
@@ -123,11 +137,11 @@ def _today(now: datetime) -> datetime:
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _pay(database: Database[Document], settlement: Document, now: datetime) -> bool:
-    """Pay what is open of a settlement; tell whether it was. Without funds it stays open."""
+def _pay(database: Database[Document], settlement: Settlement, now: datetime) -> bool:
+    """Pay what is open of a settlement; return whether it was. Without funds it stays open."""
     payer, payee, paid = settlement["payer"], settlement["payee"], settlement["paid_micros"]
     transfer_id = f"{accounts.SETTLEMENT}{settlement['_id']}/{paid}"
-    started = database[TRANSFERS.name].find_one({"_id": transfer_id})
+    started = TRANSFERS.of(database).find_one({"_id": transfer_id})
     # A payment that a dead run has begun is finished as it was begun; the rest comes next.
     amount = started["amount_micros"] if started else settlement["owed_micros"] - paid
     for account_id in (payer, payee):
@@ -138,10 +152,10 @@ def _pay(database: Database[Document], settlement: Document, now: datetime) -> b
         fields = {"settlement": settlement["_id"], "reason": problem.code}
         log.warning("settlement waits", extra={"fields": fields})
         tried = {"$set": {"tried_at": now}}
-        database[SETTLEMENTS.name].update_one({"_id": settlement["_id"]}, tried)
+        SETTLEMENTS.of(database).update_one({"_id": settlement["_id"]}, tried)
         return False
     is_open = {"$gt": ["$owed_micros", "$paid_micros"]}
-    database[SETTLEMENTS.name].update_one(
+    SETTLEMENTS.of(database).update_one(
         {"_id": settlement["_id"], "paid_micros": paid},
         [{"$set": {"paid_micros": paid + amount}}, {"$set": {"is_open": is_open}}],
     )

@@ -11,29 +11,27 @@ A preparer that wakes up after its attempt was abandoned finds it so when it com
 its marks back; where it dies before that, `clean_up` finds the marks in the accounts.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, TypedDict
+from typing import Literal
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from chalicelib.ads import accounts
+from chalicelib.ads.accounts import Attempt
 from chalicelib.ads.errors import InsufficientFunds, TooManyTransfers, TransferInProgress
 from chalicelib.database import Collection, Document
 from chalicelib.errors import IdempotencyKeyReused, Problem, Unavailable
 
+State = Literal["new", "committed", "retired", "rollback", "rolled_back"]
 
-class Transfer(TypedDict):
-    """A transfer as it is stored: its movement, and the state of the attempt at it."""
 
-    _id: str
-    source: str
-    target: str
-    amount_micros: int
-    attempt: int
-    state: Literal["new", "committed", "retired", "rollback", "rolled_back"]
+class Transfer(Attempt):
+    """A transfer as it is stored: its payment, and the state of the attempt at it."""
+
+    state: State
     started_at: datetime
 
 
@@ -63,15 +61,15 @@ class Payment:
 
 
 def transfer(
-    database: Database[Document], transfer_id: str, movement: Payment, now: datetime
-) -> Document:
+    database: Database[Document], transfer_id: str, payment: Payment, now: datetime
+) -> Transfer:
     """Move an amount, once for each id, and return the transfer in its last state.
 
     Raises IdempotencyKeyReused where the id stands for another movement, TransferInProgress
     where another call is at it, InsufficientFunds and TooManyTransfers (nothing has moved; the
     same id may be tried again), and Unavailable when it took so long that it was rolled back.
     """
-    attempt = _start(database, transfer_id, movement, now)
+    attempt = _start(database, transfer_id, payment, now)
     if attempt["state"] == "retired":
         return attempt
     prepare(database, attempt)
@@ -80,7 +78,7 @@ def transfer(
     return {**attempt, "state": "retired"}
 
 
-def prepare(database: Database[Document], attempt: Document) -> None:
+def prepare(database: Database[Document], attempt: Attempt) -> None:
     """Hold the amount in the source and announce it in the target.
 
     Raises InsufficientFunds, and TooManyTransfers if an account has as many under way as it
@@ -90,11 +88,11 @@ def prepare(database: Database[Document], attempt: Document) -> None:
     if refusal is None and not accounts.announce(database, attempt):
         refusal = TooManyTransfers("Too many transfers to the target are under way")
     if refusal is not None:
-        _give_up(database, attempt)
+        _abandon(database, attempt)
         raise refusal
 
 
-def _debit(database: Database[Document], attempt: Document) -> Problem | None:
+def _debit(database: Database[Document], attempt: Attempt) -> Problem | None:
     """Debit the source; return why it could not be, if it could not.
 
     The account is read after the debit was refused. If it could pay by then, others have
@@ -112,7 +110,7 @@ def _debit(database: Database[Document], attempt: Document) -> Problem | None:
     return InsufficientFunds()
 
 
-def commit(database: Database[Document], attempt: Document) -> None:
+def commit(database: Database[Document], attempt: Attempt) -> None:
     """Make a prepared transfer final; raises Unavailable if it was abandoned meanwhile."""
     _change_state(database, attempt, "new", "committed")
     if not _is_in(database, attempt, "committed", "retired"):
@@ -120,14 +118,14 @@ def commit(database: Database[Document], attempt: Document) -> None:
         raise Unavailable("The transfer took too long and was rolled back; try again")
 
 
-def retire(database: Database[Document], attempt: Document) -> None:
+def retire(database: Database[Document], attempt: Attempt) -> None:
     """Bring a committed transfer to its end: the target is credited, both marks go."""
     accounts.release_hold(database, attempt)
     accounts.credit(database, attempt)
     _change_state(database, attempt, "committed", "retired")
 
 
-def roll_back(database: Database[Document], attempt: Document) -> None:
+def roll_back(database: Database[Document], attempt: Attempt) -> None:
     """Bring an abandoned transfer to its end: the source has its amount again."""
     accounts.undo(database, attempt)
     _change_state(database, attempt, "rollback", "rolled_back")
@@ -155,32 +153,32 @@ def _undo_strays(database: Database[Document]) -> int:
     undone = 0
     for account in list(accounts.with_pending(database, MAX_CLEANED)):
         for mark in account["pending"]:
-            stored = database[TRANSFERS.name].find_one({"_id": mark["transfer_id"]})
+            stored = TRANSFERS.of(database).find_one({"_id": mark["transfer_id"]})
             if stored is not None and _is_over(stored, mark["attempt"]):
-                accounts.undo(database, {**stored, "attempt": mark["attempt"]})
+                stray: Transfer = {**stored, "attempt": mark["attempt"]}
+                accounts.undo(database, stray)
                 undone += 1
     return undone
 
 
-def _is_over(stored: Document, attempt: int) -> bool:
-    """Tell whether an attempt was rolled back: itself, or one that came after it exists."""
-    return bool(stored["attempt"] > attempt or stored["state"] == "rolled_back")
+def _is_over(stored: Transfer, attempt: int) -> bool:
+    """Return whether an attempt was rolled back: itself, or if a later one exists."""
+    return stored["attempt"] > attempt or stored["state"] == "rolled_back"
 
 
 def _start(
-    database: Database[Document], transfer_id: str, movement: Payment, now: datetime
-) -> Document:
+    database: Database[Document], transfer_id: str, payment: Payment, now: datetime
+) -> Transfer:
     """Return a new attempt for the caller to prepare, or the transfer where it is retired."""
-    stored = database[TRANSFERS.name].find_one({"_id": transfer_id})
-    wanted = asdict(movement)
+    stored = TRANSFERS.of(database).find_one({"_id": transfer_id})
     if stored is None:
-        fresh: Document = {**_first_attempt(transfer_id, movement, now)}
+        fresh = _first_attempt(transfer_id, payment, now)
         try:
-            database[TRANSFERS.name].insert_one(fresh)
+            TRANSFERS.of(database).insert_one(fresh)
         except DuplicateKeyError:
             raise TransferInProgress from None
         return fresh
-    if any(stored[name] != value for name, value in wanted.items()):
+    if Payment(stored["source"], stored["target"], stored["amount_micros"]) != payment:
         raise IdempotencyKeyReused
     match stored["state"]:
         case "retired":
@@ -191,24 +189,24 @@ def _start(
         case "new" if stored["started_at"] > now - PREPARE_TIMEOUT:
             raise TransferInProgress
         case _:
-            _give_up(database, stored)
+            _abandon(database, stored)
             return _next_attempt(database, stored, now)
 
 
-def _first_attempt(transfer_id: str, movement: Payment, now: datetime) -> Transfer:
+def _first_attempt(transfer_id: str, payment: Payment, now: datetime) -> Transfer:
     return {
         "_id": transfer_id,
-        "source": movement.source,
-        "target": movement.target,
-        "amount_micros": movement.amount_micros,
+        "source": payment.source,
+        "target": payment.target,
+        "amount_micros": payment.amount_micros,
         "attempt": 1,
         "state": "new",
         "started_at": now,
     }
 
 
-def _next_attempt(database: Database[Document], stored: Document, now: datetime) -> Document:
-    started = database[TRANSFERS.name].find_one_and_update(
+def _next_attempt(database: Database[Document], stored: Transfer, now: datetime) -> Transfer:
+    started = TRANSFERS.of(database).find_one_and_update(
         {"_id": stored["_id"], "attempt": stored["attempt"], "state": "rolled_back"},
         {"$set": {"state": "new", "started_at": now}, "$inc": {"attempt": 1}},
         return_document=ReturnDocument.AFTER,
@@ -218,25 +216,25 @@ def _next_attempt(database: Database[Document], stored: Document, now: datetime)
     return started
 
 
-def _give_up(database: Database[Document], attempt: Document) -> None:
+def _abandon(database: Database[Document], attempt: Attempt) -> None:
     """Roll an attempt back unless it was committed meanwhile."""
     _change_state(database, attempt, "new", "rollback")
     if _is_in(database, attempt, "rollback"):
         roll_back(database, attempt)
 
 
-def _change_state(database: Database[Document], attempt: Document, old: str, new: str) -> None:
+def _change_state(database: Database[Document], attempt: Attempt, old: State, new: State) -> None:
     this = {"_id": attempt["_id"], "attempt": attempt["attempt"], "state": old}
-    database[TRANSFERS.name].update_one(this, {"$set": {"state": new}})
+    TRANSFERS.of(database).update_one(this, {"$set": {"state": new}})
 
 
-def _is_in(database: Database[Document], attempt: Document, *states: str) -> bool:
+def _is_in(database: Database[Document], attempt: Attempt, *states: State) -> bool:
     this = {"_id": attempt["_id"], "attempt": attempt["attempt"], "state": {"$in": states}}
-    return database[TRANSFERS.name].find_one(this, {"_id": 1}) is not None
+    return TRANSFERS.of(database).find_one(this, {"_id": 1}) is not None
 
 
 def _in_state(
-    database: Database[Document], state: str, condition: Document | None = None
-) -> list[Document]:
-    found = database[TRANSFERS.name].find({"state": state, **(condition or {})})
+    database: Database[Document], state: State, condition: Document | None = None
+) -> list[Transfer]:
+    found = TRANSFERS.of(database).find({"state": state, **(condition or {})})
     return list(found.sort("started_at", ASCENDING).limit(MAX_CLEANED))

@@ -4,11 +4,10 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.ads.budgets import ledger
-from chalicelib.ads.budgets.exhaustion import MONEY
 from chalicelib.ads.budgets.leases import LEASES
 from chalicelib.ads.budgets.ledger import BALANCES
 from chalicelib.ads.errors import UnknownCampaign
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, MONEY, CampaignMoney
 from chalicelib.database import Document
 
 
@@ -33,17 +32,19 @@ def audit(database: Database[Document], campaign_id: str) -> dict[str, int]:
 
 
 def _read(database: Database[Document], session: ClientSession, campaign_id: str) -> dict[str, int]:
-    campaign = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, MONEY, session=session)
+    campaign = CAMPAIGNS.read_as(CampaignMoney, database).find_one(
+        {"_id": campaign_id}, MONEY, session=session
+    )
     if campaign is None:
         raise UnknownCampaign
     opened = {"campaign_id": campaign_id, "state": "open"}
-    leases = database[LEASES.name].find(opened, {"_id": 0, "spent_micros": 1}, session=session)
+    leases = LEASES.of(database).find(opened, {"_id": 0, "spent_micros": 1}, session=session)
     spent = sum(lease["spent_micros"] for lease in leases)
-    balance = campaign.get("balance") or dict.fromkeys(BALANCES, 0)
+    balance = campaign.get("balance")
+    held: dict[str, int] = {name: balance[name] if balance else 0 for name in BALANCES}
     return {
         "total_micros": campaign["budget"]["total_micros"],
-        "released_micros": balance["released_micros"],
-        "available_micros": balance["available_micros"],
-        "leased_micros": balance["leased_micros"] - spent,
-        "spent_micros": balance["spent_micros"] + spent,
+        **held,
+        "leased_micros": held["leased_micros"] - spent,
+        "spent_micros": held["spent_micros"] + spent,
     }

@@ -1,9 +1,9 @@
 """A campaign's balances: what was released of its budget, is available, is leased, is spent.
 
-`spent + leased + available = released <= total` at every committed instant. They stand in the
-campaign as `balance`; `leased_micros` is the sum of its open leases' amounts (`leases.py`).
+`spent + leased + available = released <= total` at every committed instant. They are the
+campaign's `balance`; `leased_micros` is the sum of its open leases' amounts (`leases.py`).
 All of this runs inside a caller's transaction that has read the campaign in it, so that of two
-changes at once the later one starts again from what the first has left.
+changes at once the later one starts again from the result of the first.
 """
 
 from datetime import datetime
@@ -17,15 +17,15 @@ from chalicelib.ads.budgets import ledger
 from chalicelib.ads.budgets.ledger import Movement
 from chalicelib.ads.budgets.pacing import budget_day, releasable_micros
 from chalicelib.ads.errors import BudgetCommitted
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS, price_micros
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Balance, CampaignMoney, price_micros
 from chalicelib.database import Document
 
 # What a campaign may hold, in events, of funds that do not suffice for all its advertiser's.
 _TRANCHE = {"cpm": 100, "cpc": 10}
 
 
-def outdated(campaign: Document, now: datetime) -> bool:
-    """Tell whether more or less is due than the balances say.
+def outdated(campaign: CampaignMoney, now: datetime) -> bool:
+    """Return whether more or less is due than the balances say.
 
     Right after `bring_up_to_date` it is: the advertiser's funds did not suffice.
     """
@@ -33,8 +33,8 @@ def outdated(campaign: Document, now: datetime) -> bool:
 
 
 def bring_up_to_date(
-    database: Database[Document], session: ClientSession, campaign: Document, now: datetime
-) -> Document:
+    database: Database[Document], session: ClientSession, campaign: CampaignMoney, now: datetime
+) -> Balance:
     """Release what the campaign's pacing has due by now, and return its balances.
 
     Of an advertiser with a credit line, only as far as its funds go (`funds.py`).
@@ -49,14 +49,14 @@ def bring_up_to_date(
     if change > 0:
         available = old["available_micros"] if old else 0
         lacking = change - _grant(database, session, campaign, change, available)
-        for name in ("released_micros", "available_micros"):
-            new[name] -= lacking
+        new["released_micros"] -= lacking
+        new["available_micros"] -= lacking
         change -= lacking
     elif change:
         commit(database, session, campaign["_id"], change)
     if new != old:
         this = {"_id": campaign["_id"]}
-        database[CAMPAIGNS.name].update_one(this, {"$set": {"balance": new}}, session=session)
+        CAMPAIGNS.of(database).update_one(this, {"$set": {"balance": new}}, session=session)
         if change:
             release = Movement(campaign["_id"], "release", change, now)
             ledger.record(database, session, release)
@@ -69,13 +69,13 @@ def commit(
     """Commit an advertiser's funds to a campaign, or, below 0, give them back."""
     bounded = {"_id": accounts.of_campaign(campaign_id), "committed_micros": {"$exists": True}}
     change = {"$inc": {"committed_micros": micros}}
-    database[ACCOUNTS.name].update_one(bounded, change, session=session)
+    ACCOUNTS.of(database).update_one(bounded, change, session=session)
 
 
 def _grant(
     database: Database[Document],
     session: ClientSession,
-    campaign: Document,
+    campaign: CampaignMoney,
     wanted_micros: int,
     available_micros: int,
 ) -> int:
@@ -85,7 +85,7 @@ def _grant(
     campaigns share what there is by what they spend.
     """
     this = {"_id": accounts.of_campaign(campaign["_id"])}
-    account = database[ACCOUNTS.name].find_one(this, session=session)
+    account = ACCOUNTS.of(database).find_one(this, session=session)
     if account is None or "credit_micros" not in account:
         return wanted_micros
     room = account["balance_micros"] + account["credit_micros"] - account["committed_micros"]
@@ -103,16 +103,23 @@ def move(database: Database[Document], session: ClientSession, movement: Movemen
     """Change the campaign's balances by a movement, and enter it in the ledger."""
     changes = {f"balance.{name}": by for name, by in movement.changes().items()}
     this = {"_id": movement.campaign_id}
-    database[CAMPAIGNS.name].update_one(this, {"$inc": changes}, session=session)
+    CAMPAIGNS.of(database).update_one(this, {"$inc": changes}, session=session)
     ledger.record(database, session, movement)
 
 
-def _up_to_date(campaign: Document, now: datetime) -> Document:
-    balance = campaign.get("balance") or {
-        **dict.fromkeys(ledger.BALANCES, 0),
+def _no_balance(campaign: CampaignMoney, now: datetime) -> Balance:
+    return {
+        "released_micros": 0,
+        "available_micros": 0,
+        "leased_micros": 0,
+        "spent_micros": 0,
         "committed_before_micros": 0,
         "day_start": min(budget_day(campaign, now).start, now),
     }
+
+
+def _up_to_date(campaign: CampaignMoney, now: datetime) -> Balance:
+    balance = campaign.get("balance") or _no_balance(campaign, now)
     # One container's clock may be behind another's: a day that has begun does not end again. One
     # that has yet to begin, a flight's, may still be moved.
     now = max(now, balance["day_start"])

@@ -24,7 +24,7 @@ def charge(
     A CPC campaign takes no leases: at a click rate of 1%, a lease held for each impression
     would refuse most decisions.
     """
-    campaign = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, session=session)
+    campaign = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, session=session)
     available = 0
     if campaign is not None:
         balance = balances.bring_up_to_date(database, session, campaign, now)

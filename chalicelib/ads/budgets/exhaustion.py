@@ -1,6 +1,7 @@
-"""What becomes of a campaign as its money is released, spent and returned."""
+"""The status of a campaign as its money is released, spent and returned."""
 
 from datetime import datetime
+from typing import Literal
 
 import pymongo
 from pymongo import DESCENDING
@@ -9,7 +10,14 @@ from pymongo.database import Database
 
 from chalicelib.ads.budgets import balances
 from chalicelib.ads.inventory import placing
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS, price_micros
+from chalicelib.ads.inventory.campaigns import (
+    CAMPAIGNS,
+    MONEY,
+    CampaignMoney,
+    Status,
+    StoredCampaign,
+    price_micros,
+)
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
@@ -17,10 +25,10 @@ from chalicelib.observability.logs import log
 # The campaigns that spend, or would if they had anything left.
 SPENDING = ("active", "exhausted")
 _SPENDING = {"status": {"$in": SPENDING}}
+# The fields of a campaign that say whether it has money, and what it lacks.
+_STATE: tuple[Literal["status", "exhausted_by"], ...] = ("status", "exhausted_by")
 # What one campaign may take of a run's time.
 REFRESH_TIMEOUT_SECONDS = 2
-# All that tells whether a campaign's money is due a change.
-MONEY = {"status": 1, "pricing": 1, "budget": 1, "flight": 1, "time_zone": 1, "balance": 1}
 
 
 def refresh_all(database: Database[Document], now: datetime) -> int:
@@ -30,7 +38,9 @@ def refresh_all(database: Database[Document], now: datetime) -> int:
     The exhausted come first: nobody but this brings them back, while a lease or a click brings
     an active one up to date.
     """
-    found = database[CAMPAIGNS.name].find(_SPENDING, MONEY).sort("status", DESCENDING)
+    found = (
+        CAMPAIGNS.read_as(CampaignMoney, database).find(_SPENDING, MONEY).sort("status", DESCENDING)
+    )
     due = [campaign["_id"] for campaign in found if _is_due(campaign, now)]
     for campaign_id in due:
         with pymongo.timeout(REFRESH_TIMEOUT_SECONDS):
@@ -47,7 +57,7 @@ def refresh(database: Database[Document], campaign_id: str, now: datetime) -> No
 
     def work(session: ClientSession) -> None:
         this = {"_id": campaign_id, **_SPENDING}
-        before = database[CAMPAIGNS.name].find_one(this, session=session)
+        before = CAMPAIGNS.of(database).find_one(this, session=session)
         if before is None:
             return
         after = follow(database, session, before, now)
@@ -66,8 +76,8 @@ def refresh(database: Database[Document], campaign_id: str, now: datetime) -> No
 
 
 def follow(
-    database: Database[Document], session: ClientSession, campaign: Document, now: datetime
-) -> Document:
+    database: Database[Document], session: ClientSession, campaign: StoredCampaign, now: datetime
+) -> StoredCampaign:
     """Bring a campaign's balances in line with its budget; return it as it is then.
 
     An active one without money becomes exhausted, and an exhausted one with money active; the
@@ -78,27 +88,26 @@ def follow(
     if not spends and "balance" not in campaign:
         return campaign
     balance = balances.bring_up_to_date(database, session, campaign, now)
-    after = {**campaign, "balance": balance}
+    after: StoredCampaign = {**campaign, "balance": balance}
+    after.pop("exhausted_by", None)
+    change: Document = {"$unset": {"exhausted_by": ""}}
     if spends:
         after["status"] = _status(after, now)
-    lacks = None
     if after["status"] == "exhausted":
-        lacks = "funds" if balances.outdated(after, now) else "budget"
-    if (after["status"], lacks) != (campaign["status"], campaign.get("exhausted_by")):
-        state = {"status": after["status"], "exhausted_by": lacks}
-        change: Document = {"$set": state}
-        if lacks is None:
-            change = {"$set": {"status": state.pop("status")}, "$unset": {"exhausted_by": ""}}
-        database[CAMPAIGNS.name].update_one({"_id": campaign["_id"]}, change, session=session)
-        after = {**after, "exhausted_by": lacks}
+        after["exhausted_by"] = "funds" if balances.outdated(after, now) else "budget"
+        change = {}
+    state = {name: after[name] for name in _STATE if name in after}
+    if state != {name: campaign[name] for name in _STATE if name in campaign}:
+        change["$set"] = state
+        CAMPAIGNS.of(database).update_one({"_id": campaign["_id"]}, change, session=session)
     return after
 
 
-def _is_due(campaign: Document, now: datetime) -> bool:
+def _is_due(campaign: CampaignMoney, now: datetime) -> bool:
     return balances.outdated(campaign, now) or _status(campaign, now) != campaign["status"]
 
 
-def _status(campaign: Document, now: datetime) -> str:
+def _status(campaign: CampaignMoney, now: datetime) -> Status:
     """Return what the status of an active or exhausted campaign has to be.
 
     Active, while it can pay one event or, by leases or later releases, may yet come to.
@@ -106,8 +115,8 @@ def _status(campaign: Document, now: datetime) -> str:
     balance, pricing = campaign["balance"], campaign["pricing"]
     if balance["available_micros"] >= price_micros(pricing):
         is_over = campaign["flight"]["end"] <= now
-        return str(campaign["status"] if is_over else "active")
+        return campaign["status"] if is_over else "active"
     all_released = balance["released_micros"] >= campaign["budget"]["total_micros"]
     is_last = all_released or balances.outdated(campaign, now)
     may_come = pricing["type"] == "cpm" and (balance["leased_micros"] or not is_last)
-    return str(campaign["status"] if may_come else "exhausted")
+    return campaign["status"] if may_come else "exhausted"

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 import pymongo
 
 from chalicelib.ads.budgets import leases
-from chalicelib.ads.budgets.leases import Terms
-from chalicelib.database import Document
+from chalicelib.ads.budgets.leases import StoredLease, Terms
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -76,7 +75,7 @@ class HeldLeases:
             self._held.pop(next(iter(self._held)))
         return held
 
-    def _lease(self, campaign_id: str, now: datetime) -> Document | None:
+    def _lease(self, campaign_id: str, now: datetime) -> StoredLease | None:
         runtime = self._runtime
         try:
             with pymongo.timeout(ACQUIRE_TIMEOUT_SECONDS):

@@ -20,7 +20,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.ads.budgets import balances, ledger
-from chalicelib.ads.budgets.ledger import Movement
+from chalicelib.ads.budgets.ledger import Details, Movement
 from chalicelib.ads.budgets.pacing import budget_day
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, price_micros
 from chalicelib.database import Collection, Document, in_transaction
@@ -100,7 +100,7 @@ class _Short(NamedTuple):
 
 def acquire(
     database: Database[Document], campaign_id: str, terms: Terms, now: datetime, rng: random.Random
-) -> Document | None:
+) -> StoredLease | None:
     """Lease whole impressions of an active CPM campaign; None if it has not even one.
 
     The lease holds at most `terms.impressions`, and ends with the campaign's budget day. If all
@@ -109,9 +109,9 @@ def acquire(
     """
     lease_id = new_id(now, rng)
 
-    def work(session: ClientSession) -> Document | _Short | None:
+    def work(session: ClientSession) -> StoredLease | _Short | None:
         active = {"_id": campaign_id, "status": "active", "pricing.type": "cpm"}
-        campaign = database[CAMPAIGNS.name].find_one(active, session=session)
+        campaign = CAMPAIGNS.of(database).find_one(active, session=session)
         if campaign is None:
             return None
         balance = balances.bring_up_to_date(database, session, campaign, now)
@@ -133,11 +133,10 @@ def acquire(
             "promised_from_micros": 0,
             "overbooked": 0,
         }
-        database[LEASES.name].insert_one({**lease}, session=session)
-        details = {"lease_id": lease_id}
-        taken = Movement(campaign_id, "lease", impressions * price, now, details)
+        LEASES.of(database).insert_one(lease, session=session)
+        taken = Movement(campaign_id, "lease", impressions * price, now, {"lease_id": lease_id})
         balances.move(database, session, taken)
-        return {**lease}
+        return lease
 
     found = in_transaction(database, work)
     if isinstance(found, _Short):
@@ -145,18 +144,17 @@ def acquire(
     return found
 
 
-def promisable_micros(lease: Document) -> int:
+def promisable_micros(lease: StoredLease) -> int:
     """Return how much a lease may promise: what it has left, more often if few promises are seen.
 
     Billing never exceeds what is left: a promise beyond it is counted as unbilled.
     """
-    promisable: int = lease["remaining_micros"] << lease["overbooked"]
-    return promisable
+    return lease["remaining_micros"] << lease["overbooked"]
 
 
 def _promise_again(
     database: Database[Document], campaign_id: str, short: _Short, now: datetime
-) -> Document | None:
+) -> StoredLease | None:
     """Take over an open lease of the campaign's day whose promises are not seen.
 
     One write, guarded by `promised_at`: of two containers one gets the lease. No money moves.
@@ -171,7 +169,7 @@ def _promise_again(
     }
     is_due = {"$or": [is_ignored, {"$lte": ["$promised_at", now - VIEW_WINDOW]}]}
     more = {"$min": [{"$add": ["$overbooked", 1]}, MAX_OVERBOOKED]}
-    return database[LEASES.name].find_one_and_update(
+    return LEASES.of(database).find_one_and_update(
         {
             "campaign_id": campaign_id,
             "state": "open",
@@ -207,16 +205,16 @@ def settle(
     The campaign's document is left alone: what a lease spent is added to it when it ends.
     """
     this = {**_filter(key), "state": "open"}
-    lease = database[LEASES.name].find_one(this, session=session)
+    lease = LEASES.of(database).find_one(this, session=session)
     billed = _covered(lease["remaining_micros"] if lease else 0, prices_micros)
     spent = sum(price for price, is_billed in zip(prices_micros, billed, strict=True) if is_billed)
     if spent:
-        database[LEASES.name].update_one(
+        LEASES.of(database).update_one(
             {**this, "remaining_micros": {"$gte": spent}},
             {"$inc": {"remaining_micros": -spent, "spent_micros": spent}},
             session=session,
         )
-        details = {"lease_id": key.lease_id, "events": sum(billed)}
+        details: Details = {"lease_id": key.lease_id, "events": sum(billed)}
         movement = Movement(key.campaign_id, "impressions", spent, now, details)
         ledger.record(database, session, movement)
     return billed
@@ -238,7 +236,7 @@ def end(
     over = {"expires_at": {"$lte": expired_by}} if expired_by else {}
 
     def work(session: ClientSession) -> bool:
-        lease = database[LEASES.name].find_one_and_update(
+        lease = LEASES.of(database).find_one_and_update(
             {**_filter(key), "state": "open", **over},
             {"$set": {"state": "closed", "ended_at": now}},
             session=session,
@@ -258,7 +256,7 @@ def end_expired(database: Database[Document], grace: timedelta, now: datetime) -
     """
     expired_by = now - grace
     expired = {"state": "open", "expires_at": {"$lte": expired_by}}
-    found = database[LEASES.name].find(expired, {"campaign_id": 1}).limit(MAX_ENDED)
+    found = LEASES.of(database).find(expired, {"campaign_id": 1}).limit(MAX_ENDED)
     keys = [LeaseKey(lease["campaign_id"], lease["_id"]) for lease in found]
     return sum(_end_in_time(database, key, now, expired_by) for key in keys)
 
@@ -287,7 +285,7 @@ def _covered(remaining_micros: int, prices_micros: Iterable[int]) -> list[bool]:
 
 
 def _fold_in(
-    database: Database[Document], session: ClientSession, lease: Document, now: datetime
+    database: Database[Document], session: ClientSession, lease: StoredLease, now: datetime
 ) -> None:
     """Add what a closed lease spent and has left to its campaign's balances."""
     campaign_id, spent, left = (
@@ -295,7 +293,7 @@ def _fold_in(
         lease["spent_micros"],
         lease["remaining_micros"],
     )
-    campaigns = database[CAMPAIGNS.name]
+    campaigns = CAMPAIGNS.of(database)
     before = {"_id": campaign_id, "balance.day_start": {"$gt": lease["day_start"]}}
     lower = {"$inc": {"balance.committed_before_micros": -left}}
     campaigns.update_one(before, lower, session=session)

@@ -4,10 +4,9 @@ An entry says by how much each balance changed, so that adding all of them up ag
 balances. In every entry `released = available + leased + spent`, as in the balances.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import Literal, TypedDict
 
 from bson import ObjectId
 from pymongo import ASCENDING, IndexModel
@@ -16,21 +15,34 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 
+BalanceName = Literal["released_micros", "available_micros", "leased_micros", "spent_micros"]
+Kind = Literal["release", "lease", "impressions", "return", "clicks"]
 
-class LedgerEntry(TypedDict):
-    """A movement as it is entered, with the change of each balance that it touches."""
+
+class Changes(TypedDict, total=False):
+    """By how much a movement changes each balance that it touches."""
+
+    released_micros: int
+    available_micros: int
+    leased_micros: int
+    spent_micros: int
+
+
+class Details(TypedDict, total=False):
+    """The lease of a movement, and how many events it pays."""
+
+    lease_id: str
+    events: int
+
+
+class LedgerEntry(Changes, Details):
+    """A movement as it is entered."""
 
     _id: ObjectId
     campaign_id: str
     ts: datetime
     kind: str
     amount_micros: int
-    released_micros: NotRequired[int]
-    available_micros: NotRequired[int]
-    leased_micros: NotRequired[int]
-    spent_micros: NotRequired[int]
-    lease_id: NotRequired[str]
-    events: NotRequired[int]
 
 
 LEDGER = Collection(
@@ -40,15 +52,12 @@ LEDGER = Collection(
     # With the time, or the entries of one busy campaign could never be split.
     shard_key={"campaign_id": 1, "ts": 1},
 )
-BALANCES = ("released_micros", "available_micros", "leased_micros", "spent_micros")
-# What each kind of movement does with one micro.
-_MOVEMENTS: Mapping[str, Mapping[str, int]] = {
-    "release": {"released_micros": 1, "available_micros": 1},
-    "lease": {"available_micros": -1, "leased_micros": 1},
-    "impressions": {"leased_micros": -1, "spent_micros": 1},
-    "return": {"leased_micros": -1, "available_micros": 1},
-    "clicks": {"available_micros": -1, "spent_micros": 1},
-}
+BALANCES: tuple[BalanceName, ...] = (
+    "released_micros",
+    "available_micros",
+    "leased_micros",
+    "spent_micros",
+)
 
 
 @dataclass(frozen=True)
@@ -56,19 +65,31 @@ class Movement:
     """One movement of a campaign's money; a `release` below 0 takes back what was not used."""
 
     campaign_id: str
-    kind: str
+    kind: Kind
     amount_micros: int
     ts: datetime
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Details = field(default_factory=Details)
 
-    def changes(self) -> dict[str, int]:
+    def changes(self) -> Changes:
         """Return by how much it changes each balance that it touches."""
-        return {name: sign * self.amount_micros for name, sign in _MOVEMENTS[self.kind].items()}
+        micros = self.amount_micros
+        match self.kind:
+            case "release":
+                return {"released_micros": micros, "available_micros": micros}
+            case "lease":
+                return {"available_micros": -micros, "leased_micros": micros}
+            case "impressions":
+                return {"leased_micros": -micros, "spent_micros": micros}
+            case "return":
+                return {"leased_micros": -micros, "available_micros": micros}
+            case "clicks":
+                return {"available_micros": -micros, "spent_micros": micros}
 
 
 def record(database: Database[Document], session: ClientSession, movement: Movement) -> None:
     """Add a movement's entry."""
-    entry = {
+    entry: LedgerEntry = {
+        "_id": ObjectId(),
         "campaign_id": movement.campaign_id,
         "ts": movement.ts,
         "kind": movement.kind,
@@ -76,7 +97,7 @@ def record(database: Database[Document], session: ClientSession, movement: Movem
         **movement.changes(),
         **movement.details,
     }
-    database[LEDGER.name].insert_one(entry, session=session)
+    LEDGER.of(database).insert_one(entry, session=session)
 
 
 def add_up(
@@ -88,6 +109,6 @@ def add_up(
         {"$match": {"campaign_id": campaign_id}},
         {"$group": {"_id": None, **sums}},
     ]
-    for totals in database[LEDGER.name].aggregate(pipeline, session=session):
+    for totals in LEDGER.read_as(Changes, database).aggregate(pipeline, session=session):
         return {name: totals[name] for name in BALANCES}
     return dict.fromkeys(BALANCES, 0)

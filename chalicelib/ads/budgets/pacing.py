@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from chalicelib.database import Document
+from chalicelib.ads.inventory.campaigns import Schedule
 
 
 @dataclass(frozen=True)
@@ -40,22 +40,21 @@ def _midnight(day: date, time_zone: str) -> datetime:
     return local.astimezone(UTC)
 
 
-def budget_day(campaign: Document, now: datetime) -> Span:
+def budget_day(campaign: Schedule, now: datetime) -> Span:
     """Return the span that the campaign's money is released for: its day, or its flight."""
     if campaign["budget"]["daily_micros"] is None:
         return Span(campaign["flight"]["start"], campaign["flight"]["end"])
     return day_of(now, campaign["time_zone"])
 
 
-def releasable_micros(campaign: Document, spent_before_micros: int, now: datetime) -> int:
+def releasable_micros(campaign: Schedule, spent_before_micros: int, now: datetime) -> int:
     """Return how much may have been released by now, given what was spent before the day.
 
     `even` releases in proportion to the time elapsed, `asap` at once: of the day's budget
     where there is one, else of the total. Never more than the total.
     """
     budget = campaign["budget"]
-    total: int = budget["total_micros"]
-    daily: int | None = budget["daily_micros"]
+    total, daily = budget["total_micros"], budget["daily_micros"]
     amount = total if daily is None else daily
     if budget["pacing"] == "even":
         amount = budget_day(campaign, now).share_of(amount, now)

@@ -15,7 +15,7 @@ from chalicelib.ads.budgets import exhaustion
 from chalicelib.ads.campaigns.models import Campaign
 from chalicelib.ads.errors import CampaignDeleted, FlightOver
 from chalicelib.ads.inventory import campaigns, creatives, placing, zones
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS, get
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Status, StoredCampaign, Target, get
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest, Problem
 from chalicelib.observability.logs import log
@@ -26,7 +26,7 @@ MAX_ENDED = 500
 
 def put(
     database: Database[Document], campaign_id: str, campaign: Campaign, now: datetime
-) -> tuple[Document, bool]:
+) -> tuple[StoredCampaign, bool]:
     """Create a draft or change a campaign; return it, and whether it is new.
 
     The zones of an active campaign follow. An active one whose new flight is over has ended,
@@ -37,8 +37,8 @@ def put(
     definition = campaign.model_dump()
     _check_targets(database, definition["targets"])
 
-    def work(session: ClientSession) -> tuple[Document, bool]:
-        before = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, session=session)
+    def work(session: ClientSession) -> tuple[StoredCampaign, bool]:
+        before = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, session=session)
         if before is not None and before["status"] in campaigns.GONE:
             raise CampaignDeleted
         status = _status_after(before, over=definition["flight"]["end"] <= now)
@@ -51,7 +51,7 @@ def put(
     return in_transaction(database, work)
 
 
-def activate(database: Database[Document], campaign_id: str, now: datetime) -> Document:
+def activate(database: Database[Document], campaign_id: str, now: datetime) -> StoredCampaign:
     """Put the campaign's ads into its zones and return it; an active one stays as it is.
 
     Before its flight it may be activated, and is served from the start. One whose budget does
@@ -59,7 +59,7 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> D
     (`waiting.unplaced`). Raises UnknownCampaign and FlightOver.
     """
 
-    def work(session: ClientSession) -> Document:
+    def work(session: ClientSession) -> StoredCampaign:
         before = get(database, campaign_id, session)
         if before["flight"]["end"] <= now:
             raise FlightOver
@@ -74,13 +74,13 @@ def activate(database: Database[Document], campaign_id: str, now: datetime) -> D
     return in_transaction(database, work)
 
 
-def deactivate(database: Database[Document], campaign_id: str) -> Document:
+def deactivate(database: Database[Document], campaign_id: str) -> StoredCampaign:
     """Pause an active or exhausted campaign, take its ads out of the zones, and return it.
 
     Any other stays as it is. Raises UnknownCampaign.
     """
 
-    def work(session: ClientSession) -> Document:
+    def work(session: ClientSession) -> StoredCampaign:
         before = get(database, campaign_id, session)
         if before["status"] not in exhaustion.SPENDING:
             return before
@@ -98,7 +98,7 @@ def end_flights(database: Database[Document], now: datetime) -> int:
     missed, and two runs at once end each campaign once.
     """
     over = {"status": {"$in": exhaustion.SPENDING}, "flight.end": {"$lte": now}}
-    found = database[CAMPAIGNS.name].find(over, {"_id": 1}).sort("flight.end", ASCENDING)
+    found = CAMPAIGNS.of(database).find(over, {"_id": 1}).sort("flight.end", ASCENDING)
     return sum(_end(database, each["_id"], now) for each in found.limit(MAX_ENDED))
 
 
@@ -122,7 +122,7 @@ def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:
         return False
 
 
-def _check_targets(database: Database[Document], targets: list[Document]) -> None:
+def _check_targets(database: Database[Document], targets: list[Target]) -> None:
     """Raise InvalidRequest for those that name no zone."""
     unknown = zones.unknown(database, targets)
     if unknown:
@@ -134,25 +134,25 @@ def _check_targets(database: Database[Document], targets: list[Document]) -> Non
         )
 
 
-def _no_such_zone(target: Document) -> str:
+def _no_such_zone(target: Target) -> str:
     return f"There is no zone {target['zone_id']} on the site {target['site_id']}"
 
 
-def _status_after(before: Document | None, *, over: bool) -> str:
-    status = before["status"] if before else "draft"
+def _status_after(before: StoredCampaign | None, *, over: bool) -> Status:
+    status: Status = before["status"] if before else "draft"
     match status:
         case "active" | "exhausted" if over:
             return "ended"
         case "ended" if not over:
             return "paused"
         case _:
-            return str(status)
+            return status
 
 
 def _update(
     database: Database[Document], session: ClientSession, campaign_id: str, fields: Document
-) -> Document:
-    stored = database[CAMPAIGNS.name].find_one_and_update(
+) -> StoredCampaign:
+    stored = CAMPAIGNS.of(database).find_one_and_update(
         {"_id": campaign_id},
         {"$set": fields},
         upsert=True,
@@ -164,7 +164,10 @@ def _update(
 
 
 def _place_or_clear(
-    database: Database[Document], session: ClientSession, before: Document | None, after: Document
+    database: Database[Document],
+    session: ClientSession,
+    before: StoredCampaign | None,
+    after: StoredCampaign,
 ) -> None:
     """Let the zones follow a campaign that was `before`; those with the same ads stay alone."""
     was_active = before is not None and before["status"] == "active"

@@ -34,16 +34,16 @@ def delete(database: Database[Document], campaign_id: str, now: datetime) -> Non
     this = {"_id": campaign_id}
 
     def work(session: ClientSession) -> None:
-        before = database[CAMPAIGNS.name].find_one(this, session=session)
+        before = CAMPAIGNS.of(database).find_one(this, session=session)
         if before is None or before["status"] in campaigns.GONE:
             return
         if before["status"] == "draft" and "balance" not in before:
-            database[CAMPAIGNS.name].delete_one(this, session=session)
+            CAMPAIGNS.of(database).delete_one(this, session=session)
         else:
             mark = {"$set": {"status": "deleting", "deleted_at": now}}
-            database[CAMPAIGNS.name].update_one(this, mark, session=session)
+            CAMPAIGNS.of(database).update_one(this, mark, session=session)
             placing.clear(database, session, campaign_id)
-        creatives.follow(database, session, before, {**before, "ad_units": []})
+        creatives.follow(database, session, before, {"_id": campaign_id, "ad_units": []})
 
     in_transaction(database, work)
 
@@ -54,20 +54,21 @@ def finish(database: Database[Document], grace: timedelta, now: datetime) -> int
     A run may be missed, and two at once finish each deletion once.
     """
     due = {"status": "deleting", "deleted_at": {"$lte": now - grace}}
-    found = database[CAMPAIGNS.name].find(due, {"_id": 1}).limit(MAX_FINISHED)
+    found = CAMPAIGNS.of(database).find(due, {"_id": 1}).limit(MAX_FINISHED)
     return sum(_finish(database, campaign["_id"], now) for campaign in list(found))
 
 
 def _finish(database: Database[Document], campaign_id: str, now: datetime) -> bool:
     def work(session: ClientSession) -> bool:
         this = {"_id": campaign_id, "status": "deleting"}
-        campaign = database[CAMPAIGNS.name].find_one(this, session=session)
+        campaign = CAMPAIGNS.of(database).find_one(this, session=session)
         opened = {"campaign_id": campaign_id, "state": "open"}
-        if campaign is None or database[LEASES.name].find_one(opened, session=session):
+        if campaign is None or LEASES.of(database).find_one(opened, session=session):
             return False
-        emptied: Document = {"status": "deleted", "targets": [], "ad_units": []}
-        database[CAMPAIGNS.name].update_one(this, {"$set": emptied}, session=session)
-        balances.bring_up_to_date(database, session, {**campaign, **emptied}, now)
+        emptied = {"status": "deleted", "targets": [], "ad_units": []}
+        CAMPAIGNS.of(database).update_one(this, {"$set": emptied}, session=session)
+        campaign["status"] = "deleted"
+        balances.bring_up_to_date(database, session, campaign, now)
         return True
 
     try:

@@ -10,8 +10,9 @@ from chalicelib.ads.billing import funds
 from chalicelib.ads.budgets import audit
 from chalicelib.ads.campaigns import lifecycle, removal
 from chalicelib.ads.campaigns.models import Campaign
-from chalicelib.ads.ids import CampaignId
+from chalicelib.ads.ids import CampaignId, advertiser_of
 from chalicelib.ads.inventory import campaigns, waiting
+from chalicelib.ads.inventory.campaigns import StoredCampaign
 from chalicelib.ads.permissions import require_advertiser
 from chalicelib.database import Document
 from chalicelib.http import Request, Route, no_content, reply
@@ -28,7 +29,7 @@ def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> No
 def _declare_budgets(route: Route) -> None:
     @route("GET", "/campaigns/{campaign}/budget")
     def get_budget(request: Request, campaign: CampaignId) -> Response:
-        require_advertiser(request, campaign.partition(":")[0])
+        require_advertiser(request, advertiser_of(campaign))
         return reply({"campaign_id": campaign, **audit.read(request.runtime.database, campaign)})
 
 
@@ -60,7 +61,7 @@ def _declare_campaigns(route: Route, runtime: Runtime, on_change: Callable[[], N
     def activate_campaign(request: Request, campaign: CampaignId) -> Response:
         _require_owner(request, campaign)
         if runtime.settings.prepayment:
-            funds.bound(database, [campaign.partition(":")[0]], runtime.now())
+            funds.bound(database, [advertiser_of(campaign)], runtime.now())
         stored = lifecycle.activate(database, campaign, runtime.now())
         on_change()
         return reply(_campaign(database, stored))
@@ -81,15 +82,15 @@ def _declare_campaigns(route: Route, runtime: Runtime, on_change: Callable[[], N
 
 
 def _require_owner(request: Request, campaign_id: str) -> None:
-    require_advertiser(request, campaign_id.partition(":")[0])
+    require_advertiser(request, advertiser_of(campaign_id))
 
 
-def _campaign(database: Database[Document], stored: Document) -> Document:
+def _campaign(database: Database[Document], stored: StoredCampaign) -> Document:
     """Return a campaign as it goes out: its id and status, what a client may send, `unplaced`.
 
     The last are its ad units that are not in a zone which it targets, with the reason.
     """
-    definition = {name: stored[name] for name in Campaign.model_fields}
+    definition = {name: value for name, value in stored.items() if name in Campaign.model_fields}
     unplaced = waiting.unplaced(database, stored["_id"])
     of_campaign = {"campaign_id": stored["_id"], "status": stored["status"]}
     if stored["status"] == "exhausted":

@@ -9,8 +9,9 @@ from pymongo.database import Database
 
 from chalicelib.ads.bounds import MAX_AD_UNITS, MAX_CAPS, MAX_TARGETS
 from chalicelib.ads.errors import UnknownCampaign
+from chalicelib.ads.inventory.creatives import AdUnit
 from chalicelib.database import Collection, Document
-from chalicelib.database.validators import AtMost
+from chalicelib.database.validators import OPAQUE, AtMost
 
 
 class Flight(TypedDict):
@@ -46,22 +47,60 @@ class Balance(TypedDict):
     day_start: datetime
 
 
-class StoredCampaign(TypedDict):
-    """A campaign as it is stored; one that was never activated has no balance.
+class Cap(TypedDict):
+    """How often one visitor may see or click what the scope names, within a window."""
+
+    scope: Literal["ad", "campaign", "advertiser"]
+    event: Literal["impression", "click"]
+    limit: int
+    window_seconds: int
+
+
+class Target(TypedDict):
+    """What names a zone."""
+
+    site_id: str
+    zone_id: str
+
+
+class GroupedZone(TypedDict):
+    """A zone that a pipeline has grouped documents by."""
+
+    _id: Target
+
+
+Status = Literal["draft", "active", "paused", "ended", "exhausted", "deleting", "deleted"]
+
+
+class Schedule(TypedDict):
+    """What says how much of a campaign's budget is due by when."""
+
+    flight: Flight
+    time_zone: str
+    budget: Budget
+
+
+class CampaignMoney(Schedule):
+    """All that says whether a campaign's money is due a change.
+
+    A campaign that was never activated has no balance.
+    """
+
+    _id: str
+    status: Status
+    pricing: Pricing
+    balance: NotRequired[Balance]
+
+
+class StoredCampaign(CampaignMoney):
+    """A campaign as it is stored.
 
     An exhausted one says what it lacks: budget due by now, or its advertiser's funds.
     """
 
-    _id: str
-    status: Literal["draft", "active", "paused", "ended", "exhausted", "deleting", "deleted"]
-    flight: Flight
-    time_zone: str
-    pricing: Pricing
-    budget: Budget
-    caps: Annotated[list[Document], AtMost(MAX_CAPS)]
-    targets: Annotated[list[Document], AtMost(MAX_TARGETS)]
-    ad_units: Annotated[list[Document], AtMost(MAX_AD_UNITS)]
-    balance: NotRequired[Balance]
+    caps: Annotated[list[Annotated[Cap, OPAQUE]], AtMost(MAX_CAPS)]
+    targets: Annotated[list[Target], AtMost(MAX_TARGETS)]
+    ad_units: Annotated[list[Annotated[AdUnit, OPAQUE]], AtMost(MAX_AD_UNITS)]
     deleted_at: NotRequired[datetime]
     exhausted_by: NotRequired[Literal["budget", "funds"]]
 
@@ -73,21 +112,23 @@ CAMPAIGNS = Collection(
 )
 
 
-# What has become of a campaign that was deleted: docs/decisions/0082.
+# The fields of `CampaignMoney`, beside the id.
+MONEY = {"status": 1, "pricing": 1, "budget": 1, "flight": 1, "time_zone": 1, "balance": 1}
+# The states of a campaign that was deleted: docs/decisions/0082.
 GONE = ("deleting", "deleted")
 
 
-def price_micros(pricing: Document) -> int:
+def price_micros(pricing: Pricing) -> int:
     """Return what one billed event costs: a CPM ad's impression, a CPC ad's click."""
-    bid: int = pricing["bid_micros"]
+    bid = pricing["bid_micros"]
     return bid // 1_000 if pricing["type"] == "cpm" else bid
 
 
 def get(
     database: Database[Document], campaign_id: str, session: ClientSession | None = None
-) -> Document:
+) -> StoredCampaign:
     """Return a campaign; raises UnknownCampaign, also for one that was deleted."""
-    campaign = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, session=session)
+    campaign = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, session=session)
     if campaign is None or campaign["status"] in GONE:
         raise UnknownCampaign
     return campaign

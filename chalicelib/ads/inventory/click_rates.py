@@ -16,6 +16,7 @@ from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib.ads.inventory.campaigns import GroupedZone, Pricing
 from chalicelib.ads.inventory.ecpm import DEFAULT_PRIOR, NO_COUNTS, ClickCounts, Prior, ecpm_micros
 from chalicelib.ads.reports.counters import DAYS
 from chalicelib.ads.reports.roll_ups import place_of, sums_of
@@ -43,7 +44,7 @@ def estimate(database: Database[Document], now: datetime) -> None:
             }
         },
     ]
-    database[DAYS.name].aggregate(pipeline)
+    DAYS.of(database).aggregate(pipeline)
 
 
 class AdCount(TypedDict):
@@ -81,7 +82,7 @@ class Estimate:
     prior: Prior = DEFAULT_PRIOR
     counts: Mapping[AdKey, ClickCounts] = field(default_factory=dict)
 
-    def ecpm_micros(self, pricing: Document, ad: AdKey) -> int:
+    def ecpm_micros(self, pricing: Pricing, ad: AdKey) -> int:
         """Return what an ad is worth in this zone."""
         return ecpm_micros(pricing, self.counts.get(ad, NO_COUNTS), self.prior)
 
@@ -95,7 +96,7 @@ def of_campaign(
     """Return the counts of a campaign's ads by (site, zone), in the zones of a query."""
     by_zone: defaultdict[tuple[str, str], dict[AdKey, ClickCounts]] = defaultdict(dict)
     wanted = {**in_zones, "campaign_id": campaign_id}
-    for row in database[AD_COUNTS.name].find(wanted, session=session):
+    for row in AD_COUNTS.of(database).find(wanted, session=session):
         by_zone[row["site_id"], row["zone_id"]] |= _counts(row)
     return by_zone
 
@@ -106,12 +107,12 @@ def of_zone(
     """Return the counts of every ad that was ever shown in a zone."""
     found: dict[AdKey, ClickCounts] = {}
     zone = {"site_id": site_id, "zone_id": zone_id}
-    for row in database[AD_COUNTS.name].find(zone, session=session):
+    for row in AD_COUNTS.of(database).find(zone, session=session):
         found |= _counts(row)
     return found
 
 
-def _counts(row: Document) -> dict[AdKey, ClickCounts]:
+def _counts(row: AdCount) -> dict[AdKey, ClickCounts]:
     key = row["campaign_id"], row["ad_unit_id"]
     return {key: ClickCounts(row["impressions"], row["clicks"])}
 
@@ -119,7 +120,7 @@ def _counts(row: Document) -> dict[AdKey, ClickCounts]:
 def counted_zones(database: Database[Document]) -> list[tuple[str, str]]:
     """Return the zones, as (site, zone), that there are counts of."""
     zone = {"site_id": "$site_id", "zone_id": "$zone_id"}
-    found = database[AD_COUNTS.name].aggregate(
+    found = AD_COUNTS.read_as(GroupedZone, database).aggregate(
         [{"$sort": {"site_id": 1, "zone_id": 1}}, {"$group": {"_id": zone}}]
     )
     return [(each["_id"]["site_id"], each["_id"]["zone_id"]) for each in found]

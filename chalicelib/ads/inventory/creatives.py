@@ -1,7 +1,7 @@
 """Creatives: their four kinds, and the large ones' own collection."""
 
 import hashlib
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
 import bson
@@ -12,14 +12,77 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
+from chalicelib.database.validators import OPAQUE
 from chalicelib.http import Input
+
+
+class StoredImage(TypedDict):
+    """A picture as it is stored; the words are for those who do not see it."""
+
+    type: Literal["image"]
+    landing_url: str
+    url: str
+    width: int
+    height: int
+    alt: str
+
+
+class StoredText(TypedDict):
+    """A headline and a line below it, as they are stored."""
+
+    type: Literal["text"]
+    landing_url: str
+    headline: str
+    body: str
+
+
+class StoredHtml(TypedDict):
+    """Markup as it is stored."""
+
+    type: Literal["html"]
+    landing_url: str
+    html: str
+
+
+class StoredNative(TypedDict):
+    """Named texts as they are stored."""
+
+    type: Literal["native"]
+    landing_url: str
+    fields: dict[str, str]
+
+
+StoredCreative = StoredImage | StoredText | StoredHtml | StoredNative
+
+
+class AdUnit(TypedDict):
+    """One ad of a campaign."""
+
+    ad_unit_id: str
+    keywords: list[str]
+    creative: StoredCreative
+
+
+class CampaignUnits(TypedDict):
+    """A campaign, as far as its creatives go."""
+
+    _id: str
+    ad_units: list[AdUnit]
+
+
+class Placed(TypedDict):
+    """What a zone's row has of a creative: the creative, or the id and type of a large one."""
+
+    creative: NotRequired[StoredCreative]
+    creative_id: NotRequired[str]
+    creative_type: NotRequired[str]
 
 
 class LargeCreative(TypedDict):
     """A creative that is too large for a zone's row."""
 
     _id: str
-    creative: Document
+    creative: Annotated[StoredCreative, OPAQUE]
 
 
 # A creative's id is made of what it holds, so a document here never changes: it is read for
@@ -111,7 +174,7 @@ Creative = Annotated[
 ]
 
 
-def placement(campaign_id: str, ad_unit: Document) -> Document:
+def placement(campaign_id: str, ad_unit: AdUnit) -> Placed:
     """Return what a zone's row holds: the `creative`, or a large one's `creative_id` and type."""
     creative = ad_unit["creative"]
     if len(bson.encode(creative)) <= MAX_INLINE_BYTES:
@@ -120,14 +183,17 @@ def placement(campaign_id: str, ad_unit: Document) -> Document:
     return {"creative_id": named, "creative_type": creative["type"]}
 
 
-def creative_id(campaign_id: str, ad_unit_id: str, creative: Document) -> str:
+def creative_id(campaign_id: str, ad_unit_id: str, creative: StoredCreative) -> str:
     """Return what names a creative: whose it is, and a digest of what it holds."""
     digest = hashlib.sha256(bson.encode(creative)).hexdigest()[:32]
     return f"{campaign_id}:{ad_unit_id}:{digest}"
 
 
 def follow(
-    database: Database[Document], session: ClientSession, before: Document | None, after: Document
+    database: Database[Document],
+    session: ClientSession,
+    before: CampaignUnits | None,
+    after: CampaignUnits,
 ) -> None:
     """Make the collection hold the large creatives of a campaign that was `before`."""
     old, new = _large(before) if before else {}, _large(after)
@@ -140,15 +206,15 @@ def follow(
     if gone:
         operations.append(DeleteMany({"_id": {"$in": gone}}))
     if operations:
-        database[CREATIVES.name].bulk_write(operations, session=session)
+        CREATIVES.of(database).bulk_write(operations, session=session)
 
 
-def find(database: Database[Document], creative_id: str) -> Document | None:
-    """Return a large creative, or None where a change has just removed it."""
-    found = database[CREATIVES.name].find_one({"_id": creative_id})
-    return found and found["creative"]
+def find(database: Database[Document], creative_id: str) -> StoredCreative | None:
+    """Return a large creative, or None if a change has just removed it."""
+    found = CREATIVES.of(database).find_one({"_id": creative_id})
+    return found["creative"] if found else None
 
 
-def _large(campaign: Document) -> dict[str, Document]:
+def _large(campaign: CampaignUnits) -> dict[str, StoredCreative]:
     placed = ((placement(campaign["_id"], unit), unit) for unit in campaign["ad_units"])
     return {row["creative_id"]: unit["creative"] for row, unit in placed if "creative_id" in row}

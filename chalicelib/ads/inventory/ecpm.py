@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from chalicelib.database import Document
+from chalicelib.ads.inventory.campaigns import Pricing
 
 
 class ClickCounts(NamedTuple):
@@ -32,7 +32,7 @@ MIN_WEIGHT, MAX_WEIGHT = 50.0, 20_000.0
 
 
 def ecpm_micros(
-    pricing: Document, counts: ClickCounts = NO_COUNTS, prior: Prior = DEFAULT_PRIOR
+    pricing: Pricing, counts: ClickCounts = NO_COUNTS, prior: Prior = DEFAULT_PRIOR
 ) -> int:
     """Return the eCPM in whole micros: a CPM ad's bid, or CPC x CTR x 1000.
 
@@ -41,7 +41,7 @@ def ecpm_micros(
     lucky click. Sources: "MongoDB Applied Design Patterns", ch. 7, for the eCPM; Gelman et
     al., "Bayesian Data Analysis", section 2.4, for the posterior.
     """
-    bid: int = pricing["bid_micros"]
+    bid = pricing["bid_micros"]
     if pricing["type"] == "cpm":
         return bid
     seen = counts.impressions + prior.alpha + prior.beta

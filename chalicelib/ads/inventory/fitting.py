@@ -1,12 +1,15 @@
 """Which rows a zone takes: its publisher's rules, an advertiser's share, and the zone's bound.
 
-Pure functions over rows {campaign_id, ad_unit_id, ecpm_micros, ...}.
+Pure functions over rows.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict, TypeVar
 
-from chalicelib.database import Document
+from chalicelib.ads.ids import advertiser_of
+from chalicelib.ads.inventory.models import MAX_LISTED_ADVERTISERS
+from chalicelib.ads.inventory.rows import BriefRow, Ranked, Row, key
+from chalicelib.database.validators import AtMost
 
 # At 3.2 kB for the largest row they stay below MongoDB's 16 MiB a document.
 MAX_ADS = 5_000
@@ -24,51 +27,51 @@ Reason = Literal[
 ]
 
 
+Listed = Annotated[list[str], AtMost(MAX_LISTED_ADVERTISERS)]
+ZoneRow = Row | BriefRow
+AnyRanked = TypeVar("AnyRanked", bound=Ranked)
+
+
+class Rules(TypedDict):
+    """A publisher's rules of a zone; one without a list of allowed advertisers allows everybody."""
+
+    floor_ecpm_micros: int
+    allow_html: NotRequired[bool]
+    allowed_advertisers: NotRequired[Listed | None]
+    blocked_advertisers: NotRequired[Listed]
+
+
 class Refused(NamedTuple):
     """A row that has no place, and why."""
 
-    row: Document
+    row: ZoneRow
     reason: Reason
 
 
 class Fitted(NamedTuple):
-    """What becomes of a zone: the newcomers that enter, those that do not, and who leaves."""
+    """The newcomers that enter a zone, those that wait, and the rows that leave for them."""
 
-    entering: list[Document]
+    entering: Sequence[ZoneRow]
     waiting: list[Refused]
     leaving: list[Refused]
 
 
-def advertiser_of(campaign_id: str) -> str:
-    """Return the advertiser of a campaign."""
-    return campaign_id.partition(":")[0]
-
-
-def is_html(row: Document) -> bool:
-    """Return whether the row's creative is markup.
-
-    A row of an earlier release does not say so of a large creative: a decision looks again.
-    """
-    creative = row.get("creative") or {"type": row.get("creative_type")}
-    return bool(creative["type"] == "html")
-
-
-def refusal(zone: Document, row: Document) -> Reason | None:
+def refusal(zone: Rules, row: Ranked, creative_type: str) -> Reason | None:
     """Return which of the zone's own rules refuses a row, or None."""
     advertiser = advertiser_of(row["campaign_id"])
     allowed = zone.get("allowed_advertisers")
     is_listed = allowed is None or advertiser in allowed
     if not is_listed or advertiser in zone.get("blocked_advertisers", ()):
         return "advertiser_not_allowed"
-    if is_html(row) and not zone.get("allow_html", False):
+    if creative_type == "html" and not zone.get("allow_html", False):
         return "html_not_allowed"
     return "below_floor" if row["ecpm_micros"] < zone["floor_ecpm_micros"] else None
 
 
 def fit(
-    newcomers: Sequence[Document],
-    mine: Sequence[Document],
-    tail: Sequence[Document],
+    newcomers: Sequence[ZoneRow],
+    mine: Sequence[ZoneRow],
+    tail: Sequence[ZoneRow],
     total: int,
 ) -> Fitted:
     """Return what becomes of one advertiser's newcomers, and which rows leave for them.
@@ -99,12 +102,9 @@ def fit(
     )
 
 
-def ranked(rows: Iterable[Document], newcomers: Iterable[Document]) -> list[tuple[Document, bool]]:
+def ranked(
+    rows: Iterable[AnyRanked], newcomers: Iterable[AnyRanked]
+) -> list[tuple[AnyRanked, bool]]:
     """Return rows with whether each is a newcomer, the best-paying first; ids settle ties."""
     both = [(row, False) for row in rows] + [(row, True) for row in newcomers]
     return sorted(both, key=lambda each: (-each[0]["ecpm_micros"], each[1], *key(each[0])))
-
-
-def key(row: Document) -> tuple[str, str]:
-    """Return what names a row within its zone."""
-    return row["campaign_id"], row["ad_unit_id"]

@@ -8,18 +8,21 @@ the row with the least eCPM leaves for one that pays more. Rows without a place 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired
 
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory import click_rates, creatives, fitting, waiting
+from chalicelib.ads.inventory.campaigns import StoredCampaign, Target
 from chalicelib.ads.inventory.click_rates import Estimate
 from chalicelib.ads.inventory.ecpm import DEFAULT_PRIOR, Prior
-from chalicelib.ads.inventory.fitting import Fitted, Refused, advertiser_of
+from chalicelib.ads.inventory.fitting import AnyRanked, Fitted, Refused, Rules, ZoneRow
+from chalicelib.ads.inventory.rows import BriefRow, Ranked, Row, creative_type, key
 from chalicelib.ads.inventory.waiting import ZoneKey
-from chalicelib.ads.inventory.zones import BRIEF_ROW, ZONES, any_of, changed
+from chalicelib.ads.inventory.zones import BRIEF_ROW, ZONES, BriefRows, FittedPrior, any_of, changed
 from chalicelib.database import Document
 
 # The ids settle the order of equal eCPMs, so that one inventory has one form.
@@ -50,22 +53,31 @@ class _Entry(NamedTuple):
         return bool(self.own or self.fitted.entering or self.fitted.leaving)
 
 
-def rows(campaign: Document, estimate: Estimate = click_rates.UNKNOWN) -> list[Document]:
+class _EnteredZone(Rules):
+    """What a zone says of itself to a campaign that is to enter it.
+
+    `mine` are the rows of the campaign's advertiser in it, `total` the number of all its rows.
+    """
+
+    site_id: str
+    zone_id: str
+    ctr_prior: NotRequired[FittedPrior]
+    total: int
+    mine: list[BriefRow]
+
+
+def rows(campaign: StoredCampaign, estimate: Estimate = click_rates.UNKNOWN) -> list[Row]:
     """Return the rows that an active campaign has in a zone, one for an ad unit.
 
-    A row is {campaign_id, ad_unit_id, pricing, ecpm_micros, start, end, keywords, caps} with
-    either the `creative` or, for one over 1 KiB, its `creative_id` and `creative_type`.
+    A creative over 1 KiB is not in its row, but its `creative_id` and `creative_type`.
     """
-    shared = {
-        "campaign_id": campaign["_id"],
-        "pricing": campaign["pricing"],
-        "start": campaign["flight"]["start"],
-        "end": campaign["flight"]["end"],
-        "caps": campaign["caps"],
-    }
     return [
         {
-            **shared,
+            "campaign_id": campaign["_id"],
+            "pricing": campaign["pricing"],
+            "start": campaign["flight"]["start"],
+            "end": campaign["flight"]["end"],
+            "caps": campaign["caps"],
             "ad_unit_id": unit["ad_unit_id"],
             "ecpm_micros": estimate.ecpm_micros(
                 campaign["pricing"], (campaign["_id"], unit["ad_unit_id"])
@@ -77,7 +89,7 @@ def rows(campaign: Document, estimate: Estimate = click_rates.UNKNOWN) -> list[D
     ]
 
 
-def in_order(ads: Iterable[Document]) -> list[Document]:
+def in_order(ads: Iterable[AnyRanked]) -> list[AnyRanked]:
     """Return rows as a zone holds them, in descending eCPM."""
     return sorted(ads, key=lambda ad: (-ad["ecpm_micros"], ad["campaign_id"], ad["ad_unit_id"]))
 
@@ -85,8 +97,8 @@ def in_order(ads: Iterable[Document]) -> list[Document]:
 def place(
     database: Database[Document],
     session: ClientSession,
-    campaign: Document,
-    untouched: Iterable[Document] = (),
+    campaign: StoredCampaign,
+    untouched: Iterable[Target] = (),
 ) -> None:
     """Put the campaign's rows into the zones that it targets, and remove them from all others.
 
@@ -97,7 +109,7 @@ def place(
     targets = [target for target in campaign["targets"] if _key(target) not in done]
     not_targeted = {"$nor": any_of(campaign["targets"])["$or"]}
     others = {"ads.campaign_id": campaign["_id"], **not_targeted}
-    database[ZONES.name].update_many(others, _replacement(campaign["_id"], []), session=session)
+    ZONES.of(database).update_many(others, _replacement(campaign["_id"], []), session=session)
     waiting.remove(database, session, campaign["_id"], not_targeted)
     if targets:
         enter(database, session, campaign, targets)
@@ -106,8 +118,8 @@ def place(
 def enter(
     database: Database[Document],
     session: ClientSession,
-    campaign: Document,
-    targets: Sequence[Document],
+    campaign: StoredCampaign,
+    targets: Sequence[Target],
 ) -> None:
     """Put the campaign's rows into these zones, in the place of those that it has there."""
     waiting.remove(database, session, campaign["_id"], any_of(targets))
@@ -121,7 +133,7 @@ def enter(
         if entry.changes_rows
     ]
     if updates:
-        database[ZONES.name].bulk_write(updates, session=session)
+        ZONES.of(database).bulk_write(updates, session=session)
     refused = (
         (entry.zone, each)
         for entry in entries
@@ -133,14 +145,14 @@ def enter(
 def _entries(
     database: Database[Document],
     session: ClientSession,
-    campaign: Document,
-    targets: Sequence[Document],
+    campaign: StoredCampaign,
+    targets: Sequence[Target],
 ) -> list[_Entry]:
     """Work out what becomes of each zone, from what this transaction's snapshot has of it."""
-    found = database[ZONES.name].find(
-        any_of(targets), _what_counts(campaign["_id"]), session=session
-    )
-    zones = {_key(zone): zone for zone in found}
+    fields = _what_counts(campaign["_id"])
+    entered = ZONES.read_as(_EnteredZone, database)
+    found = entered.find(any_of(targets), fields, session=session)
+    zones = {(zone["site_id"], zone["zone_id"]): zone for zone in found}
     known = _estimates(database, session, campaign, list(zones.values()))
     return [
         _entry(
@@ -158,18 +170,17 @@ def _entry(
     database: Database[Document],
     session: ClientSession,
     key: ZoneKey,
-    zone: Document | None,
-    newcomers: list[Document],
+    zone: _EnteredZone | None,
+    newcomers: list[Row],
 ) -> _Entry:
     if zone is None:
         return _Entry(key, 0, Fitted([], [Refused(row, "unknown_zone") for row in newcomers], []))
     campaign_id = newcomers[0]["campaign_id"]
     mine = [row for row in zone["mine"] if row["campaign_id"] != campaign_id]
     own, total = len(zone["mine"]) - len(mine), zone["total"] - len(zone["mine"]) + len(mine)
-    refused = [
-        Refused(row, why) for row in newcomers if (why := fitting.refusal(zone, row)) is not None
-    ]
-    eligible = [row for row in newcomers if fitting.refusal(zone, row) is None]
+    judged = [(row, fitting.refusal(zone, row, creative_type(row))) for row in newcomers]
+    refused = [Refused(row, why) for row, why in judged if why is not None]
+    eligible = [row for row, why in judged if why is None]
     fitted = Fitted(eligible, [], [])
     if len(mine) + len(eligible) > fitting.MAX_ADS_OF_ADVERTISER:
         fitted = fitting.fit(eligible, mine, [], 0)
@@ -196,25 +207,25 @@ def _what_counts(campaign_id: str) -> Document:
 
 def _tail(
     database: Database[Document], session: ClientSession, key: ZoneKey, count: int
-) -> list[Document]:
+) -> list[BriefRow]:
     """Return a zone's weakest rows."""
     weakest = {"$map": {"input": {"$slice": ["$ads", -count]}, "in": BRIEF_ROW}}
     this = {"site_id": key[0], "zone_id": key[1]}
-    zone = database[ZONES.name].find_one(this, {"_id": 0, "ads": weakest}, session=session)
+    brief = ZONES.read_as(BriefRows, database)
+    zone = brief.find_one(this, {"_id": 0, "ads": weakest}, session=session)
     assert zone is not None  # noqa: S101 - it is in this transaction's snapshot
-    ads: list[Document] = zone["ads"]
-    return ads
+    return zone["ads"]
 
 
-def _key(zone: Document) -> ZoneKey:
+def _key(zone: Target) -> ZoneKey:
     return zone["site_id"], zone["zone_id"]
 
 
 def _estimates(
     database: Database[Document],
     session: ClientSession,
-    campaign: Document,
-    zones: Sequence[Document],
+    campaign: StoredCampaign,
+    zones: Sequence[_EnteredZone],
 ) -> Mapping[ZoneKey, Estimate]:
     """Return what is known of a campaign's click-through rates; a CPM campaign needs nothing."""
     if campaign["pricing"]["type"] == "cpm" or not zones:
@@ -229,27 +240,27 @@ def _estimates(
 
 def clear(database: Database[Document], session: ClientSession, campaign_id: str) -> None:
     """Remove the campaign's rows from every zone; none of them waits any more."""
-    database[ZONES.name].update_many(
+    ZONES.of(database).update_many(
         {"ads.campaign_id": campaign_id}, _replacement(campaign_id, []), session=session
     )
     waiting.remove(database, session, campaign_id)
 
 
 def _replacement(
-    campaign_id: str, entering: list[Document], leaving: Sequence[Refused] = ()
+    campaign_id: str, entering: Sequence[ZoneRow], leaving: Sequence[Refused] = ()
 ) -> list[dict[str, Any]]:
     """Return the update that replaces the campaign's rows and removes those leaving, in order."""
     stays: Document = {"$ne": ["$$this.campaign_id", {"$literal": campaign_id}]}
     if leaving:
         name = {"$concat": ["$$this.campaign_id", "/", "$$this.ad_unit_id"]}
-        names = ["/".join(fitting.key(row)) for row, _ in leaving]
+        names = ["/".join(key(row)) for row, _ in leaving]
         stays = {"$and": [stays, {"$not": {"$in": [name, {"$literal": names}]}}]}
     ads = _merged(stays, in_order(entering))
     campaign_ids = {campaign_id, *(row["campaign_id"] for row, _ in leaving)}
     return [{"$set": {"ads": ads, **changed(campaign_ids)}}]
 
 
-def _merged(stays: Document, entering: Sequence[Document]) -> Document:
+def _merged(stays: Document, entering: Sequence[ZoneRow]) -> Document:
     """Return the expression for the rows that stay with these rows of one campaign among them.
 
     The zone is in order, so the rows of one price go between two parts of it: sorting all again
@@ -271,7 +282,7 @@ def _merged(stays: Document, entering: Sequence[Document]) -> Document:
     return {"$concatArrays": parts}
 
 
-def _ranks_before(row: Document) -> Document:
+def _ranks_before(row: Ranked) -> Document:
     """Return the condition for another campaign's row to be before this one."""
     price, campaign_id = row["ecpm_micros"], {"$literal": row["campaign_id"]}
     is_first = {"$lt": ["$$this.campaign_id", campaign_id]}

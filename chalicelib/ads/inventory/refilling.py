@@ -8,11 +8,13 @@ import pymongo
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory import fitting, placing, waiting
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS
-from chalicelib.ads.inventory.fitting import advertiser_of, ranked, refusal
-from chalicelib.ads.inventory.waiting import ZoneKey
-from chalicelib.ads.inventory.zones import BRIEF_ROW, ZONES, any_of
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Target
+from chalicelib.ads.inventory.fitting import Reason, Rules, ranked, refusal
+from chalicelib.ads.inventory.rows import Ranked
+from chalicelib.ads.inventory.waiting import WaitingRow, ZoneKey
+from chalicelib.ads.inventory.zones import BRIEF_ROW, ZONES, BriefRows, any_of
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
@@ -30,6 +32,10 @@ _STATE = {
     "blocked_advertisers": 1,
     "ads": {"$map": {"input": "$ads", "in": BRIEF_ROW}},
 }
+
+
+class ZoneState(Rules, BriefRows):
+    """A zone's rules, and its rows in brief."""
 
 
 def refill(database: Database[Document], rng: random.Random) -> int:
@@ -52,7 +58,7 @@ def refill(database: Database[Document], rng: random.Random) -> int:
 def _next(database: Database[Document], zone: ZoneKey) -> list[str]:
     """Return the campaigns to enter a zone, the best-paying first."""
     this = {"site_id": zone[0], "zone_id": zone[1]}
-    state = database[ZONES.name].find_one(this, _STATE)
+    state = ZONES.read_as(ZoneState, database).find_one(this, _STATE)
     if state is None:
         return []
     rows = waiting.in_zone(database, zone)
@@ -62,12 +68,13 @@ def _next(database: Database[Document], zone: ZoneKey) -> list[str]:
     return list(dict.fromkeys([*winners, *stale]))
 
 
-def fitting_rows(zone: Document, rows: Sequence[Document]) -> list[Document]:
+def fitting_rows(zone: ZoneState, rows: Sequence[WaitingRow]) -> list[Ranked]:
     """Return which waiting rows have a place in a zone, the best-paying first; a pure function."""
-    eligible = [row for row in rows if refusal(zone, row) is None]
+    eligible = [row for row in rows if _refusal(zone, row) is None]
     of_advertiser: Counter[str] = Counter()
-    found, count = [], 0
-    for row, is_new in ranked(zone["ads"], eligible):
+    found: list[Ranked] = []
+    count = 0
+    for row, is_new in ranked([*zone["ads"]], eligible):
         advertiser = advertiser_of(row["campaign_id"])
         if of_advertiser[advertiser] == fitting.MAX_ADS_OF_ADVERTISER:
             continue
@@ -80,18 +87,22 @@ def fitting_rows(zone: Document, rows: Sequence[Document]) -> list[Document]:
     return found
 
 
-def _is_told_wrong(zone: Document, row: Document) -> bool:
-    why = refusal(zone, row)
+def _refusal(zone: Rules, row: WaitingRow) -> Reason | None:
+    return refusal(zone, row, row["creative_type"])
+
+
+def _is_told_wrong(zone: Rules, row: WaitingRow) -> bool:
+    why = _refusal(zone, row)
     return row["reason"] not in _BY_COMPETITION if why is None else why != row["reason"]
 
 
 def _enter(database: Database[Document], zone: ZoneKey, campaign_id: str) -> bool:
     """Let one campaign enter; one that is no longer active, or goes elsewhere, stops waiting."""
-    target = {"site_id": zone[0], "zone_id": zone[1]}
+    target: Target = {"site_id": zone[0], "zone_id": zone[1]}
 
     def work(session: ClientSession) -> bool:
         this = {"_id": campaign_id, "status": "active", "targets": target}
-        campaign = database[CAMPAIGNS.name].find_one(this, session=session)
+        campaign = CAMPAIGNS.of(database).find_one(this, session=session)
         if campaign is None:
             waiting.remove(database, session, campaign_id, any_of([target]))
             return False

@@ -4,12 +4,13 @@ from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.ads.inventory import click_rates, fitting, waiting
+from chalicelib.ads.inventory import click_rates, waiting
 from chalicelib.ads.inventory.click_rates import Estimate
 from chalicelib.ads.inventory.ecpm import fit_prior
 from chalicelib.ads.inventory.fitting import Refused
 from chalicelib.ads.inventory.placing import in_order
-from chalicelib.ads.inventory.waiting import WAITING
+from chalicelib.ads.inventory.rows import Row, key
+from chalicelib.ads.inventory.waiting import WAITING, WaitingRow
 from chalicelib.ads.inventory.zones import ZONES
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
@@ -43,9 +44,9 @@ def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bo
     """
 
     def work(session: ClientSession) -> bool:
-        collection = database[ZONES.name]
-        key = {"site_id": site_id, "zone_id": zone_id}
-        zone = collection.find_one(key, session=session)
+        collection = ZONES.of(database)
+        this = {"site_id": site_id, "zone_id": zone_id}
+        zone = collection.find_one(this, session=session)
         if zone is None:
             return False
         awaiting = waiting.in_zone(database, (site_id, zone_id), session)
@@ -60,16 +61,17 @@ def reprice_zone(database: Database[Document], site_id: str, zone_id: str) -> bo
         refused = (((site_id, zone_id), Refused(row, "below_floor")) for row in below)
         waiting.add(database, session, refused)
         staying = priced[: len(priced) - len(below)]
-        fields = {"ctr_prior": estimate.prior._asdict(), "ads": staying}
-        if all(zone.get(name) == value for name, value in fields.items()):
+        prior = estimate.prior._asdict()
+        fields = {"ctr_prior": prior, "ads": staying}
+        if (zone.get("ctr_prior"), zone["ads"]) == (prior, staying):
             return False
-        collection.update_one(key, {"$set": fields, "$inc": {"version": 1}}, session=session)
+        collection.update_one(this, {"$set": fields, "$inc": {"version": 1}}, session=session)
         return True
 
     return in_transaction(database, work)
 
 
-def _priced(ads: list[Document], estimate: Estimate) -> list[Document]:
+def _priced(ads: list[Row], estimate: Estimate) -> list[Row]:
     return in_order(
         {
             **ad,
@@ -84,14 +86,14 @@ def _priced(ads: list[Document], estimate: Estimate) -> list[Document]:
 def _price_waiting(
     database: Database[Document],
     session: ClientSession,
-    rows: list[Document],
+    rows: list[WaitingRow],
     estimate: Estimate,
 ) -> None:
     updates = []
     for row in rows:
-        price = estimate.ecpm_micros(row["pricing"], fitting.key(row))
+        price = estimate.ecpm_micros(row["pricing"], key(row))
         if price != row["ecpm_micros"]:
             this = {"_id": row["_id"], "campaign_id": row["campaign_id"]}
             updates.append(UpdateOne(this, {"$set": {"ecpm_micros": price}}))
     if updates:
-        database[WAITING.name].bulk_write(updates, session=session, ordered=False)
+        WAITING.of(database).bulk_write(updates, session=session, ordered=False)

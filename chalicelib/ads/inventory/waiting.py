@@ -13,8 +13,9 @@ from pymongo import ASCENDING, IndexModel, ReplaceOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.ads.inventory.campaigns import Pricing
+from chalicelib.ads.inventory.campaigns import GroupedZone, Pricing
 from chalicelib.ads.inventory.fitting import Reason, Refused
+from chalicelib.ads.inventory.rows import creative_type
 from chalicelib.database import Collection, Document
 
 
@@ -57,13 +58,12 @@ def add(
         for document in (_document(zone, each) for zone, each in refused)
     ]
     if operations:
-        database[WAITING.name].bulk_write(operations, session=session, ordered=False)
+        WAITING.of(database).bulk_write(operations, session=session, ordered=False)
 
 
-def _document(zone: ZoneKey, refused: Refused) -> Document:
+def _document(zone: ZoneKey, refused: Refused) -> WaitingRow:
     row, reason = refused
     site_id, zone_id = zone
-    creative = row.get("creative") or {"type": row.get("creative_type", "unknown")}
     return {
         "_id": f"{row['campaign_id']}/{site_id}/{zone_id}/{row['ad_unit_id']}",
         "campaign_id": row["campaign_id"],
@@ -72,7 +72,7 @@ def _document(zone: ZoneKey, refused: Refused) -> Document:
         "zone_id": zone_id,
         "pricing": row["pricing"],
         "ecpm_micros": row["ecpm_micros"],
-        "creative_type": creative["type"],
+        "creative_type": creative_type(row),
         "reason": reason,
     }
 
@@ -85,7 +85,7 @@ def remove(
 ) -> None:
     """Remove a campaign's rows: all of them, or those of the zones that a filter names."""
     wanted = {"campaign_id": campaign_id, **(zones or {})}
-    database[WAITING.name].delete_many(wanted, session=session)
+    WAITING.of(database).delete_many(wanted, session=session)
 
 
 def rename(
@@ -94,13 +94,13 @@ def rename(
     """Give every row that waits for a place in a zone another reason."""
     wanted = {"site_id": zone[0], "zone_id": zone[1]}
     change = {"$set": {"reason": reason}}
-    database[WAITING.name].update_many(wanted, change, session=session)
+    WAITING.of(database).update_many(wanted, change, session=session)
 
 
 def unplaced(database: Database[Document], campaign_id: str) -> list[Document]:
     """Return what waits of a campaign: [{site_id, zone_id, reason, ad_unit_ids}], sorted."""
     grouped: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for row in database[WAITING.name].find({"campaign_id": campaign_id}):
+    for row in WAITING.of(database).find({"campaign_id": campaign_id}):
         grouped[row["site_id"], row["zone_id"], row["reason"]].append(row["ad_unit_id"])
     return [
         {"site_id": site, "zone_id": zone, "reason": reason, "ad_unit_ids": sorted(units)}
@@ -110,16 +110,16 @@ def unplaced(database: Database[Document], campaign_id: str) -> list[Document]:
 
 def in_zone(
     database: Database[Document], zone: ZoneKey, session: ClientSession | None = None
-) -> list[Document]:
+) -> list[WaitingRow]:
     """Return the rows that wait for a place in a zone."""
     wanted = {"site_id": zone[0], "zone_id": zone[1]}
-    return list(database[WAITING.name].find(wanted, session=session))
+    return list(WAITING.of(database).find(wanted, session=session))
 
 
 def awaited_zones(database: Database[Document]) -> list[ZoneKey]:
     """Return the zones, as (site, zone), that rows wait for."""
     zone = {"site_id": "$site_id", "zone_id": "$zone_id"}
-    found = database[WAITING.name].aggregate(
+    found = WAITING.read_as(GroupedZone, database).aggregate(
         [{"$sort": {"site_id": 1, "zone_id": 1}}, {"$group": {"_id": zone}}]
     )
     return [(each["_id"]["site_id"], each["_id"]["zone_id"]) for each in found]

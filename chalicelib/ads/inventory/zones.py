@@ -14,8 +14,10 @@ from pymongo.database import Database
 
 from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import fitting, waiting
-from chalicelib.ads.inventory.fitting import MAX_ADS, Reason, Refused
-from chalicelib.ads.inventory.models import MAX_LISTED_ADVERTISERS, Zone
+from chalicelib.ads.inventory.campaigns import Target
+from chalicelib.ads.inventory.fitting import MAX_ADS, Reason, Refused, Rules
+from chalicelib.ads.inventory.models import Zone
+from chalicelib.ads.inventory.rows import BriefRow, Row, creative_type
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 
@@ -33,13 +35,10 @@ class Size(TypedDict):
 
 
 class FittedPrior(TypedDict):
-    """The distribution of the click-through rates in a zone (`pricing.Prior`)."""
+    """The distribution of the click-through rates in a zone (`ecpm.Prior`)."""
 
     alpha: float
     beta: float
-
-
-Listed = Annotated[list[str], AtMost(MAX_LISTED_ADVERTISERS)]
 
 
 class Change(TypedDict):
@@ -49,22 +48,46 @@ class Change(TypedDict):
     campaign_ids: Annotated[list[str], AtMost(MAX_CAMPAIGNS_OF_CHANGE)]
 
 
-class StoredZone(TypedDict):
-    """A zone as it is stored, with the rows that `rows` makes."""
+class ServedZone(TypedDict):
+    """What a container serves by."""
 
     _id: ObjectId
+    site_id: str
+    zone_id: str
+    version: int
+    floor_ecpm_micros: int
+    count_on: Literal["beacon", "decision"]
+    allow_html: NotRequired[bool]
+    ads: Annotated[list[Row], AtMost(MAX_ADS)]
+
+
+class StoredZone(ServedZone, Rules):
+    """A zone as it is stored, with the rows that `placing.rows` makes."""
+
+    size: Size
+    ctr_prior: NotRequired[FittedPrior]
+    changes: NotRequired[Annotated[list[Change], AtMost(MAX_CHANGES)]]
+
+
+class BriefRows(TypedDict):
+    """A zone's rows, each in brief."""
+
+    ads: list[BriefRow]
+
+
+class ZoneDescription(TypedDict):
+    """A zone as its publisher sees it."""
+
     site_id: str
     zone_id: str
     size: Size
     floor_ecpm_micros: int
     count_on: Literal["beacon", "decision"]
+    allow_html: bool
+    allowed_advertisers: list[str] | None
+    blocked_advertisers: list[str]
     version: int
-    ads: Annotated[list[Document], AtMost(MAX_ADS)]
-    ctr_prior: NotRequired[FittedPrior]
-    allow_html: NotRequired[bool]
-    allowed_advertisers: NotRequired[Listed | None]
-    blocked_advertisers: NotRequired[Listed]
-    changes: NotRequired[Annotated[list[Change], AtMost(MAX_CHANGES)]]
+    ad_count: int
 
 
 ZONES = Collection(
@@ -76,7 +99,7 @@ ZONES = Collection(
     ),
     shard_key={"site_id": 1, "zone_id": 1},
 )
-# What a container serves by, beside the rows.
+# The fields of `ServedZone`, beside the rows.
 SERVING = {"_id": 1, "site_id": 1, "zone_id": 1, "version": 1} | dict.fromkeys(
     ("floor_ecpm_micros", "count_on", "allow_html"), 1
 )
@@ -103,21 +126,26 @@ BRIEF_ROW = {
         "$ifNull": ["$$this.creative.type", {"$ifNull": ["$$this.creative_type", "unknown"]}]
     },
 }
-_BRIEF = {"_id": 0, "version": 1, "ads": {"$map": {"input": "$ads", "in": BRIEF_ROW}}}
+_BRIEF = {"_id": 0, "ads": {"$map": {"input": "$ads", "in": BRIEF_ROW}}}
 
 
-def put(database: Database[Document], site_id: str, zone_id: str, zone: Zone) -> Document:
+def put(database: Database[Document], site_id: str, zone_id: str, zone: Zone) -> ZoneDescription:
     """Create a zone or change its settings, and return it; a new one has version 1.
 
     The rows that the new settings refuse leave in the same transaction. Those that they no
     longer refuse come back when the schedule next refills zones.
     """
     settings = zone.model_dump()
+    rules: Rules = {
+        "floor_ecpm_micros": zone.floor_ecpm_micros,
+        "allow_html": zone.allow_html,
+        "allowed_advertisers": zone.allowed_advertisers,
+        "blocked_advertisers": zone.blocked_advertisers,
+    }
 
-    def work(session: ClientSession) -> Document:
-        before = _brief(database, session, site_id, zone_id)
-        ads: list[Document] = before["ads"] if before else []
-        reasons = [fitting.refusal(settings, row) for row in ads]
+    def work(session: ClientSession) -> ZoneDescription:
+        ads = _brief_rows(database, session, site_id, zone_id) or []
+        reasons = [fitting.refusal(rules, row, creative_type(row)) for row in ads]
         _leave(database, session, (site_id, zone_id), zip(ads, reasons, strict=True))
         leaving = {row["campaign_id"] for row, why in zip(ads, reasons, strict=True) if why}
         staying = [place for place, why in enumerate(reasons) if why is None]
@@ -126,7 +154,7 @@ def put(database: Database[Document], site_id: str, zone_id: str, zone: Zone) ->
             "ads": _at(staying) if leaving else {"$ifNull": ["$ads", []]},
             **changed(leaving),
         }
-        stored = database[ZONES.name].find_one_and_update(
+        stored = ZONES.read_as(ZoneDescription, database).find_one_and_update(
             {"site_id": site_id, "zone_id": zone_id},
             [{"$set": update}],
             projection=_DESCRIPTION,
@@ -149,29 +177,30 @@ def delete(database: Database[Document], site_id: str, zone_id: str) -> None:
     this = {"site_id": site_id, "zone_id": zone_id}
 
     def work(session: ClientSession) -> None:
-        before = _brief(database, session, site_id, zone_id)
-        if before is None:
+        rows = _brief_rows(database, session, site_id, zone_id)
+        if rows is None:
             return
         gone: Reason = "unknown_zone"
-        _leave(database, session, (site_id, zone_id), ((row, gone) for row in before["ads"]))
+        _leave(database, session, (site_id, zone_id), ((row, gone) for row in rows))
         waiting.rename(database, session, (site_id, zone_id), gone)
-        database[ZONES.name].delete_one(this, session=session)
+        ZONES.of(database).delete_one(this, session=session)
 
     in_transaction(database, work)
 
 
-def _brief(
+def _brief_rows(
     database: Database[Document], session: ClientSession, site_id: str, zone_id: str
-) -> Document | None:
+) -> list[BriefRow] | None:
     key = {"site_id": site_id, "zone_id": zone_id}
-    return database[ZONES.name].find_one(key, _BRIEF, session=session)
+    zone = ZONES.read_as(BriefRows, database).find_one(key, _BRIEF, session=session)
+    return zone["ads"] if zone else None
 
 
 def _leave(
     database: Database[Document],
     session: ClientSession,
     zone: tuple[str, str],
-    rows: Iterable[tuple[Document, Reason | None]],
+    rows: Iterable[tuple[BriefRow, Reason | None]],
 ) -> None:
     waiting.add(database, session, ((zone, Refused(row, why)) for row, why in rows if why))
 
@@ -193,19 +222,23 @@ def changed(campaign_ids: Iterable[str]) -> Document:
     return {"version": version, "changes": {"$slice": [changes, -MAX_CHANGES]}}
 
 
-def get(database: Database[Document], site_id: str, zone_id: str) -> Document:
+def get(database: Database[Document], site_id: str, zone_id: str) -> ZoneDescription:
     """Return a zone with the number of its ads; raises UnknownZone."""
-    return _find(database, site_id, zone_id, _DESCRIPTION)
+    this = {"site_id": site_id, "zone_id": zone_id}
+    zone = ZONES.read_as(ZoneDescription, database).find_one(this, _DESCRIPTION)
+    if zone is None:
+        raise UnknownZone
+    return zone
 
 
-def get_with_ads(database: Database[Document], site_id: str, zone_id: str) -> Document:
+def get_with_ads(database: Database[Document], site_id: str, zone_id: str) -> ServedZone:
     """Return a zone with its rows in descending eCPM; raises UnknownZone."""
     return _find(database, site_id, zone_id, {**SERVING, "ads": 1})
 
 
 def since(
     database: Database[Document], site_id: str, zone_id: str, version: int
-) -> tuple[Document, list[str] | None]:
+) -> tuple[ServedZone, list[str] | None]:
     """Return a zone as it is served, with the rows of the campaigns that changed since a version.
 
     And these campaigns; None for them if the zone does not remember them all, and then no rows.
@@ -242,16 +275,16 @@ def since(
 
 def _find(
     database: Database[Document], site_id: str, zone_id: str, projection: Document
-) -> Document:
-    zone = database[ZONES.name].find_one({"site_id": site_id, "zone_id": zone_id}, projection)
+) -> StoredZone:
+    zone = ZONES.of(database).find_one({"site_id": site_id, "zone_id": zone_id}, projection)
     if zone is None:
         raise UnknownZone
     return zone
 
 
-def unknown(database: Database[Document], targets: Sequence[Document]) -> list[int]:
+def unknown(database: Database[Document], targets: Sequence[Target]) -> list[int]:
     """Return the positions of the targets that name no zone."""
-    found = database[ZONES.name].find(any_of(targets), {"_id": 0, "site_id": 1, "zone_id": 1})
+    found = ZONES.of(database).find(any_of(targets), {"_id": 0, "site_id": 1, "zone_id": 1})
     known = {(zone["site_id"], zone["zone_id"]) for zone in found}
     return [
         position
@@ -260,7 +293,7 @@ def unknown(database: Database[Document], targets: Sequence[Document]) -> list[i
     ]
 
 
-def any_of(targets: Iterable[Document]) -> dict[str, list[Document]]:
+def any_of(targets: Iterable[Target]) -> dict[str, list[Document]]:
     """Return the query for these zones: a clause a site, so that 1,000 zones take few."""
     by_site: dict[str, list[str]] = {}
     for target in targets:

@@ -8,7 +8,7 @@ up. Source: "MongoDB Applied Design Patterns", ch. 4, pre-aggregated reports, hi
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.client_session import ClientSession
@@ -23,8 +23,18 @@ KEYS = ("campaign_id", "ad_unit_id", "site_id", "zone_id")
 # and low enough that the sums over a year's days and shards stay within 64 bits.
 MAX_COUNTED_VALUE = 10**15
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
-# `unbilled` counts events that had a price which nothing covered; bots stand apart from all.
-COUNTED_FIELDS = (
+CountedField = Literal[
+    "impressions",
+    "clicks",
+    "conversions",
+    "unbilled",
+    "bots",
+    "spend_micros",
+    "revenue_micros",
+    "value_micros",
+]
+# `unbilled` counts events that had a price which nothing covered; bots are apart from all.
+COUNTED_FIELDS: tuple[CountedField, ...] = (
     "impressions",
     "clicks",
     "conversions",
@@ -67,7 +77,7 @@ class StoredReport(EventCounts):
     hours: NotRequired[dict[str, EventCounts]]
 
 
-def _collection(period: str) -> Collection[Any]:
+def _collection(period: str) -> Collection[StoredReport]:
     return Collection(
         f"ad.report.{period}",
         StoredReport,
@@ -136,7 +146,7 @@ def add(
             for (place, period), counts in documents.items()
         ]
         try:
-            database[collection.name].bulk_write(operations, session=session)
+            collection.of(database).bulk_write(operations, session=session)
         except BulkWriteError as error:
             (refused,) = error.details["writeErrors"]
             if refused["code"] == DUPLICATE_KEY:
@@ -174,12 +184,12 @@ def _update(
     return UpdateOne(this, change, upsert=True)
 
 
-def _saturating(counts: Counter[str], now: datetime) -> dict[str, Any]:
+def _saturating(counts: Counter[str], now: datetime) -> Document:
     """Return the fields of a document to which counts are added, the value as far as it goes.
 
     An `$inc` beyond 64 bits fails. Slower than `$inc`, so for conversions alone.
     """
-    fields: dict[str, Any] = {"updated_at": {"$max": ["$updated_at", now]}}
+    fields: Document = {"updated_at": {"$max": ["$updated_at", now]}}
     for name, count in counts.items():
         before = {"$ifNull": [f"${name}", 0]}
         total: Document = {"$add": [before, count]}

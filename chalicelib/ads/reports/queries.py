@@ -10,7 +10,16 @@ from typing import Any, Literal
 from pymongo.database import Database
 
 from chalicelib.ads.reports.confidence import wilson_interval
-from chalicelib.ads.reports.counters import COUNTED_FIELDS, DAYS, HOURS, MONTHS, WEEKS, YEARS
+from chalicelib.ads.reports.counters import (
+    COUNTED_FIELDS,
+    DAYS,
+    HOURS,
+    MONTHS,
+    WEEKS,
+    YEARS,
+    EventCounts,
+    StoredReport,
+)
 from chalicelib.database import Collection, Document
 
 Period = Literal["minute", "hour", "day", "week", "month", "year"]
@@ -18,7 +27,7 @@ Group = Literal["ad_unit", "site", "zone", "campaign"]
 Owner = Literal["campaign_id", "site_id"]
 Money = Literal["spend_micros", "revenue_micros"]
 
-_SOURCES: dict[Period, Collection[Any]] = {
+_SOURCES: dict[Period, Collection[StoredReport]] = {
     "minute": HOURS,
     "hour": HOURS,
     "day": DAYS,
@@ -45,6 +54,12 @@ _GROUP_FIELDS: dict[Group | None, tuple[str, ...]] = {
 }
 
 
+class _Summed(EventCounts):
+    """A row as the pipeline makes it; its id holds the period and the group's values."""
+
+    _id: Document
+
+
 @dataclass(frozen=True)
 class Report:
     """What is asked for: one campaign's or one site's rows, by period and group.
@@ -62,7 +77,7 @@ class Report:
 
     @property
     def group_fields(self) -> tuple[str, ...]:
-        """The fields that a row bears beside its period."""
+        """The fields of a row beside its period."""
         return _GROUP_FIELDS[self.group]
 
     @property
@@ -98,7 +113,7 @@ def read(
         {"$sort": {"_id": 1}},
         {"$limit": limit + 1},
     ]
-    found = list(database[_SOURCES[report.by].name].aggregate(pipeline))
+    found = list(_SOURCES[report.by].read_as(_Summed, database).aggregate(pipeline))
     rows = [_row(report, each) for each in found[:limit]]
     more = len(found) > limit
     return rows, _position_of(report, rows[-1]) if more else None
@@ -148,8 +163,8 @@ def _position_of(report: Report, row: Document) -> list[Any]:
     return [row["period"].isoformat(), *(row[name] for name in report.group_fields)]
 
 
-def _row(report: Report, found: Document) -> Document:
-    counts = {name: found[name] for name in COUNTED_FIELDS}
+def _row(report: Report, found: _Summed) -> Document:
+    counts: dict[str, int] = {name: found[name] for name in COUNTED_FIELDS}
     impressions, clicks = counts["impressions"], counts["clicks"]
     interval = wilson_interval(clicks, impressions)
     rates = {
@@ -157,5 +172,5 @@ def _row(report: Report, found: Document) -> Document:
         "ctr_low": interval.low if interval else None,
         "ctr_high": interval.high if interval else None,
     }
-    values = {**found["_id"], **counts, **rates}
+    values: Document = {**found["_id"], **counts, **rates}
     return {name: values[name] for name in report.columns}

@@ -8,11 +8,18 @@ Applied Design Patterns", ch. 4, hierarchical aggregation.
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from pymongo.database import Database
 
-from chalicelib.ads.reports.counters import COUNTED_FIELDS, DAYS, KEYS, MONTHS, WEEKS, YEARS
+from chalicelib.ads.reports.counters import (
+    COUNTED_FIELDS,
+    DAYS,
+    KEYS,
+    MONTHS,
+    WEEKS,
+    YEARS,
+    StoredReport,
+)
 from chalicelib.ads.reports.progress import PROGRESS
 from chalicelib.database import Collection, Document
 
@@ -25,8 +32,9 @@ _LARGEST = 2**63 - 1
 
 def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
     """Bring weeks, months and years up to date; return how many of each were made anew."""
-    state = database[PROGRESS.name].find_one({"_id": "days"}) or {"until": _FIRST}
-    changed = database[DAYS.name].distinct("period", {"updated_at": {"$gte": state["until"]}})
+    state = PROGRESS.of(database).find_one({"_id": "days"})
+    since = state["until"] if state else _FIRST
+    changed = DAYS.of(database).distinct("period", {"updated_at": {"$gte": since}})
     weeks = {week_of(day) for day in changed}
     months = {month_of(day) for day in changed}
     years = {year_of(month) for month in months}
@@ -35,7 +43,7 @@ def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
     _make(database, MONTHS, YEARS, ((year, year.replace(year=year.year + 1)) for year in years))
     if changed:
         until = {"$max": {"until": now - OVERLAP}}
-        database[PROGRESS.name].update_one({"_id": "days"}, until, upsert=True)
+        PROGRESS.of(database).update_one({"_id": "days"}, until, upsert=True)
     return {"weeks": len(weeks), "months": len(months), "years": len(years)}
 
 
@@ -60,13 +68,13 @@ def _next_month(month: datetime) -> datetime:
 
 def _make(
     database: Database[Document],
-    source: Collection[Any],
-    target: Collection[Any],
+    source: Collection[StoredReport],
+    target: Collection[StoredReport],
     periods: Iterable[tuple[datetime, datetime]],
 ) -> None:
     """Make each period of the target anew from those of the source within it."""
     for start, end in sorted(periods):
-        name: list[Any] = [part for key in KEYS for part in (f"$_id.{key}", "/")]
+        name = [part for key in KEYS for part in (f"$_id.{key}", "/")]
         row = {"_id": {"$concat": [*name, f"{start:%Y%m%d}"]}, "period": start}
         pipeline = [
             {"$match": {"period": {"$gte": start, "$lt": end}}},
@@ -74,7 +82,7 @@ def _make(
             {"$replaceWith": {"$mergeObjects": ["$_id", _whole(COUNTED_FIELDS), row]}},
             {"$merge": {"into": target.name, "whenMatched": "replace"}},
         ]
-        database[source.name].aggregate(pipeline)
+        source.of(database).aggregate(pipeline)
 
 
 def place_of() -> Document:

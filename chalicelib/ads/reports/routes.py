@@ -5,7 +5,7 @@ from http import HTTPStatus
 from chalice.app import Response
 
 from chalicelib.ads.errors import ReportTooLarge
-from chalicelib.ads.ids import CampaignId, PartId
+from chalicelib.ads.ids import CampaignId, PartId, advertiser_of
 from chalicelib.ads.permissions import require_advertiser, require_publisher
 from chalicelib.ads.reports import queries
 from chalicelib.ads.reports.models import ReportQuery
@@ -22,7 +22,7 @@ def declare(route: Route) -> None:
 
     @route("GET", "/reports/campaigns/{campaign}")
     def get_campaign_report(request: Request, campaign: CampaignId) -> Response:
-        require_advertiser(request, campaign.partition(":")[0])
+        require_advertiser(request, advertiser_of(campaign))
         return _answer(request, ("campaign_id", campaign), "spend_micros")
 
     @route("GET", "/reports/sites/{site}")

@@ -9,9 +9,9 @@ from functools import lru_cache
 from chalicelib.ads.budgets.held_leases import HeldLeases
 from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import creatives, zones
+from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.serving.compiled_zone import CompiledZone
 from chalicelib.ads.visitors import profiles
-from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
 # An ad takes 2 kB in memory, and 9 kB at its largest; a creative at most 16 KiB. So together
@@ -118,7 +118,7 @@ class ZoneCache:
         with self._lock:
             self._epoch += 1
 
-    def creative(self, creative_id: str) -> Document | None:
+    def creative(self, creative_id: str) -> StoredCreative | None:
         """Return a large creative, or None where a change has just removed it.
 
         Its id is made of what it holds, so one that is kept never goes stale.
@@ -128,9 +128,9 @@ class ZoneCache:
         except LookupError:
             return None
 
-    def _keeping_creatives(self) -> Callable[[str], Document]:
+    def _keeping_creatives(self) -> Callable[[str], StoredCreative]:
         @lru_cache(maxsize=MAX_CREATIVES_HELD)
-        def find(creative_id: str) -> Document:
+        def find(creative_id: str) -> StoredCreative:
             found = creatives.find(self._database, creative_id)
             if found is None:
                 # What is raised is not kept: it may be there the next time.

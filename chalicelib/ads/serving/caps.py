@@ -1,11 +1,10 @@
 """Frequency caps: whether a visitor may meet an ad once more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from chalicelib.ads.serving.compiled_zone import Ad, FrequencyCap
-from chalicelib.ads.visitors.profiles import LISTS, MAX_EVENTS, VisitorProfile
+from chalicelib.ads.visitors.profiles import LISTS, MAX_EVENTS, Entry, VisitorProfile
 
 
 def refusing_cap(ad: Ad, profile: VisitorProfile, now: datetime) -> FrequencyCap | None:
@@ -25,9 +24,7 @@ def refusing_cap(ad: Ad, profile: VisitorProfile, now: datetime) -> FrequencyCap
     return None
 
 
-def _is_reached(
-    cap: FrequencyCap, ad: Ad, events: Sequence[Mapping[str, Any]], now: datetime
-) -> bool:
+def _is_reached(cap: FrequencyCap, ad: Ad, events: Sequence[Entry], now: datetime) -> bool:
     since = now - cap.window
     met = 0
     for event in reversed(events):
@@ -39,12 +36,12 @@ def _is_reached(
     return len(events) >= MAX_EVENTS
 
 
-def _concerns(cap: FrequencyCap, ad: Ad, event: Mapping[str, Any]) -> bool:
+def _concerns(cap: FrequencyCap, ad: Ad, event: Entry) -> bool:
     match cap.scope:
         case "advertiser":
             return True
         case "campaign":
-            return bool(event["campaign"] == ad.campaign)
+            return event["campaign"] == ad.campaign
         case _:
             same_unit = event["ad_unit_id"] == ad.ad_unit_id
-            return same_unit and bool(event["campaign"] == ad.campaign)
+            return same_unit and event["campaign"] == ad.campaign

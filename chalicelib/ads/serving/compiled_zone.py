@@ -10,11 +10,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from bson import ObjectId
 
-from chalicelib.database import Document
+from chalicelib.ads.inventory.campaigns import Pricing
+from chalicelib.ads.inventory.creatives import StoredCreative
+from chalicelib.ads.inventory.rows import Row
+from chalicelib.ads.inventory.zones import ServedZone
 
 # A keyword's first position, and its ads from there on.
 Index = dict[str, tuple[int, int]]
@@ -32,8 +35,8 @@ class FrequencyCap(NamedTuple):
     The scope says whose: the ad's, the campaign's or the advertiser's.
     """
 
-    scope: str
-    event: str
+    scope: Literal["ad", "campaign", "advertiser"]
+    event: Literal["impression", "click"]
     limit: int
     window: timedelta
 
@@ -50,12 +53,12 @@ class Ad:
     advertiser: str
     campaign: str
     ad_unit_id: str
-    pricing: Document
+    pricing: Pricing
     ecpm_micros: int
     start: datetime
     end: datetime
     caps: tuple[FrequencyCap, ...]
-    creative: Document | None
+    creative: StoredCreative | None
     creative_id: str | None
 
 
@@ -79,7 +82,7 @@ class CompiledZone:
     """One version of a zone; what a caller sees of it never changes."""
 
     def __init__(
-        self, document: Document, compiled: tuple[tuple[Ad, ...], Index] | None = None
+        self, document: ServedZone, compiled: tuple[tuple[Ad, ...], Index] | None = None
     ) -> None:
         rows = document["ads"]
         self.ads, self._by_keyword = compiled or (_ads(rows), _index(enumerate(rows)))
@@ -96,7 +99,7 @@ class CompiledZone:
         self._showable = _Showable(0, _LAST, _FIRST)
 
     def changed(
-        self, document: Document, campaigns: Collection[str] | None
+        self, document: ServedZone, campaigns: Collection[str] | None
     ) -> "CompiledZone | None":
         """Return the zone with the rows of these campaigns replaced by the document's.
 
@@ -163,12 +166,12 @@ def lowest(ads: int) -> int:
     return (ads & -ads).bit_length() - 1
 
 
-def _ads(rows: Iterable[Document]) -> tuple[Ad, ...]:
+def _ads(rows: Iterable[Row]) -> tuple[Ad, ...]:
     known: dict[tuple[FrequencyCap, ...], tuple[FrequencyCap, ...]] = {}
     return tuple(_ad(row, known) for row in rows)
 
 
-def _ad(row: Document, known: dict[tuple[FrequencyCap, ...], tuple[FrequencyCap, ...]]) -> Ad:
+def _ad(row: Row, known: dict[tuple[FrequencyCap, ...], tuple[FrequencyCap, ...]]) -> Ad:
     """Return the ad of a row; ads with the same caps share them, to save memory."""
     caps = tuple(
         FrequencyCap(
@@ -202,7 +205,7 @@ def _group_ends(ads: tuple[Ad, ...]) -> list[int]:
     return ends
 
 
-def _index(rows: Iterable[tuple[int, Document]], index: Index | None = None) -> Index:
+def _index(rows: Iterable[tuple[int, Row]], index: Index | None = None) -> Index:
     """Return the inverted index with these rows, each with its position, in ascending order.
 
     A keyword has the position of its first ad, and the set of its ads from there on: without the

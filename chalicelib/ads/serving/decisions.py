@@ -3,10 +3,11 @@
 import random
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 from chalicelib.ads.inventory import creatives
-from chalicelib.ads.inventory.campaigns import price_micros
+from chalicelib.ads.inventory.campaigns import Pricing, price_micros
+from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.serving import frames
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone
@@ -15,14 +16,14 @@ from chalicelib.ads.tracking import beacons
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.tracking.tokens import Offer
 from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.profiles import ProfileReader
+from chalicelib.ads.visitors.profiles import Entry, ProfileReader
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
 # What an event of a bot's offer costs, whatever the ad's own pricing.
-_FREE: Document = {"type": "cpm", "bid_micros": 0}
+_FREE: Pricing = {"type": "cpm", "bid_micros": 0}
 # Of one visitor's requests at once, at least one gets through in each round.
 MAX_ROUNDS = 20
 
@@ -57,8 +58,16 @@ class Placement(NamedTuple):
 
     slot: int
     ad: Ad
-    creative: Document
+    creative: StoredCreative
     lease_id: str | None
+
+
+class Frame(TypedDict):
+    """A creative of markup as a page gets it: the address of its frame."""
+
+    type: Literal["html"]
+    landing_url: str
+    frame_url: str
 
 
 class Decision(NamedTuple):
@@ -105,7 +114,7 @@ def _decide(runtime: Runtime, warm: ZoneCache, decision: Decision, read: Profile
     A large creative has gone when its campaign was changed after the zone was compiled. Where
     that or the money is missing, the next best ad takes its place.
     """
-    found: dict[tuple[str, str], tuple[Document, str | None]] = {}
+    found: dict[tuple[str, str], tuple[StoredCreative, str | None]] = {}
     drawn: set[str] = set()
 
     def shows(ad: Ad) -> bool:
@@ -173,7 +182,7 @@ def _impression(decision: Decision, placement: Placement) -> AdEvent:
     return beacons.event_of(offer, "impression", decision.ts, is_bot=decision.asked.is_bot)
 
 
-def _pricing(decision: Decision, placement: Placement) -> Document:
+def _pricing(decision: Decision, placement: Placement) -> Pricing:
     return _FREE if decision.asked.is_bot else placement.ad.pricing
 
 
@@ -192,7 +201,7 @@ def _offer(decision: Decision, placement: Placement) -> Offer:
     )
 
 
-def _entry(decision: Decision, placement: Placement) -> Document:
+def _entry(decision: Decision, placement: Placement) -> Entry:
     """Return the impression as it stands in the profile."""
     return {
         "ts": decision.ts,
@@ -221,7 +230,7 @@ def answer(runtime: Runtime, decision: Decision) -> Document:
     }
 
 
-def _shown(runtime: Runtime, decision: Decision, placement: Placement) -> Document:
+def _shown(runtime: Runtime, decision: Decision, placement: Placement) -> StoredCreative | Frame:
     """Return a creative as a page gets it: of markup, the address of its frame."""
     ad, creative = placement.ad, placement.creative
     if creative["type"] != "html":

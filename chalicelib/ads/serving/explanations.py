@@ -1,18 +1,18 @@
 """Why a decision came out as it did: every candidate, and what it was passed over for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from chalicelib.ads.errors import ZoneChanged
+from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory import zones
 from chalicelib.ads.serving.caps import refusing_cap
 from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone, FrequencyCap
 from chalicelib.ads.serving.decisions import Asked, seeded
 from chalicelib.ads.serving.selection import Context, choose, explores, score
 from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.profiles import VisitorProfile
+from chalicelib.ads.visitors.profiles import LISTS, History, VisitorProfile
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
@@ -64,13 +64,14 @@ def _profile(runtime: Runtime, asked: Asked, zone: CompiledZone) -> VisitorProfi
 def as_of(profile: VisitorProfile, at: datetime, decision: str) -> VisitorProfile:
     """Return the profile without what a decision itself recorded, and without what came later."""
 
-    def earlier(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        return [each for each in events if each["ts"] <= at and each["decision"] != decision]
+    def earlier(history: History) -> History:
+        kept: History = {}
+        for name in LISTS.values():
+            events = history.get(name, ())
+            kept[name] = [e for e in events if e["ts"] <= at and e["decision"] != decision]
+        return kept
 
-    histories = {
-        advertiser: {name: earlier(events) for name, events in history.items()}
-        for advertiser, history in profile.histories.items()
-    }
+    histories = {name: earlier(history) for name, history in profile.histories.items()}
     return VisitorProfile(profile.revision, histories, profile.advertiser_count)
 
 
@@ -142,7 +143,7 @@ def own_rows(explanation: Document, advertiser: str) -> Document:
     """Return an explanation with the rows of one advertiser's campaigns alone."""
 
     def own(rows: list[Document]) -> Iterator[Document]:
-        return (row for row in rows if row["campaign_id"].partition(":")[0] == advertiser)
+        return (row for row in rows if advertiser_of(row["campaign_id"]) == advertiser)
 
     return {
         **explanation,

@@ -16,6 +16,7 @@ from chalicelib import signing
 from chalicelib.ads.errors import InvalidToken, TokenExpired, UnknownCreative
 from chalicelib.ads.inventory import creatives
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
+from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.signing import TAG_BYTES
@@ -66,18 +67,18 @@ def markup(database: Database[Document], creative_id: str) -> str:
     creative = creatives.find(database, creative_id) or _small(database, creative_id)
     if creative is None or creative["type"] != "html":
         raise UnknownCreative
-    return str(creative["html"])
+    return creative["html"]
 
 
-def _small(database: Database[Document], creative_id: str) -> Document | None:
+def _small(database: Database[Document], creative_id: str) -> StoredCreative | None:
     """Return a creative that is stored in its campaign alone."""
     advertiser, campaign, ad_unit_id, _ = creative_id.split(":")
     campaign_id = f"{advertiser}:{campaign}"
     is_named = {"$eq": ["$$this.ad_unit_id", {"$literal": ad_unit_id}]}
     units = {"_id": 0, "ad_units": {"$filter": {"input": "$ad_units", "cond": is_named}}}
-    found = database[CAMPAIGNS.name].find_one({"_id": campaign_id}, units)
+    found = CAMPAIGNS.of(database).find_one({"_id": campaign_id}, units)
     for unit in found["ad_units"] if found else ():
-        creative: Document = unit["creative"]
+        creative = unit["creative"]
         if creatives.creative_id(campaign_id, ad_unit_id, creative) == creative_id:
             return creative
     return None

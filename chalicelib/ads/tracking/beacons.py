@@ -4,32 +4,32 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.ads.errors import UnknownCampaign
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS, price_micros
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Pricing, price_micros
 from chalicelib.ads.tracking import counting, tokens
 from chalicelib.ads.tracking.bots import is_bot
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.tracking.tokens import Offer, Purpose
 from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.profiles import Met
+from chalicelib.ads.visitors.profiles import Entry, Met
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
 TOKEN_LIFETIME = timedelta(hours=24)
 
 
-def impression_offer(offer: Offer, pricing: Document) -> Offer:
+def impression_offer(offer: Offer, pricing: Pricing) -> Offer:
     """Return the offer with the price of an impression, which a CPM ad pays."""
     price = price_micros(pricing) if pricing["type"] == "cpm" else 0
     return offer._replace(price_micros=price)
 
 
-def click_offer(offer: Offer, pricing: Document) -> Offer:
+def click_offer(offer: Offer, pricing: Pricing) -> Offer:
     """Return the offer with the price of a click, which a CPC ad pays, and out of no lease."""
     price = price_micros(pricing) if pricing["type"] == "cpc" else 0
     return offer._replace(price_micros=price, lease_id=None)
 
 
-def urls(runtime: Runtime, offer: Offer, pricing: Document) -> Document:
+def urls(runtime: Runtime, offer: Offer, pricing: Pricing) -> Document:
     """Return the `impression_url` and the `click_url` of an ad, under PLAZA_PUBLIC_URL."""
     base, keys = runtime.settings.public_url, runtime.settings.signing_keys
     seen = tokens.sign(impression_offer(offer, pricing), "impression", keys)
@@ -87,7 +87,7 @@ def _record(runtime: Runtime, kind: Purpose, token: str, user_agent: str | None)
     take_down(runtime, event)
     if offer.visitor is not None and not event.is_bot:
         advertiser, _, campaign = offer.campaign_id.partition(":")
-        entry = {
+        entry: Entry = {
             "ts": now,
             "campaign": campaign,
             "ad_unit_id": offer.ad_unit_id,
@@ -102,8 +102,8 @@ def _record(runtime: Runtime, kind: Purpose, token: str, user_agent: str | None)
 
 def _landing_url(runtime: Runtime, offer: Offer) -> str:
     urls = {"ad_units.ad_unit_id": 1, "ad_units.creative.landing_url": 1}
-    campaign = runtime.database[CAMPAIGNS.name].find_one({"_id": offer.campaign_id}, urls)
-    for unit in (campaign or {}).get("ad_units", ()):
+    campaign = CAMPAIGNS.of(runtime.database).find_one({"_id": offer.campaign_id}, urls)
+    for unit in campaign["ad_units"] if campaign else ():
         if unit["ad_unit_id"] == offer.ad_unit_id:
-            return str(unit["creative"]["landing_url"])
+            return unit["creative"]["landing_url"]
     raise UnknownCampaign

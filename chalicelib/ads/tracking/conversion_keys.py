@@ -1,6 +1,6 @@
 """Conversion keys: what an advertiser's server signs its conversions with.
 
-Two keys are valid at a time, so that one can be replaced while pages still bear the other.
+Two keys are valid at a time, so that one can be replaced while pages still use the other.
 """
 
 import hashlib
@@ -38,31 +38,29 @@ class AdvertiserKeys(TypedDict):
 CONVERSION_KEYS = Collection("ad.conversion_key", AdvertiserKeys)
 
 
-def read(database: Database[Document], advertiser: str) -> list[Document]:
+def read(database: Database[Document], advertiser: str) -> list[ConversionKey]:
     """Return an advertiser's valid keys, the newest first; none if it never asked for one."""
-    found = database[CONVERSION_KEYS.name].find_one({"_id": advertiser}) or {"keys": []}
-    keys: list[Document] = found["keys"]
-    return keys
+    found = CONVERSION_KEYS.of(database).find_one({"_id": advertiser})
+    return found["keys"] if found else []
 
 
 def rotate(
     database: Database[Document], advertiser: str, now: datetime, rng: random.Random
-) -> list[Document]:
+) -> list[ConversionKey]:
     """Make a new key and return the valid ones; of those before it the latest stays valid."""
     key: ConversionKey = {
         "key_id": signing.encoded(rng.randbytes(6)),
         "secret": signing.encoded(rng.randbytes(_SECRET_BYTES)),
         "made_at": now,
     }
-    stored = database[CONVERSION_KEYS.name].find_one_and_update(
+    stored = CONVERSION_KEYS.of(database).find_one_and_update(
         {"_id": advertiser},
         {"$push": {"keys": {"$each": [key], "$position": 0, "$slice": MAX_KEYS}}},
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
     assert stored is not None  # noqa: S101 - an upsert leaves a document to return
-    keys: list[Document] = stored["keys"]
-    return keys
+    return stored["keys"]
 
 
 def sign(secret: str, advertiser: str, order: str | None, value_micros: int) -> str:

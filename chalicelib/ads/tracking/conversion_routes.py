@@ -12,6 +12,7 @@ from chalicelib.ads.permissions import require_advertiser
 from chalicelib.ads.responses import NO_STORE
 from chalicelib.ads.tracking import conversion_keys, conversions
 from chalicelib.ads.tracking.bots import is_bot
+from chalicelib.ads.tracking.conversion_keys import ConversionKey
 from chalicelib.ads.tracking.conversions import MAX_VALUE_MICROS, Conversion
 from chalicelib.ads.visitors.consent import identify_visitor
 from chalicelib.ads.visitors.visitor_ids import VisitorValue
@@ -70,5 +71,5 @@ def _require_signature(request: Request, advertiser: str, query: ConversionQuery
         raise InvalidSignature
 
 
-def _keys(keys: list[Document]) -> Document:
+def _keys(keys: list[ConversionKey]) -> Document:
     return {"keys": keys}

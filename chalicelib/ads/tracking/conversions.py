@@ -1,21 +1,23 @@
 """Conversions: what visitors did at an advertiser's after an ad, credited to that ad."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Literal
 
 from chalicelib.ads.tracking import beacons
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.profiles import LISTS, Met
-from chalicelib.database import Document
+from chalicelib.ads.visitors.profiles import LISTS, Entry, History, Met
 from chalicelib.runtime import Runtime
 
 # What one conversion may be worth: 100,000 of the currency.
 MAX_VALUE_MICROS = 10**11
 # How long after an event a conversion is still its work; a click goes before an impression.
-CREDITED = {"click": timedelta(days=30), "impression": timedelta(days=1)}
+CREDITED: Mapping[Literal["click", "impression"], timedelta] = {
+    "click": timedelta(days=30),
+    "impression": timedelta(days=1),
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
         order=conversion.order,
         value_micros=conversion.value_micros,
     )
-    entry: Document = {**credited, "ts": now}
+    entry: Entry = {**credited, "ts": now}
     met = Met(advertiser, "conversion", entry, credited["ts"])
     if not profiles.add_conversion(runtime.database, conversion.visitor, met):
         return False
@@ -62,12 +64,10 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
     return True
 
 
-def _credited(
-    history: Mapping[str, Sequence[Mapping[str, Any]]], now: datetime
-) -> Mapping[str, Any] | None:
-    """Return the event that a conversion is credited to; lists stand in the order of time."""
+def _credited(history: History, now: datetime) -> Entry | None:
+    """Return the event that a conversion is credited to; lists are in the order of time."""
     for kind, window in CREDITED.items():
         events = history.get(LISTS[kind], ())
         if events and now - window < events[-1]["ts"] <= now:
-            return dict(events[-1])
+            return {**events[-1]}
     return None

@@ -15,12 +15,11 @@ from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from chalicelib.ads.billing import revenue_shares
-from chalicelib.ads.budgets import clicks as budgets_clicks
-from chalicelib.ads.budgets import exhaustion, leases
+from chalicelib.ads.budgets import clicks, exhaustion, leases
 from chalicelib.ads.budgets.leases import LeaseKey
 from chalicelib.ads.reports import counters
 from chalicelib.ads.reports.counters import AdPlace, Counted, Uncountable
-from chalicelib.ads.tracking.events import EVENTS, AdEvent
+from chalicelib.ads.tracking.events import EVENTS, AdEvent, StoredAdEvent
 from chalicelib.database import DUPLICATE_KEY, Document, in_transaction
 from chalicelib.messaging import Poisoned
 from chalicelib.observability.logs import log
@@ -68,11 +67,11 @@ def count_and_bill(
 def _insert(
     database: Database[Document],
     session: ClientSession,
-    rows: Sequence[Document],
+    rows: Sequence[StoredAdEvent],
     events: Sequence[AdEvent],
 ) -> None:
     try:
-        database[EVENTS.name].insert_many(rows, session=session)
+        EVENTS.of(database).insert_many(rows, session=session)
     except BulkWriteError as error:
         (refused,) = error.details["writeErrors"]
         if refused["code"] == DUPLICATE_KEY:
@@ -85,7 +84,7 @@ def _place(event: AdEvent) -> AdPlace:
     return AdPlace(event.campaign_id, event.ad_unit_id, event.site_id, event.zone_id)
 
 
-def counted(row: Document) -> Counted:
+def counted(row: StoredAdEvent) -> Counted:
     """Return what a stored event adds to the reports."""
     place = AdPlace(row["campaign_id"], row["ad_unit_id"], row["site_id"], row["zone_id"])
     if row["is_bot"]:
@@ -105,7 +104,7 @@ def _new(
     database: Database[Document], session: ClientSession, events: Sequence[AdEvent]
 ) -> list[AdEvent]:
     by_id = {event.id: event for event in reversed(events)}
-    found = database[EVENTS.name].find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
+    found = EVENTS.of(database).find({"_id": {"$in": list(by_id)}}, {"_id": 1}, session=session)
     known = {row["_id"] for row in found}
     return [event for event_id, event in reversed(by_id.items()) if event_id not in known]
 
@@ -128,9 +127,9 @@ def _bill(
     for key, impressions in sorted(by_lease.items()):
         paid = leases.settle(database, session, key, _prices(impressions), now)
         billed |= _ids(impressions, paid)
-    for campaign_id, clicks in sorted(by_campaign.items()):
-        paid = budgets_clicks.charge(database, session, campaign_id, _prices(clicks), now)
-        billed |= _ids(clicks, paid)
+    for campaign_id, clicked in sorted(by_campaign.items()):
+        paid = clicks.charge(database, session, campaign_id, _prices(clicked), now)
+        billed |= _ids(clicked, paid)
     return billed
 
 
@@ -142,8 +141,23 @@ def _ids(events: Sequence[AdEvent], paid: Sequence[bool]) -> set[str]:
     return {event.id for event, is_paid in zip(events, paid, strict=True) if is_paid}
 
 
-def _stored(event: AdEvent, is_billed: bool, shares: Mapping[str, int]) -> Document:  # noqa: FBT001
-    row = event.model_dump(exclude={"version"})
+def _stored(event: AdEvent, is_billed: bool, shares: Mapping[str, int]) -> StoredAdEvent:  # noqa: FBT001
     spend = event.price_micros if is_billed else 0
-    revenue = spend * shares[event.site_id] // revenue_shares.WHOLE_BP
-    return {"_id": event.id, **row, "billed": is_billed, "revenue_micros": revenue}
+    return {
+        "_id": event.id,
+        "type": event.type,
+        "decision": event.decision,
+        "slot": event.slot,
+        "campaign_id": event.campaign_id,
+        "ad_unit_id": event.ad_unit_id,
+        "site_id": event.site_id,
+        "zone_id": event.zone_id,
+        "price_micros": event.price_micros,
+        "lease_id": event.lease_id,
+        "ts": event.ts,
+        "is_bot": event.is_bot,
+        "order": event.order,
+        "value_micros": event.value_micros,
+        "billed": is_billed,
+        "revenue_micros": spend * shares[event.site_id] // revenue_shares.WHOLE_BP,
+    }

@@ -7,6 +7,7 @@ from pydantic import TypeAdapter, field_validator
 from pymongo import ASCENDING, IndexModel
 
 from chalicelib.ads.bounds import MAX_BUDGET_MICROS
+from chalicelib.ads.ids import advertiser_of
 from chalicelib.database import Collection
 from chalicelib.messaging import Message
 
@@ -82,12 +83,12 @@ class AdEvent(Message):
         A bot's has one of its own, so that a preview of a page does not stand for its reader.
         """
         if self.order is not None:
-            return f"{self.campaign_id.partition(':')[0]}:order:{self.order}:{self.type}"
+            return f"{advertiser_of(self.campaign_id)}:order:{self.order}:{self.type}"
         return f"{self.decision}:{self.slot}:{self.type}" + (":bot" if self.is_bot else "")
 
     @property
     def is_priced(self) -> bool:
-        """Tell whether someone has to pay for it."""
+        """Return whether someone has to pay for it."""
         return self.price_micros > 0 and not self.is_bot
 
 

@@ -2,12 +2,19 @@
 
 from collections import Counter
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 from pymongo.database import Database
 
-from chalicelib.ads.reports.counters import COUNTED_FIELDS, DAYS, HOURS, AdPlace
-from chalicelib.ads.tracking.events import EVENTS
+from chalicelib.ads.reports.counters import (
+    COUNTED_FIELDS,
+    DAYS,
+    HOURS,
+    AdPlace,
+    EventCounts,
+    StoredReport,
+)
+from chalicelib.ads.tracking.events import EVENTS, StoredAdEvent
 from chalicelib.database import Collection, Document
 
 
@@ -35,6 +42,22 @@ def reconcile(
     return differences
 
 
+class _Group(TypedDict):
+    """What a pipeline counts by."""
+
+    period: datetime
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+
+
+class _Counted(EventCounts):
+    """The counts of a group, each of which a pipeline sums up."""
+
+    _id: _Group
+
+
 _Counts = dict[tuple[datetime, AdPlace], Counter[str]]
 
 
@@ -42,7 +65,7 @@ def _recount(database: Database[Document], wanted: Document, unit: str) -> _Coun
     human = {"$not": ["$is_bot"]}
     is_unbilled = [human, {"$gt": ["$price_micros", 0]}, {"$not": ["$billed"]}]
 
-    def amount(field: str, *conditions: Any) -> Document:
+    def amount(field: str, *conditions: str) -> Document:
         return {"$sum": {"$cond": [{"$and": [human, *conditions]}, field, 0]}}
 
     def number(kind: str) -> Document:
@@ -63,23 +86,24 @@ def _recount(database: Database[Document], wanted: Document, unit: str) -> _Coun
 
 
 def _reported(
-    database: Database[Document], wanted: Document, collection: Collection[Any]
+    database: Database[Document], wanted: Document, collection: Collection[StoredReport]
 ) -> _Counts:
-    sums = {name: {"$sum": f"${name}"} for name in COUNTED_FIELDS}
+    sums: Document = {name: {"$sum": f"${name}"} for name in COUNTED_FIELDS}
     return _grouped(database, collection, wanted, "$period", sums)
 
 
 def _grouped(
     database: Database[Document],
-    collection: Collection[Any],
+    collection: Collection[StoredReport] | Collection[StoredAdEvent],
     wanted: Document,
-    period: Any,
+    period: str | Document,
     sums: Document,
 ) -> _Counts:
     place = {name: f"${name}" for name in AdPlace._fields}
     pipeline = [{"$match": wanted}, {"$group": {"_id": {"period": period, **place}, **sums}}]
     found: _Counts = {}
-    for row in database[collection.name].aggregate(pipeline):
-        at = AdPlace(*(row["_id"][name] for name in AdPlace._fields))
-        found[row["_id"]["period"], at] = Counter({n: row[n] for n in COUNTED_FIELDS if row[n]})
+    for row in collection.read_as(_Counted, database).aggregate(pipeline):
+        group = row["_id"]
+        at = AdPlace(group["campaign_id"], group["ad_unit_id"], group["site_id"], group["zone_id"])
+        found[group["period"], at] = Counter({n: row[n] for n in COUNTED_FIELDS if row[n]})
     return found

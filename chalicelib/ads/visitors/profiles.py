@@ -5,10 +5,10 @@ of two decisions at once the later one sees what the earlier one showed.
 """
 
 from collections.abc import Collection as Names
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from bson.raw_bson import RawBSONDocument
 from pymongo import ASCENDING, IndexModel
@@ -27,19 +27,48 @@ MAX_CONVERSIONS = 20
 MAX_ADVERTISERS = 200
 KEPT = timedelta(seconds=MAX_WINDOW_SECONDS)
 TTL_SECONDS = 90 * DAY_SECONDS
+Kind = Literal["impression", "click", "conversion"]
 # The list of a profile for each kind of event.
-LISTS = {"impression": "impressions", "click": "clicks", "conversion": "conversions"}
+LISTS: Mapping[Kind, Literal["impressions", "clicks", "conversions"]] = {
+    "impression": "impressions",
+    "click": "clicks",
+    "conversion": "conversions",
+}
+
+
+class Entry(TypedDict):
+    """An event of one of the advertiser's ads; a conversion's `count` is what the ad was credited.
+
+    `campaign` is the campaign's id without its advertiser.
+    """
+
+    ts: datetime
+    campaign: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+    decision: str
+    slot: int
+    count: NotRequired[int]
+
+
+class History(TypedDict, total=False):
+    """What a visitor has met of one advertiser: lists in the order of time."""
+
+    impressions: list[Entry]
+    clicks: list[Entry]
+    conversions: list[Entry]
 
 
 class StoredProfile(TypedDict):
-    """A profile as it is stored: `advertisers` maps each to its lists (`Profile.histories`).
+    """A profile as it is stored: `advertisers` maps each to its history.
 
-    One that was erased holds nothing but its time, for as long as events of before may come.
+    An erased profile holds nothing but its time, for as long as earlier events may come.
     """
 
     _id: str
     revision: str
-    advertisers: dict[str, Document]
+    advertisers: dict[str, History]
     advertiser_count: int
     last_seen: datetime
     trim_at: NotRequired[datetime]
@@ -63,18 +92,16 @@ KEPT_MS = MAX_WINDOW_SECONDS * 1_000
 class VisitorProfile(NamedTuple):
     """What one visitor has met of some advertisers; one never seen has no revision.
 
-    `histories` maps an advertiser to {impressions, clicks, conversions}, each a list, in the
-    order of time, of {ts, campaign, ad_unit_id, site_id, zone_id, decision, slot}. Any of
-    them may be missing.
+    The histories may be raw BSON, which reads like the shape.
     """
 
     revision: str | None = None
-    histories: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]] = MappingProxyType({})
+    histories: Mapping[str, History] = MappingProxyType({})
     advertiser_count: int = 0
 
     @property
     def is_full(self) -> bool:
-        """Tell whether another advertiser's events would find no place."""
+        """Return whether another advertiser's events would find no place."""
         return self.advertiser_count >= MAX_ADVERTISERS
 
 
@@ -82,8 +109,8 @@ class Met(NamedTuple):
     """An event of an ad that was served to a visitor at `served_at`, and its entry."""
 
     advertiser: str
-    kind: str
-    entry: Document
+    kind: Kind
+    entry: Entry
     served_at: datetime
 
 
@@ -167,7 +194,7 @@ class ProfileReader:
 
     @property
     def _is_whole(self) -> bool:
-        """Tell whether the histories that were read are all that the profile has."""
+        """Return whether the histories that were read are all that the profile has."""
         profile = self._profile
         return profile is not None and len(profile.histories) >= profile.advertiser_count
 
@@ -182,15 +209,15 @@ def record(
     database: Database[Document],
     visitor: str,
     profile: VisitorProfile,
-    impressions: Iterable[tuple[str, Document]],
+    impressions: Iterable[tuple[str, Entry]],
     revision: str,
 ) -> bool:
-    """Add impressions, as (advertiser, entry), to the profile that was read; tell whether it was.
+    """Add impressions, as (advertiser, entry), to the profile that was read; return whether it was.
 
     False means that another has written since, or that the visitor's data were erased: read
     again. An advertiser whom a full profile does not know is left out; its caps refuse.
     """
-    by_advertiser: dict[str, list[Document]] = {}
+    by_advertiser: dict[str, list[Entry]] = {}
     for advertiser, entry in impressions:
         if not profile.is_full or advertiser in profile.histories:
             by_advertiser.setdefault(advertiser, []).append(entry)
@@ -206,7 +233,7 @@ def record(
         path = f"advertisers.{advertiser}.{LISTS['impression']}"
         fields[path] = _appended(f"${path}", entries)
     try:
-        result = database[PROFILES.name].update_one(
+        result = PROFILES.of(database).update_one(
             {"_id": visitor, "revision": profile.revision},
             [{"$set": fields}, {"$set": {"advertiser_count": advertiser_count()}}],
             upsert=profile.revision is None,
@@ -216,7 +243,7 @@ def record(
     return bool(result.matched_count or result.upserted_id)
 
 
-def _appended(path: str, entries: list[Document]) -> Document:
+def _appended(path: str, entries: list[Entry]) -> Document:
     """Return the list at the path with these entries, in order of time, the oldest dropped."""
     merged = {"$concatArrays": [{"$ifNull": [path, []]}, {"$literal": entries}]}
     ordered = {"$sortArray": {"input": merged, "sortBy": {"ts": 1}}}
@@ -264,7 +291,7 @@ def add(
         {"$set": fields},
         {"$set": {"advertiser_count": advertiser_count()}},
     ]
-    profiles = database[PROFILES.name]
+    profiles = PROFILES.of(database)
     if profiles.update_one({**is_new, **has_room}, update).matched_count:
         return
     try:
@@ -280,8 +307,8 @@ def add_conversion(
     met: Met,
 ) -> bool:
     """Add a conversion to a visitor's profile; return whether its ad may be credited with it."""
-    add(database, visitor, met._replace(entry={**met.entry, "count": 0}))
-    entry = met.entry
+    entry: Entry = {**met.entry, "count": 0}
+    add(database, visitor, met._replace(entry=entry))
     path = f"advertisers.{met.advertiser}.{LISTS['conversion']}"
     ad = {"decision": entry["decision"], "slot": entry["slot"]}
     has_room = {
@@ -289,7 +316,7 @@ def add_conversion(
         path: {"$elemMatch": {**ad, "count": {"$not": {"$gte": MAX_CONVERSIONS}}}},
     }
     counted = {"$inc": {f"{path}.$.count": 1}}
-    return database[PROFILES.name].update_one(has_room, counted).matched_count > 0
+    return PROFILES.of(database).update_one(has_room, counted).matched_count > 0
 
 
 def erase(database: Database[Document], visitor: str, now: datetime) -> None:
@@ -307,4 +334,4 @@ def erase(database: Database[Document], visitor: str, now: datetime) -> None:
         "trim_at": now + ERASURE_KEPT,
         "erased_at": now,
     }
-    database[PROFILES.name].replace_one({"_id": visitor}, {**erased}, upsert=True)
+    PROFILES.of(database).replace_one({"_id": visitor}, erased, upsert=True)

@@ -29,7 +29,7 @@ def trim(database: Database[Document], now: datetime) -> int:
     Each profile says when its oldest event expires, so the others are not read; one of a busy
     visitor is trimmed once a day. Safe to run twice at once, and to miss a run.
     """
-    profiles, trimmed = database[PROFILES.name], 0
+    profiles, trimmed = PROFILES.of(database), 0
     forgotten = {"erased_at": {"$lte": now - ERASURE_KEPT}, "advertiser_count": 0}
     profiles.delete_many({"trim_at": {"$lte": now}, **forgotten})
     for _ in range(MAX_TRIM_BATCHES):

@@ -79,7 +79,7 @@ def test_runs_at_once_that_read_different_sums_pay_the_whole_in_the_end(
     fund(reported, 10_000)
     clock.advance(hours=13)
     settlements._take_down(reported.database, clock())
-    early = list(reported.database[settlements.SETTLEMENTS.name].find())
+    early = list(settlements.SETTLEMENTS.of(reported.database).find())
     lease = acquire(reported.database, SPRING, Terms(50, HOUR), clock(), reported.random)
     assert lease
     count(reported, impression(300, lease["_id"], DAY))
@@ -199,7 +199,7 @@ def test_what_is_earned_after_payments_have_died_is_paid_as_well(
     settlements._take_down(reported.database, clock())
     with monkeypatch.context() as patch:
         patch.setattr(accounts, "debit", dies)
-        for settlement in list(reported.database[settlements.SETTLEMENTS.name].find()):
+        for settlement in list(settlements.SETTLEMENTS.of(reported.database).find()):
             with pytest.raises(RuntimeError):
                 settlements._pay(reported.database, settlement, clock())
     count(reported, impression(300, lease["_id"], DAY))

@@ -9,9 +9,8 @@ from pymongo.errors import PyMongoError
 
 from chalicelib.ads import accounts
 from chalicelib.ads.billing import transfers
-from chalicelib.ads.billing.transfers import Payment
+from chalicelib.ads.billing.transfers import Payment, Transfer
 from chalicelib.ads.errors import InsufficientFunds, TooManyTransfers, TransferInProgress
-from chalicelib.database import Document
 from chalicelib.errors import Problem, Unavailable
 from chalicelib.runtime import Runtime, utc_now
 from tests.ads.campaigns.test_atomicity import in_threads
@@ -37,12 +36,12 @@ def funded(runtime: Runtime) -> Runtime:
     return runtime
 
 
-def move(runtime: Runtime, key: str, source: str, target: str, amount: int) -> Document:
-    movement = Payment(source, target, amount)
-    return transfers.transfer(runtime.database, key, movement, runtime.now())
+def move(runtime: Runtime, key: str, source: str, target: str, amount: int) -> Transfer:
+    payment = Payment(source, target, amount)
+    return transfers.transfer(runtime.database, key, payment, runtime.now())
 
 
-def prepared(runtime: Runtime, key: str, amount: int) -> Document:
+def prepared(runtime: Runtime, key: str, amount: int) -> Transfer:
     """A transfer from Ann to Bob that waits to be committed."""
     attempt = transfers._start(runtime.database, key, Payment(ANN, BOB, amount), runtime.now())
     transfers.prepare(runtime.database, attempt)
@@ -255,7 +254,7 @@ def test_giving_up_on_a_transfer_that_was_just_committed_does_not_undo_it(
     attempt = prepared(funded, "one", 30)
     transfers.commit(funded.database, attempt)
 
-    transfers._give_up(funded.database, attempt)
+    transfers._abandon(funded.database, attempt)
     transfers.commit(funded.database, attempt)
     transfers.clean_up(funded.database, funded.now())
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.ads.budgets import balances, leases, ledger
-from chalicelib.ads.budgets.leases import Terms
-from chalicelib.database import Document
+from chalicelib.ads.budgets.leases import StoredLease, Terms
 from chalicelib.runtime import Runtime
 from tests.ads.campaigns.test_atomicity import in_threads
 from tests.ads.support.movements import (
@@ -92,7 +91,7 @@ def test_the_balances_hold_while_many_hands_move_money_at_once(
 
     def work(number: int) -> None:
         rng = random.Random(number)
-        held: list[Document] = []
+        held: list[StoredLease] = []
         for _ in range(25):
             if number == 0:
                 samples.append(money(runtime))

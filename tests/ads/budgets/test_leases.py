@@ -10,7 +10,7 @@ from chalicelib.ads.budgets import exhaustion, leases
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.errors import BudgetCommitted
 from chalicelib.ads.inventory import campaigns, placing
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS
+from chalicelib.ads.inventory.campaigns import CAMPAIGNS, StoredCampaign
 from chalicelib.database import Document
 from chalicelib.errors import ChangeTooLarge
 from chalicelib.runtime import Runtime
@@ -153,7 +153,7 @@ def test_a_campaign_too_large_for_its_zones_does_not_keep_the_schedule_from_the_
     runtime.database[campaigns.CAMPAIGNS.name].update_many({}, {"$set": {"status": "exhausted"}})
     place = placing.place
 
-    def too_large(database: Any, session: ClientSession, campaign: Document) -> None:
+    def too_large(database: Any, session: ClientSession, campaign: StoredCampaign) -> None:
         if campaign["_id"] == "audi:huge":
             raise ChangeTooLarge
         place(database, session, campaign)

@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.ads.budgets import audit, leases
-from chalicelib.ads.budgets.leases import MAX_OVERBOOKED, UNSEEN_AFTER, VIEW_WINDOW
-from chalicelib.database import Document
+from chalicelib.ads.budgets.leases import MAX_OVERBOOKED, UNSEEN_AFTER, VIEW_WINDOW, StoredLease
 from chalicelib.runtime import Runtime
 from tests.ads.campaigns.test_atomicity import in_threads
 from tests.ads.support.events import Page, totals
@@ -40,7 +39,7 @@ def again(runtime: Runtime) -> tuple[str, int]:
 
 
 @pytest.fixture
-def lease(runtime: Runtime) -> Document:
+def lease(runtime: Runtime) -> StoredLease:
     """All 50 impressions of a campaign, leased by one container."""
     funded(runtime, 50)
     lease = acquire(runtime)
@@ -84,7 +83,7 @@ def test_a_bot_s_ad_costs_nothing_whoever_sees_it(
 
 @pytest.mark.parametrize(("after", "leases_got"), [(-MILLISECOND, 0), (MILLISECOND * 0, 1)])
 def test_what_nobody_saw_is_promised_again_after_ten_seconds(
-    runtime: Runtime, clock: Clock, lease: Document, after: timedelta, leases_got: int
+    runtime: Runtime, clock: Clock, lease: StoredLease, after: timedelta, leases_got: int
 ) -> None:
     settle(runtime, lease, 12)
     clock.time += UNSEEN_AFTER + after
@@ -94,7 +93,7 @@ def test_what_nobody_saw_is_promised_again_after_ten_seconds(
 
 @pytest.mark.parametrize(("after", "leases_got"), [(-MILLISECOND, 0), (MILLISECOND * 0, 1)])
 def test_what_many_saw_is_promised_again_after_a_minute(
-    runtime: Runtime, clock: Clock, lease: Document, after: timedelta, leases_got: int
+    runtime: Runtime, clock: Clock, lease: StoredLease, after: timedelta, leases_got: int
 ) -> None:
     settle(runtime, lease, 13)
     clock.time += VIEW_WINDOW + after
@@ -119,7 +118,7 @@ def test_a_few_promises_tell_nothing_before_a_minute_has_passed(
 
 
 def test_promises_double_as_long_as_nobody_sees_them(
-    runtime: Runtime, clock: Clock, lease: Document
+    runtime: Runtime, clock: Clock, lease: StoredLease
 ) -> None:
     promised = []
     for _ in range(MAX_OVERBOOKED + 2):
@@ -133,7 +132,7 @@ def test_promises_double_as_long_as_nobody_sees_them(
 
 
 def test_promises_that_are_seen_are_not_multiplied_any_more(
-    runtime: Runtime, clock: Clock, lease: Document
+    runtime: Runtime, clock: Clock, lease: StoredLease
 ) -> None:
     clock.time += UNSEEN_AFTER
     assert again(runtime) == (lease["_id"], 100)
@@ -147,7 +146,7 @@ def test_promises_that_are_seen_are_not_multiplied_any_more(
 
 
 def test_what_is_promised_twice_is_paid_once(
-    runtime: Runtime, clock: Clock, lease: Document
+    runtime: Runtime, clock: Clock, lease: StoredLease
 ) -> None:
     clock.time += UNSEEN_AFTER
     again(runtime)
@@ -172,7 +171,7 @@ def test_money_that_is_available_is_leased_before_any_is_promised_again(
 
 
 def test_of_containers_at_once_one_promises_again(
-    runtime: Runtime, clock: Clock, lease: Document
+    runtime: Runtime, clock: Clock, lease: StoredLease
 ) -> None:
     clock.time += UNSEEN_AFTER
 
@@ -182,7 +181,7 @@ def test_of_containers_at_once_one_promises_again(
 
 
 def test_a_lease_that_is_promised_again_is_not_ended_meanwhile(
-    runtime: Runtime, clock: Clock, lease: Document
+    runtime: Runtime, clock: Clock, lease: StoredLease
 ) -> None:
     clock.time += TERMS.duration + GRACE - MILLISECOND
     again(runtime)
@@ -206,7 +205,7 @@ def test_yesterday_s_money_is_not_promised_today(runtime: Runtime, clock: Clock)
 
 @pytest.mark.parametrize("happens", ["spent", "ended", "paused"])
 def test_money_that_is_gone_is_not_promised_again(
-    runtime: Runtime, clock: Clock, lease: Document, happens: str
+    runtime: Runtime, clock: Clock, lease: StoredLease, happens: str
 ) -> None:
     if happens == "spent":
         settle(runtime, lease, 50)
@@ -223,7 +222,7 @@ def test_money_that_is_gone_is_not_promised_again(
 
 
 def test_a_lease_of_the_last_release_waits_for_its_grace(
-    runtime: Runtime, clock: Clock, lease: Document
+    runtime: Runtime, clock: Clock, lease: StoredLease
 ) -> None:
     fields = dict.fromkeys(("promised_at", "promised_from_micros", "overbooked"), "")
     runtime.database[leases.LEASES.name].update_one({"_id": lease["_id"]}, {"$unset": fields})

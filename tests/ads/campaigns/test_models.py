@@ -333,7 +333,8 @@ def test_5000_rows_of_the_largest_kind_fit_into_one_document() -> None:
             )
         ],
     )
-    (row,) = placing.rows({**largest.model_dump(), "_id": f"{'a' * 64}:{'c' * 64}"})
+    stored: Any = {**largest.model_dump(), "_id": f"{'a' * 64}:{'c' * 64}"}
+    (row,) = placing.rows(stored)
     slack = creatives.MAX_INLINE_BYTES - len(bson.encode(row["creative"]))
     overhead_of_an_element = 7
 

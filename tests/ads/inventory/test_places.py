@@ -13,10 +13,10 @@ from chalicelib.ads import schedules
 from chalicelib.ads.budgets import exhaustion
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory import campaigns, fitting, refilling, repricing, waiting, zones
-from chalicelib.ads.inventory.fitting import fit, key
+from chalicelib.ads.inventory.fitting import fit
 from chalicelib.ads.inventory.models import MAX_LISTED_ADVERTISERS
 from chalicelib.ads.inventory.placing import in_order
-from chalicelib.database import Document
+from chalicelib.ads.inventory.rows import key
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import (
     BANNER,
@@ -370,7 +370,7 @@ def test_many_writers_at_once_never_overfill_a_zone(
 def _assert_every_row_stands_or_waits(runtime: Runtime, names: list[str]) -> None:
     rows = zone(runtime, "blog/banner")["ads"]
     standing = [key(row) for row in rows]
-    waiting_rows = [key(row) for row in runtime.database[waiting.WAITING.name].find()]
+    waiting_rows = [key(row) for row in waiting.WAITING.of(runtime.database).find()]
     expected = {
         (name, unit["ad_unit_id"])
         for name in names
@@ -384,9 +384,9 @@ def _assert_every_row_stands_or_waits(runtime: Runtime, names: list[str]) -> Non
 
 
 def _assert_the_best_have_the_places(runtime: Runtime) -> None:
-    rows = zone(runtime, "blog/banner")["ads"]
-    ours = list(runtime.database[waiting.WAITING.name].find())
-    state = {**zone(runtime, "blog/banner"), "ads": rows}
+    ours = list(waiting.WAITING.of(runtime.database).find())
+    state = zones.ZONES.read_as(refilling.ZoneState, runtime.database).find_one()
+    assert state is not None
     assert refilling.fitting_rows(state, ours) == []
 
 
@@ -410,7 +410,8 @@ def test_a_fitted_zone_is_within_its_bounds_and_turns_away_nobody_better(
         patch.setattr(fitting, "MAX_ADS_OF_ADVERTISER", share)
         fitted = fit(newcomers, mine, [*others, *mine], len(others) + len(mine))
     gone = {key(row) for row, _ in fitted.leaving}
-    after = [row for row in (*others, *mine) if key(row) not in gone] + fitted.entering
+    after = [row for row in (*others, *mine) if key(row) not in gone]
+    after += fitted.entering
 
     assert len(after) <= bound
     assert sum(row["campaign_id"].startswith("mine:") for row in after) <= share
@@ -426,7 +427,7 @@ def test_a_fitted_zone_is_within_its_bounds_and_turns_away_nobody_better(
         )
 
 
-def _row(campaign_id: str, number: int, ecpm_micros: int) -> Document:
+def _row(campaign_id: str, number: int, ecpm_micros: int) -> Any:
     return {"campaign_id": campaign_id, "ad_unit_id": str(number), "ecpm_micros": ecpm_micros}
 
 

@@ -2,6 +2,7 @@ import dataclasses
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from chalice.local import LocalChalice
@@ -18,6 +19,7 @@ from app import create_app
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import creatives, zones
+from chalicelib.ads.inventory.zones import ServedZone
 from chalicelib.ads.serving import cache
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.decisions import Asked, decide
@@ -227,7 +229,7 @@ def test_a_change_during_a_refresh_is_asked_for_again(
     memory = ZoneCache(runtime)
     read = zones.get_with_ads
 
-    def read_then_change(database: Database[Document], site_id: str, zone_id: str) -> Document:
+    def read_then_change(database: Database[Document], site_id: str, zone_id: str) -> ServedZone:
         zone = read(database, site_id, zone_id)
         lifecycle.deactivate(runtime.database, SPRING)
         memory.expire()
@@ -408,7 +410,8 @@ def test_a_large_creative_is_read_once_and_a_changed_one_is_another(
 
     def shown() -> str:
         (placement,) = decide(runtime, memory, asked).placements
-        return str(placement.creative["html"])
+        assert placement.creative["type"] == "html"
+        return placement.creative["html"]
 
     assert shown().startswith("1")
     listener.take()
@@ -472,7 +475,8 @@ def test_a_profile_is_read_again_only_where_it_knows_other_advertisers(
 ) -> None:
     listener, runtime = reads
     many = [f"advertiser-{number}" for number in range(profiles.FEW_ADVERTISERS + 1)]
-    impressions = [(each, {**event(START), "slot": 0}) for each in many[:met]]
+    impression: Any = {**event(START), "slot": 0}
+    impressions = [(each, impression) for each in many[:met]]
     profiles.record(runtime.database, "ann", profiles.VisitorProfile(), impressions, "r")
     listener.take()
     reader = profiles.ProfileReader(profiles.undecoded(runtime.database), "ann", many)

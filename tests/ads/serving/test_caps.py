@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.ads.serving.caps import refusing_cap
-from chalicelib.ads.visitors.profiles import MAX_ADVERTISERS, MAX_EVENTS, VisitorProfile
+from chalicelib.ads.visitors.profiles import MAX_ADVERTISERS, MAX_EVENTS, Entry, VisitorProfile
 from chalicelib.database import Document
 from tests.ads.serving.support.zones import (
     HOUR,
@@ -23,7 +23,7 @@ def accepts(visitor: VisitorProfile, *caps: Document, name: str = "x:spring/one"
     return refusing_cap(ad, visitor, START) is None
 
 
-def met(*events: Document) -> VisitorProfile:
+def met(*events: Entry) -> VisitorProfile:
     return profile(x={"impressions": list(events)})
 
 

@@ -9,9 +9,10 @@ from bson import ObjectId
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.ads.inventory.rows import Row
+from chalicelib.ads.inventory.zones import ServedZone
 from chalicelib.ads.serving import compiled_zone as compiling
 from chalicelib.ads.serving.compiled_zone import CompiledZone
-from chalicelib.database import Document
 from tests.ads.serving.support.zones import HOUR, cap, compiled, row, zone_document
 from tests.support.clock import START
 
@@ -56,7 +57,7 @@ def seen(zone: CompiledZone, now: datetime = START) -> dict[str, Any]:
     }
 
 
-def change(document: Document, campaigns: Iterable[str]) -> Document:
+def change(document: ServedZone, campaigns: Iterable[str]) -> ServedZone:
     """The document as it is read for these campaigns alone."""
     named = set(campaigns)
     return {**document, "ads": [each for each in document["ads"] if each["campaign_id"] in named]}
@@ -64,16 +65,20 @@ def change(document: Document, campaigns: Iterable[str]) -> Document:
 
 @given(rows, rows, st.integers(0, 3), st.booleans())
 def test_a_change_gives_what_a_whole_compilation_gives(
-    before: list[Document],
-    wanted: list[Document],
+    before: list[Row],
+    wanted: list[Row],
     floor: int,
     allow_html: bool,  # noqa: FBT001
 ) -> None:
     campaigns = CAMPAIGNS[:3]
     stay = [each for each in before if each["campaign_id"] not in campaigns]
     come = [each for each in wanted if each["campaign_id"] in campaigns]
-    settings = {"version": 2, "allow_html": allow_html, "count_on": "decision"}
-    after = {**zone_document(*stay, *come, floor_ecpm_micros=floor), **settings}
+    after: ServedZone = {
+        **zone_document(*stay, *come, floor_ecpm_micros=floor),
+        "version": 2,
+        "allow_html": allow_html,
+        "count_on": "decision",
+    }
     held = compiled(*before)
     was = seen(held)
 
@@ -91,7 +96,7 @@ def test_one_campaign_comes_and_goes_among_many() -> None:
 
     for version in range(2, 12):
         ads = [*rest, *toggled] if version % 2 else rest
-        after = {**zone_document(*ads), "version": version}
+        after: ServedZone = {**zone_document(*ads), "version": version}
         assert zone is not None
         zone = zone.changed(change(after, ["a:spring"]), ["a:spring"])
         assert zone is not None
@@ -119,7 +124,7 @@ def test_a_change_that_moves_too_much_takes_a_whole_compilation(
 ) -> None:
     zone = compiled(*[row(f"b:x/u{n}", n, keywords=[f"word-{n}"]) for n in range(1, 9)])
     new = [row(f"a:x/u{n}", n, keywords=[]) for n in range(1, 9)]
-    after = {**zone_document(*new), "version": 2}
+    after: ServedZone = {**zone_document(*new), "version": 2}
 
     monkeypatch.setattr(compiling, "MAX_MOVES", 64)
     assert zone.changed(after, ["a:x"]) is not None

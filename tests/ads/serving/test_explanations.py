@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.ads.campaigns.lifecycle import deactivate
-from chalicelib.ads.inventory.zones import ZONES
+from chalicelib.ads.inventory.zones import ZONES, ServedZone
 from chalicelib.ads.serving.compiled_zone import CompiledZone
 from chalicelib.ads.serving.decisions import seeded
 from chalicelib.ads.serving.explanations import account
 from chalicelib.ads.serving.selection import Context, choose
-from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.ads.serving.support.zones import contexts, inventories, profiles, reference
 from tests.ads.support.events import ANN
@@ -164,7 +163,7 @@ def test_strangers_get_no_explanation(client: Client) -> None:
 
 @given(st.data(), inventories, contexts, st.text(min_size=16, max_size=16))
 def test_the_account_is_of_the_choice_itself_and_replays(
-    data: st.DataObject, inventory: Document, context: Context, seed: str
+    data: st.DataObject, inventory: ServedZone, context: Context, seed: str
 ) -> None:
     visitor = data.draw(profiles(inventory))
     zone = CompiledZone(inventory)

@@ -13,6 +13,7 @@ from app import create_app
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.errors import InvalidToken
 from chalicelib.ads.inventory import creatives, zones
+from chalicelib.ads.inventory.creatives import StoredNative
 from chalicelib.ads.serving import frames
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.decisions import Asked, answer, decide
@@ -216,7 +217,11 @@ def test_markup_that_an_earlier_release_placed_is_shown_only_with_the_publisher_
 
 def test_only_markup_has_a_frame(runtime: Runtime, client: Client) -> None:
     add_zones(runtime, "blog/banner")
-    native = {"type": "native", "landing_url": "https://a.example/", "fields": {"a": "<b>"}}
+    native: StoredNative = {
+        "type": "native",
+        "landing_url": "https://a.example/",
+        "fields": {"a": "<b>"},
+    }
     put_campaign(runtime, SUMMER, ad_units=[ad_unit(creative=native)])
     activate(runtime, SUMMER)
     (creative,) = shown(client)

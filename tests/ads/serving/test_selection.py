@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.ads.inventory.campaigns import Pricing
+from chalicelib.ads.inventory.zones import ServedZone
 from chalicelib.ads.serving.compiled_zone import CompiledZone
 from chalicelib.ads.serving.selection import Context, by_score, choose, shuffled
-from chalicelib.ads.visitors.profiles import VisitorProfile
-from chalicelib.database import Document
+from chalicelib.ads.visitors.profiles import History, VisitorProfile
 from tests.ads.serving.support.zones import (
     HOUR,
     MILLISECOND,
@@ -25,10 +26,11 @@ from tests.ads.serving.support.zones import (
     profiles,
     reference,
     row,
+    zone_document,
 )
 from tests.support.clock import START
 
-CPC = {"type": "cpc", "bid_micros": 50_000}
+CPC: Pricing = {"type": "cpc", "bid_micros": 50_000}
 # The 99.9th percentile of chi-square with nine degrees of freedom.
 NINE_DEGREES = 27.88
 
@@ -223,7 +225,7 @@ def test_5000_ads_are_given_in_order_and_once() -> None:
     ads = list(by_score(zone, asked, random.Random(5)))
 
     keywords = {each["ad_unit_id"]: set(each["keywords"]) for each in rows}
-    everything = reference({"ads": rows, "floor_ecpm_micros": 0}, words[:10], NOBODY, START)
+    everything = reference(zone_document(*rows), words[:10], NOBODY, START)
     scores = {each["ad_unit_id"]: score for score, each in everything}
     assert [scores[ad.ad_unit_id] for ad in ads] == sorted(scores.values(), reverse=True)
     assert {ad.ad_unit_id for ad in ads} == set(keywords)
@@ -239,7 +241,7 @@ def test_a_set_is_shuffled_without_loss(ads: int, seed: int) -> None:
 
 @given(st.data(), inventories, contexts, st.integers())
 def test_the_choice_is_one_that_scoring_everything_allows(
-    data: st.DataObject, inventory: Document, context: Context, seed: int
+    data: st.DataObject, inventory: ServedZone, context: Context, seed: int
 ) -> None:
     visitor = data.draw(profiles(inventory))
 
@@ -251,7 +253,7 @@ def test_the_choice_is_one_that_scoring_everything_allows(
 
 @given(inventories, contexts)
 def test_every_ad_that_scoring_everything_allows_is_chosen_by_some_seed(
-    inventory: Document, context: Context
+    inventory: ServedZone, context: Context
 ) -> None:
     allowed = reference(inventory, context.keywords, NOBODY, context.now)
     best = max((score for score, _ in allowed), default=0.0)
@@ -266,7 +268,7 @@ def test_every_ad_that_scoring_everything_allows_is_chosen_by_some_seed(
 
 @given(st.data(), inventories, contexts, st.integers())
 def test_chance_too_keeps_every_rule(
-    data: st.DataObject, inventory: Document, context: Context, seed: int
+    data: st.DataObject, inventory: ServedZone, context: Context, seed: int
 ) -> None:
     for ad in inventory["ads"][:1]:
         ad["pricing"] = CPC
@@ -287,7 +289,9 @@ def test_a_profile_is_asked_for_8_ads_at_first_and_more_only_if_those_are_refuse
         def read(advertisers: set[str]) -> VisitorProfile:
             asked.append(len(advertisers))
             names = [n for n in range(refused) if f"x{n}" in advertisers]
-            histories = {f"x{n}": {"impressions": [event(START, str(n))]} for n in names}
+            histories: dict[str, History] = {
+                f"x{n}": {"impressions": [event(START, str(n))]} for n in names
+            }
             return VisitorProfile("r", histories)
 
         return read

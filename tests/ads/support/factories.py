@@ -8,7 +8,9 @@ import orjson
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.campaigns.models import Campaign
 from chalicelib.ads.inventory import campaigns, placing, zones
+from chalicelib.ads.inventory.campaigns import Pricing, StoredCampaign
 from chalicelib.ads.inventory.models import Zone
+from chalicelib.ads.inventory.rows import Row
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.support.http_client import Client
@@ -37,7 +39,7 @@ def ad_unit(ad_unit_id: str = "one", **changes: Any) -> dict[str, Any]:
     return {"ad_unit_id": ad_unit_id, "creative": creative(ad_unit_id), **changes}
 
 
-def cpm(bid_micros: int) -> dict[str, Any]:
+def cpm(bid_micros: int) -> Pricing:
     return {"type": "cpm", "bid_micros": bid_micros}
 
 
@@ -71,7 +73,9 @@ def add_zones(runtime: Runtime, *names: str, **changes: Any) -> None:
         zones.put(runtime.database, **target(name), zone=zone)
 
 
-def put_campaign(runtime: Runtime, campaign_id: str, *targets: str, **changes: Any) -> Document:
+def put_campaign(
+    runtime: Runtime, campaign_id: str, *targets: str, **changes: Any
+) -> StoredCampaign:
     wanted = campaign(*targets, **changes)
     stored, _ = lifecycle.put(runtime.database, campaign_id, wanted, runtime.now())
     return stored
@@ -93,7 +97,7 @@ def placed(runtime: Runtime, name: str) -> list[str]:
     return [ad["campaign_id"] for ad in zone(runtime, name)["ads"]]
 
 
-def expected_ads(stored: Iterable[Document], name: str) -> list[Document]:
+def expected_ads(stored: Iterable[StoredCampaign], name: str) -> list[Row]:
     """The rows that a zone must hold, by a plain reading of the campaigns."""
     rows = [
         row
@@ -106,7 +110,7 @@ def expected_ads(stored: Iterable[Document], name: str) -> list[Document]:
 
 def assert_zones_agree(runtime: Runtime, *names: str) -> None:
     """Every zone holds what the campaigns say, in order."""
-    stored = list(runtime.database[campaigns.CAMPAIGNS.name].find())
+    stored = list(campaigns.CAMPAIGNS.of(runtime.database).find())
     for name in names:
         assert zone(runtime, name)["ads"] == expected_ads(stored, name), name
 

@@ -6,9 +6,9 @@ from typing import Any
 from pymongo.client_session import ClientSession
 
 from chalicelib.ads.budgets import audit, clicks, exhaustion, leases
-from chalicelib.ads.budgets.leases import LeaseKey, Terms
+from chalicelib.ads.budgets.leases import LeaseKey, StoredLease, Terms
 from chalicelib.ads.inventory import campaigns
-from chalicelib.database import Document, in_transaction
+from chalicelib.database import in_transaction
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import activate, add_zones, put_campaign
 
@@ -27,12 +27,12 @@ def funded(runtime: Runtime, impressions: int, **budget: Any) -> None:
     activate(runtime, SPRING)
 
 
-def acquire(runtime: Runtime, impressions: int = 50) -> Document | None:
+def acquire(runtime: Runtime, impressions: int = 50) -> StoredLease | None:
     terms = Terms(impressions, TERMS.duration)
     return leases.acquire(runtime.database, SPRING, terms, runtime.now(), runtime.random)
 
 
-def settle(runtime: Runtime, lease: Document, count: int) -> list[bool]:
+def settle(runtime: Runtime, lease: StoredLease, count: int) -> list[bool]:
     def work(session: ClientSession) -> list[bool]:
         key = LeaseKey(SPRING, lease["_id"])
         prices = [PRICE] * count
@@ -48,7 +48,7 @@ def charge(runtime: Runtime, *prices: int) -> list[bool]:
     return in_transaction(runtime.database, work)
 
 
-def end(runtime: Runtime, lease: Document) -> bool:
+def end(runtime: Runtime, lease: StoredLease) -> bool:
     return leases.end(runtime.database, LeaseKey(SPRING, lease["_id"]), runtime.now())
 
 
@@ -68,4 +68,4 @@ def money(runtime: Runtime) -> dict[str, int]:
 
 
 def status(runtime: Runtime) -> str:
-    return str(campaigns.get(runtime.database, SPRING)["status"])
+    return campaigns.get(runtime.database, SPRING)["status"]

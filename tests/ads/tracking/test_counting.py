@@ -396,7 +396,7 @@ def test_an_event_that_the_log_refuses_fails_alone(
     sound, refused = (impression(n, None, spring.now()) for n in range(2))
     stores = counting._stored
 
-    def without_its_type(event: AdEvent, *args: Any) -> Document:
+    def without_its_type(event: AdEvent, *args: Any) -> Any:
         row = stores(event, *args)
         return {**row, "type": 5} if event is refused else row
 

@@ -4,13 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.profiles import MAX_ADVERTISERS, MAX_EVENTS
-from chalicelib.database import Document
+from chalicelib.ads.visitors.profiles import MAX_ADVERTISERS, MAX_EVENTS, Entry
 from chalicelib.runtime import Runtime
 from tests.ads.campaigns.test_atomicity import in_threads
 
 
-def entry(runtime: Runtime, number: int) -> Document:
+def entry(runtime: Runtime, number: int) -> Entry:
     return {
         "ts": runtime.now() + timedelta(seconds=number),
         "campaign": "spring",

@@ -1,6 +1,7 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from pymongo import MongoClient
@@ -12,6 +13,7 @@ from chalicelib.ads.visitors.profiles import (
     MAX_ADVERTISERS,
     MAX_EVENTS,
     PROFILES,
+    Entry,
     ProfileReader,
     undecoded,
 )
@@ -31,12 +33,12 @@ def database(runtime: Runtime) -> Database[Document]:
     return runtime.database
 
 
-def entry(ts: datetime = START, slot: int = 0) -> Document:
+def entry(ts: datetime = START, slot: int = 0) -> Any:
     return {**event(ts), "site_id": "blog", "zone_id": "banner", "slot": slot}
 
 
 def add(
-    database: Database[Document], *impressions: tuple[str, Document], visitor: str = "ann"
+    database: Database[Document], *impressions: tuple[str, Entry], visitor: str = "ann"
 ) -> bool:
     """Record impressions on the profile as it is now."""
     names = {advertiser for advertiser, _ in impressions}

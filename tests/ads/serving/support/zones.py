@@ -9,10 +9,20 @@ from typing import Any
 from bson import ObjectId
 from hypothesis import strategies as st
 
+from chalicelib.ads.inventory.campaigns import Cap
 from chalicelib.ads.inventory.placing import in_order
+from chalicelib.ads.inventory.rows import Row
+from chalicelib.ads.inventory.zones import ServedZone
 from chalicelib.ads.serving.compiled_zone import CompiledZone
 from chalicelib.ads.serving.selection import Context, choose
-from chalicelib.ads.visitors.profiles import LISTS, MAX_ADVERTISERS, MAX_EVENTS, VisitorProfile
+from chalicelib.ads.visitors.profiles import (
+    LISTS,
+    MAX_ADVERTISERS,
+    MAX_EVENTS,
+    Entry,
+    History,
+    VisitorProfile,
+)
 from chalicelib.database import Document
 from tests.support.clock import START
 
@@ -23,7 +33,7 @@ NOBODY = VisitorProfile()
 ZONE_ID = ObjectId()
 
 
-def row(name: str, ecpm_micros: int = 250_000, **changes: Any) -> Document:
+def row(name: str, ecpm_micros: int = 250_000, **changes: Any) -> Any:
     """A zone's row, named `advertiser:campaign/unit`; the campaign and advertiser may be left."""
     campaign_id, _, unit = name.rpartition("/")
     return {
@@ -40,7 +50,7 @@ def row(name: str, ecpm_micros: int = 250_000, **changes: Any) -> Document:
     }
 
 
-def zone_document(*rows: Document, floor_ecpm_micros: int = 0) -> Document:
+def zone_document(*rows: Row, floor_ecpm_micros: int = 0) -> ServedZone:
     return {
         "_id": ZONE_ID,
         "site_id": "blog",
@@ -52,7 +62,7 @@ def zone_document(*rows: Document, floor_ecpm_micros: int = 0) -> Document:
     }
 
 
-def compiled(*rows: Document, floor_ecpm_micros: int = 0) -> CompiledZone:
+def compiled(*rows: Row, floor_ecpm_micros: int = 0) -> CompiledZone:
     return CompiledZone(zone_document(*rows, floor_ecpm_micros=floor_ecpm_micros))
 
 
@@ -62,11 +72,11 @@ def cap(
     return {"scope": scope, "event": event, "limit": limit, "window_seconds": seconds}
 
 
-def event(ts: datetime, ad_unit_id: str = "one", campaign: str = "spring") -> Document:
+def event(ts: datetime, ad_unit_id: str = "one", campaign: str = "spring") -> Any:
     return {"ts": ts, "campaign": campaign, "ad_unit_id": ad_unit_id, "decision": "d" * 16}
 
 
-def profile(count: int | None = None, **histories: dict[str, list[Document]]) -> VisitorProfile:
+def profile(count: int | None = None, **histories: History) -> VisitorProfile:
     """A profile of these advertisers, or of as many as `count` says."""
     return VisitorProfile("r", histories, len(histories) if count is None else count)
 
@@ -86,8 +96,8 @@ def chosen(
 
 
 def reference(
-    zone: Document, keywords: Sequence[str], visitor: VisitorProfile, now: datetime
-) -> list[tuple[float, Document]]:
+    zone: ServedZone, keywords: Sequence[str], visitor: VisitorProfile, now: datetime
+) -> list[tuple[float, Row]]:
     """Every ad that may be shown, with its score, in no order."""
     return [
         (ad["ecpm_micros"] * math.log(1.1 + len(set(ad["keywords"]) & set(keywords))), ad)
@@ -98,7 +108,7 @@ def reference(
     ]
 
 
-def reached(cap: Document, ad: Document, visitor: VisitorProfile, now: datetime) -> bool:
+def reached(cap: Cap, ad: Row, visitor: VisitorProfile, now: datetime) -> bool:
     advertiser, campaign = ad["campaign_id"].split(":")
     if advertiser not in visitor.histories:
         return visitor.advertiser_count >= MAX_ADVERTISERS
@@ -113,7 +123,7 @@ def reached(cap: Document, ad: Document, visitor: VisitorProfile, now: datetime)
     return len(met) >= cap["limit"] or len(within) == len(events) >= MAX_EVENTS
 
 
-def assert_allowed(ads: list[Any], allowed: list[tuple[float, Document]], asked: Context) -> None:
+def assert_allowed(ads: list[Any], allowed: list[tuple[float, Row]], asked: Context) -> None:
     """Each ad is one of the best that were left, and none was left that should have come."""
     left = {(ad["campaign_id"], ad["ad_unit_id"]): (score, ad) for score, ad in allowed}
     for ad in ads:
@@ -161,7 +171,7 @@ contexts = st.builds(
 
 
 @st.composite
-def profiles(draw: st.DrawFn, zone: Document) -> VisitorProfile:
+def profiles(draw: st.DrawFn, zone: ServedZone) -> VisitorProfile:
     """A profile that knows some of the zone's ads, with lists up to full ones."""
     units = [ad["ad_unit_id"] for ad in zone["ads"]] or ["one"]
     entry = st.builds(
@@ -171,11 +181,11 @@ def profiles(draw: st.DrawFn, zone: Document) -> VisitorProfile:
         st.sampled_from(["one", "two"]),
     )
 
-    def ordered(entries: list[Document]) -> list[Document]:
+    def ordered(entries: list[Entry]) -> list[Entry]:
         return sorted(entries, key=lambda each: each["ts"])
 
     lists = st.lists(entry, max_size=4).map(ordered) | entry.map(lambda each: [each] * MAX_EVENTS)
-    history = st.dictionaries(st.sampled_from(["impressions", "clicks"]), lists)
+    history: Any = st.dictionaries(st.sampled_from(["impressions", "clicks"]), lists)
     histories = draw(st.dictionaries(st.sampled_from(["x", "y"]), history))
     count = draw(st.sampled_from([len(histories), MAX_ADVERTISERS]))
     return VisitorProfile("r", histories, count)

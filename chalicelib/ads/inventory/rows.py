@@ -1,0 +1,50 @@
+"""Rows: the ads of active campaigns, as a zone holds them."""
+
+from datetime import datetime
+from typing import NotRequired, TypedDict, final
+
+from chalicelib.ads.inventory.campaigns import Cap, Pricing
+from chalicelib.ads.inventory.creatives import Placed
+
+
+class Ranked(TypedDict):
+    """What gives a row its rank in a zone, and names it there."""
+
+    campaign_id: str
+    ad_unit_id: str
+    ecpm_micros: int
+
+
+@final
+class Row(Ranked, Placed):
+    """A row with all that choosing, showing and charging for its ad takes."""
+
+    pricing: Pricing
+    start: datetime
+    end: datetime
+    keywords: list[str]
+    caps: list[Cap]
+
+
+@final
+class BriefRow(Ranked):
+    """A row without its creative, keywords and caps (`zones.BRIEF_ROW`)."""
+
+    pricing: Pricing
+    creative_type: NotRequired[str]
+
+
+def creative_type(row: Row | BriefRow) -> str:
+    """Return the type of a row's creative.
+
+    It is "unknown" in a row of an earlier release, which has no type of a large creative: a
+    decision looks at the creative again.
+    """
+    if "creative" in row:
+        return row["creative"]["type"]
+    return row.get("creative_type", "unknown")
+
+
+def key(row: Ranked) -> tuple[str, str]:
+    """Return what names a row within its zone."""
+    return row["campaign_id"], row["ad_unit_id"]
