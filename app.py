@@ -18,7 +18,7 @@ from chalicelib.comments import repair
 from chalicelib.comments import routes as comments
 from chalicelib.comments import schedules as comment_schedules
 from chalicelib.comments import workers as comment_workers
-from chalicelib.comments.stores.embedded import note_authors
+from chalicelib.comments.stores.embedded_authors import note_authors
 from chalicelib.database import migration
 from chalicelib.database.outages import Outage
 from chalicelib.http import document, health, middleware

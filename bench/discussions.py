@@ -18,7 +18,7 @@ _BATCH = 1_000
 
 
 def made_up(number: int, *, threaded: bool, visible_of_ten: int = 10) -> Iterator[list[Comment]]:
-    """Give a discussion of so many comments, the same each time, in batches.
+    """Give a discussion of `number` comments, the same each time, in batches.
 
     Every fourth is a root, the others reply to one of the latest; `visible_of_ten` of ten are
     visible and the others wait for a moderator. Ann wrote one in a hundred.
@@ -62,7 +62,7 @@ def _comment(seq: int, parent: Comment | None, comment_id: str) -> Comment:
     )
 
 
-def seed_node(  # noqa: PLR0913 - a node has so many sides
+def seed_node(  # noqa: PLR0913 - each is a property of a node
     runtime: Runtime,
     node_id: str,
     number: int,

@@ -103,7 +103,7 @@ class RawDocuments:
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        self._rows = bench.runtime.database[COMMENTS.name]
+        self._rows = COMMENTS.of(bench.runtime.database)
         self._new = (f"raw{number:07}" for number in itertools.count())
 
     def page(self, order: Order) -> Work:
@@ -218,7 +218,7 @@ class RawBuckets:
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        self._pages = bench.runtime.database[PAGES.name]
+        self._pages = PAGES.of(bench.runtime.database)
 
     def page(self, order: Order) -> Work:
         """Return the reads of the first page."""

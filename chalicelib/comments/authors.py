@@ -48,7 +48,7 @@ class Kept(NamedTuple):
 
 
 def traces(database: Database[Document], user_id: str) -> Traces:
-    """Return where documents may be that hold comments of a user, with their filters."""
+    """Return the collections that may hold comments of a user, each with its filter."""
     return [
         (COMMENTS.of(database), {"author.id": user_id}),
         (PAGES.of(database), {"comments.author.id": user_id}),
@@ -73,7 +73,7 @@ def rename(database: Database[Document], user_id: str, name: str) -> None:
         array_filters=[element],
     )
     for array in ARRAYS:
-        # In the arrays above it, every element: `metadata.replies.$[].replies.$[each]`.
+        # Every element of the arrays above it: `metadata.replies.$[].replies.$[each]`.
         path = array.replace(".replies", ".replies.$[]").removesuffix(".$[]")
         nodes.NODES.of(database).update_many(
             {"metadata.authors": user_id, array: {"$elemMatch": other}},
@@ -83,7 +83,7 @@ def rename(database: Database[Document], user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Delete a user's comments as the user would, as many as one step may.
+    """Delete a user's comments as the user would, at most one step of them.
 
     With `until`, only those that were posted by then. Replies of others stay, below a tombstone.
     """
@@ -150,7 +150,7 @@ def _erase(runtime: Runtime, kept: Kept, waited_for: set[str]) -> bool:
             return False
         return True
     if node and node["moving"]:
-        # The copy that a move is making has what it read; when the move is over it is served.
+        # The move may have copied the comment already; it is erased when the move is over.
         return False
     _erase_stale(runtime, kept)
     return True

@@ -12,7 +12,7 @@ class UnknownNode(Problem):
 
 
 class NodeMoved(Problem):
-    """The node has another id now; the answer's Location says where the call belongs."""
+    """The node has another id now; the answer's Location is the address of the call there."""
 
     status = 308
     code = "node_moved"
@@ -24,11 +24,11 @@ class NodeMoved(Problem):
 
 
 class NodeExists(Problem):
-    """There is a node where another one should move to."""
+    """The id that a node should move to has a node already."""
 
     status = 409
     code = "node_exists"
-    title = "A node with this id exists already"
+    title = "A node with this id already exists"
 
 
 class NodeLocked(Problem):
@@ -44,7 +44,7 @@ class NodeHasComments(Problem):
 
     status = 409
     code = "node_has_comments"
-    title = "The node has comments: its threading cannot change, and its store only by a move"
+    title = "The node has comments: only a move changes its store, and nothing its threading"
 
 
 class SiteIsFixed(Problem):
@@ -72,7 +72,7 @@ class CommentDeleted(Problem):
 
 
 class CommentChanged(Problem):
-    """The comment is not as the caller saw it, or changed while the call was at it."""
+    """The comment is not as the caller saw it, or changed during the call."""
 
     status = 409
     code = "comment_changed"
@@ -112,7 +112,7 @@ class CommentTooLarge(Problem):
 
 
 class UnreadableText(InvalidRequest):
-    """The Markdown shows nothing, or would turn the direction of what stands after it."""
+    """The Markdown shows nothing, or would turn the direction of the text after it."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(errors=[FieldError("text", code, detail)])

@@ -83,6 +83,7 @@ def render(
 def _markdown(images: bool) -> markdown_it.MarkdownIt:  # noqa: FBT001
     """Return the parser, which is the same for all texts."""
     parser = markdown_it.MarkdownIt("js-default", {"html": False}).disable(_UNUSED)
+    # markdown-it-py's types name a module and a method here; it calls any object and function.
     parser.helpers = SimpleNamespace(  # type: ignore[assignment]
         parseLinkDestination=_destination,
         parseLinkLabel=_label_end,

@@ -15,7 +15,7 @@ from chalicelib.comments.rendering import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, Node
 from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
-from chalicelib.comments.stores.embedded import note_authors
+from chalicelib.comments.stores.embedded_authors import note_authors
 from chalicelib.database import Document
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -83,7 +83,7 @@ def _repair(runtime: Runtime, node: Node) -> bool:
     )
     if is_wrong:
         fields = {"node": node["_id"], "had": node["counts"], "has": counts, "queued": queued}
-        log.warning("counts mended", extra={"fields": fields})
+        log.warning("counts repaired", extra={"fields": fields})
     return is_wrong
 
 

@@ -37,7 +37,9 @@ def routes(runtime: Runtime) -> Blueprint:
     blueprint = Blueprint(__name__)
     route = forwarding(router(blueprint, runtime))
     _declare_nodes(route)
-    _declare_discussion(route)
+    _declare_moves(route)
+    _declare_posting(route)
+    _declare_reading(route)
     _declare_changes(route)
     _declare_moderation(route)
     return blueprint
@@ -65,6 +67,13 @@ def _declare_nodes(route: Route) -> None:
         discussion_nodes.delete_node(request.runtime, node, request.principal("publisher"))
         return no_content()
 
+    @route("GET", "/comment-counts")
+    def count_comments(request: Request) -> Response:
+        wanted = request.query(CountsQuery).nodes
+        return reply(nodes.visible_counts(request.runtime.database, wanted))
+
+
+def _declare_moves(route: Route) -> None:
     @route("POST", "/nodes/{node}/move", limit=NODES)
     def relocate(request: Request, node: NodeId) -> Response:
         request.principal("admin")
@@ -73,11 +82,6 @@ def _declare_nodes(route: Route) -> None:
         status = HTTPStatus.OK if moved["_id"] == to else HTTPStatus.ACCEPTED
         address = f"{request.runtime.settings.public_url}/nodes/{to}"
         return reply(node_answer(moved, staff=True), status, {"Location": address})
-
-    @route("GET", "/comment-counts")
-    def count_comments(request: Request) -> Response:
-        wanted = request.query(CountsQuery).nodes
-        return reply(nodes.visible_counts(request.runtime.database, wanted))
 
     @route("POST", "/nodes/{node}/store", limit=NODES)
     def move(request: Request, node: NodeId) -> Response:
@@ -90,7 +94,7 @@ def _declare_nodes(route: Route) -> None:
         )
 
 
-def _declare_discussion(route: Route) -> None:
+def _declare_posting(route: Route) -> None:
     @route("POST", "/nodes/{node}/comments", limit=COMMENTS)
     def post(request: Request, node: NodeId) -> Response:
         author = request.principal()
@@ -106,6 +110,8 @@ def _declare_discussion(route: Route) -> None:
         location = f"{base}/nodes/{node}/comments/{comment['id']}"
         return reply(comment_answer(node, comment), HTTPStatus.CREATED, {"Location": location})
 
+
+def _declare_reading(route: Route) -> None:
     @route("GET", "/nodes/{node}/comments")
     def list_comments(request: Request, node: NodeId) -> Response:
         query = request.query(CommentsQuery)

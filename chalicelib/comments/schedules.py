@@ -23,7 +23,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "moves_sent": promotion.resend_wanted(runtime),
         "generations_removed": promotion.sweep(runtime),
         "vacancies_removed": vacancies.sweep(runtime),
-        "counts_mended": repair_counts(runtime),
+        "counts_repaired": repair_counts(runtime),
     }
 
 

@@ -17,7 +17,7 @@ from chalicelib.database import Document
 
 Order = Literal["oldest", "newest"]
 GONE: tuple[State, ...] = ("deleted", "removed")
-# What a deletion makes of a comment.
+# The fields that a deletion sets.
 WIPED: CommentFields = {
     "state": "deleted",
     "author": None,
@@ -29,7 +29,7 @@ WIPED: CommentFields = {
 
 @dataclass(frozen=True)
 class Viewer:
-    """Who looks at a node: a pending comment is seen by its author and by moderators."""
+    """The reader of a node: a pending comment is seen by its author and by moderators."""
 
     user_id: str | None = None
     moderator: bool = False
@@ -108,7 +108,7 @@ class Changed:
 
 
 class Store(Protocol):
-    """Where the comments of a node are kept.
+    """A way to store the comments of a node.
 
     Every method takes the node as it was read, and answers for its generation alone.
     `embedded` raises Moved if the node has changed since, and Full if it has no room.

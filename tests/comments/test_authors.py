@@ -8,52 +8,13 @@ from pymongo.errors import AutoReconnect
 
 from chalicelib.comments import authors, nodes
 from chalicelib.comments.discussion import nodes as discussion_nodes
-from chalicelib.comments.discussion import turns
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.store import WIPED
-from chalicelib.comments.stores import promotion, store_of
-from chalicelib.comments.stores.embedded import note_authors
-from chalicelib.identity import Principal
+from chalicelib.comments.stores.embedded_authors import note_authors
 from chalicelib.runtime import Runtime
+from tests.comments.support.authors import everything, remaining, talk
 from tests.comments.support.discussion import LAYOUTS, PUBLISHER, Discussion, Layout
 from tests.support.clock import Clock
-
-BOB = Principal("bob", "Bob")
-TARGETS = [
-    (Layout("documents", threaded=True), "embedded"),
-    (Layout("documents", threaded=False), "buckets"),
-    (Layout("embedded", threaded=True), "documents"),
-    (Layout("embedded", threaded=False), "buckets"),
-    (Layout("buckets", threaded=False), "documents"),
-    (Layout("buckets", threaded=False), "embedded"),
-]
-
-
-def everything(runtime: Runtime) -> str:
-    """Return all that is stored of comments as one text."""
-    database = runtime.database
-    names = [name for name in database.list_collection_names() if name.startswith("comments.")]
-    return str([list(database[name].find()) for name in names])
-
-
-def remaining(runtime: Runtime) -> int:
-    found = authors.traces(runtime.database, "bob")
-    return sum(rows.count_documents(where) for rows, where in found)
-
-
-def talk(discussion: Discussion) -> str:
-    """Have Bob and Ann talk, on as many levels as there are; return a reply of Ann's to Bob."""
-    by_bob = discussion.post("bob says", by="bob")["id"]
-    discussion.post("ann says")
-    if not discussion.node["threaded"]:
-        return discussion.post("ann answers")["id"]
-    answer = discussion.post("ann answers", by_bob)["id"]
-    deepest = answer
-    for level in range(12):
-        deepest = discussion.post("down", deepest, by="bob" if level % 2 else "ann")["id"]
-    discussion.post("bob says again", by="bob")
-    return answer
 
 
 def test_a_rename_reaches_every_comment(discussion: Discussion) -> None:
@@ -68,7 +29,9 @@ def test_a_rename_reaches_every_comment(discussion: Discussion) -> None:
     assert discussion.get(discussion.post("more", by="bob")["id"])["state"] == "visible"
 
 
-def test_an_erasure_leaves_tombstones_where_others_replied(discussion: Discussion) -> None:
+def test_an_erasure_leaves_tombstones_of_comments_that_others_replied_to(
+    discussion: Discussion,
+) -> None:
     answer = talk(discussion)
     count = discussion.page()["count"]
     by_bob = sum(c["author"]["id"] == "bob" for c in discussion.page()["comments"])
@@ -86,7 +49,7 @@ def test_an_erasure_leaves_tombstones_where_others_replied(discussion: Discussio
     assert [c["author"]["id"] for c in shown if c["author"]] == ["ann"] * (count - by_bob)
 
 
-def test_who_was_erased_can_begin_anew(discussion: Discussion) -> None:
+def test_an_erased_person_can_begin_again(discussion: Discussion) -> None:
     talk(discussion)
     authors.erase(discussion.runtime, "bob")
 
@@ -111,7 +74,7 @@ def test_hidden_and_waiting_comments_are_erased_too(runtime: Runtime, layout: La
     assert discussion.node["counts"] == {"visible": 0, "pending": 0}
 
 
-def test_an_erasure_goes_on_where_it_was_cut_short(
+def test_an_erasure_that_was_cut_short_continues(
     discussion: Discussion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(discussion)
@@ -166,91 +129,6 @@ def test_with_a_time_later_comments_stay(discussion: Discussion, clock: Clock) -
     assert remaining(discussion.runtime) == 1
 
 
-@pytest.mark.parametrize(("layout", "target"), TARGETS, ids=str)
-def test_what_a_move_left_behind_is_erased(runtime: Runtime, layout: Layout, target: Any) -> None:
-    discussion = Discussion.make(runtime, layout)
-    discussion.post("bob says", by="bob")
-    promotion.move(runtime, discussion.node_id, target)
-
-    authors.rename(runtime.database, "bob", "Bobby")
-    assert "'Bob'" not in everything(runtime)
-    assert authors.erase(runtime, "bob") is authors.Step.DONE
-
-    assert "bob" not in everything(runtime).lower()
-    assert remaining(runtime) == 0
-
-
-@pytest.mark.parametrize(("layout", "target"), TARGETS, ids=str)
-def test_an_erasure_in_the_middle_of_a_move_ends_after_it(
-    runtime: Runtime, layout: Layout, target: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The erasure comes when the copy has been made, and its node still moves."""
-    discussion = Discussion.make(runtime, layout)
-    discussion.post("bob says", by="bob")
-    discussion.post("ann says")
-    switch, steps = promotion._switch, []
-
-    def erase_first(*arguments: Any) -> Any:
-        steps.append(authors.erase(runtime, "bob"))
-        return switch(*arguments)
-
-    monkeypatch.setattr(promotion, "_switch", erase_first)
-    monkeypatch.setattr(turns, "waits", lambda _budget: iter([None]))
-    promotion.move(runtime, discussion.node_id, target)
-    assert steps == [authors.Step.BUSY]
-    assert authors.erase(runtime, "bob") is authors.Step.DONE
-
-    assert "bob" not in everything(runtime).lower()
-    assert [c["text"] for c in discussion.page()["comments"]] == ["ann says"]
-    assert discussion.page()["count"] == 1
-
-
-@pytest.mark.parametrize(("layout", "target"), TARGETS, ids=str)
-def test_the_copy_of_a_move_that_died_is_erased(
-    runtime: Runtime, layout: Layout, target: Any, monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
-    discussion = Discussion.make(runtime, layout)
-    discussion.post("bob says", by="bob")
-    discussion.post("ann says")
-
-    def dies(*_: Any) -> Any:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(promotion, "_switch", dies)
-        with pytest.raises(KeyboardInterrupt):
-            promotion.move(runtime, discussion.node_id, target)
-    clock.advance(milliseconds=runtime.settings.lease_ms)
-
-    for _ in range(3):
-        authors.erase(runtime, "bob")
-
-    assert "bob" not in everything(runtime).lower()
-    assert [c["text"] for c in discussion.page()["comments"]] == ["ann says"]
-
-
-def test_the_copy_is_erased_where_nothing_else_ends_the_move_that_died(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
-    """The comment that was served is wiped already, by an erasure that was cut short."""
-    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    comment = discussion.post("bob says", by="bob")["id"]
-    with monkeypatch.context() as patch:
-        patch.setattr(promotion, "_switch", _dies)
-        with pytest.raises(KeyboardInterrupt):
-            promotion.move(runtime, discussion.node_id, "buckets")
-    node = discussion.node
-    store_of(runtime, node).change(node, comment, WIPED, {})
-    clock.advance(milliseconds=runtime.settings.lease_ms)
-
-    assert authors.erase(runtime, "bob") is authors.Step.DONE
-    assert "bob" not in everything(runtime).lower()
-
-
-def _dies(*_: Any) -> Any:
-    raise KeyboardInterrupt
-
-
 def test_comments_of_a_deleted_node_are_erased(discussion: Discussion) -> None:
     discussion.post("bob says", by="bob")
     discussion_nodes.delete_node(discussion.runtime, discussion.node_id, PUBLISHER)
@@ -285,26 +163,6 @@ def test_an_erasure_loses_no_comment_of_others(discussion: Discussion) -> None:
     assert discussion.page()["count"] == len(posted)
 
 
-def test_an_author_stays_noted_while_a_comment_of_theirs_comes_in(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    discussion = Discussion.make(runtime, Layout("embedded", threaded=True))
-    discussion.post("first", by="bob")
-    forget = authors._forget
-
-    def late(*arguments: Any) -> None:
-        discussion.post("second", by="bob")
-        forget(*arguments)
-
-    monkeypatch.setattr(authors, "_forget", late)
-    authors.erase(runtime, "bob")
-
-    assert remaining(runtime) == 1
-    monkeypatch.undo()
-    authors.erase(runtime, "bob")
-    assert "bob" not in everything(runtime).lower()
-
-
 @pytest.mark.parametrize("layout", LAYOUTS[2:4], ids=str)
 def test_authors_that_the_last_release_did_not_note_are_noted(
     runtime: Runtime, layout: Layout
@@ -312,17 +170,19 @@ def test_authors_that_the_last_release_did_not_note_are_noted(
     discussion = Discussion.make(runtime, layout)
     talk(discussion)
     rows = nodes.NODES.of(runtime.database)
-    noted = rows.find_one({})["metadata"]["authors"]  # type: ignore[index]
+    (before,) = rows.find()
     rows.update_many({}, {"$unset": {"metadata.authors": ""}})
     assert remaining(runtime) == 0
 
     assert note_authors(runtime.database, {"metadata.authors": None}) == 1
 
-    assert sorted(rows.find_one({})["metadata"]["authors"]) == sorted(noted) == ["ann", "bob"]  # type: ignore[index]
+    (after,) = rows.find()
+    noted = [sorted(each["metadata"]["authors"]) for each in (before, after)]
+    assert noted == [["ann", "bob"]] * 2
     assert note_authors(runtime.database, {"metadata.authors": None}) == 0
 
 
-def test_what_is_left_is_found_by_indexes(runtime: Runtime) -> None:
+def test_remaining_comments_are_found_by_indexes(runtime: Runtime) -> None:
     for number, layout in enumerate(LAYOUTS):
         Discussion.make(runtime, layout, f"n{number}").post("x", by="bob")
 

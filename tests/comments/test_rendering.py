@@ -82,7 +82,7 @@ def test_a_link_that_is_not_absolute_is_text(form: str, target: str) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["[x]({})", "[x](<{}>)", "[x][r]\n\n[r]: {}", "<{}>"])
-def test_an_absolute_link_is_one_that_says_it_is_not_ours(form: str, target: str) -> None:
+def test_an_absolute_link_is_kept(form: str, target: str) -> None:
     html = render(form.format(target))
 
     assert 'href="' in html
@@ -114,7 +114,7 @@ def test_a_text_that_shows_anything_is_taken(text: str) -> None:
     assert render(text).strip()
 
 
-def test_a_picture_alone_shows_something_where_pictures_are_shown() -> None:
+def test_a_picture_alone_is_visible_if_images_are_shown() -> None:
     assert "<img" in render("![](https://a.example/a.png)", images=True)
 
 
@@ -124,5 +124,5 @@ def test_a_direction_that_an_entity_opens_is_refused(text: str) -> None:
         render(text)
 
 
-def test_what_was_accepted_once_is_rendered_again() -> None:
+def test_a_text_that_was_accepted_once_is_rendered_again() -> None:
     assert render("[a]: https://a.example", is_new=False) == ""

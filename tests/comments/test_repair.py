@@ -1,4 +1,4 @@
-"""What schedules and commands mend, and what they leave alone."""
+"""Repairs by schedules and commands, and what they leave alone."""
 
 import dataclasses
 from typing import Any
@@ -16,16 +16,13 @@ from chalicelib.comments.store import Store
 from chalicelib.comments.stores import store_of
 from chalicelib.runtime import Runtime
 from local.schedules import run_schedule
+from tests.comments.support.crashes import Crash
 from tests.comments.support.discussion import Discussion, Layout
 from tests.support.clock import Clock
 from tests.support.workers import Workers
 
 
-class Crash(BaseException):
-    """The process ends here."""
-
-
-def test_counts_that_a_crash_left_wrong_are_mended(
+def test_counts_that_a_crash_left_wrong_are_repaired(
     discussion: Discussion, layout: Layout, clock: Clock
 ) -> None:
     discussion.post("counted")
@@ -112,7 +109,9 @@ def test_the_queue_is_mended_with_the_counts(discussion: Discussion, clock: Cloc
     assert [row["id"] for row in rows.find()] == [waiting]
 
 
-def test_the_queue_loses_what_waits_for_nobody(discussion: Discussion, clock: Clock) -> None:
+def test_the_queue_loses_rows_without_a_pending_comment(
+    discussion: Discussion, clock: Clock
+) -> None:
     comment = discussion.post("visible")
     queue = discussion.runtime.database[PENDING.name]
     moderation.settle(discussion.runtime.database, discussion.node, {**comment, "state": "pending"})
@@ -182,7 +181,7 @@ def test_a_comment_that_becomes_too_large_does_not_keep_the_others_from_being_re
     assert discussion.get(other)["renderer"] == RENDERER
 
 
-def test_rendering_again_goes_on_where_it_stopped(runtime: Runtime) -> None:
+def test_rendering_again_continues_after_the_last_node(runtime: Runtime) -> None:
     for number in range(3):
         discussion = Discussion.make(runtime, Layout("documents", threaded=True), f"page-{number}")
         posted = discussion.post("x")["id"]

@@ -45,7 +45,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.graph.following.recount: find social.user",
     ),
     "a deployment: nodes whose replies an earlier release counted": (
-        "comments.stores.embedded.note_authors: update comments.node",
+        "comments.stores.embedded_authors.note_authors: update comments.node",
         "comments.schedules.compare_old_counts: update comments.node",
     ),
     "a site's report: each shard has some of the campaigns that ran there": (

@@ -138,18 +138,17 @@ def change_comment(
         generation = (current["_id"], current["generation"])
         try:
             result = store_of(runtime, current).change(current, comment_id, fields, where or {})
-        except Moved:
-            continue
-        except Full:
-            make_room(runtime, current)
+        except (Moved, Full) as refused:
+            if isinstance(refused, Full):
+                make_room(runtime, current)
             continue
         if result is not None:
             changed = result.after
-            if not result.counted:
-                delta = counts_change(result.before["state"], result.after["state"])
-                owed.setdefault(generation, Counter()).update(delta)
-        counted = result is not None and result.counted
-        if counted or generation not in owed or _confirm(runtime, current, owed[generation]):
+            if result.counted:
+                return _settled(runtime, current, changed)
+            delta = counts_change(result.before["state"], result.after["state"])
+            owed.setdefault(generation, Counter()).update(delta)
+        if generation not in owed or _confirm(runtime, current, owed[generation]):
             return _settled(runtime, current, changed)
     raise Unavailable("The discussion is being moved")
 

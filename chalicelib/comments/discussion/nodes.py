@@ -47,7 +47,7 @@ def move_node(runtime: Runtime, node_id: str, store: StoreName, caller: Principa
 
 
 def delete_node(runtime: Runtime, node_id: str, caller: Principal) -> None:
-    """Delete a node with its comments, as its publisher, or the forward that a move left there.
+    """Delete a node with its comments, or the forward that a move left there, as the publisher.
 
     A forward belongs to the site that the id names. Raises UnknownNode and Forbidden.
     """

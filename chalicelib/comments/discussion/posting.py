@@ -50,10 +50,9 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
             if current["_id"] != node["_id"]:
                 queue.settle(runtime.database, current, comment)
             added = _add(runtime, current, comment)
-            if added is None:
-                continue
             if added is Added.COLLISION:
                 comment = _compose(runtime, node, parent, new.text, author)
+            if added in (None, Added.COLLISION):
                 continue
             generation = (current["_id"], current["generation"])
             copied = added is Added.DUPLICATE and generation not in stored_under
@@ -102,7 +101,7 @@ def _explain(runtime: Runtime, node_id: str, new: NewComment, author: Principal)
 
 
 def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
-    """Make the node of a first comment, if its site is open and nothing else refuses the post.
+    """Make the node of a first comment, if its site is open and the post is sound.
 
     Raises UnknownNode, UnknownComment for a parent, CommentTooLarge, and TooFast for an
     author who has just made many.

@@ -64,8 +64,8 @@ def relocate_wanted(runtime: Runtime, node_id: str) -> None:
 def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
     """Move a node with all its comments to a free id; return the node there.
 
-    Raises UnknownNode, NodeMoved, NodeExists, StoreTooSmall, and Unavailable while another
-    move runs or when one takes this one over.
+    Raises UnknownNode, NodeMoved, NodeExists, StoreTooSmall, InvalidRequest for an id that no new
+    node may have, and Unavailable while another move runs or when one takes this one over.
     """
     node = promotion.mark_moving(runtime, node_id)
     if node is None:

@@ -39,7 +39,7 @@ class Emptied(TypedDict):
 
 
 def delete(runtime: Runtime, node_id: str) -> None:
-    """Delete a node and its comments; up to 1,000 go at once, the others by the schedule.
+    """Delete a node and its comments; the schedule removes what one step leaves.
 
     Raises UnknownNode, and Unavailable if the node keeps being moved meanwhile.
     """

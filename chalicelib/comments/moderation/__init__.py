@@ -1,4 +1,4 @@
-"""Comments that wait for a moderator.
+"""Comments that wait for a moderator's decision.
 
 Public face: `queue`.
 """

@@ -28,7 +28,7 @@ from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
 PAGE_COMMENTS = 100
-# What no longer fits goes to a continuation, a further part of the same page.
+# Comments that no longer fit go to a continuation, a further part of the same page.
 MAX_PAGE_BYTES = 4 * 1024 * 1024
 
 
@@ -92,7 +92,7 @@ class BucketStore:
         return Added.INSERTED
 
     def page(self, node: Node, page: Page) -> list[Comment]:
-        """Return a page of the node, from as many stored pages as it takes.
+        """Return a page of the node, from one stored page or several.
 
         The first read asks for enough pages to fill the answer if all of it may be seen.
         """

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from bson import ObjectId
-from pymongo import ASCENDING, DESCENDING, IndexModel, ReturnDocument, UpdateOne
+from pymongo import ASCENDING, IndexModel, ReturnDocument, UpdateOne
 from pymongo.database import Database
 
 from chalicelib.comments.order import root_seq, thread_range
@@ -25,9 +25,18 @@ from chalicelib.comments.store import (
     Added,
     Changed,
     Page,
-    Viewer,
     after_change,
     invisible_change,
+)
+from chalicelib.comments.stores.document_ranges import (
+    BY_ID,
+    BY_THREAD,
+    NODE,
+    ORDERS,
+    by_state,
+    ranges_after,
+    seen_by,
+    sort_of,
 )
 from chalicelib.database import Collection, Document
 
@@ -35,13 +44,6 @@ _BATCH = 500
 # Names the fields to keep: the server projects these faster than fields to leave out.
 _COMMENT = {"_id": 0, **dict.fromkeys(Comment.__annotations__, 1)}
 _COUNTS = {"_id": 0, "id": 1, "reply_count": 1, "invisible_replies": 1}
-_NODE = [("node_id", ASCENDING), ("generation", ASCENDING)]
-_BY_ID = [*_NODE, ("id", ASCENDING)]
-_BY_SEQ = [("seq", ASCENDING)]
-_BY_THREAD = [("full_slug", ASCENDING)]
-_BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
-
-_ORDERS = (_BY_SEQ, _BY_THREAD, _BY_NEWEST_ROOT)
 # The server looks at this many pending comments sooner than it chooses among indexes.
 _FEW_PENDING = 20
 
@@ -62,14 +64,14 @@ COMMENTS = Collection(
     "comments.comment",
     StoredComment,
     indexes=(
-        IndexModel(_BY_ID, unique=True),
-        *(IndexModel([*_NODE, ("state", ASCENDING), *order]) for order in _ORDERS),
+        IndexModel(BY_ID, unique=True),
+        *(IndexModel([*NODE, ("state", ASCENDING), *order]) for order in ORDERS),
         *(
             IndexModel(
-                [*_NODE, ("author.id", ASCENDING), *order],
+                [*NODE, ("author.id", ASCENDING), *order],
                 partialFilterExpression={"state": "pending"},
             )
-            for order in _ORDERS
+            for order in ORDERS
         ),
         # Finds the comments of somebody who is renamed or erased.
         IndexModel([("author.id", ASCENDING)], sparse=True),
@@ -106,7 +108,7 @@ class DocumentStore:
 
     def page(self, node: Node, page: Page) -> list[Comment]:
         """Return a page of the node."""
-        return self._find(node, page, _after(node, page), _sort(node, page))
+        return self._find(node, page, ranges_after(node, page), sort_of(node, page))
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
@@ -116,7 +118,7 @@ class DocumentStore:
         """Return a comment and its descendants: an exact range of paths."""
         first, end = thread_range(root["full_slug"])
         bounds = {"$gt": page.after[-1]} if page.after else {"$gte": first}
-        return self._find(node, page, [{"full_slug": {**bounds, "$lt": end}}], _BY_THREAD)
+        return self._find(node, page, [{"full_slug": {**bounds, "$lt": end}}], BY_THREAD)
 
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
@@ -172,7 +174,7 @@ class DocumentStore:
         batch: list[Comment] = []
         # By the index of ids: no change moves a comment in it. A read by state would miss a
         # comment whose state changes meanwhile, or return it twice.
-        rows = self._comments.find(_of(node), _COMMENT).hint(_BY_ID).sort("seq", ASCENDING)
+        rows = self._comments.find(_of(node), _COMMENT).hint(BY_ID).sort("seq", ASCENDING)
         for row in rows:
             batch.append(row)
             if len(batch) == _BATCH:
@@ -217,7 +219,7 @@ class DocumentStore:
         self, node: Node, page: Page, ranges: list[Document], sort: list[tuple[str, int]]
     ) -> list[Comment]:
         """Return what the viewer may see in the ranges, merged by index in order."""
-        seen = _seen_by(page.viewer)
+        seen = seen_by(page.viewer)
         branches = [{**_of(node), **part, **state} for part in ranges for state in seen]
         # In one batch: the server's own first batch ends at 101.
         found = self._comments.find({"$or": branches}, _COMMENT, batch_size=page.limit)
@@ -225,7 +227,7 @@ class DocumentStore:
         # indexes at every call: it caches no plan for an author without pending comments.
         has_own = page.viewer.user_id is not None and not page.viewer.moderator
         if not has_own or node["counts"]["pending"] <= _FEW_PENDING:
-            found.hint(_by_state(sort))
+            found.hint(by_state(sort))
         rows = found.sort(sort).limit(page.limit)
         return list(rows)
 
@@ -264,40 +266,3 @@ def _reply_counted(number: int, invisible: int) -> list[Document]:
         counts["invisible_replies"] = {"$add": [had, invisible]}
     revived = {"$cond": [{"$eq": ["$state", "removed"]}, "deleted", "$state"]}
     return [{"$set": {**counts, "state": revived}}]
-
-
-def _seen_by(viewer: Viewer) -> list[Document]:
-    """Return one branch per state, each a range of an index."""
-    branches: list[Document] = [{"state": "visible"}, {"state": "deleted"}]
-    if viewer.moderator:
-        return [*branches, {"state": "pending"}, {"state": "hidden"}]
-    if viewer.user_id:
-        branches.append({"state": "pending", "author.id": viewer.user_id})
-    return branches
-
-
-def _by_state(sort: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the index by state that gives this order, read from either end."""
-    return [*_NODE, ("state", ASCENDING), *(sort if sort in _ORDERS else _BY_SEQ)]
-
-
-def _sort(node: Node, page: Page) -> list[tuple[str, int]]:
-    if not node["threaded"]:
-        return [("seq", ASCENDING if page.order == "oldest" else DESCENDING)]
-    return _BY_THREAD if page.order == "oldest" else _BY_NEWEST_ROOT
-
-
-def _after(node: Node, page: Page) -> list[Document]:
-    """Return the ranges after the page's position, as parts of a filter."""
-    if page.after is None:
-        return [{}]
-    if not node["threaded"]:
-        (seq,) = page.after
-        return [{"seq": {"$gt" if page.order == "oldest" else "$lt": seq}}]
-    root, full_slug = page.after
-    if page.order == "oldest":
-        return [{"full_slug": {"$gt": full_slug}}]
-    return [
-        {"root_seq": {"$lt": root}},
-        {"root_seq": root, "full_slug": {"$gt": full_slug}},
-    ]

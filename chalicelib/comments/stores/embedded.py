@@ -53,10 +53,10 @@ from chalicelib.database import Document
 _SLACK_BYTES = 256
 _ATTEMPTS = 20
 _WHOLE: Document = {"metadata": 1}
-# Enough to find a path, in a fraction of the bytes.
+# The fields that finding a path needs: a fraction of the bytes.
 _IDS: Document = {f"{array}.{name}": 1 for array in ARRAYS for name in ("id", "seq", "state")}
 _REPLY_COUNTS = ("reply_count", "invisible_replies")
-# What a write relies on at the path that it has found.
+# The fields that a write relies on at the path that it has found.
 _GUARDED = ("id", "state", "reply_count", "renderer", "edited")
 
 
@@ -297,27 +297,3 @@ def _of(node: NodeGeneration) -> Document:
 
 def _at(path: str, values: Mapping[str, Any]) -> Document:
     return {f"{path}.{name}": value for name, value in values.items()}
-
-
-def note_authors(database: Database[Document], where: Document) -> int:
-    """Note the authors of the comments of nodes that the last release wrote to.
-
-    Returns how many nodes changed.
-    """
-    noted = {"$set": {"metadata.authors": {"$setUnion": [_authors(array) for array in ARRAYS]}}}
-    kept = {"store": "embedded", "metadata.count": {"$gt": 0}, **where}
-    return nodes.NODES.of(database).update_many(kept, [noted]).modified_count
-
-
-def _authors(array: str) -> Document:
-    """Return the expression of the ids of authors in an array, nested lists made flat."""
-    ids: Document = {"$ifNull": [f"${array}.author.id", []]}
-    for _ in range(array.count(".") - 1):
-        ids = {
-            "$reduce": {
-                "input": ids,
-                "initialValue": [],
-                "in": {"$concatArrays": ["$$value", "$$this"]},
-            }
-        }
-    return ids

@@ -269,10 +269,7 @@ def _switch(runtime: Runtime, target: Node, counts: CommentCounts) -> Node:
     left_behind = {} if target["store"] == "embedded" else {"$unset": {"metadata": ""}}
     switched = nodes.NODES.of(runtime.database).find_one_and_update(
         owned(target),
-        {
-            "$set": {**served, "moving": None, "counts": counts},
-            **left_behind,
-        },
+        {"$set": {**served, "moving": None, "counts": counts}, **left_behind},
         projection=nodes.WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
     )

@@ -29,7 +29,7 @@ ROUND: tuple[StoreName, ...] = ("buckets", "embedded", "documents")
 
 
 def in_threads(count: int, work: Callable[[int], list[str]]) -> list[str]:
-    """Start `work` in so many threads at one moment; return what they all return."""
+    """Start `work` in `count` threads at one moment; return what they all return."""
     start = threading.Barrier(count)
 
     def run(number: int) -> list[str]:
@@ -76,6 +76,7 @@ def test_eight_writers_lose_nothing_and_leave_no_gap(runtime: Runtime, layout: L
     assert sum(sizes) == (total if layout.store == "buckets" else 0)
 
 
+# One scenario: its writers and its mover go on side by side.
 def test_writes_during_moves_are_never_lost(runtime: Runtime) -> None:
     """Posts, edits and deletions go on while the node goes round the stores."""
     real = real_time(runtime)
@@ -118,8 +119,9 @@ def test_writes_during_moves_are_never_lost(runtime: Runtime) -> None:
 
 def test_a_deletion_and_a_reply_at_once_never_lose_the_thread(runtime: Runtime) -> None:
     real = real_time(runtime)
-    for number, store in enumerate(("documents", "embedded") * 30):
-        layout = Layout(store, threaded=True)  # type: ignore[arg-type]
+    stores: tuple[StoreName, ...] = ("documents", "embedded")
+    for number, store in enumerate(stores * 30):
+        layout = Layout(store, threaded=True)
         discussion = Discussion.make(real, layout, f"page-{number}")
         root = discussion.post("root")["id"]
 

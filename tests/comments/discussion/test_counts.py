@@ -1,5 +1,7 @@
 """How many replies there are, for those who may not see each of them."""
 
+from typing import Any
+
 import pytest
 
 from app import create_app
@@ -85,7 +87,7 @@ def test_a_parent_whose_replies_are_all_invisible_leaves_a_tombstone(
 
 
 def some_replies(discussion: Discussion) -> str:
-    """Post a comment with three replies, two of which readers may not see; return it."""
+    """Post a comment with three replies, two of them hidden from readers; return it."""
     root = discussion.post("root")["id"]
     for state in INVISIBLE:
         discussion.set_state(discussion.post(state, root)["id"], state)
@@ -125,13 +127,13 @@ def test_a_deployment_has_the_replies_counted_that_the_last_release_stored(
 
     assert init_db({}, None)["done"] == ["comments.node: 1 marked to be compared"]
     clock.advance(minutes=15)
-    assert schedules.run_due(discussion.runtime)["counts_mended"] == 1
+    assert schedules.run_due(discussion.runtime)["counts_repaired"] == 1
 
     assert replies(discussion, root) == {None: 1, "ann": 1, "bob": 1, "mo": 3}
     assert init_db({}, None)["done"] == []
     discussion.post("another", root)
     clock.advance(minutes=15)
-    assert schedules.run_due(discussion.runtime)["counts_mended"] == 0
+    assert schedules.run_due(discussion.runtime)["counts_repaired"] == 0
 
 
 def test_a_count_that_changes_during_the_repair_is_left_to_the_next(
@@ -143,10 +145,10 @@ def test_a_count_that_changes_during_the_repair_is_left_to_the_next(
     kind = type(discussion.runtime.database[COMMENTS.name])
     update_one = kind.update_one
 
-    def after_a_post(*args: object, **kwargs: object) -> object:
+    def after_a_post(*args: Any, **kwargs: Any) -> object:
         monkeypatch.setattr(kind, "update_one", update_one)
         discussion.post("meanwhile", root)
-        return update_one(*args, **kwargs)  # type: ignore[arg-type]
+        return update_one(*args, **kwargs)
 
     monkeypatch.setattr(kind, "update_one", after_a_post)
     assert store.repair_replies(node) == 0

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from chalicelib.comments.discussion import editing
 from chalicelib.comments.errors import CommentChanged
-from chalicelib.comments.rendering import render
+from chalicelib.comments.rendering import rendered
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
 from tests.support.clock import Clock
@@ -97,7 +98,7 @@ def test_only_its_author_and_moderators_delete_a_comment(
     assert ann.delete(path(first)).code == "unknown_comment"
 
 
-def test_an_author_deletes_what_a_moderator_has_hidden_and_learns_nothing_else(
+def test_an_author_deletes_a_hidden_comment_and_learns_nothing_else(
     client: Client, ann: Client, moderator: Client
 ) -> None:
     root = post(ann)
@@ -137,7 +138,7 @@ def test_moderators_alone_set_states(client: Client, ann: Client, moderator: Cli
     assert moderator.post(f"{path(comment)}/state", state="deleted").status == 422
 
 
-def test_the_queue_holds_what_waits_and_lets_go_of_what_is_settled(
+def test_the_queue_holds_pending_comments_and_no_decided_ones(
     client: Client, ann: Client, moderator: Client, clock: Clock
 ) -> None:
     client.as_("paula", roles=["publisher"]).put("/nodes/a-page", **PAGE, moderation="before")
@@ -207,17 +208,17 @@ def test_an_approval_is_of_the_text_that_the_moderator_has_read(
     assert (reply.status, reply.json["text"]) == (200, "not what was read")
 
 
-def test_an_edit_does_not_bring_back_what_a_moderator_hides_meanwhile(
+def test_an_edit_does_not_show_a_comment_that_a_moderator_hides_meanwhile(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     discussion = Discussion.make(runtime, LAYOUTS[0], moderation="before")
     comment = discussion.post("first")
 
-    def hidden_meanwhile(text: str, *, images: bool) -> str:
+    def hidden_meanwhile(*args: Any) -> str:
         discussion.set_state(comment["id"], "hidden")
-        return render(text, images=images)
+        return rendered(*args)
 
-    monkeypatch.setattr("chalicelib.comments.discussion.editing.render", hidden_meanwhile)
+    monkeypatch.setattr(editing, "rendered", hidden_meanwhile)
     with pytest.raises(CommentChanged):
         discussion.edit(comment["id"], "second", by="ann")
 

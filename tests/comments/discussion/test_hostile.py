@@ -255,7 +255,7 @@ def test_links_say_that_they_are_not_ours() -> None:
     )
 
 
-def test_images_are_shown_only_where_a_site_allows_them() -> None:
+def test_images_are_shown_only_on_sites_that_allow_them() -> None:
     text = "![a duck](https://a.example/duck.png)"
     assert "<img" not in render(text)
     assert '<img src="https://a.example/duck.png" alt="a duck">' in render(text, images=True)

@@ -191,7 +191,7 @@ class DiscussionMachine(RuleBasedStateMachine):
 
     @contextlib.contextmanager
     def unless_deleted(self, comment: str) -> Any:
-        """Expect a refusal where the comment is deleted."""
+        """Expect a refusal if the comment is deleted."""
         entry = self.model.entry(comment)
         if entry.state != "deleted":
             yield entry

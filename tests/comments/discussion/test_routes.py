@@ -6,139 +6,15 @@ from typing import Any
 import pytest
 
 from app import create_app
-from chalicelib import limits
-from chalicelib.comments import nodes
 from chalicelib.runtime import Runtime
+from tests.comments.support.calls import post, texts
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 
 PAGE = {"title": "A page", "url": "https://blog.example/a-page"}
 
 
-@pytest.fixture
-def publisher(client: Client) -> Client:
-    return client.as_("paula", roles=["publisher"])
-
-
-@pytest.fixture
-def ann(client: Client) -> Client:
-    return client.as_("ann")
-
-
-def post(client: Client, text: str, parent: str | None = None, node: str = "a-page") -> Any:
-    reply = client.post(
-        f"/nodes/{node}/comments", text=text, **({"parent": parent} if parent else {})
-    )
-    assert reply.status == 201, reply.body
-    return reply.json
-
-
-def texts(reply: Reply) -> list[str]:
-    assert reply.status == 200, reply.body
-    return [comment["text"] for comment in reply.json["comments"]]
-
-
-def test_a_publisher_makes_a_node_and_changes_it(publisher: Client, client: Client) -> None:
-    made = publisher.put("/nodes/a-page", **PAGE)
-    changed = publisher.put("/nodes/a-page", **PAGE, locked=True)
-
-    assert (made.status, changed.status) == (201, 200)
-    assert client.get("/nodes/a-page").json == {
-        "id": "a-page",
-        "site": "default",
-        **PAGE,
-        "store": "documents",
-        "moving_to": None,
-        "threaded": True,
-        "max_depth": 10,
-        "locked": True,
-        "moderation": "after",
-        "counts": {"visible": 0},
-    }
-
-
-def test_what_a_change_leaves_out_stays(publisher: Client) -> None:
-    publisher.put("/nodes/a-page", **PAGE, threaded=False, moderation="before")
-
-    changed = publisher.put("/nodes/a-page", **PAGE, locked=True).json
-
-    assert (changed["threaded"], changed["moderation"]) == (False, "before")
-
-
-def test_the_layout_stays_once_there_are_comments(publisher: Client, ann: Client) -> None:
-    publisher.put("/nodes/a-page", **PAGE)
-    assert publisher.put("/nodes/a-page", **PAGE, threaded=False).status == 200
-    post(ann, "first")
-
-    reply = publisher.put("/nodes/a-page", **PAGE, threaded=True)
-
-    assert (reply.status, reply.code) == (409, "node_has_comments")
-
-
-def test_an_id_belongs_to_the_site_that_it_begins_with(client: Client) -> None:
-    ours = client.as_("paula", roles=["publisher"], sites=["blog"])
-    theirs = client.as_("pete", roles=["publisher"], sites=["shop"])
-    moderator = client.as_("mia", roles=["moderator"], sites=["shop"])
-    dismissed = client.as_("max", roles=["publisher", "moderator"], sites=[])
-
-    for caller in (theirs, moderator, dismissed):
-        taken = caller.put("/nodes/blog:a-page", **PAGE)
-        assert (taken.status, taken.code) == (403, "forbidden")
-        assert caller.put("/nodes/a-page", **PAGE).status == 403
-    made = ours.put("/nodes/blog:a-page", **PAGE)
-    assert (made.status, made.json["site"]) == (201, "blog")
-    assert theirs.put("/nodes/blog:a-page", **PAGE).status == 403
-    assert moderator.put("/nodes/shop:a-page", **PAGE).json["site"] == "shop"
-
-
-def test_a_percent_encoded_colon_is_a_colon(client: Client) -> None:
-    ours = client.as_("paula", roles=["publisher"], sites=["blog"])
-
-    assert ours.put("/nodes/blog%3Aa-page", **PAGE).json["id"] == "blog:a-page"
-    assert ours.put("/nodes/shop%3Aa-page", **PAGE).status == 403
-    posted = ours.post("/nodes/blog%3Aa-page/comments", text="x")
-    assert posted.headers["Location"] == f"/nodes/blog:a-page/comments/{posted.json['id']}"
-
-
-def test_a_site_in_the_body_has_to_be_the_nodes_own(client: Client) -> None:
-    ours = client.as_("paula", roles=["publisher"], sites=["blog", "shop"])
-
-    other = ours.put("/nodes/blog:a-page", **PAGE, site="shop")
-
-    assert (other.status, other.code) == (409, "site_is_fixed")
-    assert client.get("/nodes/blog:a-page").status == 404
-    assert ours.put("/nodes/blog:a-page", **PAGE, site="blog").status == 201
-    assert ours.put("/nodes/blog:a-page", **PAGE, site="shop").code == "site_is_fixed"
-
-
-def test_a_node_of_the_last_release_stays_with_the_site_that_it_was_stored_for(
-    client: Client, runtime: Runtime
-) -> None:
-    for node_id in ("a-page", "shop:a-page", "Blog:a-page", ".."):
-        nodes.insert(runtime.database, nodes.new_node(node_id, "blog"))
-        ours = client.as_("paula", roles=["publisher"], sites=["blog"])
-        moderator = client.as_("mo", roles=["moderator"], sites=["blog"])
-        theirs = client.as_("pete", roles=["publisher"], sites=["shop", "default"])
-
-        changed = ours.put(f"/nodes/{node_id}", **PAGE, moderation="before")
-        assert (changed.status, changed.json["site"]) == (200, "blog")
-        assert theirs.put(f"/nodes/{node_id}", **PAGE).status == 403
-        posted = post(client.as_("ann"), "first", node=node_id)
-        (waiting,) = moderator.get("/moderation/comments").json["comments"]
-        assert (waiting["node_id"], waiting["id"]) == (node_id, posted["id"])
-        approved = moderator.post(
-            f"/nodes/{node_id}/comments/{posted['id']}/state", state="visible"
-        )
-        assert approved.status == 200
-
-
-def test_only_publishers_and_moderators_make_nodes(client: Client, ann: Client) -> None:
-    assert client.put("/nodes/a-page", **PAGE).status == 401
-    assert ann.put("/nodes/a-page", **PAGE).status == 403
-    assert client.as_("mo", roles=["moderator"]).put("/nodes/a-page", **PAGE).status == 201
-
-
-def test_what_is_made_is_located_under_the_public_url(runtime: Runtime, token: Any) -> None:
+def test_locations_begin_with_the_public_url(runtime: Runtime, token: Any) -> None:
     public = runtime.settings.model_copy(update={"public_url": "https://x.example/api"})
     app = create_app(dataclasses.replace(runtime, settings=public))
     client = Client(app, token).as_("paula", roles=["publisher"])
@@ -254,7 +130,7 @@ def test_a_locked_node_takes_no_comments(publisher: Client, ann: Client) -> None
     assert (reply.status, reply.code) == (409, "node_locked")
 
 
-def test_unknown_things_are_404(publisher: Client, ann: Client, client: Client) -> None:
+def test_unknown_nodes_and_comments_are_404(publisher: Client, ann: Client, client: Client) -> None:
     publisher.put("/nodes/a-page", **PAGE)
 
     assert client.get("/nodes/none").code == "unknown_node"
@@ -305,70 +181,7 @@ def test_posting_needs_a_token(publisher: Client, client: Client) -> None:
     assert client.post("/nodes/a-page/comments", text="x").code == "unauthenticated"
 
 
-@pytest.fixture
-def visitor(runtime: Runtime, client: Client) -> Client:
-    """Somebody without a role, where the sites `default` and `blog` are open."""
-    settings = runtime.settings.model_copy(update={"open_nodes": ("default", "blog")})
-    app = create_app(dataclasses.replace(runtime, settings=settings))
-    return dataclasses.replace(client, app=app).as_("vic")
-
-
-def test_the_first_comment_makes_a_node_of_an_open_site(visitor: Client) -> None:
-    for node_id, site in (("new", "default"), ("blog:new", "blog")):
-        post(visitor, "first", node=node_id)
-
-        assert texts(visitor.get(f"/nodes/{node_id}/comments")) == ["first"]
-        node = visitor.get(f"/nodes/{node_id}").json
-        assert (node["title"], node["site"]) == ("", site)
-
-
-def test_nobody_makes_many_open_nodes_at_once(
-    visitor: Client, runtime: Runtime, clock: Clock
-) -> None:
-    given = {"limits": 1.0, "open_nodes": ("default",)}
-    limited = dataclasses.replace(runtime, settings=runtime.settings.model_copy(update=given))
-    vic = dataclasses.replace(visitor, app=create_app(limited))
-
-    def first(number: int) -> Reply:
-        # Slowly enough for the limit of comments.
-        clock.advance(seconds=3)
-        return vic.post(f"/nodes/new-{number}/comments", text="first")
-
-    # A minute passes meanwhile, and gives one more.
-    most = limits.OPENED.burst + 1
-    assert [first(number).status for number in range(most)] == [201] * most
-    refused = first(most)
-
-    assert (refused.status, refused.code) == (429, "too_fast")
-    assert vic.get(f"/nodes/new-{most}").status == 404
-    assert vic.post("/nodes/new-0/comments", text="a known node").status == 201
-
-
-@pytest.mark.parametrize("node_id", ["shop:new", "Blog:new", "blog:", "blog:..", ".."])
-def test_no_comment_makes_a_node_of_another_site(visitor: Client, node_id: str) -> None:
-    refused = visitor.post(f"/nodes/{node_id}/comments", text="first")
-
-    assert (refused.status, refused.code) == (404, "unknown_node")
-
-
-@pytest.mark.bounds(comments={"html_bytes": 10_000})
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        ({"text": "x", "parent": "0123456789"}, "unknown_comment"),
-        ({"text": "<" * 10_000}, "comment_too_large"),
-        ({"text": ""}, "invalid_request"),
-    ],
-)
-def test_a_comment_that_is_refused_makes_no_node(
-    visitor: Client, body: dict[str, str], code: str
-) -> None:
-    assert visitor.post("/nodes/new/comments", **body).code == code
-
-    assert visitor.get("/nodes/new").code == "unknown_node"
-
-
-def test_what_somebody_may_not_see_cannot_be_replied_to(
+def test_a_comment_that_the_caller_may_not_see_cannot_be_replied_to(
     publisher: Client, ann: Client, client: Client
 ) -> None:
     """Neither to speak under it, nor to learn that it is there."""

@@ -102,7 +102,7 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(minutes=st.sampled_from([0, 15, 60]))
     def let_the_schedule_run(self, minutes: int) -> None:
         self.clock.advance(minutes=minutes)
-        assert schedules.run_due(self.runtime)["counts_mended"] == 0
+        assert schedules.run_due(self.runtime)["counts_repaired"] == 0
 
     @invariant()
     def each_place_is_as_in_the_model(self) -> None:

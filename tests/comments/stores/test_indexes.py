@@ -145,7 +145,7 @@ def test_a_page_reads_what_it_returns(
 
 @pytest.mark.parametrize("threaded", [False, True], ids=["flat", "threaded"])
 @pytest.mark.parametrize("order", ORDERS)
-def test_where_few_wait_the_server_does_not_plan_each_range_by_itself(
+def test_if_few_are_pending_the_server_does_not_plan_each_range_by_itself(
     runtime: Runtime, *, order: Order, threaded: bool
 ) -> None:
     node = seed_node(
@@ -183,7 +183,9 @@ def test_a_thread_reads_what_it_returns(seeded: Runtime, layout: Layout) -> None
 
 
 @pytest.mark.parametrize("threaded", [False, True], ids=["flat", "threaded"])
-def test_a_thread_reads_what_it_returns_where_few_wait(runtime: Runtime, *, threaded: bool) -> None:
+def test_a_thread_reads_what_it_returns_if_few_are_pending(
+    runtime: Runtime, *, threaded: bool
+) -> None:
     node = seed_node(
         runtime, "few-pending", 200, store="documents", threaded=threaded, visible_of_ten=9
     )

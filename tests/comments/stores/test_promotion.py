@@ -1,4 +1,4 @@
-"""A move that crashes, is overtaken, or is too large for one call."""
+"""A move that is asked for, crashes, is refused, or is too large for one call."""
 
 import dataclasses
 import itertools
@@ -9,30 +9,16 @@ import pytest
 from bench.discussions import made_up
 from chalicelib.comments import nodes, schedules
 from chalicelib.comments.errors import StoreTooSmall
-from chalicelib.comments.shapes import Embedded, Node, StoreName
-from chalicelib.comments.store import Moved
-from chalicelib.comments.stores import embedded, embedded_tree, promotion, store_of
-from chalicelib.comments.stores.buckets import PAGES
-from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.comments.stores import promotion, store_of
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
+from tests.comments.support.crashes import Crash, crash_at
 from tests.comments.support.discussion import Discussion, Layout
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
 PAGE = {"title": "A page", "url": "https://blog.example/a-page"}
-
-
-class Crash(BaseException):
-    """The process ends here: nothing after it runs, not even what handles exceptions."""
-
-
-def crash_at(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    def crash(*_: object) -> Any:
-        raise Crash
-
-    monkeypatch.setattr(promotion, step, crash)
 
 
 STEPS = ["mark_for_sweep", "renewing", "_switch"]
@@ -105,51 +91,6 @@ def test_nothing_is_posted_while_a_node_moves_and_the_caller_may_retry(
     assert client.get("/nodes/a-page/comments").json["comments"] == []
 
 
-def test_a_mover_that_was_overtaken_switches_nothing(
-    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    discussion.post("first")
-    switch = promotion._switch
-
-    def overtaken(*args: Any) -> Any:
-        monkeypatch.setattr(promotion, "_switch", switch)
-        clock.advance(milliseconds=runtime.settings.lease_ms)
-        discussion.post("posted while the mover slept")
-        discussion.move("embedded")
-        return switch(*args)
-
-    monkeypatch.setattr(promotion, "_switch", overtaken)
-    with pytest.raises(Unavailable):
-        discussion.move("buckets")
-
-    assert discussion.node["store"] == "embedded"
-    assert discussion.texts() == ["first", "posted while the mover slept"]
-
-
-def test_the_sweep_removes_what_nobody_reads_any_more(
-    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    for number in range(120):
-        discussion.post(str(number))
-    discussion.move("buckets")
-    with monkeypatch.context() as patched:
-        crash_at(patched, "_switch")
-        with pytest.raises(Crash):
-            discussion.move("documents")
-    rows = runtime.database[COMMENTS.name].count_documents
-    assert (promotion.sweep(runtime), rows({})) == (0, 240)
-
-    clock.advance(hours=1)
-    promotion.sweep(runtime)
-
-    assert rows({}) == 0
-    assert runtime.database[PAGES.name].count_documents({}) == 2
-    assert len(discussion.texts()) == 120
-    assert runtime.database[promotion.GENERATIONS.name].count_documents({}) == 0
-
-
 def test_a_store_that_is_too_small_is_refused_and_nothing_changes(runtime: Runtime) -> None:
     small = dataclasses.replace(
         runtime, settings=runtime.settings.model_copy(update={"embedded_max_bytes": 4_096})
@@ -205,7 +146,7 @@ def test_a_lost_message_is_sent_again(runtime: Runtime, workers: Workers) -> Non
     assert schedules.run_due(runtime)["moves_sent"] == 0
 
 
-def test_only_a_stores_publisher_moves_a_node_and_only_where_it_fits(
+def test_only_a_sites_publisher_moves_a_node_and_only_to_a_store_that_fits(
     client: Client, runtime: Runtime
 ) -> None:
     Discussion.make(runtime, Layout("documents", threaded=True))
@@ -221,84 +162,6 @@ def test_only_a_stores_publisher_moves_a_node_and_only_where_it_fits(
         assert caller.post("/nodes/a-page/store", store="embedded").status == 403
     assert publisher.post("/nodes/none/store", store="embedded").status == 404
     assert publisher.post("/nodes/a-page/store", store="paper").status == 422
-
-
-@pytest.mark.parametrize("stores", [("embedded",), ("embedded", "documents")], ids=str)
-def test_a_post_that_was_copied_is_not_counted_twice(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, stores: tuple[StoreName, ...]
-) -> None:
-    """The node moves between a post's insert and its confirmation."""
-    discussion = Discussion.make(runtime, Layout("documents", threaded=True))
-    root = discussion.post("root")["id"]
-    count = nodes.count
-    moved: list[Node] = []
-
-    def moving_first(*args: object) -> bool:
-        if not moved:
-            moved.extend([discussion.move(store) for store in stores])
-        return count(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(nodes, "count", moving_first)
-    discussion.post("reply", root)
-
-    assert discussion.texts() == ["root", "reply"]
-    assert discussion.node["counts"]["visible"] == 2
-    assert discussion.get(root)["reply_count"] == 1
-
-
-def test_a_generation_outlives_its_lease_by_the_time_that_a_reader_may_take(
-    runtime: Runtime, clock: Clock
-) -> None:
-    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    discussion.post("first")
-    discussion.move("buckets")
-    rows = runtime.database[COMMENTS.name].count_documents
-
-    clock.advance(minutes=15, milliseconds=runtime.settings.lease_ms - 1)
-    assert (promotion.sweep(runtime), rows({})) == (0, 1)
-
-    clock.advance(milliseconds=1)
-    promotion.sweep(runtime)
-    assert rows({}) == 0
-
-
-def test_a_post_that_a_move_kept_from_being_counted_is_counted_once_the_move_is_abandoned(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    count = nodes.count
-
-    def while_a_move_begins(*args: object) -> bool:
-        monkeypatch.setattr(nodes, "count", count)
-        moving = promotion._begin(runtime, discussion.node_id, "buckets")
-        counted = count(*args)  # type: ignore[arg-type]
-        promotion.abandon(runtime, moving)
-        return counted
-
-    monkeypatch.setattr(nodes, "count", while_a_move_begins)
-    discussion.post("first")
-
-    assert discussion.node["counts"]["visible"] == 1
-    assert discussion.texts() == ["first"]
-
-
-def test_a_sweep_that_wakes_within_a_move_leaves_its_copy(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it removes by is the node, which has room for one copy alone."""
-    discussion = Discussion.make(runtime, Layout("documents", threaded=True))
-    discussion.post("first")
-    stale: Node = {**discussion.node, "store": "embedded"}
-    switch = promotion._switch
-
-    def swept_first(*args: Any) -> Any:
-        store_of(runtime, stale).drop(stale, 1_000)
-        return switch(*args)
-
-    monkeypatch.setattr(promotion, "_switch", swept_first)
-    discussion.move("embedded")
-
-    assert discussion.texts() == ["first"]
 
 
 @pytest.mark.parametrize("change", [{"threaded": False}, {"store": "embedded"}], ids=str)
@@ -334,19 +197,6 @@ def test_a_wanted_move_goes_on_after_a_crash_though_nobody_posts(
     assert (discussion.node["store"], discussion.node["wanted_store"]) == ("buckets", None)
 
 
-def test_a_node_that_leaves_the_embedded_store_holds_no_comments_any_more(
-    runtime: Runtime,
-) -> None:
-    discussion = Discussion.make(runtime, Layout("embedded", threaded=True))
-    discussion.post("first")
-
-    discussion.move("documents")
-
-    stored = nodes.NODES.of(runtime.database).find_one({"_id": discussion.node_id})
-    assert stored is not None
-    assert "metadata" not in stored
-
-
 def test_a_node_of_a_thousand_comments_fits_into_itself_and_one_more_does_not(
     runtime: Runtime,
 ) -> None:
@@ -360,72 +210,3 @@ def test_a_node_of_a_thousand_comments_fits_into_itself_and_one_more_does_not(
     for move in (promotion.request_move, lambda *_: discussion.move("embedded")):
         with pytest.raises(StoreTooSmall):
             move(runtime, discussion.node, "embedded")
-
-
-def test_a_write_is_not_confirmed_while_its_node_moves_nor_after_it_moved(runtime: Runtime) -> None:
-    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    read = discussion.node
-    moving = promotion._begin(runtime, discussion.node_id, "buckets")
-
-    assert not nodes.count(runtime.database, read, {"counts.visible": 1})
-    promotion.abandon(runtime, moving)
-    assert nodes.count(runtime.database, read, {"counts.visible": 1})
-    discussion.move("buckets")
-    assert not nodes.count(runtime.database, read, {"counts.visible": 1})
-
-
-def begun_by_another(runtime: Runtime, clock: Clock, node_id: str) -> Node:
-    """Take over a move whose mover has slept for longer than its lease."""
-    clock.advance(milliseconds=runtime.settings.lease_ms)
-    moving = promotion._begin(runtime, node_id, "embedded")
-    clock.advance(milliseconds=1)
-    return moving
-
-
-def test_a_mover_that_was_overtaken_renews_nothing(runtime: Runtime, clock: Clock) -> None:
-    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    slow = promotion._begin(runtime, discussion.node_id, "buckets")
-    other = begun_by_another(runtime, clock, discussion.node_id)
-
-    with pytest.raises(Moved):
-        list(promotion.renewing(runtime, slow, [[]]))
-
-    assert discussion.node["moving"] == other["moving"]
-
-
-def test_a_mover_that_fails_after_it_was_overtaken_ends_no_others_move(
-    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    others: list[Node] = []
-
-    def fail(*_: Any) -> Any:
-        others.append(begun_by_another(runtime, clock, discussion.node_id))
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(promotion, "_switch", fail)
-    with pytest.raises(ZeroDivisionError):
-        discussion.move("buckets")
-
-    assert discussion.node["moving"] == others[0]["moving"]
-
-
-def test_a_mover_that_was_overtaken_replaces_no_others_copy(
-    runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    discussion = Discussion.make(runtime, Layout("documents", threaded=False))
-    discussion.post("first")
-    laid_out = embedded_tree.laid_out
-
-    def overtaken(*args: Any) -> Embedded:
-        monkeypatch.setattr(embedded, "laid_out", laid_out)
-        clock.advance(milliseconds=runtime.settings.lease_ms)
-        discussion.post("posted while the mover slept")
-        discussion.move("embedded")
-        return laid_out(*args)
-
-    monkeypatch.setattr(embedded, "laid_out", overtaken)
-    with pytest.raises(Unavailable):
-        discussion.move("embedded")
-
-    assert discussion.texts() == ["first", "posted while the mover slept"]

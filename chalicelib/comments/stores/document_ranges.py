@@ -1,0 +1,52 @@
+"""The indexes of comments as documents, and the ranges of them that a page reads."""
+
+from pymongo import ASCENDING, DESCENDING
+
+from chalicelib.comments.shapes import Node
+from chalicelib.comments.store import Page, Viewer
+from chalicelib.database import Document
+
+NODE = [("node_id", ASCENDING), ("generation", ASCENDING)]
+BY_ID = [*NODE, ("id", ASCENDING)]
+BY_SEQ = [("seq", ASCENDING)]
+BY_THREAD = [("full_slug", ASCENDING)]
+_BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
+ORDERS = (BY_SEQ, BY_THREAD, _BY_NEWEST_ROOT)
+
+
+def seen_by(viewer: Viewer) -> list[Document]:
+    """Return one branch per state, each a range of an index."""
+    branches: list[Document] = [{"state": "visible"}, {"state": "deleted"}]
+    if viewer.moderator:
+        return [*branches, {"state": "pending"}, {"state": "hidden"}]
+    if viewer.user_id:
+        branches.append({"state": "pending", "author.id": viewer.user_id})
+    return branches
+
+
+def by_state(sort: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return the index by state that gives this order, read from either end."""
+    return [*NODE, ("state", ASCENDING), *(sort if sort in ORDERS else BY_SEQ)]
+
+
+def sort_of(node: Node, page: Page) -> list[tuple[str, int]]:
+    """Return the order of a page of the node."""
+    if not node["threaded"]:
+        return [("seq", ASCENDING if page.order == "oldest" else DESCENDING)]
+    return BY_THREAD if page.order == "oldest" else _BY_NEWEST_ROOT
+
+
+def ranges_after(node: Node, page: Page) -> list[Document]:
+    """Return the ranges after the page's position, as parts of a filter."""
+    if page.after is None:
+        return [{}]
+    if not node["threaded"]:
+        (seq,) = page.after
+        return [{"seq": {"$gt" if page.order == "oldest" else "$lt": seq}}]
+    root, full_slug = page.after
+    if page.order == "oldest":
+        return [{"full_slug": {"$gt": full_slug}}]
+    return [
+        {"root_seq": {"$lt": root}},
+        {"root_seq": root, "full_slug": {"$gt": full_slug}},
+    ]
