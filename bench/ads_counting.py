@@ -5,29 +5,27 @@ without a visitor asks the database for nothing and draws are made in memory, so
 floor. The queue of the beacons takes every message at once: what SQS itself takes is its own.
 """
 
-import bisect
 import dataclasses
 import itertools
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from bench import raw_changes
+from bench import ads_day
 from bench.calls import AppCalls
-from bench.case import Case, Work
+from bench.case import Case
 from bench.inventory import SITE, add_visitor, add_zone
 from bench.stage import Stage
 from chalicelib.ads.budgets import leases
 from chalicelib.ads.budgets.held_leases import HeldLeases
 from chalicelib.ads.budgets.leases import Terms
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, price_micros
-from chalicelib.ads.reports import counters, roll_ups
-from chalicelib.ads.reports import progress as reports_progress
-from chalicelib.ads.reports.counters import AdPlace, Counted
-from chalicelib.ads.tracking import beacons, counting, events, reconciliation
+from chalicelib.ads.reports.counters import AdPlace
+from chalicelib.ads.tracking import beacons, counting, events
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.tracking.tokens import Offer
+from chalicelib.ads.visitors.histories import Served
 from chalicelib.ads.visitors.profiles import PROFILES
-from chalicelib.database import Document, in_transaction
+from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
 ZONE = "counted"
@@ -36,9 +34,6 @@ PROFILES_MET = {20: (5, 4), 2_000: (50, 40), 20_000: (200, 100)}
 # More than a run counts.
 LEASED_IMPRESSIONS = 1_000_000
 DRAWS = 1_000
-PLACES = 200
-HOURS = 24
-LOADED_AT_ONCE = 10_000
 
 
 def groups(stage: Stage) -> Iterator[list[Case]]:
@@ -56,7 +51,7 @@ def groups(stage: Stage) -> Iterator[list[Case]]:
     yield [
         case
         for size in stage.sizes(10_000, 100_000, 500_000)
-        for case in _day(stage.with_database(f"day-{size}").runtime, size)
+        for case in ads_day.cases(stage.with_database(f"day-{size}").runtime, size)
     ]
 
 
@@ -88,12 +83,14 @@ class Beacons:
 
     def _next(self) -> None:
         offer = Offer(
-            decision=f"decision-{self._met}-{next(self._numbers):07}",
-            slot=0,
-            campaign_id=self._campaign["_id"],
-            ad_unit_id=self._campaign["ad_units"][0]["ad_unit_id"],
-            site_id=SITE,
-            zone_id=ZONE,
+            Served(
+                decision=f"decision-{self._met}-{next(self._numbers):07}",
+                slot=0,
+                campaign_id=self._campaign["_id"],
+                ad_unit_id=self._campaign["ad_units"][0]["ad_unit_id"],
+                site_id=SITE,
+                zone_id=ZONE,
+            ),
             visitor=self._visitor,
             price_micros=0,
             lease_id=None,
@@ -152,8 +149,7 @@ class Worker:
         self._rows = [_stored(event) for event in self._seen]
 
     def _count(self) -> None:
-        now = self._runtime.now()
-        counting.count_and_bill(self._runtime.database, self._seen, now, self._runtime.random)
+        counting.count_and_bill(self._runtime, self._seen)
 
     def _insert(self) -> None:
         self._runtime.database[events.EVENTS.name].insert_many(self._rows)
@@ -177,7 +173,7 @@ def _stored(event: AdEvent) -> Document:
     """Return an event as the worker stores it."""
     place = AdPlace(event.campaign_id, event.ad_unit_id, event.site_id, event.zone_id)
     paid = {"billed": True, "price_micros": event.price_micros, "lease_id": event.lease_id}
-    return {**_raw_event(event.decision, place, event.ts), **paid}
+    return {**ads_day.raw_event(event.decision, place, event.ts), **paid}
 
 
 def _draws(runtime: Runtime, campaign: Document, lease: int) -> Case:
@@ -199,106 +195,3 @@ def _draws(runtime: Runtime, campaign: Document, lease: int) -> Case:
         door="function",
         samples_at_most=2,
     )
-
-
-def _day(runtime: Runtime, size: int) -> Iterator[Case]:
-    """Give the roll-up and the reconciling of a day of so many events."""
-    today = runtime.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    day = today - timedelta(days=1)
-    _load_day(runtime, day, size)
-    progress = runtime.database[reports_progress.PROGRESS.name]
-    yield Case(
-        "a day rolled up",
-        lambda: roll_ups.roll_up(runtime.database, runtime.now()),
-        raw_changes.roll_up(runtime.database, day),
-        floor_is="the same three aggregations",
-        size=size,
-        unit="events",
-        items=size,
-        door="function",
-        prepare=lambda: progress.delete_many({}),
-        samples_at_most=5,
-    )
-
-    def reconcile() -> None:
-        for number in range(PLACES):
-            found = reconciliation.reconcile(runtime.database, f"bench:day-{number}", day, today)
-            assert found == []  # noqa: S101 - both were loaded alike
-
-    yield Case(
-        "a day reconciled",
-        reconcile,
-        _count_raw(runtime, day),
-        floor_is="one $group of the events",
-        size=size,
-        unit="events",
-        items=size,
-        door="function",
-        samples_at_most=1,
-    )
-
-
-def _load_day(runtime: Runtime, day: datetime, number_of_events: int) -> None:
-    """Write a day's raw events, and its reports over all shards, as the worker leaves them."""
-    collection = runtime.database[events.EVENTS.name]
-    # In the order of time, as events come.
-    slots = [(hour, number) for hour in range(HOURS) for number in range(PLACES)]
-    ends = [at * number_of_events // len(slots) for at in range(len(slots) + 1)]
-    numbers = [end - start for start, end in itertools.pairwise(ends)]
-    rows: list[Document] = []
-    for number in range(number_of_events):
-        hour, place = slots[bisect.bisect_right(ends, number) - 1]
-        at = day + timedelta(hours=hour)
-        rows.append(_raw_event(f"day-{number:08}", _place(place), at))
-        if len(rows) == LOADED_AT_ONCE:
-            collection.insert_many(rows, ordered=False)
-            rows.clear()
-    for shard in range(counters.SHARDS):
-        mine = [
-            Counted(
-                _place(place),
-                day + timedelta(hours=hour),
-                {"impressions": (numbers[at] + shard) // counters.SHARDS},
-            )
-            for at, (hour, place) in enumerate(slots)
-        ]
-        _add(runtime, mine, shard)
-
-
-def _add(runtime: Runtime, counted: list[Counted], shard: int) -> None:
-    database, now = runtime.database, runtime.now()
-    in_transaction(database, lambda session: counters.add(database, session, counted, shard, now))
-
-
-def _place(number: int) -> AdPlace:
-    return AdPlace(f"bench:day-{number}", "one", SITE, ZONE)
-
-
-def _raw_event(decision: str, place: AdPlace, ts: datetime) -> Document:
-    """Return an impression as the worker stores it, which nobody pays for."""
-    return {
-        "_id": f"{decision}:0:impression",
-        **place._asdict(),
-        "type": "impression",
-        "decision": decision,
-        "slot": 0,
-        "lease_id": None,
-        "order": None,
-        "ts": ts,
-        "is_bot": False,
-        "billed": False,
-        "price_micros": 0,
-        "revenue_micros": 0,
-        "value_micros": 0,
-    }
-
-
-def _count_raw(runtime: Runtime, day: datetime) -> Work:
-    """Return the count of a day's events by place and hour."""
-    hour = {"$dateTrunc": {"date": "$ts", "unit": "hour"}}
-    key = {"period": hour, **{name: f"${name}" for name in AdPlace._fields}}
-    pipeline: list[Document] = [
-        {"$match": {"ts": {"$gte": day, "$lt": day + timedelta(days=1)}}},
-        {"$group": {"_id": key, "impressions": {"$sum": 1}}},
-    ]
-    return lambda: list(runtime.database[events.EVENTS.name].aggregate(pipeline))

@@ -26,6 +26,19 @@ class CommentBounds:
 class AdBounds:
     """The bounds of ads."""
 
+    # Ads of compiled zones that a container keeps, 2 kB each and 9 kB at the largest: with the
+    # creatives at most half of the function's 512 MB.
+    held_ads: int = 25_000
+    # Documents over which the counts of one place and period are shared out, so that workers do
+    # not wait for each other.
+    report_shards: int = 8
+    # Rows of a report as one CSV file: 3 MB, and Lambda answers with at most 6.
+    csv_rows: int = 20_000
+    # Settlements that one run of the schedule pays.
+    paid_settlements: int = 1_000
+    # Flights that one run of the schedule ends.
+    ended_flights: int = 500
+
 
 @dataclass(frozen=True)
 class SocialBounds:

@@ -6,7 +6,7 @@ from typing import Any
 from chalice.app import Chalice, CloudWatchEvent, Rate
 
 from chalicelib.ads.billing import funds, settlements, transfers
-from chalicelib.ads.budgets import audit, exhaustion, leases
+from chalicelib.ads.budgets import audit, exhaustion, lease_ends
 from chalicelib.ads.campaigns import lifecycle, removal
 from chalicelib.ads.inventory import click_rates, refilling, repricing
 from chalicelib.ads.reports import roll_ups
@@ -32,7 +32,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def end_flights(_event: CloudWatchEvent) -> dict[str, int]:
-        return {"campaigns": lifecycle.end_flights(runtime.database, runtime.now())}
+        return {"campaigns": lifecycle.end_flights(runtime)}
 
     @app.schedule(Rate(1, Rate.HOURS))
     def reprice_zones(_event: CloudWatchEvent) -> dict[str, int]:
@@ -56,7 +56,7 @@ def tend(runtime: Runtime) -> dict[str, int]:
         **transfers.clean_up(database, now),
         "advertisers_bounded": bounded,
         "campaigns_taken_back": funds.take_back(database, now),
-        "leases_ended": leases.end_expired(database, grace, now),
+        "leases_ended": lease_ends.end_expired(database, grace, now),
         "campaigns_deleted": removal.finish(database, grace, now),
         "zones_entered": refilling.refill(database, runtime.random),
         "campaigns_refreshed": exhaustion.refresh_all(database, now),
@@ -71,7 +71,7 @@ def roll_up(runtime: Runtime) -> dict[str, int]:
 def settle(runtime: Runtime) -> dict[str, int]:
     """Pay sites and network what the days that are over have earned."""
     database, now = runtime.database, runtime.now()
-    return {**settlements.settle(database, now), "funds_counted": funds.recount(database, now)}
+    return {**settlements.settle(runtime), "funds_counted": funds.recount(database, now)}
 
 
 def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[str, Any]:

@@ -18,6 +18,6 @@ def declare(app: Chalice, runtime: Runtime) -> None:
     )
     def count_ad_events(event: SQSEvent) -> dict[str, Any]:
         def handle(batch: list[events.AdEvent]) -> None:
-            counting.count_and_bill(runtime.database, batch, runtime.now(), runtime.random)
+            counting.count_and_bill(runtime, batch)
 
         return consume_together(event.to_dict(), events.AD_EVENT, handle)

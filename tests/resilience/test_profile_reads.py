@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads.visitors import profiles
+from chalicelib.ads.visitors import profile_reader, profiles
+from chalicelib.ads.visitors.histories import VisitorProfile
 from chalicelib.runtime import Runtime
 from tests.ads.serving.support.zones import event
 from tests.resilience.replica_set import ReplicaSet
@@ -33,9 +34,9 @@ def failing(request: pytest.FixtureRequest, replica_set: ReplicaSet) -> Iterator
 def test_a_profile_is_read_again_where_the_first_try_fails(runtime: Runtime, failing: Any) -> None:
     entry: Any = {**event(START), "slot": 0}
     impression = ("x", entry)
-    profiles.record(runtime.database, "ann", profiles.VisitorProfile(), [impression], "r")
+    profiles.record(runtime.database, "ann", VisitorProfile(), [impression], "r")
     failing()
 
-    profile = profiles.read(profiles.undecoded(runtime.database), "ann", ["x"])
+    profile = profile_reader.read(profile_reader.undecoded(runtime.database), "ann", ["x"])
 
     assert set(profile.histories) == {"x"}

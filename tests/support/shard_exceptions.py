@@ -12,7 +12,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "ads.billing.funds.recount: find ad.account",
         "ads.billing.funds.take_back: find ad.account",
         "ads.billing.funds.take_back: find ad.campaign",
-        "ads.budgets.leases.end_expired: find ad.lease",
+        "ads.budgets.lease_ends.end_expired: find ad.lease",
         "ads.campaigns.removal.finish: find ad.campaign",
         "ads.billing.settlements.settle: find ad.settlement",
         "ads.billing.transfers._in_state: find ad.transfer",

@@ -22,6 +22,7 @@ from chalicelib.ads.reports.roll_ups import OVERLAP
 from chalicelib.database import Collection, Document
 from chalicelib.errors import IdempotencyKeyReused, Unavailable
 from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
 
 
 class _Day(TypedDict):
@@ -67,21 +68,21 @@ _WAITS = (
     Unavailable,
 )
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-MAX_PAID = 1_000
 # What could not be paid waits behind the others, or those of an advertiser without funds would
 # keep everybody else's from being paid.
 _TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
 
 
-def settle(database: Database[Document], now: datetime) -> dict[str, int]:
-    """Take down what the days that are over have earned, and pay what can be paid."""
-    owed = _take_down(database, now)
+def settle(runtime: Runtime) -> dict[str, int]:
+    """Record what the days that are over have earned, and pay what can be paid."""
+    database, now, limit = runtime.database, runtime.now(), runtime.bounds.ads.paid_settlements
+    owed = _record(database, now)
     found = SETTLEMENTS.of(database).find({"is_open": True}).sort(_TURNS)
-    paid = sum(_pay(database, settlement, now) for settlement in list(found.limit(MAX_PAID)))
+    paid = sum(_pay(database, settlement, now) for settlement in list(found.limit(limit)))
     return {"owed": owed, "paid": paid}
 
 
-def _take_down(database: Database[Document], now: datetime) -> int:
+def _record(database: Database[Document], now: datetime) -> int:
     """Raise what is owed to what the reports say; return how many payments that concerns."""
     operations = [
         UpdateOne(

@@ -1,8 +1,8 @@
 """Leases: parts of a campaign's budget that containers may promise from memory.
 
-Money is reserved before it is promised. Each of acquiring, settling and ending is one
-transaction (settling, the event worker's), and each is guarded by the state that it changes,
-so that any of them may be done again.
+Money is reserved before it is promised. Each of acquiring, settling and ending (`lease_ends.py`)
+is one transaction (settling, the event worker's), and each is guarded by the state that it
+changes, so that any of them may be done again.
 
 A promise that is not seen takes nothing from the lease. When a campaign has no money left to
 lease, the unspent money of its open leases is promised again (docs/decisions/0083).
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
-import pymongo
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -24,9 +23,7 @@ from chalicelib.ads.budgets.ledger import Details, Movement
 from chalicelib.ads.budgets.pacing import budget_day
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, price_micros
 from chalicelib.database import Collection, Document, in_transaction
-from chalicelib.errors import Unavailable
 from chalicelib.ids import new_id
-from chalicelib.observability.logs import log
 
 
 class StoredLease(TypedDict):
@@ -60,10 +57,6 @@ LEASES = Collection(
     ),
     shard_key={"campaign_id": 1},
 )
-# What one run ends; the next one goes on.
-MAX_ENDED = 2_000
-# What one of them may take of a run's time.
-END_TIMEOUT_SECONDS = 2
 # A page shows an ad within seconds, and the worker counts it in one or two. If after this time
 # less than one in SEEN_ONE_IN of at least MIN_PROMISED promises was counted, they go to nobody.
 UNSEEN_AFTER = timedelta(seconds=10)
@@ -88,6 +81,10 @@ class LeaseKey(NamedTuple):
 
     campaign_id: str
     lease_id: str
+
+    def query(self) -> Document:
+        """Return the query for the lease."""
+        return {"_id": self.lease_id, "campaign_id": self.campaign_id}
 
 
 class _Short(NamedTuple):
@@ -200,11 +197,11 @@ def settle(
     prices_micros: Sequence[int],
     now: datetime,
 ) -> list[bool]:
-    """Bill impressions to a lease, in order; tell of each whether the lease still covered it.
+    """Bill impressions to a lease, in order; return of each whether the lease covered it.
 
     The campaign's document is left alone: what a lease spent is added to it when it ends.
     """
-    this = {**_filter(key), "state": "open"}
+    this = {**key.query(), "state": "open"}
     lease = LEASES.of(database).find_one(this, session=session)
     billed = _covered(lease["remaining_micros"] if lease else 0, prices_micros)
     spent = sum(price for price, is_billed in zip(prices_micros, billed, strict=True) if is_billed)
@@ -220,85 +217,9 @@ def settle(
     return billed
 
 
-def end(
-    database: Database[Document],
-    key: LeaseKey,
-    now: datetime,
-    expired_by: datetime | None = None,
-) -> bool:
-    """Close a lease, return what it did not spend; tell whether it was still open.
-
-    With `expired_by`, one whose expiry was put off meanwhile stays open.
-
-    What comes back from a lease of an earlier day is not of today's money: it lowers what
-    counts as committed before the day, so that the next release takes it back.
-    """
-    over = {"expires_at": {"$lte": expired_by}} if expired_by else {}
-
-    def work(session: ClientSession) -> bool:
-        lease = LEASES.of(database).find_one_and_update(
-            {**_filter(key), "state": "open", **over},
-            {"$set": {"state": "closed", "ended_at": now}},
-            session=session,
-        )
-        if lease is None:
-            return False
-        _fold_in(database, session, lease, now)
-        return True
-
-    return in_transaction(database, work)
-
-
-def end_expired(database: Database[Document], grace: timedelta, now: datetime) -> int:
-    """End the leases whose beacons can no longer come; return how many were ended here.
-
-    One that another holds is left to the next run, so that it does not keep the others waiting.
-    """
-    expired_by = now - grace
-    expired = {"state": "open", "expires_at": {"$lte": expired_by}}
-    found = LEASES.of(database).find(expired, {"campaign_id": 1}).limit(MAX_ENDED)
-    keys = [LeaseKey(lease["campaign_id"], lease["_id"]) for lease in found]
-    return sum(_end_in_time(database, key, now, expired_by) for key in keys)
-
-
-def _end_in_time(
-    database: Database[Document], key: LeaseKey, now: datetime, expired_by: datetime
-) -> bool:
-    try:
-        with pymongo.timeout(END_TIMEOUT_SECONDS):
-            return end(database, key, now, expired_by)
-    except Unavailable:
-        log.warning("lease not ended", extra={"fields": key._asdict()})
-        return False
-
-
-def _filter(key: LeaseKey) -> Document:
-    return {"_id": key.lease_id, "campaign_id": key.campaign_id}
-
-
 def _covered(remaining_micros: int, prices_micros: Iterable[int]) -> list[bool]:
     covered = []
     for price in prices_micros:
         covered.append(price <= remaining_micros)
         remaining_micros -= price if covered[-1] else 0
     return covered
-
-
-def _fold_in(
-    database: Database[Document], session: ClientSession, lease: StoredLease, now: datetime
-) -> None:
-    """Add what a closed lease spent and has left to its campaign's balances."""
-    campaign_id, spent, left = (
-        lease["campaign_id"],
-        lease["spent_micros"],
-        lease["remaining_micros"],
-    )
-    campaigns = CAMPAIGNS.of(database)
-    before = {"_id": campaign_id, "balance.day_start": {"$gt": lease["day_start"]}}
-    lower = {"$inc": {"balance.committed_before_micros": -left}}
-    campaigns.update_one(before, lower, session=session)
-    # Settling has entered these in the ledger already.
-    folded = {"balance.leased_micros": -spent, "balance.spent_micros": spent}
-    campaigns.update_one({"_id": campaign_id}, {"$inc": folded}, session=session)
-    returned = Movement(campaign_id, "return", left, now, {"lease_id": lease["_id"]})
-    balances.move(database, session, returned)

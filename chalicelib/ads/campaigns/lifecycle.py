@@ -19,9 +19,7 @@ from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Status, StoredCampaign
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest, Problem
 from chalicelib.observability.logs import log
-
-# As many flights as one run of the schedule ends.
-MAX_ENDED = 500
+from chalicelib.runtime import Runtime
 
 
 def put(
@@ -91,15 +89,17 @@ def deactivate(database: Database[Document], campaign_id: str) -> StoredCampaign
     return in_transaction(database, work)
 
 
-def end_flights(database: Database[Document], now: datetime) -> int:
+def end_flights(runtime: Runtime) -> int:
     """End the campaigns whose flights are over; return how many were ended here.
 
     Their ads have not been served since: serving looks at the flight itself. So a run may be
     missed, and two runs at once end each campaign once.
     """
+    database, now = runtime.database, runtime.now()
     over = {"status": {"$in": exhaustion.SPENDING}, "flight.end": {"$lte": now}}
     found = CAMPAIGNS.of(database).find(over, {"_id": 1}).sort("flight.end", ASCENDING)
-    return sum(_end(database, each["_id"], now) for each in found.limit(MAX_ENDED))
+    due = found.limit(runtime.bounds.ads.ended_flights)
+    return sum(_end(database, each["_id"], now) for each in due)
 
 
 def _end(database: Database[Document], campaign_id: str, now: datetime) -> bool:

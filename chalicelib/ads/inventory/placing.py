@@ -8,7 +8,7 @@ the row with the least eCPM leaves for one that pays more. Rows without a place 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple, NotRequired
+from typing import NamedTuple, NotRequired
 
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
@@ -20,9 +20,17 @@ from chalicelib.ads.inventory.campaigns import StoredCampaign, Target
 from chalicelib.ads.inventory.click_rates import Estimate
 from chalicelib.ads.inventory.ecpm import DEFAULT_PRIOR, Prior
 from chalicelib.ads.inventory.fitting import AnyRanked, Fitted, Refused, Rules, ZoneRow
-from chalicelib.ads.inventory.rows import BriefRow, Ranked, Row, creative_type, key
+from chalicelib.ads.inventory.rows import (
+    BRIEF_ROW,
+    BriefRow,
+    BriefRows,
+    Ranked,
+    Row,
+    creative_type,
+    key,
+)
 from chalicelib.ads.inventory.waiting import ZoneKey
-from chalicelib.ads.inventory.zones import BRIEF_ROW, ZONES, BriefRows, FittedPrior, any_of, changed
+from chalicelib.ads.inventory.zones import ZONES, FittedPrior, any_of, changed
 from chalicelib.database import Document
 
 # The ids settle the order of equal eCPMs, so that one inventory has one form.
@@ -248,7 +256,7 @@ def clear(database: Database[Document], session: ClientSession, campaign_id: str
 
 def _replacement(
     campaign_id: str, entering: Sequence[ZoneRow], leaving: Sequence[Refused] = ()
-) -> list[dict[str, Any]]:
+) -> list[Document]:
     """Return the update that replaces the campaign's rows and removes those leaving, in order."""
     stays: Document = {"$ne": ["$$this.campaign_id", {"$literal": campaign_id}]}
     if leaving:

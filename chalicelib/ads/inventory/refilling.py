@@ -12,9 +12,9 @@ from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory import fitting, placing, waiting
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Target
 from chalicelib.ads.inventory.fitting import Reason, Rules, ranked, refusal
-from chalicelib.ads.inventory.rows import Ranked
+from chalicelib.ads.inventory.rows import BRIEF_ROW, BriefRows, Ranked
 from chalicelib.ads.inventory.waiting import WaitingRow, ZoneKey
-from chalicelib.ads.inventory.zones import BRIEF_ROW, ZONES, BriefRows, any_of
+from chalicelib.ads.inventory.zones import ZONES, any_of
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log

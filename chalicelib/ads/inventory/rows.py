@@ -28,10 +28,28 @@ class Row(Ranked, Placed):
 
 @final
 class BriefRow(Ranked):
-    """A row without its creative, keywords and caps (`zones.BRIEF_ROW`)."""
+    """A row without its creative, keywords and caps (`BRIEF_ROW`)."""
 
     pricing: Pricing
     creative_type: NotRequired[str]
+
+
+class BriefRows(TypedDict):
+    """A zone's rows, each in brief."""
+
+    ads: list[BriefRow]
+
+
+# A row without its creative, keywords and caps; an older one may not say of what type it is.
+BRIEF_ROW = {
+    "campaign_id": "$$this.campaign_id",
+    "ad_unit_id": "$$this.ad_unit_id",
+    "pricing": "$$this.pricing",
+    "ecpm_micros": "$$this.ecpm_micros",
+    "creative_type": {
+        "$ifNull": ["$$this.creative.type", {"$ifNull": ["$$this.creative_type", "unknown"]}]
+    },
+}
 
 
 def creative_type(row: Row | BriefRow) -> str:

@@ -17,7 +17,7 @@ from chalicelib.ads.inventory import fitting, waiting
 from chalicelib.ads.inventory.campaigns import Target
 from chalicelib.ads.inventory.fitting import MAX_ADS, Reason, Refused, Rules
 from chalicelib.ads.inventory.models import Zone
-from chalicelib.ads.inventory.rows import BriefRow, Row, creative_type
+from chalicelib.ads.inventory.rows import BRIEF_ROW, BriefRow, BriefRows, Row, creative_type
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 
@@ -69,12 +69,6 @@ class StoredZone(ServedZone, Rules):
     changes: NotRequired[Annotated[list[Change], AtMost(MAX_CHANGES)]]
 
 
-class BriefRows(TypedDict):
-    """A zone's rows, each in brief."""
-
-    ads: list[BriefRow]
-
-
 class ZoneDescription(TypedDict):
     """A zone as its publisher sees it."""
 
@@ -115,16 +109,6 @@ _DESCRIPTION = {
     "blocked_advertisers": {"$ifNull": ["$blocked_advertisers", []]},
     "version": 1,
     "ad_count": {"$size": "$ads"},
-}
-# A row without its creative, keywords and caps; an older one may not say of what type it is.
-BRIEF_ROW = {
-    "campaign_id": "$$this.campaign_id",
-    "ad_unit_id": "$$this.ad_unit_id",
-    "pricing": "$$this.pricing",
-    "ecpm_micros": "$$this.ecpm_micros",
-    "creative_type": {
-        "$ifNull": ["$$this.creative.type", {"$ifNull": ["$$this.creative_type", "unknown"]}]
-    },
 }
 _BRIEF = {"_id": 0, "ads": {"$map": {"input": "$ads", "in": BRIEF_ROW}}}
 

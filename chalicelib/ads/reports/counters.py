@@ -1,8 +1,9 @@
 """Pre-aggregated reports, as the event worker writes them: by hour with minutes, by day with hours.
 
 One document per campaign x ad unit x site x zone x period (UTC) and shard: with one document
-the workers would wait for each other, so each batch writes to one of eight, which readers add
-up. Source: "MongoDB Applied Design Patterns", ch. 4, pre-aggregated reports, hierarchical.
+the workers would wait for each other, so each batch writes to one shard of several, which
+readers add up. Source: "MongoDB Applied Design Patterns", ch. 4, hierarchical pre-aggregated
+reports.
 """
 
 from collections import Counter
@@ -17,7 +18,6 @@ from pymongo.errors import BulkWriteError
 
 from chalicelib.database import DUPLICATE_KEY, Collection, Document
 
-SHARDS = 8
 KEYS = ("campaign_id", "ad_unit_id", "site_id", "zone_id")
 # Where the value of a day's conversions in one place and shard stops: far above what any is worth,
 # and low enough that the sums over a year's days and shards stay within 64 bits.

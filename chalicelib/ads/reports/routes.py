@@ -13,9 +13,6 @@ from chalicelib.ads.reports.queries import Money, Owner, Report
 from chalicelib.http import Request, Route, reply
 from chalicelib.http.pages import Cursors
 
-# One CSV file holds at most so many rows: 3 MB, where Lambda answers with at most 6.
-MAX_CSV_ROWS = 20_000
-
 
 def declare(route: Route) -> None:
     """Declare the routes of reports."""
@@ -45,7 +42,8 @@ def _answer(request: Request, owner: tuple[Owner, str], money: Money) -> Respons
 
 def _csv(request: Request, report: Report) -> Response:
     """Answer with the whole report as a file; raises ReportTooLarge."""
-    rows, position = queries.read(request.runtime.database, report, None, MAX_CSV_ROWS)
+    runtime = request.runtime
+    rows, position = queries.read(runtime.database, report, None, runtime.bounds.ads.csv_rows)
     if position is not None:
         raise ReportTooLarge
     name = f"{report.owner_id.replace(':', '-')}-{report.by}.csv"

@@ -11,12 +11,10 @@ from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import creatives, zones
 from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.serving.compiled_zone import CompiledZone
-from chalicelib.ads.visitors import profiles
+from chalicelib.ads.visitors import profile_reader
 from chalicelib.runtime import Runtime
 
-# An ad takes 2 kB in memory, and 9 kB at its largest; a creative at most 16 KiB. So together
-# they stay below half of the function's 512 MB.
-MAX_ADS_HELD = 25_000
+# At most 16 KiB each.
 MAX_CREATIVES_HELD = 256
 
 
@@ -50,8 +48,9 @@ class ZoneCache:
 
     def __init__(self, runtime: Runtime) -> None:
         self.leases = HeldLeases(runtime)
-        self.profiles = profiles.undecoded(runtime.database)
+        self.profiles = profile_reader.undecoded(runtime.database)
         self._database = runtime.database
+        self._held_ads = runtime.bounds.ads.held_ads
         self._lifetime = timedelta(milliseconds=runtime.settings.zone_ttl_ms)
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
         self._lock = threading.Lock()
@@ -108,7 +107,7 @@ class ZoneCache:
         with self._lock:
             size = sum(held.size for held in self._held.values())
             for key in list(self._held):
-                if size <= MAX_ADS_HELD:
+                if size <= self._held_ads:
                     return
                 if key != latest:
                     size -= self._held.pop(key).size

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from chalicelib.ads.serving.compiled_zone import Ad, FrequencyCap
-from chalicelib.ads.visitors.profiles import LISTS, MAX_EVENTS, Entry, VisitorProfile
+from chalicelib.ads.visitors.histories import LISTS, MAX_EVENTS, Entry, VisitorProfile
 
 
 def refusing_cap(ad: Ad, profile: VisitorProfile, now: datetime) -> FrequencyCap | None:

@@ -99,7 +99,10 @@ class CompiledZone:
         self._showable = _Showable(0, _LAST, _FIRST)
 
     def changed(
-        self, document: ServedZone, campaigns: Collection[str] | None
+        self,
+        document: ServedZone,
+        campaigns: Collection[str] | None,
+        max_moves: int = MAX_MOVES,
     ) -> "CompiledZone | None":
         """Return the zone with the rows of these campaigns replaced by the document's.
 
@@ -118,7 +121,7 @@ class CompiledZone:
         for ad in _ads(rows):
             insort(placed, (ad, NEW), key=_rank)
         moves = _moves([old for _, old in placed])
-        if len(moves) * len(self._by_keyword) > MAX_MOVES:
+        if len(moves) * len(self._by_keyword) > max_moves:
             return None
         added = [place for place, (_, old) in enumerate(placed) if old == NEW]
         index = _index(zip(added, rows, strict=True), _moved(self._by_keyword, moves))

@@ -16,7 +16,8 @@ from chalicelib.ads.tracking import beacons
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.tracking.tokens import Offer
 from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.profiles import Entry, ProfileReader
+from chalicelib.ads.visitors.histories import Served
+from chalicelib.ads.visitors.profile_reader import ProfileReader
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.observability.logs import log
@@ -98,7 +99,7 @@ def decide(runtime: Runtime, warm: ZoneCache, asked: Asked) -> Decision:
     else:
         decision = _decide_and_record(runtime, warm, decision, asked.visitor)
     served = [_impression(decision, placement) for placement in decision.placements]
-    beacons.take_down(runtime, *served)
+    beacons.send(runtime, *served)
     return decision
 
 
@@ -160,7 +161,10 @@ def _decide_and_record(
         decided = _decide(runtime, warm, decision, read)
         # Read even where no cap asked for it: the write is bound to what was read.
         profile = read({placement.ad.advertiser for placement in decided.placements})
-        entries = [(each.ad.advertiser, _entry(decided, each)) for each in decided.placements]
+        entries = [
+            (each.ad.advertiser, _served(decided, each).entry(decided.ts))
+            for each in decided.placements
+        ]
         if profiles.record(runtime.database, visitor, profile, entries, decision.id):
             return decided
         _put_back(warm, decided)
@@ -188,12 +192,7 @@ def _pricing(decision: Decision, placement: Placement) -> Pricing:
 
 def _offer(decision: Decision, placement: Placement) -> Offer:
     return Offer(
-        decision=decision.id,
-        slot=placement.slot,
-        campaign_id=placement.ad.campaign_id,
-        ad_unit_id=placement.ad.ad_unit_id,
-        site_id=decision.zone.site_id,
-        zone_id=decision.zone.zone_id,
+        _served(decision, placement),
         visitor=decision.asked.visitor,
         price_micros=0,
         lease_id=placement.lease_id,
@@ -201,17 +200,11 @@ def _offer(decision: Decision, placement: Placement) -> Offer:
     )
 
 
-def _entry(decision: Decision, placement: Placement) -> Entry:
-    """Return the impression as it stands in the profile."""
-    return {
-        "ts": decision.ts,
-        "campaign": placement.ad.campaign,
-        "ad_unit_id": placement.ad.ad_unit_id,
-        "site_id": decision.zone.site_id,
-        "zone_id": decision.zone.zone_id,
-        "decision": decision.id,
-        "slot": placement.slot,
-    }
+def _served(decision: Decision, placement: Placement) -> Served:
+    zone, ad = decision.zone, placement.ad
+    return Served(
+        decision.id, placement.slot, ad.campaign_id, ad.ad_unit_id, zone.site_id, zone.zone_id
+    )
 
 
 def answer(runtime: Runtime, decision: Decision) -> Document:

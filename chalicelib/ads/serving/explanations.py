@@ -11,8 +11,8 @@ from chalicelib.ads.serving.caps import refusing_cap
 from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone, FrequencyCap
 from chalicelib.ads.serving.decisions import Asked, seeded
 from chalicelib.ads.serving.selection import Context, choose, explores, score
-from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.profiles import LISTS, History, VisitorProfile
+from chalicelib.ads.visitors import profile_reader
+from chalicelib.ads.visitors.histories import LISTS, History, VisitorProfile
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
@@ -58,7 +58,8 @@ def explain(runtime: Runtime, asked: Asked, replay: Replay) -> Document:
 def _profile(runtime: Runtime, asked: Asked, zone: CompiledZone) -> VisitorProfile:
     if asked.visitor is None:
         return VisitorProfile()
-    return profiles.read(profiles.undecoded(runtime.database), asked.visitor, zone.advertisers)
+    profiles = profile_reader.undecoded(runtime.database)
+    return profile_reader.read(profiles, asked.visitor, zone.advertisers)
 
 
 def as_of(profile: VisitorProfile, at: datetime, decision: str) -> VisitorProfile:

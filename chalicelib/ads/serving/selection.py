@@ -17,7 +17,8 @@ from itertools import islice
 from chalicelib.ads.inventory.keywords import MAX_KEYWORDS
 from chalicelib.ads.serving.caps import refusing_cap
 from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone, lowest
-from chalicelib.ads.visitors.profiles import FEW_ADVERTISERS, VisitorProfile
+from chalicelib.ads.visitors.histories import VisitorProfile
+from chalicelib.ads.visitors.profile_reader import FEW_ADVERTISERS
 
 # A zone of few advertisers has a profile read for all of them at once. In others it is read
 # for this many ads at first: each takes 1 to 4 us, with a full history 10, and another read 150.

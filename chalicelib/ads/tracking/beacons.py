@@ -1,16 +1,17 @@
-"""What a page and a click tell: events of signed offers, on their way to be counted."""
+"""Impression beacons and clicks: verify the signed token and enqueue the event."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from chalicelib.ads.errors import UnknownCampaign
+from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Pricing, price_micros
 from chalicelib.ads.tracking import counting, tokens
 from chalicelib.ads.tracking.bots import is_bot
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.tracking.tokens import Offer, Purpose
 from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.profiles import Entry, Met
+from chalicelib.ads.visitors.histories import Served
+from chalicelib.ads.visitors.profiles import Met
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
@@ -41,69 +42,54 @@ def urls(runtime: Runtime, offer: Offer, pricing: Pricing) -> Document:
 
 
 def record_impression(runtime: Runtime, token: str, user_agent: str | None) -> None:
-    """Take down that an ad was seen; raises InvalidToken or TokenExpired."""
-    _record(runtime, "impression", token, user_agent)
+    """Record that an ad was seen; raises InvalidToken or TokenExpired."""
+    now = runtime.now()
+    offer = tokens.verify(token, "impression", runtime.settings.signing_keys, now)
+    _record(runtime, "impression", offer, is_bot(user_agent), now)
 
 
 def record_click(runtime: Runtime, token: str, user_agent: str | None) -> str:
-    """Take down that an ad was clicked; return the URL that its campaign leads to.
+    """Record that an ad was clicked; return the URL that its campaign leads to.
 
-    Raises InvalidToken, TokenExpired, and UnknownCampaign where the ad is no more.
+    Raises InvalidToken, TokenExpired, and UnknownCampaign if the ad is no more.
     """
     now = runtime.now()
     offer = tokens.verify(token, "click", runtime.settings.signing_keys, now)
-    landing_url = _landing_url(runtime, offer)
-    _record(runtime, "click", token, user_agent)
+    landing_url = _landing_url(runtime, offer.served)
+    _record(runtime, "click", offer, is_bot(user_agent), now)
     return landing_url
 
 
-def take_down(runtime: Runtime, *happened: AdEvent) -> None:
-    """Hand events to the queue; where it refuses, do the worker's work at once."""
-    if not runtime.queues.send(*happened):
-        counting.count_and_bill(runtime.database, happened, runtime.now(), runtime.random)
+def send(runtime: Runtime, *events: AdEvent) -> None:
+    """Hand events to the queue; if it refuses them, do the worker's work at once."""
+    if not runtime.queues.send(*events):
+        counting.count_and_bill(runtime, events)
 
 
-def event_of(offer: Offer, kind: Purpose, now: datetime, **details: Any) -> AdEvent:
+def event_of(offer: Offer, kind: Purpose, now: datetime, *, is_bot: bool) -> AdEvent:
     """Return the event of an offer."""
     return AdEvent(
         type=kind,
-        decision=offer.decision,
-        slot=offer.slot,
-        campaign_id=offer.campaign_id,
-        ad_unit_id=offer.ad_unit_id,
-        site_id=offer.site_id,
-        zone_id=offer.zone_id,
+        **offer.served._asdict(),
         price_micros=offer.price_micros,
         lease_id=offer.lease_id,
         ts=now,
-        **details,
+        is_bot=is_bot,
     )
 
 
-def _record(runtime: Runtime, kind: Purpose, token: str, user_agent: str | None) -> None:
-    now = runtime.now()
-    offer = tokens.verify(token, kind, runtime.settings.signing_keys, now)
-    event = event_of(offer, kind, now, is_bot=is_bot(user_agent))
-    take_down(runtime, event)
-    if offer.visitor is not None and not event.is_bot:
-        advertiser, _, campaign = offer.campaign_id.partition(":")
-        entry: Entry = {
-            "ts": now,
-            "campaign": campaign,
-            "ad_unit_id": offer.ad_unit_id,
-            "site_id": offer.site_id,
-            "zone_id": offer.zone_id,
-            "decision": offer.decision,
-            "slot": offer.slot,
-        }
-        served_at = offer.expires_at - TOKEN_LIFETIME
-        profiles.add(runtime.database, offer.visitor, Met(advertiser, kind, entry, served_at))
+def _record(runtime: Runtime, kind: Purpose, offer: Offer, by_bot: bool, now: datetime) -> None:  # noqa: FBT001
+    send(runtime, event_of(offer, kind, now, is_bot=by_bot))
+    if offer.visitor is not None and not by_bot:
+        served, served_at = offer.served, offer.expires_at - TOKEN_LIFETIME
+        met = Met(advertiser_of(served.campaign_id), kind, served.entry(now), served_at)
+        profiles.add(runtime.database, offer.visitor, met)
 
 
-def _landing_url(runtime: Runtime, offer: Offer) -> str:
+def _landing_url(runtime: Runtime, served: Served) -> str:
     urls = {"ad_units.ad_unit_id": 1, "ad_units.creative.landing_url": 1}
-    campaign = CAMPAIGNS.of(runtime.database).find_one({"_id": offer.campaign_id}, urls)
+    campaign = CAMPAIGNS.of(runtime.database).find_one({"_id": served.campaign_id}, urls)
     for unit in campaign["ad_units"] if campaign else ():
-        if unit["ad_unit_id"] == offer.ad_unit_id:
+        if unit["ad_unit_id"] == served.ad_unit_id:
             return unit["creative"]["landing_url"]
     raise UnknownCampaign

@@ -7,13 +7,14 @@ from typing import Literal
 
 from chalicelib.ads.tracking import beacons
 from chalicelib.ads.tracking.events import AdEvent
-from chalicelib.ads.visitors import profiles
-from chalicelib.ads.visitors.profiles import LISTS, Entry, History, Met
+from chalicelib.ads.visitors import profile_reader, profiles
+from chalicelib.ads.visitors.histories import LISTS, Entry, History, served_ad
+from chalicelib.ads.visitors.profiles import Met
 from chalicelib.runtime import Runtime
 
 # What one conversion may be worth: 100,000 of the currency.
 MAX_VALUE_MICROS = 10**11
-# How long after an event a conversion is still its work; a click goes before an impression.
+# How long after an event a conversion is credited to it; a click goes before an impression.
 CREDITED: Mapping[Literal["click", "impression"], timedelta] = {
     "click": timedelta(days=30),
     "impression": timedelta(days=1),
@@ -22,7 +23,7 @@ CREDITED: Mapping[Literal["click", "impression"], timedelta] = {
 
 @dataclass(frozen=True)
 class Conversion:
-    """What an advertiser's page tells: whose visitor bought, for how much, by which order."""
+    """A conversion as an advertiser's page reports it: the visitor, the value, the order."""
 
     advertiser: str
     visitor: str
@@ -31,25 +32,21 @@ class Conversion:
 
 
 def record(runtime: Runtime, conversion: Conversion) -> bool:
-    """Credit a conversion to the visitor's last click, else last impression; tell whether to one.
+    """Credit a conversion to the visitor's last click, else last impression.
 
-    It counts once for each order; without an order, once for each ad of a decision, which is
-    credited with at most `visitors.MAX_CONVERSIONS`.
+    Return whether there was one. It counts once for each order; without an order, once for each
+    ad of a decision, which is credited with at most `profiles.MAX_CONVERSIONS`.
     """
     now = runtime.now()
     advertiser = conversion.advertiser
-    profile = profiles.read(profiles.undecoded(runtime.database), conversion.visitor, [advertiser])
+    undecoded = profile_reader.undecoded(runtime.database)
+    profile = profile_reader.read(undecoded, conversion.visitor, [advertiser])
     credited = _credited(profile.histories.get(advertiser, {}), now)
     if credited is None:
         return False
     event = AdEvent(
         type="conversion",
-        decision=credited["decision"],
-        slot=credited["slot"],
-        campaign_id=f"{advertiser}:{credited['campaign']}",
-        ad_unit_id=credited["ad_unit_id"],
-        site_id=credited["site_id"],
-        zone_id=credited["zone_id"],
+        **served_ad(advertiser, credited)._asdict(),
         price_micros=0,
         lease_id=None,
         ts=now,
@@ -60,7 +57,7 @@ def record(runtime: Runtime, conversion: Conversion) -> bool:
     met = Met(advertiser, "conversion", entry, credited["ts"])
     if not profiles.add_conversion(runtime.database, conversion.visitor, met):
         return False
-    beacons.take_down(runtime, event)
+    beacons.send(runtime, event)
     return True
 
 

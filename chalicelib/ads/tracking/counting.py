@@ -5,7 +5,6 @@ An event's id is made of what happened, so a repeat is no new event; and whateve
 the commit has done nothing.
 """
 
-import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -24,18 +23,18 @@ from chalicelib.database import DUPLICATE_KEY, Document, in_transaction
 from chalicelib.messaging import Poisoned
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import AD_EVENTS
+from chalicelib.runtime import Runtime
 
 _COUNTED_AS = {"impression": "impressions", "click": "clicks", "conversion": "conversions"}
 
 
-def count_and_bill(
-    database: Database[Document], events: Sequence[AdEvent], now: datetime, rng: random.Random
-) -> int:
+def count_and_bill(runtime: Runtime, events: Sequence[AdEvent]) -> int:
     """Count and bill the events that are new, in one transaction; return how many there were.
 
     Doing it again changes nothing. A campaign that could not pay a click leaves its zones.
     Raises Poisoned, having counted none, with the events that no document can take.
     """
+    database, now = runtime.database, runtime.now()
     shares = revenue_shares.shares_bp(database, {event.site_id for event in events})
 
     def work(session: ClientSession) -> Mapping[str, tuple[AdEvent, bool]]:
@@ -46,7 +45,7 @@ def count_and_bill(
             rows = [_stored(event, is_billed, shares) for event, is_billed in outcome.values()]
             _insert(database, session, rows, events)
             # Drawn again in each attempt: the shard that another holds is not met twice.
-            shard = rng.randrange(counters.SHARDS)
+            shard = runtime.random.randrange(runtime.bounds.ads.report_shards)
             counters.add(database, session, map(counted, rows), shard, now)
         return outcome
 

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from chalicelib import signing
 from chalicelib.ads.errors import InvalidToken, TokenExpired
+from chalicelib.ads.visitors.histories import Served
 from chalicelib.signing import TAG_BYTES
 
 Purpose = Literal["impression", "click"]
@@ -20,17 +21,13 @@ _SEALED = "~"
 
 
 class Offer(NamedTuple):
-    """One ad of a decision: what an event of it costs, out of which lease, until when.
+    """A served ad: what an event of it costs, out of which lease, until when.
 
-    A token holds the fields in this order, and the visitor sealed: pages read their tokens.
+    A token holds the fields of both in their order, and the visitor sealed: pages read their
+    tokens.
     """
 
-    decision: str
-    slot: int
-    campaign_id: str
-    ad_unit_id: str
-    site_id: str
-    zone_id: str
+    served: Served
     visitor: str | None
     price_micros: int
     lease_id: str | None
@@ -43,16 +40,17 @@ def sign(offer: Offer, purpose: Purpose, keys: Sequence[SecretStr]) -> str:
     HMAC-SHA256 over the purpose and the offer (RFC 2104). Raises Misconfigured without a key.
     """
     key = signing.signing_key(keys)
-    visitor = offer.visitor and _seal(offer.visitor, offer.decision, key)
-    *fields, expires_at = offer._replace(visitor=visitor)
-    payload = orjson.dumps([*fields, int(expires_at.timestamp())])
+    served, visitor, price_micros, lease_id, expires_at = offer
+    sealed = visitor and _seal(visitor, served.decision, key)
+    fields = [*served, sealed, price_micros, lease_id, int(expires_at.timestamp())]
+    payload = orjson.dumps(fields)
     return signing.encoded(signing.tag(_message(payload, purpose), key) + payload)
 
 
 def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetime) -> Offer:
     """Return the offer that was signed for this purpose; every key verifies.
 
-    Raises InvalidToken where it was altered, cut or made for another purpose, and
+    Raises InvalidToken if it was altered, cut or made for another purpose, and
     TokenExpired.
     """
     signed = signing.decoded(token) or b""
@@ -60,14 +58,15 @@ def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetim
     signer = signing.signer(tag, _message(payload, purpose), keys)
     if signer is None:
         raise InvalidToken
-    *fields, expiry = orjson.loads(payload)
-    offer = Offer(*[*fields, datetime.fromtimestamp(expiry, UTC)])
-    if now >= offer.expires_at:
+    *fields, sealed, price_micros, lease_id, expiry = orjson.loads(payload)
+    served, expires_at = Served(*fields), datetime.fromtimestamp(expiry, UTC)
+    if now >= expires_at:
         raise TokenExpired
-    return offer._replace(visitor=_unseal(offer.visitor, offer.decision, signer))
+    visitor = _unseal(sealed, served.decision, signer)
+    return Offer(served, visitor, price_micros, lease_id, expires_at)
 
 
-# The two tokens of an ad, and those of a decision, bear the same.
+# The two tokens of an ad, and those of a decision, have the same.
 @lru_cache(maxsize=8)
 def _seal(visitor: str, decision: str, key: SecretStr) -> str:
     """Return a visitor's id that only a holder of the key can read.

@@ -1,29 +1,27 @@
 """Trimming visitor profiles to what caps can still ask for."""
 
 from datetime import datetime
-from typing import Any
 
 from pymongo import ASCENDING
 from pymongo.database import Database
 
+from chalicelib.ads.visitors.histories import LISTS
 from chalicelib.ads.visitors.profiles import (
     DAY_MS,
     ERASURE_KEPT,
     KEPT,
     KEPT_MS,
-    LISTS,
     PROFILES,
     advertiser_count,
 )
 from chalicelib.database import Document
 
+# Profiles that one write trims, and the writes of one run.
 TRIM_BATCH = 500
-
-
 MAX_TRIM_BATCHES = 100
 
 
-def trim(database: Database[Document], now: datetime) -> int:
+def trim(database: Database[Document], now: datetime, batch: int = TRIM_BATCH) -> int:
     """Drop the events that no cap's window reaches any more; return how many profiles changed.
 
     Each profile says when its oldest event expires, so the others are not read; one of a busy
@@ -34,7 +32,7 @@ def trim(database: Database[Document], now: datetime) -> int:
     profiles.delete_many({"trim_at": {"$lte": now}, **forgotten})
     for _ in range(MAX_TRIM_BATCHES):
         due = profiles.find({"trim_at": {"$lte": now}}, {"_id": 1})
-        ids = [profile["_id"] for profile in due.sort("trim_at", ASCENDING).limit(TRIM_BATCH)]
+        ids = [profile["_id"] for profile in due.sort("trim_at", ASCENDING).limit(batch)]
         if not ids:
             break
         result = profiles.update_many(
@@ -44,7 +42,7 @@ def trim(database: Database[Document], now: datetime) -> int:
     return trimmed
 
 
-def _trimming(now: datetime) -> list[dict[str, Any]]:
+def _trimming(now: datetime) -> list[Document]:
     """Return the update that drops old events, and advertisers without events."""
     kept = {
         name: {

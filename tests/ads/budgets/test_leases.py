@@ -1,21 +1,19 @@
 """No budget is overspent: what leases take and return, and what a changed total does."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from pymongo.client_session import ClientSession
 
-from chalicelib.ads.budgets import exhaustion, leases
-from chalicelib.ads.campaigns import lifecycle
+from chalicelib.ads.budgets import exhaustion, lease_ends
 from chalicelib.ads.errors import BudgetCommitted
 from chalicelib.ads.inventory import campaigns, placing
-from chalicelib.ads.inventory.campaigns import CAMPAIGNS, StoredCampaign
+from chalicelib.ads.inventory.campaigns import StoredCampaign
 from chalicelib.database import Document
 from chalicelib.errors import ChangeTooLarge
 from chalicelib.runtime import Runtime
 from tests.ads.campaigns.test_atomicity import in_threads
-from tests.ads.support.factories import activate, advertiser, campaign_body, placed, put_campaign
+from tests.ads.support.factories import activate, advertiser, campaign_body, put_campaign
 from tests.ads.support.movements import (
     GRACE,
     PRICE,
@@ -98,11 +96,11 @@ def test_a_lease_is_ended_once_it_expired_and_its_beacons_had_their_grace(
     funded(runtime, 50)
     assert acquire(runtime)
     clock.advance(minutes=1, seconds=GRACE.total_seconds() - 1)
-    assert leases.end_expired(runtime.database, GRACE, runtime.now()) == 0
+    assert lease_ends.end_expired(runtime.database, GRACE, runtime.now()) == 0
     clock.advance(seconds=1)
 
-    assert leases.end_expired(runtime.database, GRACE, runtime.now()) == 1
-    assert leases.end_expired(runtime.database, GRACE, runtime.now()) == 0
+    assert lease_ends.end_expired(runtime.database, GRACE, runtime.now()) == 1
+    assert lease_ends.end_expired(runtime.database, GRACE, runtime.now()) == 0
 
     assert money(runtime)["available"] == 50
 
@@ -113,7 +111,7 @@ def test_runs_of_the_schedule_at_once_end_a_lease_once(runtime: Runtime, clock: 
         acquire(runtime)
     clock.advance(minutes=21)
 
-    ended = in_threads(lambda _: leases.end_expired(runtime.database, GRACE, clock()), 4)
+    ended = in_threads(lambda _: lease_ends.end_expired(runtime.database, GRACE, clock()), 4)
 
     assert sum(ended) == 10
     assert money(runtime) == {"released": 500, "available": 500, "leased": 0, "spent": 0}
@@ -123,7 +121,7 @@ def test_runs_of_the_schedule_at_once_end_a_lease_once(runtime: Runtime, clock: 
 def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_others(
     runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leases, "END_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(lease_ends, "END_TIMEOUT_SECONDS", 0.3)
     monkeypatch.setattr(exhaustion, "REFRESH_TIMEOUT_SECONDS", 0.3)
     funded(runtime, 500, daily_micros=240 * PRICE)
     assert acquire(runtime)
@@ -135,12 +133,12 @@ def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_other
         held: Document = {"$set": {"caps": []}}
         database[campaigns.CAMPAIGNS.name].update_one({"_id": SPRING}, held, session=session)
 
-        assert leases.end_expired(database, GRACE, clock()) == 0
+        assert lease_ends.end_expired(database, GRACE, clock()) == 0
         assert refresh(runtime) == 2
 
         session.abort_transaction()
     assert refresh(runtime) == 1
-    assert leases.end_expired(database, GRACE, clock()) == 1
+    assert lease_ends.end_expired(database, GRACE, clock()) == 1
     assert money(runtime)["leased"] == 0
 
 
@@ -176,92 +174,6 @@ def test_a_campaign_that_is_not_active_leases_nothing(runtime: Runtime, state: s
 
 def test_an_unknown_campaign_leases_nothing(runtime: Runtime) -> None:
     assert acquire(runtime) is None
-
-
-def test_a_campaign_is_exhausted_when_all_is_spent_and_no_lease_is_open(runtime: Runtime) -> None:
-    funded(runtime, 50)
-    lease = acquire(runtime)
-    assert lease
-    settle(runtime, lease, 50)
-    refresh(runtime)
-    assert status(runtime) == "active"
-
-    end(runtime, lease)
-    refresh(runtime)
-
-    assert (status(runtime), placed(runtime, "blog/banner")) == ("exhausted", [])
-
-
-def test_money_that_a_lease_returns_keeps_a_campaign_active(runtime: Runtime) -> None:
-    funded(runtime, 50)
-    lease = acquire(runtime)
-    assert lease
-    settle(runtime, lease, 49)
-    end(runtime, lease)
-
-    refresh(runtime)
-
-    assert (status(runtime), placed(runtime, "blog/banner")) == ("active", [SPRING])
-
-
-@pytest.fixture
-def exhausted(runtime: Runtime) -> Runtime:
-    """A campaign that has spent its 50 impressions."""
-    funded(runtime, 50)
-    lease = acquire(runtime)
-    assert lease
-    settle(runtime, lease, 50)
-    end(runtime, lease)
-    refresh(runtime)
-    return runtime
-
-
-def test_a_raised_budget_brings_an_exhausted_campaign_back(exhausted: Runtime) -> None:
-    put_campaign(exhausted, SPRING, budget={"total_micros": 51 * PRICE})
-
-    assert (status(exhausted), placed(exhausted, "blog/banner")) == ("active", [SPRING])
-    assert money(exhausted) == {"released": 51, "available": 1, "leased": 0, "spent": 50}
-
-
-@pytest.mark.parametrize(("milliseconds", "after"), [(-1, "active"), (0, "exhausted")])
-def test_money_brings_back_no_campaign_whose_flight_is_over(
-    exhausted: Runtime, clock: Clock, milliseconds: int, after: str
-) -> None:
-    campaigns_stored = exhausted.database[CAMPAIGNS.name]
-    more = {"$set": {"budget.total_micros": 60 * PRICE}}
-    stored = campaigns_stored.find_one_and_update({"_id": SPRING}, more)
-    assert stored is not None
-    clock.time = stored["flight"]["end"] + timedelta(milliseconds=milliseconds)
-
-    refresh(exhausted)
-
-    assert campaigns_stored.distinct("status", {"_id": SPRING}) == [after]
-
-
-def test_a_budget_raised_by_less_than_an_impression_does_not(exhausted: Runtime) -> None:
-    put_campaign(exhausted, SPRING, budget={"total_micros": 51 * PRICE - 1})
-
-    assert (status(exhausted), placed(exhausted, "blog/banner")) == ("exhausted", [])
-
-
-def test_an_exhausted_campaign_can_be_paused_and_activated_with_a_new_budget(
-    exhausted: Runtime,
-) -> None:
-    lifecycle.deactivate(exhausted.database, SPRING)
-    put_campaign(exhausted, SPRING, budget={"total_micros": 60 * PRICE})
-    assert (status(exhausted), placed(exhausted, "blog/banner")) == ("paused", [])
-
-    activate(exhausted, SPRING)
-
-    assert (status(exhausted), placed(exhausted, "blog/banner")) == ("active", [SPRING])
-
-
-def test_a_campaign_whose_budget_pays_no_event_is_exhausted_at_its_activation(
-    runtime: Runtime,
-) -> None:
-    funded(runtime, 1, total_micros=PRICE - 1)
-
-    assert (status(runtime), placed(runtime, "blog/banner")) == ("exhausted", [])
 
 
 def test_a_lowered_budget_takes_back_what_is_available(runtime: Runtime) -> None:

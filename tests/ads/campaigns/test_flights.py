@@ -30,7 +30,7 @@ def status(runtime: Runtime, campaign_id: str = SPRING) -> str:
 
 
 def end_flights(runtime: Runtime) -> int:
-    return lifecycle.end_flights(runtime.database, runtime.now())
+    return lifecycle.end_flights(runtime)
 
 
 def put_ending(runtime: Runtime, campaign_id: str, **after: float) -> None:
@@ -129,10 +129,8 @@ def test_drafts_and_paused_campaigns_do_not_end(ending: Runtime, clock: Clock) -
     assert (status(ending), status(ending, NAMES[1])) == ("paused", "draft")
 
 
-def test_a_run_ends_a_bounded_number(
-    ending: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lifecycle, "MAX_ENDED", 1)
+@pytest.mark.bounds(ads={"ended_flights": 1})
+def test_a_run_ends_a_bounded_number(ending: Runtime, clock: Clock) -> None:
     clock.advance(days=1)
 
     # The one that has been over for longest comes first.

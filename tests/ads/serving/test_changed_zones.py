@@ -4,14 +4,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-import pytest
 from bson import ObjectId
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.ads.inventory.rows import Row
 from chalicelib.ads.inventory.zones import ServedZone
-from chalicelib.ads.serving import compiled_zone as compiling
 from chalicelib.ads.serving.compiled_zone import CompiledZone
 from tests.ads.serving.support.zones import HOUR, cap, compiled, row, zone_document
 from tests.support.clock import START
@@ -119,14 +117,10 @@ def test_a_change_of_campaigns_unknown_takes_a_whole_compilation() -> None:
     assert compiled(row("a:x/u")).changed({**zone_document(), "version": 2}, None) is None
 
 
-def test_a_change_that_moves_too_much_takes_a_whole_compilation(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_change_that_moves_too_much_takes_a_whole_compilation() -> None:
     zone = compiled(*[row(f"b:x/u{n}", n, keywords=[f"word-{n}"]) for n in range(1, 9)])
     new = [row(f"a:x/u{n}", n, keywords=[]) for n in range(1, 9)]
     after: ServedZone = {**zone_document(*new), "version": 2}
 
-    monkeypatch.setattr(compiling, "MAX_MOVES", 64)
-    assert zone.changed(after, ["a:x"]) is not None
-    monkeypatch.setattr(compiling, "MAX_MOVES", 63)
-    assert zone.changed(after, ["a:x"]) is None
+    assert zone.changed(after, ["a:x"], max_moves=64) is not None
+    assert zone.changed(after, ["a:x"], max_moves=63) is None

@@ -10,7 +10,7 @@ from chalicelib.ads.inventory.campaigns import Pricing
 from chalicelib.ads.inventory.zones import ServedZone
 from chalicelib.ads.serving.compiled_zone import CompiledZone
 from chalicelib.ads.serving.selection import Context, by_score, choose, shuffled
-from chalicelib.ads.visitors.profiles import History, VisitorProfile
+from chalicelib.ads.visitors.histories import VisitorProfile
 from tests.ads.serving.support.zones import (
     HOUR,
     MILLISECOND,
@@ -289,10 +289,7 @@ def test_a_profile_is_asked_for_8_ads_at_first_and_more_only_if_those_are_refuse
         def read(advertisers: set[str]) -> VisitorProfile:
             asked.append(len(advertisers))
             names = [n for n in range(refused) if f"x{n}" in advertisers]
-            histories: dict[str, History] = {
-                f"x{n}": {"impressions": [event(START, str(n))]} for n in names
-            }
-            return VisitorProfile("r", histories)
+            return profile(**{f"x{n}": {"impressions": [event(START, str(n))]} for n in names})
 
         return read
 

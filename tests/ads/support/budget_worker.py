@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import SecretStr
 from pymongo.database import Database
 
-from chalicelib.ads.budgets import exhaustion, leases
+from chalicelib.ads.budgets import exhaustion, lease_ends
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.decisions import Asked, answer, decide
 from chalicelib.ads.tracking import beacons, counting, events
@@ -74,14 +74,14 @@ class Container:
         sample: list[Document] = [{"$sample": {"size": BATCH}}]
         batch = list(runtime.database[QUEUE].aggregate(sample))
         happened = [events.AD_EVENT.validate_json(message["body"]) for message in batch]
-        counting.count_and_bill(runtime.database, happened, runtime.now(), runtime.random)
+        counting.count_and_bill(runtime, happened)
         if runtime.random.random() < 0.8:
             done = {"_id": {"$in": [message["_id"] for message in batch]}}
             runtime.database[QUEUE].delete_many(done)
 
     def tend(self) -> None:
         """Run the schedules, as often as not beside another process that does."""
-        leases.end_expired(self.runtime.database, GRACE, self.runtime.now())
+        lease_ends.end_expired(self.runtime.database, GRACE, self.runtime.now())
         exhaustion.refresh_all(self.runtime.database, self.runtime.now())
 
 

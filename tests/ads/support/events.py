@@ -53,7 +53,7 @@ def click(number: int, ts: datetime, **changes: Any) -> AdEvent:
 
 
 def count(runtime: Runtime, *happened: AdEvent) -> int:
-    return counting.count_and_bill(runtime.database, happened, runtime.now(), runtime.random)
+    return counting.count_and_bill(runtime, happened)
 
 
 def stored(runtime: Runtime) -> list[Document]:

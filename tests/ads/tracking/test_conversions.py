@@ -11,7 +11,8 @@ from chalicelib.ads.visitors.profiles import MAX_CONVERSIONS
 from chalicelib.runtime import Runtime
 from tests.ads.support.events import ANN, BOB, PRICE, SPRING, Page, stored, totals
 from tests.ads.support.factories import activate, add_zones, advertiser, put_campaign
-from tests.ads.tracking.test_beacons import GOOGLEBOT, Refusing
+from tests.ads.tracking.support.pages import Refusing
+from tests.ads.tracking.test_beacons import GOOGLEBOT
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.ads.billing import settlements, transfers
-from chalicelib.ads.budgets import audit, exhaustion, leases
+from chalicelib.ads.budgets import audit, exhaustion, lease_ends, leases
 from chalicelib.ads.budgets.leases import Terms
 from chalicelib.ads.inventory import click_rates
 from chalicelib.ads.reports import roll_ups
@@ -67,17 +67,18 @@ def test_counting_and_the_movements_of_money_read_by_index(profiled: Runtime, cl
     count_events(profiled, impression(900, lease["_id"], now))
     exhaustion.refresh_all(database, now)
     audit.audit(database, SPRING)
-    leases.end_expired(database, timedelta(0), now + timedelta(hours=2))
+    lease_ends.end_expired(database, timedelta(0), now + timedelta(hours=2))
 
     assert scans(profiled) == []
 
 
 def test_the_schedules_read_by_index(profiled: Runtime, clock: Clock) -> None:
-    database, now = profiled.database, clock() + timedelta(days=1)
+    clock.advance(days=1)
+    database, now = profiled.database, clock()
 
     roll_ups.roll_up(database, now)
     click_rates.estimate(database, now)
-    settlements.settle(database, now)
+    settlements.settle(profiled)
     transfers.clean_up(database, now + timedelta(hours=1))
     reconciliation.reconcile(database, SPRING, DAY, DAY + timedelta(days=1))
 

@@ -13,17 +13,13 @@ from pydantic import SecretStr
 
 from chalicelib.ads.errors import InvalidToken, TokenExpired
 from chalicelib.ads.tracking.tokens import Offer, sign, verify
+from chalicelib.ads.visitors.histories import Served
 from chalicelib.errors import Misconfigured
 
 OLD, NEW = SecretStr("the old key of the tests"), SecretStr("the new key of the tests")
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OFFER = Offer(
-    decision="decision-0000001",
-    slot=0,
-    campaign_id="mercedes:spring",
-    ad_unit_id="one",
-    site_id="blog",
-    zone_id="banner",
+    Served("decision-0000001", 0, "mercedes:spring", "one", "blog", "banner"),
     visitor="ann",
     price_micros=250,
     lease_id="lease-0000000001",
@@ -38,10 +34,7 @@ def test_a_token_gives_back_the_offer() -> None:
 def test_a_token_fits_into_a_url_also_with_the_longest_names() -> None:
     part = "x" * 64
     longest = OFFER._replace(
-        campaign_id=f"{part}:{part}",
-        ad_unit_id=part,
-        site_id=part,
-        zone_id=part,
+        served=Served("decision-0000001", 0, f"{part}:{part}", part, part, part),
         visitor=part,
         price_micros=10**11,
     )
@@ -54,7 +47,11 @@ def test_a_token_fits_into_a_url_also_with_the_longest_names() -> None:
 
 def test_a_token_does_not_show_its_visitor() -> None:
     token = sign(OFFER, "impression", [NEW])
-    other = sign(OFFER._replace(decision="decision-0000002"), "impression", [NEW])
+    other = sign(
+        OFFER._replace(served=OFFER.served._replace(decision="decision-0000002")),
+        "impression",
+        [NEW],
+    )
 
     def sealed(token: str) -> str:
         payload = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))[32:]
@@ -71,9 +68,17 @@ def test_any_visitor_is_unsealed_again(visitor: str) -> None:
     assert verify(sign(offer, "impression", [NEW]), "impression", [NEW], NOW) == offer
 
 
+def test_a_token_holds_an_offer_as_one_flat_list() -> None:
+    token = sign(OFFER._replace(visitor=None), "impression", [NEW])
+
+    payload = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))[32:]
+    ad = b'"decision-0000001",0,"mercedes:spring","one","blog","banner"'
+    assert payload == b"[" + ad + b',null,250,"lease-0000000001",1772452800]'
+
+
 def test_a_token_of_the_last_release_is_good_for_its_event_and_for_no_profile() -> None:
-    *fields, expires_at = OFFER
-    payload = json.dumps([*fields, int(expires_at.timestamp())]).encode()
+    served, *fields, expires_at = OFFER
+    payload = json.dumps([*served, *fields, int(expires_at.timestamp())]).encode()
     message = b"ad\0impression\0" + payload
     tag = hmac.digest(NEW.get_secret_value().encode(), message, hashlib.sha256)
     token = base64.urlsafe_b64encode(tag + payload).rstrip(b"=").decode()

@@ -1,29 +1,23 @@
-import random
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from chalicelib.ads.visitors import profiles, trimming
+from chalicelib.ads.visitors import profile_reader, profiles, trimming
+from chalicelib.ads.visitors.histories import MAX_ADVERTISERS, MAX_EVENTS, VisitorProfile
+from chalicelib.ads.visitors.profile_reader import ProfileReader, undecoded
 from chalicelib.ads.visitors.profiles import (
     KEPT,
-    MAX_ADVERTISERS,
-    MAX_EVENTS,
     PROFILES,
-    Entry,
-    ProfileReader,
-    undecoded,
 )
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
 from tests.ads.serving.support.zones import MILLISECOND, event
-from tests.ads.support.events import ANN, BOB
+from tests.ads.visitors.support.profiles import add, entry, stored, times
 from tests.social.support.interleaving import Meantime
-from tests.support.clock import START, Clock
-from tests.support.http_client import Client
+from tests.support.clock import START
 
 DAY = timedelta(days=1)
 
@@ -33,36 +27,8 @@ def database(runtime: Runtime) -> Database[Document]:
     return runtime.database
 
 
-def entry(ts: datetime = START, slot: int = 0) -> Any:
-    return {**event(ts), "site_id": "blog", "zone_id": "banner", "slot": slot}
-
-
-def add(
-    database: Database[Document], *impressions: tuple[str, Entry], visitor: str = "ann"
-) -> bool:
-    """Record impressions on the profile as it is now."""
-    names = {advertiser for advertiser, _ in impressions}
-    profile = profiles.read(undecoded(database), visitor, names)
-    return profiles.record(database, visitor, profile, impressions, str(random.random()))
-
-
-def meet(database: Database[Document], ts: datetime, served_at: datetime) -> None:
-    met = profiles.Met("x", "impression", entry(ts), served_at)
-    profiles.add(database, "ann", met)
-
-
-def stored(database: Database[Document], visitor: str = "ann") -> Document:
-    found = database[PROFILES.name].find_one({"_id": visitor})
-    assert found is not None
-    return found
-
-
-def times(database: Database[Document], advertiser: str = "x") -> list[datetime]:
-    return [each["ts"] for each in stored(database)["advertisers"][advertiser]["impressions"]]
-
-
 def test_an_unknown_visitor_has_an_empty_profile(database: Database[Document]) -> None:
-    profile = profiles.read(undecoded(database), "nobody", {"x"})
+    profile = profile_reader.read(undecoded(database), "nobody", {"x"})
 
     assert (profile.revision, dict(profile.histories), profile.is_full) == (None, {}, False)
 
@@ -84,7 +50,7 @@ def test_any_advertiser_s_name_is_only_a_name(
 ) -> None:
     assert add(database, (advertiser, entry()))
 
-    histories = profiles.read(undecoded(database), "ann", {advertiser}).histories
+    histories = profile_reader.read(undecoded(database), "ann", {advertiser}).histories
     assert [each["ts"] for each in histories[advertiser]["impressions"]] == [START]
 
 
@@ -111,7 +77,7 @@ def test_a_profile_takes_200_advertisers_and_leaves_out_another(
 ) -> None:
     everyone = [(f"x{number}", entry()) for number in range(MAX_ADVERTISERS)]
     assert add(database, *everyone)
-    assert profiles.read(undecoded(database), "ann", {"x0"}).is_full
+    assert profile_reader.read(undecoded(database), "ann", {"x0"}).is_full
 
     assert add(database, ("new", entry()), ("x0", entry(START + DAY)))
 
@@ -124,14 +90,14 @@ def test_a_profile_takes_200_advertisers_and_leaves_out_another(
 def test_a_read_is_of_the_advertisers_named(database: Database[Document]) -> None:
     add(database, ("x", entry()), ("y", entry()))
 
-    assert set(profiles.read(undecoded(database), "ann", {"x", "z"}).histories) == {"x"}
+    assert set(profile_reader.read(undecoded(database), "ann", {"x", "z"}).histories) == {"x"}
 
 
 def test_a_reader_joins_what_it_reads_later_to_the_first_revision(
     database: Database[Document],
 ) -> None:
     add(database, ("x", entry()), ("y", entry()))
-    many = [f"x{number}" for number in range(profiles.FEW_ADVERTISERS + 1)]
+    many = [f"x{number}" for number in range(profile_reader.FEW_ADVERTISERS + 1)]
     reader = ProfileReader(undecoded(database), "ann", many)
     first = reader({"x"})
     add(database, ("y", entry()))
@@ -145,9 +111,9 @@ def test_a_reader_joins_what_it_reads_later_to_the_first_revision(
 
 
 def test_a_profile_that_another_has_changed_is_not_written(database: Database[Document]) -> None:
-    unknown = profiles.read(undecoded(database), "ann", {"x"})
+    unknown = profile_reader.read(undecoded(database), "ann", {"x"})
     add(database, ("x", entry()))
-    known = profiles.read(undecoded(database), "ann", {"x"})
+    known = profile_reader.read(undecoded(database), "ann", {"x"})
     add(database, ("y", entry()))
 
     for outdated in (unknown, known):
@@ -158,7 +124,7 @@ def test_a_profile_that_another_has_changed_is_not_written(database: Database[Do
 
 def test_a_profile_erased_and_made_again_is_another(database: Database[Document]) -> None:
     add(database, ("x", entry()))
-    outdated = profiles.read(undecoded(database), "ann", {"x"})
+    outdated = profile_reader.read(undecoded(database), "ann", {"x"})
     profiles.erase(database, "ann", START)
     add(database, ("x", entry()))
 
@@ -167,9 +133,9 @@ def test_a_profile_erased_and_made_again_is_another(database: Database[Document]
 
 def test_of_many_writers_that_read_the_same_one_writes(database: Database[Document]) -> None:
     for _ in range(10):
-        profile = profiles.read(undecoded(database), "ann", {"x"})
+        profile = profile_reader.read(undecoded(database), "ann", {"x"})
 
-        def write(number: int, profile: profiles.VisitorProfile = profile) -> bool:
+        def write(number: int, profile: VisitorProfile = profile) -> bool:
             return profiles.record(database, "ann", profile, [("x", entry())], f"r{number}")
 
         with ThreadPoolExecutor(4) as pool:
@@ -225,13 +191,12 @@ def test_a_profile_is_trimmed_once_a_day_at_most_and_rests_when_empty(
 
 
 def test_trimming_goes_through_more_profiles_than_a_batch_holds(
-    database: Database[Document], monkeypatch: pytest.MonkeyPatch
+    database: Database[Document],
 ) -> None:
-    monkeypatch.setattr(trimming, "TRIM_BATCH", 2)
     for number in range(5):
         add(database, ("x", entry()), visitor=f"ann-{number}")
 
-    assert trimming.trim(database, START + KEPT) == 5
+    assert trimming.trim(database, START + KEPT, batch=2) == 5
 
 
 def test_two_trimmings_and_a_writer_at_once_lose_nothing(database: Database[Document]) -> None:
@@ -261,98 +226,6 @@ def test_profiles_leave_by_themselves_90_days_after_the_last_visit(
     ]
 
     assert index["expireAfterSeconds"] == 90 * 86_400
-
-
-def test_an_admin_erases_a_visitor(client: Client, database: Database[Document]) -> None:
-    add(database, ("x", entry()))
-    admin = client.as_("root", roles=["admin"])
-
-    assert admin.delete("/visitors/ann").status == 204
-    assert stored(database)["advertisers"] == {}
-    assert admin.delete("/visitors/ann").status == 204
-
-
-@pytest.mark.parametrize("path", ["/visitors/me", f"/visitors/{ANN}"])
-def test_visitors_erase_themselves_by_their_cookie(
-    client: Client, database: Database[Document], path: str
-) -> None:
-    add(database, ("x", entry()))
-
-    reply = client.request("DELETE", path, headers={"Cookie": f"plaza_visitor={ANN}"})
-
-    assert reply.status == 204
-    assert reply.headers["Set-Cookie"].startswith("plaza_visitor=; Max-Age=0;")
-    assert stored(database)["advertisers"] == {}
-
-
-def test_a_site_erases_whom_it_holds_the_value_of(
-    client: Client, database: Database[Document]
-) -> None:
-    add(database, ("x", entry()))
-
-    reply = client.delete(f"/visitors/{ANN}")
-
-    assert (reply.status, reply.headers.get("Set-Cookie")) == (204, None)
-    assert stored(database)["advertisers"] == {}
-
-
-def test_whoever_knows_an_id_erases_nobody(client: Client, database: Database[Document]) -> None:
-    add(database, ("x", entry()))
-    forged = ANN[:-1] + ("A" if ANN[-1] != "A" else "B")
-
-    def delete(caller: Client, visitor: str = "ann", cookie: str = "plaza_visitor=ann") -> str:
-        return caller.request("DELETE", f"/visitors/{visitor}", headers={"Cookie": cookie}).code
-
-    assert delete(client) == "unauthenticated"
-    assert delete(client, forged, f"plaza_visitor={forged}") == "unauthenticated"
-    assert delete(client, "me") == "unauthenticated"
-    assert delete(client, cookie=f"plaza_visitor={BOB}") == "unauthenticated"
-    assert delete(client.as_("ann")) == "forbidden"
-    assert client.delete("/visitors/$ne").code == "invalid_request"
-    assert client.delete("/visitors/a.b").code == "invalid_request"
-    assert stored(database)["advertisers"]
-
-
-def test_an_event_of_an_ad_served_before_an_erasure_makes_no_profile(
-    database: Database[Document],
-) -> None:
-    profiles.erase(database, "ann", START)
-
-    meet(database, START + DAY, served_at=START)
-    assert stored(database)["advertisers"] == {}
-
-    meet(database, START + DAY, served_at=START + MILLISECOND)
-    assert times(database) == [START + DAY]
-
-
-def test_the_time_of_an_erasure_is_kept_for_a_day(database: Database[Document]) -> None:
-    profiles.erase(database, "ann", START)
-
-    trimming.trim(database, START + DAY - MILLISECOND)
-    assert stored(database)
-    trimming.trim(database, START + DAY)
-    assert database[PROFILES.name].count_documents({}) == 0
-
-
-def test_whoever_returns_after_an_erasure_keeps_the_new_profile(
-    database: Database[Document],
-) -> None:
-    profiles.erase(database, "ann", START)
-    meet(database, START + MILLISECOND, served_at=START + MILLISECOND)
-
-    trimming.trim(database, START + DAY)
-
-    assert times(database) == [START + MILLISECOND]
-
-
-def test_a_profile_can_be_written_again_after_an_erasure(
-    database: Database[Document], clock: Clock
-) -> None:
-    add(database, ("x", entry()))
-    profiles.erase(database, "ann", START)
-
-    assert add(database, ("x", entry(clock())))
-    assert len(times(database)) == 1
 
 
 def test_an_event_finds_the_profile_that_another_makes_at_the_same_time(

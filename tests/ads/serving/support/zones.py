@@ -15,7 +15,7 @@ from chalicelib.ads.inventory.rows import Row
 from chalicelib.ads.inventory.zones import ServedZone
 from chalicelib.ads.serving.compiled_zone import CompiledZone
 from chalicelib.ads.serving.selection import Context, choose
-from chalicelib.ads.visitors.profiles import (
+from chalicelib.ads.visitors.histories import (
     LISTS,
     MAX_ADVERTISERS,
     MAX_EVENTS,

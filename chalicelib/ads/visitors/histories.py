@@ -1,0 +1,91 @@
+"""What a visitor has met: the events of served ads, by advertiser, in lists with bounds."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Literal, NamedTuple, NotRequired, TypedDict
+
+MAX_EVENTS = 100
+MAX_ADVERTISERS = 200
+Kind = Literal["impression", "click", "conversion"]
+# The list of a history for each kind of event.
+LISTS: Mapping[Kind, Literal["impressions", "clicks", "conversions"]] = {
+    "impression": "impressions",
+    "click": "clicks",
+    "conversion": "conversions",
+}
+
+
+class Entry(TypedDict):
+    """An event of one of the advertiser's ads; a conversion's `count` is what the ad was credited.
+
+    `campaign` is the campaign's id without its advertiser.
+    """
+
+    ts: datetime
+    campaign: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+    decision: str
+    slot: int
+    count: NotRequired[int]
+
+
+class History(TypedDict, total=False):
+    """What a visitor has met of one advertiser: lists in the order of time."""
+
+    impressions: list[Entry]
+    clicks: list[Entry]
+    conversions: list[Entry]
+
+
+class Served(NamedTuple):
+    """An ad of a decision, and where it was served; tokens hold the fields in this order."""
+
+    decision: str
+    slot: int
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+
+    def entry(self, ts: datetime) -> Entry:
+        """Return an event of the ad as the history of its advertiser holds it."""
+        return {
+            "ts": ts,
+            "campaign": self.campaign_id.partition(":")[2],
+            "ad_unit_id": self.ad_unit_id,
+            "site_id": self.site_id,
+            "zone_id": self.zone_id,
+            "decision": self.decision,
+            "slot": self.slot,
+        }
+
+
+def served_ad(advertiser: str, entry: Entry) -> Served:
+    """Return the ad that an entry in an advertiser's history is of."""
+    return Served(
+        entry["decision"],
+        entry["slot"],
+        f"{advertiser}:{entry['campaign']}",
+        entry["ad_unit_id"],
+        entry["site_id"],
+        entry["zone_id"],
+    )
+
+
+class VisitorProfile(NamedTuple):
+    """What one visitor has met of some advertisers; one never seen has no revision.
+
+    The histories may be raw BSON, which reads like the shape.
+    """
+
+    revision: str | None = None
+    histories: Mapping[str, History] = MappingProxyType({})
+    advertiser_count: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether another advertiser's events would find no place."""
+        return self.advertiser_count >= MAX_ADVERTISERS

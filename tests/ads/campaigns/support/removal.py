@@ -1,0 +1,5 @@
+"""Deletions of campaigns, and where they die."""
+
+
+class Crash(Exception):
+    """The process dies here."""
