@@ -32,7 +32,7 @@ SETTLEMENT = "settlement/"
 MAX_PENDING = 100
 
 
-# What of an account's funds its campaigns have left; all of it, without a credit line.
+# How much of an account's funds its campaigns have left; all, without a credit line.
 _UNCOMMITTED = {
     "$subtract": [
         {"$add": ["$balance_micros", {"$ifNull": ["$credit_micros", 0]}]},
@@ -153,7 +153,7 @@ def release_hold(database: Database[Document], transfer: Attempt) -> None:
 
 
 def credit(database: Database[Document], transfer: Attempt) -> None:
-    """Add a transfer's amount to its target, where it was announced and has not yet come."""
+    """Add a transfer's amount to its target, if it was announced and has not yet come."""
     _take_pending(database, transfer["target"], transfer, transfer["amount_micros"])
 
 

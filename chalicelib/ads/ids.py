@@ -14,7 +14,7 @@ _PART = "[a-z0-9_-]{1,64}"
 PartId = Annotated[str, StringConstraints(pattern=f"^{_PART}$")]
 
 
-# What stands in the place of a site in the paths of beacons, clicks and conversions.
+# Path segments that are no sites: those of beacons, clicks and conversions.
 RESERVED_SITES = frozenset({"events", "click", "conversions"})
 
 

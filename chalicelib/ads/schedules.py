@@ -20,7 +20,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def tend_ads(_event: CloudWatchEvent) -> dict[str, int]:
-        return tend(runtime)
+        return run_minute(runtime)
 
     @app.schedule(Rate(5, Rate.MINUTES))
     def roll_reports_up(_event: CloudWatchEvent) -> dict[str, int]:
@@ -44,7 +44,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
         return {"profiles": trimming.trim(runtime.database, runtime.now())}
 
 
-def tend(runtime: Runtime) -> dict[str, int]:
+def run_minute(runtime: Runtime) -> dict[str, int]:
     """Finish transfers, leases and deletions, refill zones, release budgets; count them.
 
     The budgets last: there are as many as campaigns, and a run's time may not suffice for them.

@@ -57,6 +57,6 @@ def test_money_on_its_way_arrives_whatever_becomes_of_the_campaigns(
     monkeypatch.setattr(exhaustion, "refresh_all", fails)
 
     with pytest.raises(Unavailable):
-        schedules.tend(runtime)
+        schedules.run_minute(runtime)
 
     assert accounts.get(runtime.database, "advertiser:mercedes")["balance_micros"] == 500

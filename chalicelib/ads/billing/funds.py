@@ -33,7 +33,7 @@ class _Total(TypedDict):
 
 _SPENDING = {"status": {"$in": ["active", "exhausted"]}}
 _AT_REST = {"status": {"$in": ["draft", "paused", "ended"]}}
-# What one run takes back.
+# Campaigns whose money one run takes back.
 MAX_TAKEN_BACK = 1_000
 
 

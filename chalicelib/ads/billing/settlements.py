@@ -1,8 +1,8 @@
 """Daily settlement: what a day's events earned moves from advertisers to sites and the network.
 
-What is owed for a day stands in `ad.settlement` before it is paid, so that a run may die, be
-missed or come twice: it is only ever raised to what the reports say, and each payment is a
-transfer that is named for what was paid before it.
+What is owed for a day is stored in `ad.settlement` before it is paid, so that a run may die, be
+missed or come twice. The amount owed only grows. A payment's transfer id contains the amount
+already paid, so a repeat changes nothing.
 """
 
 from collections.abc import Iterator
@@ -40,9 +40,9 @@ class _DaySum(TypedDict):
 
 
 class Settlement(TypedDict):
-    """What is owed for a day of a campaign on a site, and what of it was paid.
+    """What is owed for a day of a campaign on a site, and how much of it was paid.
 
-    `tried_at` says when it last could not be.
+    `tried_at` is the time of the last payment that failed.
     """
 
     _id: str
@@ -68,8 +68,8 @@ _WAITS = (
     Unavailable,
 )
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
-# What could not be paid waits behind the others, or those of an advertiser without funds would
-# keep everybody else's from being paid.
+# A settlement that could not be paid goes behind the others, or those of an advertiser without
+# funds would keep all others from being paid.
 _TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
 
 
@@ -143,7 +143,7 @@ def _pay(database: Database[Document], settlement: Settlement, now: datetime) ->
     payer, payee, paid = settlement["payer"], settlement["payee"], settlement["paid_micros"]
     transfer_id = f"{accounts.SETTLEMENT}{settlement['_id']}/{paid}"
     started = TRANSFERS.of(database).find_one({"_id": transfer_id})
-    # A payment that a dead run has begun is finished as it was begun; the rest comes next.
+    # A payment that an earlier run began is finished with its amount; the rest comes next.
     amount = started["amount_micros"] if started else settlement["owed_micros"] - paid
     for account_id in (payer, payee):
         accounts.open_account(database, account_id, now)

@@ -6,9 +6,9 @@ repeated. Source: "MongoDB Applied Design Patterns", ch. 3, compensation:
     new ──commit──▶ committed ──retire──▶ retired
      └──abandon──▶ rollback ──roll back──▶ rolled_back ──a new attempt──▶ new
 
-Only the one who started an attempt prepares it, so nothing is prepared once it is committed.
+Only the caller who started an attempt prepares it, so nothing is prepared once it is committed.
 A preparer that wakes up after its attempt was abandoned finds it so when it commits and takes
-its marks back; where it dies before that, `clean_up` finds the marks in the accounts.
+its marks back; if it dies before that, `clean_up` finds the marks in the accounts.
 """
 
 from dataclasses import dataclass
@@ -43,11 +43,11 @@ TRANSFERS = Collection(
         IndexModel([("source", ASCENDING), ("_id", ASCENDING)]),
     ),
 )
-# Longer than a function may run, so that what is abandoned has rarely anyone at work on it.
+# Longer than a function may run, so that an abandoned attempt rarely has a caller still at it.
 PREPARE_TIMEOUT = timedelta(seconds=60)
-# How often a debit is tried while others change the same account.
+# Tries of a debit while others change the same account.
 _DEBITS = 5
-# What one run of the clean-up takes on of each kind.
+# Transfers of each state that one run of the clean-up handles.
 MAX_CLEANED = 1_000
 
 
@@ -65,9 +65,9 @@ def transfer(
 ) -> Transfer:
     """Move an amount, once for each id, and return the transfer in its last state.
 
-    Raises IdempotencyKeyReused where the id stands for another movement, TransferInProgress
-    where another call is at it, InsufficientFunds and TooManyTransfers (nothing has moved; the
-    same id may be tried again), and Unavailable when it took so long that it was rolled back.
+    Raises IdempotencyKeyReused if the id names another payment, TransferInProgress if another
+    call is working on it, InsufficientFunds and TooManyTransfers (nothing has moved; the same id
+    may be tried again), and Unavailable if it took so long that it was rolled back.
     """
     attempt = _start(database, transfer_id, payment, now)
     if attempt["state"] == "retired":
@@ -106,7 +106,7 @@ def _debit(database: Database[Document], attempt: Attempt) -> Problem | None:
             break
         if len(source["pending"]) >= accounts.MAX_PENDING:
             return TooManyTransfers("Too many transfers of this account are under way")
-    # Whenever it was looked at there was room for a transfer: it was money that was lacking.
+    # There was room for a transfer at every look, so money was lacking.
     return InsufficientFunds()
 
 
@@ -119,22 +119,22 @@ def commit(database: Database[Document], attempt: Attempt) -> None:
 
 
 def retire(database: Database[Document], attempt: Attempt) -> None:
-    """Bring a committed transfer to its end: the target is credited, both marks go."""
+    """Finish a committed transfer: credit the target, remove both marks."""
     accounts.release_hold(database, attempt)
     accounts.credit(database, attempt)
     _change_state(database, attempt, "committed", "retired")
 
 
 def roll_back(database: Database[Document], attempt: Attempt) -> None:
-    """Bring an abandoned transfer to its end: the source has its amount again."""
+    """Finish an abandoned transfer: give the source its amount back, remove both marks."""
     accounts.undo(database, attempt)
     _change_state(database, attempt, "rollback", "rolled_back")
 
 
 def clean_up(database: Database[Document], now: datetime) -> dict[str, int]:
-    """Finish what others have left: retire the committed, roll back the timed-out.
+    """Finish transfers whose caller is gone: retire the committed, roll back the timed-out.
 
-    Safe to run beside transfers under way and beside itself; returns what was done.
+    Safe to run beside transfers under way and beside itself; returns how many of each.
     """
     committed = _in_state(database, "committed")
     for attempt in committed:

@@ -19,7 +19,7 @@ def charge(
     prices_micros: Sequence[int],
     now: datetime,
 ) -> list[bool]:
-    """Bill clicks to what a campaign has available, in order; tell of each whether it sufficed.
+    """Bill clicks to what a campaign has available, in order; return of each whether it sufficed.
 
     A CPC campaign takes no leases: at a click rate of 1%, a lease held for each impression
     would refuse most decisions.

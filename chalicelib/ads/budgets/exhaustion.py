@@ -34,9 +34,9 @@ REFRESH_TIMEOUT_SECONDS = 2
 def refresh_all(database: Database[Document], now: datetime) -> int:
     """Refresh every campaign that it would change; return how many there were.
 
-    One that another holds is left to the next run, so that it does not keep the others waiting.
-    The exhausted come first: nobody but this brings them back, while a lease or a click brings
-    an active one up to date.
+    A locked campaign is skipped until the next run, so that it does not keep the others waiting.
+    Exhausted campaigns go first: only this job reactivates them, while a lease or a click updates
+    the balances of an active one.
     """
     found = (
         CAMPAIGNS.read_as(CampaignMoney, database).find(_SPENDING, MONEY).sort("status", DESCENDING)
@@ -49,10 +49,10 @@ def refresh_all(database: Database[Document], now: datetime) -> int:
 
 
 def refresh(database: Database[Document], campaign_id: str, now: datetime) -> None:
-    """Release what is due; take a campaign without money out of its zones, or bring it back.
+    """Release what is due; take a campaign without money out of its zones, or put it back.
 
-    Its rows that find no place wait for one, as after an activation. A campaign that cannot be
-    changed now is logged, and waits for the next time.
+    Rows without a place wait for one, as after an activation. A campaign that cannot be changed
+    now is logged and left to the next run.
     """
 
     def work(session: ClientSession) -> None:
@@ -78,7 +78,7 @@ def refresh(database: Database[Document], campaign_id: str, now: datetime) -> No
 def follow(
     database: Database[Document], session: ClientSession, campaign: StoredCampaign, now: datetime
 ) -> StoredCampaign:
-    """Bring a campaign's balances in line with its budget; return it as it is then.
+    """Update a campaign's balances and status to its budget; return the campaign as it is then.
 
     An active one without money becomes exhausted, and an exhausted one with money active; the
     zones are the caller's. An exhausted one says in `exhausted_by` what it lacks. Raises

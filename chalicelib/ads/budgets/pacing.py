@@ -51,7 +51,7 @@ def releasable_micros(campaign: Schedule, spent_before_micros: int, now: datetim
     """Return how much may have been released by now, given what was spent before the day.
 
     `even` releases in proportion to the time elapsed, `asap` at once: of the day's budget
-    where there is one, else of the total. Never more than the total.
+    if there is one, else of the total. Never more than the total.
     """
     budget = campaign["budget"]
     total, daily = budget["total_micros"], budget["daily_micros"]

@@ -28,8 +28,8 @@ def put(
     """Create a draft or change a campaign; return it, and whether it is new.
 
     The zones of an active campaign follow. An active one whose new flight is over has ended,
-    and an ended one with a new flight waits, paused, to be activated. A raised budget brings an
-    exhausted one back. Raises InvalidRequest for targets that name no zone, and BudgetCommitted
+    and an ended one with a new flight waits, paused, to be activated. A raised budget reactivates
+    an exhausted one. Raises InvalidRequest for targets that name no zone, and BudgetCommitted
     for a budget below what is spent or leased, and CampaignDeleted.
     """
     definition = campaign.model_dump()
@@ -169,7 +169,7 @@ def _place_or_clear(
     before: StoredCampaign | None,
     after: StoredCampaign,
 ) -> None:
-    """Let the zones follow a campaign that was `before`; those with the same ads stay alone."""
+    """Update the zones to a changed campaign; zones with the same ads are left alone."""
     was_active = before is not None and before["status"] == "active"
     if after["status"] == "active":
         same = was_active and before is not None and placing.rows(before) == placing.rows(after)

@@ -73,7 +73,7 @@ class Pricing(Input):
 
 
 class Budget(Input):
-    """What a campaign may spend: in all and, where stated, in a day of its time zone."""
+    """What a campaign may spend: in all and, if stated, in a day of its time zone."""
 
     total_micros: Micros
     daily_micros: Micros | None = None
@@ -96,7 +96,7 @@ class Budget(Input):
 
 
 class Cap(Input):
-    """How often one visitor may meet an ad, a campaign or an advertiser within a window."""
+    """How often one visitor may see or click an ad, a campaign or an advertiser within a window."""
 
     scope: Literal["ad", "campaign", "advertiser"]
     event: Literal["impression", "click"]

@@ -6,7 +6,7 @@ The mark, the rows and the large creatives change in one transaction. What is `d
 for what it promised: impressions out of open leases, and clicks, as if it were paused. The sweep
 finishes it once, however often it runs: what is left of the budget is taken back, and the document
 keeps no more than its money. That document stays for good, and so do ledger, reports, events and
-settlements: they say where money went. They bear the campaign's id, so it is never made again.
+settlements: they say where money went. They have the campaign's id, so it is never made again.
 Only a draft, which none of them knows, is deleted without a trace.
 """
 
@@ -24,7 +24,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 
-# What one run finishes, and what one campaign may take of its time.
+# Deletions that one run finishes, and what one campaign may take of its time.
 MAX_FINISHED = 500
 FINISH_TIMEOUT_SECONDS = 2
 

@@ -37,8 +37,8 @@ def ecpm_micros(
     """Return the eCPM in whole micros: a CPM ad's bid, or CPC x CTR x 1000.
 
     The CTR is (clicks + a) / (impressions + a + b), the mean of the Beta posterior; an ad
-    that was never shown stands at the prior's mean, so it neither starves nor jumps at one
-    lucky click. Sources: "MongoDB Applied Design Patterns", ch. 7, for the eCPM; Gelman et
+    that was never shown has the prior's mean, so it neither starves nor jumps at one lucky
+    click. Sources: "MongoDB Applied Design Patterns", ch. 7, for the eCPM; Gelman et
     al., "Bayesian Data Analysis", section 2.4, for the posterior.
     """
     bid = pricing["bid_micros"]
@@ -52,7 +52,7 @@ def fit_prior(counts: Collection[ClickCounts]) -> Prior:
     """Return the Beta prior of a zone, from its ads' counts by the method of moments.
 
     With n impressions and rate r of each of k ads, N in all and the mean rate p, the rates'
-    spread S = sum n (r - p)^2 is as large as chance alone makes it where the correlation
+    spread S = sum n (r - p)^2 is as large as chance alone makes it if the correlation
     c = (S / (p (1 - p)) - (k - 1)) / (N - sum n^2 / N - (k - 1)) is 0; the prior weighs
     1 / c - 1 impressions. Source: J. C. Kleinman, "Proportions with Extraneous Variance",
     JASA 68 (1973), with weights n. Too few counts, or none with a click, give DEFAULT_PRIOR.
@@ -70,7 +70,7 @@ def fit_prior(counts: Collection[ClickCounts]) -> Prior:
 
 
 def _prior_weight(shown: Collection[ClickCounts], mean: float) -> float:
-    """Return the a + b that the spread of the rates speaks for."""
+    """Return the a + b that the spread of the rates implies."""
     total = sum(each.impressions for each in shown)
     spread = sum(
         each.impressions * (min(each.clicks / each.impressions, 1.0) - mean) ** 2 for each in shown

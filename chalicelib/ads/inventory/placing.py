@@ -110,8 +110,8 @@ def place(
 ) -> None:
     """Put the campaign's rows into the zones that it targets, and remove them from all others.
 
-    Zones that are `untouched`, where the rows are as they are to be, are left alone. The caller's
-    transaction has written the campaign.
+    Zones in `untouched` have these rows already and are left alone. The caller's transaction has
+    written the campaign.
     """
     done = {_key(target) for target in untouched}
     targets = [target for target in campaign["targets"] if _key(target) not in done]
@@ -156,7 +156,7 @@ def _entries(
     campaign: StoredCampaign,
     targets: Sequence[Target],
 ) -> list[_Entry]:
-    """Work out what becomes of each zone, from what this transaction's snapshot has of it."""
+    """Return the campaign's entry into each zone, from this transaction's snapshot."""
     fields = _what_counts(campaign["_id"])
     entered = ZONES.read_as(_EnteredZone, database)
     found = entered.find(any_of(targets), fields, session=session)

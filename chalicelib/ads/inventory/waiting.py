@@ -1,8 +1,8 @@
 """Rows that wait for a place in a zone: those that it refused, and those that left it.
 
 `ad.waiting` holds one document for each row of an active campaign that is not in a zone which the
-campaign targets. Whatever changes a campaign's standing removes the campaign's documents in the
-same transaction, so that two such changes at once conflict here if nowhere else.
+campaign targets. Every change of a campaign's status or rows removes its documents in the same
+transaction, so that two such changes at once conflict here if nowhere else.
 """
 
 from collections import defaultdict
@@ -98,7 +98,7 @@ def rename(
 
 
 def unplaced(database: Database[Document], campaign_id: str) -> list[Document]:
-    """Return what waits of a campaign: [{site_id, zone_id, reason, ad_unit_ids}], sorted."""
+    """Return a campaign's waiting rows: [{site_id, zone_id, reason, ad_unit_ids}], sorted."""
     grouped: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     for row in WAITING.of(database).find({"campaign_id": campaign_id}):
         grouped[row["site_id"], row["zone_id"], row["reason"]].append(row["ad_unit_id"])

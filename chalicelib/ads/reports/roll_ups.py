@@ -1,8 +1,8 @@
 """Rolling reports up: days into weeks, days into months, months into years.
 
-Weeks straddle months, so the two have ways of their own. A period is always made anew from
-what it is made of and put in its place whole (`$merge`), so doing it again changes nothing,
-and only the periods whose days have changed since the last run are made. Source: "MongoDB
+Weeks straddle months, so both are made from days. A period is always summed up again from its
+parts and replaced whole (`$merge`), so doing it again changes nothing. Only the periods whose
+days have changed since the last run are made. Source: "MongoDB
 Applied Design Patterns", ch. 4, hierarchical aggregation.
 """
 
@@ -31,7 +31,7 @@ _LARGEST = 2**63 - 1
 
 
 def roll_up(database: Database[Document], now: datetime) -> dict[str, int]:
-    """Bring weeks, months and years up to date; return how many of each were made anew."""
+    """Roll changed days up into weeks, months and years; return how many of each were made."""
     state = PROGRESS.of(database).find_one({"_id": "days"})
     since = state["until"] if state else _FIRST
     changed = DAYS.of(database).distinct("period", {"updated_at": {"$gte": since}})
@@ -72,7 +72,7 @@ def _make(
     target: Collection[StoredReport],
     periods: Iterable[tuple[datetime, datetime]],
 ) -> None:
-    """Make each period of the target anew from those of the source within it."""
+    """Make each period of the target from those of the source within it."""
     for start, end in sorted(periods):
         name = [part for key in KEYS for part in (f"$_id.{key}", "/")]
         row = {"_id": {"$concat": [*name, f"{start:%Y%m%d}"]}, "period": start}

@@ -58,7 +58,7 @@ class ZoneCache:
         self._creative = self._keeping_creatives()
 
     def zone(self, site_id: str, zone_id: str, now: datetime) -> CompiledZone:
-        """Return a zone as it stood less than its lifetime before `now`; raises UnknownZone."""
+        """Return a zone at most its lifetime old at `now`; raises UnknownZone."""
         key = site_id, zone_id
         with self._lock:
             held = self._held.get(key) or self._held.setdefault(key, _Held())
@@ -118,7 +118,7 @@ class ZoneCache:
             self._epoch += 1
 
     def creative(self, creative_id: str) -> StoredCreative | None:
-        """Return a large creative, or None where a change has just removed it.
+        """Return a large creative, or None if a change has just removed it.
 
         Its id is made of what it holds, so one that is kept never goes stale.
         """

@@ -1,6 +1,6 @@
 """A zone as a warm container keeps it: its ads in order, with an index of their keywords.
 
-Sets of ads are whole numbers, bit n standing for the ad at position n. The ads stand in
+Sets of ads are whole numbers, bit n for the ad at position n. The ads are in
 descending eCPM, so the lowest bit of a set is its best-paying ad; and Python joins two sets
 of 5,000 ads in a thirtieth of a microsecond.
 """
@@ -45,8 +45,8 @@ class FrequencyCap(NamedTuple):
 class Ad:
     """One row of a zone: all that choosing, showing and charging for the ad takes.
 
-    `pricing` is {type, bid_micros}. The creative stands in `creative` or, being large, apart
-    under `creative_id`.
+    `pricing` is {type, bid_micros}. The creative is in `creative` or, if it is large,
+    stored apart under `creative_id`.
     """
 
     campaign_id: str
@@ -130,7 +130,7 @@ class CompiledZone:
     def showable(self, now: datetime) -> int:
         """Return the set of the ads that are in flight and pay the floor.
 
-        It is worked out anew when a flight has begun or ended since the last time.
+        It is computed again after a flight has begun or ended.
         """
         held = self._showable
         if not held.since <= now < held.until:

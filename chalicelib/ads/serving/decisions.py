@@ -85,7 +85,7 @@ class Decision(NamedTuple):
 
 
 def decide(runtime: Runtime, warm: ZoneCache, asked: Asked) -> Decision:
-    """Choose ads for a zone; where the zone counts decisions, record them as impressions.
+    """Choose ads for a zone; if the zone counts decisions, record them as impressions.
 
     Raises UnknownZone.
     """
@@ -112,7 +112,7 @@ def profile_reader(warm: ZoneCache, decision: Decision) -> ProfileReader:
 def _decide(runtime: Runtime, warm: ZoneCache, decision: Decision, read: ProfileReader) -> Decision:
     """Return the decision with its ads, each with a creative and money for an impression.
 
-    A large creative has gone when its campaign was changed after the zone was compiled. Where
+    A large creative has gone when its campaign was changed after the zone was compiled. If
     that or the money is missing, the next best ad takes its place.
     """
     found: dict[tuple[str, str], tuple[StoredCreative, str | None]] = {}
@@ -150,16 +150,16 @@ def seeded(decision_id: str) -> random.Random:
 def _decide_and_record(
     runtime: Runtime, warm: ZoneCache, decision: Decision, visitor: str
 ) -> Decision:
-    """Return the decision once its ads stand in the visitor's profile.
+    """Return the decision once its ads are recorded in the visitor's profile.
 
-    It is made anew when the profile has changed in between, so that two requests at once
-    cannot defeat a cap. Where that never ends, nothing is shown: what cannot be counted may
-    be over its cap.
+    It is made again if the profile has changed in between, so that two requests at once cannot
+    defeat a cap. After MAX_ROUNDS nothing is shown: an ad that cannot be counted may be over its
+    cap.
     """
     for _ in range(MAX_ROUNDS):
         read = profile_reader(warm, decision)
         decided = _decide(runtime, warm, decision, read)
-        # Read even where no cap asked for it: the write is bound to what was read.
+        # Read even if no cap asked for it: the write is bound to what was read.
         profile = read({placement.ad.advertiser for placement in decided.placements})
         entries = [
             (each.ad.advertiser, _served(decided, each).entry(decided.ts))
@@ -168,12 +168,12 @@ def _decide_and_record(
         if profiles.record(runtime.database, visitor, profile, entries, decision.id):
             return decided
         _put_back(warm, decided)
-    log.warning("decision given up", extra={"fields": {"zone": decision.asked.zone_id}})
+    log.warning("decision not recorded", extra={"fields": {"zone": decision.asked.zone_id}})
     return decision
 
 
 def _put_back(warm: ZoneCache, decision: Decision) -> None:
-    """Return what a decision that is made anew has drawn."""
+    """Return to its leases what a decision has drawn that is made again."""
     for placement in decision.placements:
         ad = placement.ad
         if placement.lease_id is not None:

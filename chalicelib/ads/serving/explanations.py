@@ -1,4 +1,4 @@
-"""Why a decision came out as it did: every candidate, and what it was passed over for."""
+"""Explanations of decisions: every candidate, and why it was chosen or passed over."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ def explain(runtime: Runtime, asked: Asked, replay: Replay) -> Document:
     """Return a decision with its candidates; nothing is recorded.
 
     The `seed` (a decision's id), the time `at` and the zone's `version` of an explanation,
-    fed back, give the same one. Raises UnknownZone, and ZoneChanged where the zone is not of
-    that version any more.
+    fed back, give the same one. Raises UnknownZone, and ZoneChanged if the zone has another
+    version now.
     """
     document = zones.get_with_ads(runtime.database, asked.site_id, asked.zone_id)
     if replay.version not in (None, document["version"]):
@@ -86,7 +86,7 @@ def account(
     """Return {explored, ads, candidates}, the best candidates first; a pure function.
 
     `keywords` are those of the zone's ads, in their order. A candidate is {campaign_id,
-    ad_unit_id, ecpm_micros, matches, score, verdict} and, where one refused it, its `cap`.
+    ad_unit_id, ecpm_micros, matches, score, verdict} and, if a cap refused it, its `cap`.
     """
     chosen = choose(zone, context, lambda _: profile, seeded(seed))
     scored = [

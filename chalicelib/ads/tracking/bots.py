@@ -8,7 +8,7 @@ MAX_CHARACTERS = 512
 
 
 def is_bot(user_agent: str | None) -> bool:
-    """Tell whether a User-Agent is a crawler's, a script's, or none, which no browser sends.
+    """Return whether a User-Agent is a crawler's, a script's, or none, which no browser sends.
 
     Source: github.com/monperrus/crawler-user-agents, pinned in requirements.txt.
     """

@@ -48,10 +48,10 @@ EVENTS = Collection(
 
 
 class AdEvent(Message):
-    """Something that happened to an ad of a decision, as its signed token says but for whom.
+    """An impression, click or conversion of a served ad; the visitor is not in it.
 
-    `price_micros` is 0 where this kind of event costs nothing. A conversion bears its order,
-    where the advertiser told it, and its value.
+    `price_micros` is 0 if this kind of event costs nothing. A conversion has its value, and its
+    order if the advertiser sent one.
     """
 
     queue: ClassVar[str] = "ad-events"
@@ -78,9 +78,9 @@ class AdEvent(Message):
 
     @property
     def id(self) -> str:
-        """What makes a repeat of it the same event.
+        """The id that a repeat of the event has too.
 
-        A bot's has one of its own, so that a preview of a page does not stand for its reader.
+        A bot's has one of its own, so that a preview of a page does not count as its reader's view.
         """
         if self.order is not None:
             return f"{advertiser_of(self.campaign_id)}:order:{self.order}:{self.type}"

@@ -30,8 +30,8 @@ def identify_visitor(
     """Return the visitor of a request; `named` and `consent` are its parameters.
 
     `consent=false` means nobody, and so do `Sec-GPC: 1` and `DNT: 1` where the page says
-    nothing of consent. A visitor is who the page names, else whom the cookie names, by a value
-    that was signed; only `consent=true` makes a new one. Sources: Global Privacy Control (W3C),
+    nothing of consent. The page's visitor goes before the cookie's; both are named by a signed
+    value. Only `consent=true` makes a new one. Sources: Global Privacy Control (W3C),
     section 3.1; RFC 6265 for the cookie.
     """
     if consent is False or (consent is None and _objects(headers)):

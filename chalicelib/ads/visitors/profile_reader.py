@@ -21,7 +21,7 @@ def undecoded(database: Database[Document]) -> MongoCollection[Document]:
     """Return the profiles, whose histories stay BSON until they are looked at.
 
     Few of them will be, and decoding all would take longer than the read. To be kept: making
-    it anew is a twentieth of a decision.
+    it again takes a twentieth of a decision.
     """
     options = database.codec_options.with_options(document_class=RawBSONDocument)
     return database.get_collection(PROFILES.name, codec_options=options)
@@ -72,7 +72,7 @@ class ProfileReader:
     In a zone of few advertisers the first read is for all of them, and the only one. What is
     read later is joined to the first read, whose revision stays: a write that is bound to it
     fails if another came between. Nothing is read again once every advertiser of the profile
-    is known: whoever else is asked for has no history.
+    is known: any other has no history.
     """
 
     def __init__(

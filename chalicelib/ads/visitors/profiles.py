@@ -78,7 +78,7 @@ def record(
     """Add impressions, as (advertiser, entry), to the profile that was read; return whether it was.
 
     False means that another has written since, or that the visitor's data were erased: read
-    again. An advertiser whom a full profile does not know is left out; its caps refuse.
+    again. An advertiser that a full profile does not hold is left out; its caps refuse.
     """
     by_advertiser: dict[str, list[Entry]] = {}
     for advertiser, entry in impressions:
@@ -123,12 +123,12 @@ def add(
     visitor: str,
     met: Met,
 ) -> None:
-    """Add one event to a visitor's profile, unless its decision and slot stand there already.
+    """Add one event to a visitor's profile, unless its decision and slot are there already.
 
     An event of an ad that was served before the visitor's data were erased is dropped.
 
     Without that guard, copies of one beacon would push the other events out of the list. An
-    advertiser whom a full profile does not know is left out; its caps refuse.
+    advertiser that a full profile does not hold is left out; its caps refuse.
     """
     advertiser, kind, entry, served_at = met
     path = f"advertisers.{advertiser}.{LISTS[kind]}"

@@ -1,8 +1,8 @@
 """Visitor ids: what a browser or page must present to be a visitor, and what is stored of it.
 
 A visitor's value is `<id>.<tag>`, the tag a MAC of the id under the signing keys. The id alone is
-stored and worth nothing to who learns it; the value is a bearer secret, and only its visitor's
-browser, or the site's own server, is given it (docs/decisions/0086).
+stored, and worth nothing to anybody who learns it; the value is a bearer secret, and only its
+visitor's browser, or the site's own server, is given it (docs/decisions/0086).
 """
 
 import hashlib
@@ -30,7 +30,7 @@ def make(rng: random.Random) -> str:
 
 
 def of_member(site_id: str, name: str) -> str:
-    """Return the id of somebody whom a site knows by name; each site's names are its own."""
+    """Return the id of a site's member, by name; each site's names are its own."""
     digest = hashlib.sha256(f"visitor\0{site_id}\0{name}".encode()).digest()
     return signing.encoded(digest[:_BYTES])
 

@@ -60,7 +60,7 @@ def test_the_same_idempotency_key_gives_the_same_answer_and_moves_nothing(client
     assert admin.get(f"/accounts/{ANN}").json["balance_micros"] == 500
 
 
-def test_a_key_that_stands_for_another_transfer_is_refused(client: Client) -> None:
+def test_a_key_of_another_transfer_is_refused(client: Client) -> None:
     admin = as_admin(client)
     post(admin, "bank", "invoice-1", to=ANN, amount_micros=500)
 

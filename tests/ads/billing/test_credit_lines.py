@@ -28,7 +28,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 
 
-def test_a_credit_line_brings_a_campaign_back(runtime: Runtime) -> None:
+def test_a_credit_line_reactivates_a_campaign(runtime: Runtime) -> None:
     credit(runtime)
     campaign(runtime, 500)
 
@@ -82,8 +82,8 @@ def test_where_advertisers_pay_first_the_schedule_bounds_those_that_spend(
     campaign(prepaid, 500)
     assert money(prepaid)["available"] == 500
 
-    assert schedules.tend(prepaid)["advertisers_bounded"] == 1
-    assert schedules.tend(prepaid)["advertisers_bounded"] == 0
+    assert schedules.run_minute(prepaid)["advertisers_bounded"] == 1
+    assert schedules.run_minute(prepaid)["advertisers_bounded"] == 0
 
     assert accounts.get(prepaid.database, ACCOUNT)["credit_micros"] == 0
     assert committed(prepaid) == 500 * PRICE

@@ -45,7 +45,7 @@ def test_without_funds_a_campaign_is_exhausted_and_displaces_nobody(runtime: Run
     assert campaigns.get(runtime.database, SPRING)["exhausted_by"] == "funds"
 
 
-def test_funds_bring_a_campaign_back(runtime: Runtime) -> None:
+def test_funds_reactivate_a_campaign(runtime: Runtime) -> None:
     credit(runtime)
     campaign(runtime, 500)
 

@@ -36,7 +36,7 @@ def fund(runtime: Runtime, amount: int, key: str = "top-up") -> None:
 
 
 def test_the_schedules_of_an_empty_plaza_write_nothing(runtime: Runtime) -> None:
-    schedules.tend(runtime)
+    schedules.run_minute(runtime)
     schedules.roll_up(runtime)
     schedules.settle(runtime)
 

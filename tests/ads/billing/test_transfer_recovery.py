@@ -166,7 +166,7 @@ def test_a_preparer_that_wakes_after_another_has_moved_the_amount_moves_nothing(
     assert (balance(funded, ANN), balance(funded, BOB), pending(funded)) == (70, 30, [])
 
 
-def test_giving_up_on_a_transfer_that_was_just_committed_does_not_undo_it(
+def test_abandoning_a_transfer_that_was_just_committed_does_not_undo_it(
     funded: Runtime,
 ) -> None:
     attempt = prepared(funded, "one", 30)

@@ -1,4 +1,4 @@
-"""Money moves once or not at all, whoever dies on the way."""
+"""Money moves once or not at all, even if processes die on the way."""
 
 from datetime import timedelta
 

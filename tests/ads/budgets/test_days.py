@@ -83,7 +83,7 @@ def test_the_release_follows_the_day_and_may_miss_runs_or_run_twice(
     assert money(runtime)["released"] == 180
 
 
-def test_a_lease_is_given_of_what_is_due_even_where_the_schedule_never_ran(
+def test_a_lease_holds_what_is_due_even_if_the_schedule_never_ran(
     runtime: Runtime, clock: Clock
 ) -> None:
     funded(runtime, 1_000, daily_micros=240 * PRICE)
@@ -188,7 +188,7 @@ def test_a_flight_that_is_put_off_keeps_its_pace(runtime: Runtime, clock: Clock)
     assert money(runtime)["released"] == 500
 
 
-def test_a_clock_that_is_behind_does_not_bring_yesterday_s_money_back(
+def test_a_clock_that_is_behind_does_not_release_yesterday_s_money_again(
     runtime: Runtime, clock: Clock
 ) -> None:
     funded(runtime, 1_000, daily_micros=240 * PRICE)

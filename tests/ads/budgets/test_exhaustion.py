@@ -48,7 +48,7 @@ def test_money_that_a_lease_returns_keeps_a_campaign_active(runtime: Runtime) ->
     assert (status(runtime), placed(runtime, "blog/banner")) == ("active", [SPRING])
 
 
-def test_a_raised_budget_brings_an_exhausted_campaign_back(exhausted: Runtime) -> None:
+def test_a_raised_budget_reactivates_an_exhausted_campaign(exhausted: Runtime) -> None:
     put_campaign(exhausted, SPRING, budget={"total_micros": 51 * PRICE})
 
     assert (status(exhausted), placed(exhausted, "blog/banner")) == ("active", [SPRING])
@@ -56,7 +56,7 @@ def test_a_raised_budget_brings_an_exhausted_campaign_back(exhausted: Runtime) -
 
 
 @pytest.mark.parametrize(("milliseconds", "after"), [(-1, "active"), (0, "exhausted")])
-def test_money_brings_back_no_campaign_whose_flight_is_over(
+def test_money_reactivates_no_campaign_whose_flight_is_over(
     exhausted: Runtime, clock: Clock, milliseconds: int, after: str
 ) -> None:
     campaigns_stored = exhausted.database[CAMPAIGNS.name]

@@ -107,7 +107,7 @@ def test_a_decision_does_not_wait_for_a_campaign_that_another_holds(
 
 
 def test_a_draw_is_put_back_on_its_own_lease_alone(runtime: Runtime, clock: Clock) -> None:
-    """A decision that is made anew may take longer than the lease lives."""
+    """A decision that is made again may take longer than the lease lives."""
     settings = runtime.settings.model_copy(update={"budget_lease_impressions": 2})
     held = HeldLeases(replace(runtime, settings=settings))
     old = held.draw(SPRING, PRICE)

@@ -45,7 +45,7 @@ class Simulation:
         activate(self.runtime, SPRING)
 
     def run_day(self) -> int:
-        """Run the calendar day that the clock stands in; return the impressions it spent."""
+        """Run the clock's calendar day; return the impressions it spent."""
         day = day_of(self.clock(), COPENHAGEN)
         before = self.spent()
         while self.clock() < day.end:

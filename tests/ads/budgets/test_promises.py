@@ -66,7 +66,7 @@ def test_crawlers_and_unseen_requests_keep_an_ad_from_nobody(
     assert money(runtime)["spent"] == 0
 
 
-def test_a_bot_s_ad_costs_nothing_whoever_sees_it(
+def test_a_bot_s_ad_costs_nothing_even_if_a_person_sees_it(
     runtime: Runtime, client: Client, workers: Workers
 ) -> None:
     add_zones(runtime, "blog/banner")
@@ -105,7 +105,7 @@ def test_what_many_saw_is_promised_again_after_a_minute(
         assert (found["_id"], leases.promisable_micros(found)) == (lease["_id"], 37 * PRICE)
 
 
-def test_a_few_promises_tell_nothing_before_a_minute_has_passed(
+def test_a_few_promises_show_nothing_before_a_minute_has_passed(
     runtime: Runtime, clock: Clock
 ) -> None:
     funded(runtime, 9)

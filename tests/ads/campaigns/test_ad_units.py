@@ -101,7 +101,7 @@ def keywords(*given: str) -> list[str]:
     return campaign(ad_units=[ad_unit(keywords=list(given))]).ad_units[0].keywords
 
 
-def test_keywords_are_folded_and_stand_once() -> None:
+def test_keywords_are_folded_and_kept_once() -> None:
     assert keywords("Straße", "STRASSE", "ﬁn", " Fin ", "new  CAR") == ["strasse", "fin", "new car"]
 
 
@@ -118,7 +118,7 @@ def test_keywords_are_at_most_32_and_1024_bytes() -> None:
     ]
 
 
-def test_invisible_characters_do_not_tell_keywords_apart() -> None:
+def test_invisible_characters_make_no_other_keyword() -> None:
     assert keywords("क\u200dष", "कष", "ze\u00adbra", "zebra") == ["कष", "zebra"]
 
 

@@ -64,7 +64,7 @@ def test_activation_puts_each_ad_unit_into_each_zone(runtime: Runtime) -> None:
     assert_zones_agree(runtime, "blog/banner", "blog/side", "shop/banner")
 
 
-def test_ads_stand_in_descending_ecpm(runtime: Runtime) -> None:
+def test_ads_are_in_descending_ecpm(runtime: Runtime) -> None:
     add_zones(runtime, "blog/banner")
     for name, bid_micros in (
         ("b:mid", 2_000),
@@ -226,7 +226,7 @@ def kept_creatives(runtime: Runtime) -> list[dict[str, Any]]:
     return [kept["creative"] for kept in runtime.database[creatives.CREATIVES.name].find()]
 
 
-def test_only_a_creative_over_1_kib_stands_apart(runtime: Runtime) -> None:
+def test_only_a_creative_over_1_kib_is_stored_apart(runtime: Runtime) -> None:
     add_zones(runtime, "blog/banner")
     small, large = html("<b>small</b>"), html("<b>large</b>" * 200)
     put_campaign(

@@ -126,7 +126,7 @@ def test_ad_units_are_from_1_to_50(count: int) -> None:
     assert faults(ad_units=[ad_unit(f"unit-{n}") for n in range(count)]) == ["ad_units"]
 
 
-def test_a_target_or_an_ad_unit_stands_once() -> None:
+def test_a_target_or_an_ad_unit_is_named_once() -> None:
     assert faults(targets=[target("blog/banner"), target("blog/banner")]) == ["targets"]
     assert faults(ad_units=[ad_unit("one"), ad_unit("one")]) == ["ad_units"]
 

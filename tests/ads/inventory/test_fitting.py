@@ -1,4 +1,4 @@
-"""Whatever the prices and whoever writes at once, the best rows are in a zone and no more."""
+"""At any prices and with many writers at once, the best rows are in a zone and no more."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -52,13 +52,13 @@ def test_many_writers_at_once_never_overfill_a_zone(
     for number in range(6):
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(write, range(number * 4, number * 4 + 4)))
-        _assert_every_row_stands_or_waits(runtime, names)
+        _assert_every_row_is_placed_or_waits(runtime, names)
     while refill(runtime):
         pass
     _assert_the_best_have_the_places(runtime)
 
 
-def _assert_every_row_stands_or_waits(runtime: Runtime, names: list[str]) -> None:
+def _assert_every_row_is_placed_or_waits(runtime: Runtime, names: list[str]) -> None:
     rows = zone(runtime, "blog/banner")["ads"]
     standing = [key(row) for row in rows]
     waiting_rows = [key(row) for row in waiting.WAITING.of(runtime.database).find()]

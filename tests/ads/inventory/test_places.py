@@ -149,7 +149,7 @@ def test_a_campaign_that_is_paused_or_goes_elsewhere_waits_no_more(runtime: Runt
 
 
 @pytest.mark.usefixtures("small")
-def test_an_exhausted_campaign_is_back_the_next_morning_also_where_a_zone_is_full(
+def test_an_exhausted_campaign_is_back_the_next_morning_even_in_a_full_zone(
     runtime: Runtime, clock: Clock
 ) -> None:
     add_zones(runtime, "blog/banner", "blog/side")
@@ -227,5 +227,5 @@ def test_the_schedule_refills_zones(runtime: Runtime, clock: Clock) -> None:
     add_zones(runtime, "blog/banner")
     clock.advance(seconds=timedelta(minutes=1).total_seconds())
 
-    assert schedules.tend(runtime)["zones_entered"] == 1
+    assert schedules.run_minute(runtime)["zones_entered"] == 1
     assert placed(runtime, "blog/banner") == [POOR]

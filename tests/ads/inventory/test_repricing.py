@@ -84,7 +84,7 @@ def test_too_little_to_go_by_leaves_the_default(counts: list[ClickCounts]) -> No
     assert fit_prior(counts) == DEFAULT_PRIOR
 
 
-def test_a_new_ad_stands_at_the_zone_s_mean_and_one_click_moves_it_little() -> None:
+def test_a_new_ad_has_the_zone_s_mean_and_one_click_moves_it_little() -> None:
     prior = Prior(20.0, 980.0)
 
     assert ecpm_micros(CPC, prior=prior) == 1_000_000

@@ -30,7 +30,7 @@ CAMPAIGN, ZONE = f"/campaigns/{SPRING}", "/sites/blog/zones/banner"
 # Zones
 
 
-def test_a_deleted_zone_serves_nothing_and_is_told_to_its_campaigns(
+def test_a_deleted_zone_serves_nothing_and_its_campaigns_show_it(
     runtime: Runtime, client: Client
 ) -> None:
     add_zones(runtime, "blog/banner", "blog/side")
@@ -80,7 +80,7 @@ def test_a_zone_made_again_is_a_new_one_that_campaigns_come_back_to(
     assert (made.status, made.json["ad_count"], made.json["version"]) == (201, 0, 1)
     assert made.json["floor_ecpm_micros"] == 0
     assert made.json["blocked_advertisers"] == []
-    assert schedules.tend(runtime)["zones_entered"] == 2
+    assert schedules.run_minute(runtime)["zones_entered"] == 2
     assert placed(runtime, "blog/banner") == ["mercedes:later", SPRING]
 
 

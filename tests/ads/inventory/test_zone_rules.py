@@ -94,7 +94,7 @@ def test_a_publisher_s_lists_hold_at_once_for_rows_that_exist(runtime: Runtime) 
     assert placed(runtime, "blog/banner") == [MINE, RICH]
 
 
-def test_what_keeps_a_row_out_is_told_anew_when_the_settings_change(runtime: Runtime) -> None:
+def test_the_reason_of_a_waiting_row_follows_the_settings(runtime: Runtime) -> None:
     add_zones(runtime, "blog/banner", blocked_advertisers=["poor"])
     add(runtime, POOR, 1_000)
     add_zones(runtime, "blog/banner", floor_ecpm_micros=2_000)
@@ -104,7 +104,7 @@ def test_what_keeps_a_row_out_is_told_anew_when_the_settings_change(runtime: Run
     assert reasons(runtime, POOR) == {"blog/banner/one": "below_floor"}
 
 
-def test_html_enters_only_where_the_publisher_takes_it(runtime: Runtime) -> None:
+def test_html_enters_only_if_the_publisher_allows_it(runtime: Runtime) -> None:
     add_zones(runtime, "blog/banner", allow_html=False)
     units = [
         ad_unit("small", creative=html("<b>x</b>")),

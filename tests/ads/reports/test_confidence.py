@@ -1,4 +1,4 @@
-"""The interval that a click rate stands with."""
+"""The interval of a click rate."""
 
 import pytest
 from hypothesis import given

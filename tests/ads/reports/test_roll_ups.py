@@ -42,7 +42,7 @@ def test_rolling_up_twice_at_once_counts_nothing_twice(reported: Runtime) -> Non
     assert seen(rolled(reported)) == seen(before) + 3
 
 
-def test_only_the_periods_that_changed_are_made_anew(reported: Runtime, clock: Clock) -> None:
+def test_only_the_periods_that_changed_are_made_again(reported: Runtime, clock: Clock) -> None:
     clock.advance(hours=1)
     roll_ups.roll_up(reported.database, clock())
     clock.advance(hours=1)

@@ -214,7 +214,7 @@ def test_profiles_of_many_advertisers_are_read_for_the_likely_ones(
 
 
 @pytest.mark.parametrize(("met", "finds"), [(0, 1), (1, 1), (2, 2)])
-def test_a_profile_is_read_again_only_where_it_knows_other_advertisers(
+def test_a_profile_is_read_again_only_if_it_has_other_advertisers(
     reads: tuple[Reads, Runtime], met: int, finds: int
 ) -> None:
     listener, runtime = reads

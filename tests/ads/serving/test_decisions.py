@@ -55,7 +55,7 @@ def test_a_capped_ad_gives_way_to_the_next_and_comes_back_after_its_window(
     assert shown(client, f"visitor={ANN}") == ["mercedes:spring/one"]
 
 
-def test_a_decision_that_counts_stands_in_the_profile(strict: Runtime, client: Client) -> None:
+def test_a_decision_that_counts_is_recorded_in_the_profile(strict: Runtime, client: Client) -> None:
     reply = get(client, f"visitor={ANN}&count=2")
 
     (profile,) = profiles(strict)
@@ -236,7 +236,7 @@ def test_an_exploring_deployment_shows_other_ads_in_zones_with_cpc_ads(
     assert seen == {"mercedes:spring/one", "bmw:summer/one"}
 
 
-def test_a_decision_tells_all_that_a_token_needs(strict: Runtime) -> None:
+def test_a_decision_has_all_that_a_token_needs(strict: Runtime) -> None:
     decision = decide(strict, ZoneCache(strict), Asked("blog", "banner", "ann", count=2))
 
     first, second = decision.placements

@@ -1,6 +1,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -289,7 +290,8 @@ def test_a_profile_is_asked_for_8_ads_at_first_and_more_only_if_those_are_refuse
         def read(advertisers: set[str]) -> VisitorProfile:
             asked.append(len(advertisers))
             names = [n for n in range(refused) if f"x{n}" in advertisers]
-            return profile(**{f"x{n}": {"impressions": [event(START, str(n))]} for n in names})
+            met: Any = {f"x{n}": {"impressions": [event(START, str(n))]} for n in names}
+            return VisitorProfile("r", met)
 
         return read
 

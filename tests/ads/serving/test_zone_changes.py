@@ -217,7 +217,7 @@ def test_a_zone_is_compiled_as_a_whole_once_in_its_lifetime_however_often_it_cha
     assert memory.zone("blog", "banner", clock()).ads == ()
 
 
-def test_a_zone_made_anew_is_not_taken_for_the_one_before(
+def test_a_zone_made_again_is_not_taken_for_the_deleted_one(
     runtime: Runtime, clock: Clock, served: Callable[[ZoneCache], list[str]]
 ) -> None:
     add_active(runtime)

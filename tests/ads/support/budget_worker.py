@@ -1,4 +1,4 @@
-"""What each process of the budget's swarm does: serve, beacon, count, tend; and die."""
+"""What each process of the budget's swarm does: serve, beacon, count, run schedules; and die."""
 
 import random
 from datetime import timedelta
@@ -60,7 +60,7 @@ class Container:
         self.warm = ZoneCache(self.runtime)
 
     def serve_and_beacon(self) -> bool:
-        """Ask for an ad and send its beacon, often more than once; tell whether there was one."""
+        """Ask for an ad and send its beacon, often more than once; return whether there was one."""
         decision = decide(self.runtime, self.warm, Asked("blog", "banner"))
         for ad in answer(self.runtime, decision)["ads"]:
             token = ad["impression_url"].rpartition("/")[2]
@@ -79,7 +79,7 @@ class Container:
             done = {"_id": {"$in": [message["_id"] for message in batch]}}
             runtime.database[QUEUE].delete_many(done)
 
-    def tend(self) -> None:
+    def run_schedules(self) -> None:
         """Run the schedules, as often as not beside another process that does."""
         lease_ends.end_expired(self.runtime.database, GRACE, self.runtime.now())
         exhaustion.refresh_all(self.runtime.database, self.runtime.now())
@@ -91,7 +91,9 @@ _containers: dict[int, Container] = {}
 def serve_and_count(database: Database[Document], rng: random.Random) -> None:
     """Do one of the works; a process has one container for its life."""
     container = _containers.setdefault(id(database), Container(database, rng))
-    work = rng.choices((container.serve_and_beacon, container.work, container.tend), (6, 3, 1))[0]
+    work = rng.choices(
+        (container.serve_and_beacon, container.work, container.run_schedules), (6, 3, 1)
+    )[0]
     try:
         work()
     except Unavailable:

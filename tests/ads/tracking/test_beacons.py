@@ -185,7 +185,7 @@ def test_a_bot_is_answered_and_recorded_apart(page: Page, runtime: Runtime, agen
 
 
 @pytest.mark.parametrize("site", ["events", "click", "conversions"])
-def test_no_site_bears_the_name_of_a_path_of_ours(client: Client, site: str) -> None:
+def test_no_site_has_the_name_of_a_path_of_the_api(client: Client, site: str) -> None:
     admin = client.as_("boss", roles=["admin"])
 
     reply = admin.put(f"/sites/{site}/zones/banner", size={"width": 1, "height": 1})
@@ -214,7 +214,7 @@ def test_a_zone_that_counts_decisions_bills_what_it_serves(page: Page, runtime: 
     assert totals(runtime)["impressions"] == 2
 
 
-def test_the_urls_stand_under_the_public_url(runtime: Runtime, token: Any) -> None:
+def test_the_urls_are_below_the_public_url(runtime: Runtime, token: Any) -> None:
     public = runtime.settings.model_copy(update={"public_url": "https://ads.example/api"})
     app = create_app(replace(runtime, settings=public), LocalChalice)
 

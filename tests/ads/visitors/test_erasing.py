@@ -52,7 +52,7 @@ def test_visitors_erase_themselves_by_their_cookie(
     assert stored(database)["advertisers"] == {}
 
 
-def test_a_site_erases_whom_it_holds_the_value_of(
+def test_a_site_erases_a_visitor_whose_value_it_holds(
     client: Client, database: Database[Document]
 ) -> None:
     add(database, ("x", entry()))
@@ -63,7 +63,7 @@ def test_a_site_erases_whom_it_holds_the_value_of(
     assert stored(database)["advertisers"] == {}
 
 
-def test_whoever_knows_an_id_erases_nobody(client: Client, database: Database[Document]) -> None:
+def test_an_id_alone_erases_nobody(client: Client, database: Database[Document]) -> None:
     add(database, ("x", entry()))
     forged = ANN[:-1] + ("A" if ANN[-1] != "A" else "B")
 
@@ -101,7 +101,7 @@ def test_the_time_of_an_erasure_is_kept_for_a_day(database: Database[Document]) 
     assert database[PROFILES.name].count_documents({}) == 0
 
 
-def test_whoever_returns_after_an_erasure_keeps_the_new_profile(
+def test_a_visitor_who_returns_after_an_erasure_keeps_the_new_profile(
     database: Database[Document],
 ) -> None:
     profiles.erase(database, "ann", START)

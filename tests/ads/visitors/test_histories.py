@@ -36,19 +36,21 @@ def decisions(runtime: Runtime, advertiser: str = "mercedes") -> list[str]:
     return [event["decision"] for event in events]
 
 
-def test_the_first_events_of_a_visitor_all_stand_though_they_come_at_once(runtime: Runtime) -> None:
+def test_the_first_events_of_a_visitor_are_all_kept_though_they_come_at_once(
+    runtime: Runtime,
+) -> None:
     in_threads(lambda number: add(runtime, number), 8)
 
     assert decisions(runtime) == [f"decision-{number}" for number in range(8)]
 
 
-def test_copies_that_come_at_once_stand_once(runtime: Runtime) -> None:
+def test_copies_that_come_at_once_are_kept_once(runtime: Runtime) -> None:
     in_threads(lambda _: add(runtime, 1), 8)
 
     assert decisions(runtime) == ["decision-1"]
 
 
-def test_events_stand_in_the_order_of_time_whatever_order_they_come_in(runtime: Runtime) -> None:
+def test_events_are_in_the_order_of_time_whatever_order_they_come_in(runtime: Runtime) -> None:
     for number in (2, 1, 3):
         add(runtime, number)
 

@@ -54,7 +54,7 @@ def test_any_advertiser_s_name_is_only_a_name(
     assert [each["ts"] for each in histories[advertiser]["impressions"]] == [START]
 
 
-def test_impressions_stand_in_the_order_of_time_whenever_they_come(
+def test_impressions_are_in_the_order_of_time_whenever_they_come(
     database: Database[Document],
 ) -> None:
     for days in (2, 1, 3):
