@@ -76,13 +76,13 @@ _TURNS = [("tried_at", ASCENDING), ("_id", ASCENDING)]
 def settle(runtime: Runtime) -> dict[str, int]:
     """Record what the days that are over have earned, and pay what can be paid."""
     database, now, limit = runtime.database, runtime.now(), runtime.bounds.ads.paid_settlements
-    owed = _record(database, now)
+    owed = _record_owed(database, now)
     found = SETTLEMENTS.of(database).find({"is_open": True}).sort(_TURNS)
     paid = sum(_pay(database, settlement, now) for settlement in list(found.limit(limit)))
     return {"owed": owed, "paid": paid}
 
 
-def _record(database: Database[Document], now: datetime) -> int:
+def _record_owed(database: Database[Document], now: datetime) -> int:
     """Raise what is owed to what the reports say; return how many payments that concerns."""
     operations = [
         UpdateOne(
