@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.ads.campaigns import lifecycle
+from chalicelib.ads.inventory import campaigns
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import activate, placed, put_campaign
@@ -53,6 +54,13 @@ def test_a_raised_budget_reactivates_an_exhausted_campaign(exhausted: Runtime) -
 
     assert (status(exhausted), placed(exhausted, "blog/banner")) == ("active", [SPRING])
     assert money(exhausted) == {"released": 51, "available": 1, "leased": 0, "spent": 50}
+
+
+def test_a_reactivated_campaign_is_returned_as_it_is_stored(exhausted: Runtime) -> None:
+    returned = put_campaign(exhausted, SPRING, budget={"total_micros": 100 * PRICE})
+
+    assert returned["status"] == "active"
+    assert returned == campaigns.get(exhausted.database, SPRING)
 
 
 @pytest.mark.parametrize(("milliseconds", "after"), [(-1, "active"), (0, "exhausted")])

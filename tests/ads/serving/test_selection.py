@@ -18,6 +18,7 @@ from tests.ads.serving.support.zones import (
     NOBODY,
     assert_allowed,
     cap,
+    chi_square,
     chosen,
     compiled,
     contexts,
@@ -34,12 +35,6 @@ from tests.support.clock import START
 CPC: Pricing = {"type": "cpc", "bid_micros": 50_000}
 # The 99.9th percentile of chi-square with nine degrees of freedom.
 NINE_DEGREES = 27.88
-
-
-def chi_square(counts: Counter[str], names: list[str]) -> float:
-    expected = counts.total() / len(names)
-    assert set(counts) <= set(names)
-    return sum((counts[name] - expected) ** 2 / expected for name in names)
 
 
 def test_the_best_paying_ad_is_chosen() -> None:

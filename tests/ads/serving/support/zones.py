@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -79,6 +80,12 @@ def event(ts: datetime, ad_unit_id: str = "one", campaign: str = "spring") -> An
 def profile(count: int | None = None, **histories: History) -> VisitorProfile:
     """A profile of these advertisers, or of as many as `count` says."""
     return VisitorProfile("r", histories, len(histories) if count is None else count)
+
+
+def chi_square(counts: Counter[str], names: list[str]) -> float:
+    expected = counts.total() / len(names)
+    assert set(counts) <= set(names)
+    return sum((counts[name] - expected) ** 2 / expected for name in names)
 
 
 def chosen(
