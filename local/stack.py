@@ -22,7 +22,7 @@ from pymongo import MongoClient
 from pymongo.errors import ConfigurationError, PyMongoError
 
 from chalicelib import __version__, schema
-from chalicelib.database import Document
+from chalicelib.database import Document, is_outage
 from chalicelib.database.migration import migrate
 from chalicelib.messaging import Queues
 from chalicelib.observability.logs import log
@@ -73,10 +73,11 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     stack.callback(runtime.database.client.close)
     app = _app(runtime)
     create_queues(sqs, app, visibility_timeout_seconds)
-    migrate(runtime.database, schema.COLLECTIONS)
-    # Before the schedules: what they write would make a new database look used.
-    if not (options.fresh or options.empty):
-        demo.load_once(runtime, may_start_over=own_database)
+    with said_if_lost():
+        migrate(runtime.database, schema.COLLECTIONS)
+        # Before the schedules: what they write would make a new database look used.
+        if not (options.fresh or options.empty):
+            demo.load_once(runtime, may_start_over=own_database)
     stack.enter_context(_background(app, sqs))
     server = waitress.create_server(
         wsgi_application(Gateway(app)), sockets=[listener], threads=HTTP_THREADS, ident=None
@@ -86,6 +87,17 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     # Returns when a signal's SystemExit reaches it.
     server.run()
     print("Stopping Plaza ...", flush=True)
+
+
+@contextlib.contextmanager
+def said_if_lost() -> Iterator[None]:
+    """Raise StartupFailure if the database stops answering meanwhile."""
+    try:
+        yield
+    except PyMongoError as error:
+        if not is_outage(error):
+            raise
+        raise StartupFailure(f"the database stopped answering: {error}") from None
 
 
 @contextlib.contextmanager

@@ -6,10 +6,13 @@ import socket
 from pathlib import Path
 
 import pytest
+from pymongo.errors import AutoReconnect
 
 from chalicelib import __version__
+from local.failures import StartupFailure
 from local.mongod import free_port, running_mongod
 from local.processes import command_lines
+from local.stack import said_if_lost
 from tests.local.stack import DEADLINE_SECONDS, call, databases_over, server, wait_until
 
 pytestmark = pytest.mark.processes
@@ -224,6 +227,14 @@ def test_a_database_that_cannot_be_reached_is_one_clear_line(tmp_path: Path) -> 
     line = stack.printed().splitlines()[-1]
     assert "PLAZA_MONGODB_URI cannot be used" in line
     assert "Traceback" not in stack.printed()
+
+
+def test_a_database_that_is_lost_while_starting_is_one_clear_line() -> None:
+    with (
+        pytest.raises(StartupFailure, match="the database stopped answering: operation cancelled"),
+        said_if_lost(),
+    ):
+        raise AutoReconnect("operation cancelled")
 
 
 @pytest.mark.parametrize("uri", ["nonsense", "mongodb://", "mongodb://a:b:c@host"])
