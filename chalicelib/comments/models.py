@@ -1,11 +1,11 @@
-"""What the comments API takes, and the forms in which it answers."""
+"""What the comments API takes."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.shapes import Comment, CommentFields, Moderation, Node, StoreName
+from chalicelib.comments.shapes import CommentFields, Moderation, StoreName
 from chalicelib.comments.store import Order
 from chalicelib.http import Input, PageQuery
 from chalicelib.instants import Instant
@@ -95,7 +95,10 @@ class CountsQuery(Input):
     """The nodes whose comments are to be counted, separated by commas."""
 
     nodes: Annotated[
-        tuple[NodeId, ...], BeforeValidator(_split), Field(min_length=1, max_length=MAX_COUNTS)
+        tuple[NodeId, ...],
+        # Before the splitting, so that the bounds are those of the list.
+        Field(min_length=1, max_length=MAX_COUNTS, description="Ids, separated by commas."),
+        BeforeValidator(_split),
     ]
 
 
@@ -103,39 +106,3 @@ class CommentsQuery(PageQuery):
     """The query of a node's comments."""
 
     order: Order = "oldest"
-
-
-def node_answer(node: Node, *, staff: bool) -> dict[str, Any]:
-    """Return a node as the API shows it; how much waits is told to the site's staff alone."""
-    counts = node["counts"]
-    return {
-        "id": node["_id"],
-        "site": node["site"],
-        "title": node["title"],
-        "url": node["url"],
-        "store": node["store"],
-        "moving_to": node["wanted_store"],
-        "threaded": node["threaded"],
-        "max_depth": node["max_depth"],
-        "locked": node["locked"],
-        "moderation": node["moderation"],
-        "counts": counts if staff else {"visible": counts["visible"]},
-    }
-
-
-def comment_answer(node_id: str, comment: Comment) -> dict[str, Any]:
-    """Return a comment as the API shows it."""
-    return {
-        "id": comment["id"],
-        "node_id": node_id,
-        "parent_id": comment["parent_id"],
-        "slug": comment["slug"],
-        "depth": comment["depth"],
-        "posted": comment["posted"],
-        "edited": comment["edited"],
-        "author": comment["author"],
-        "text": comment["text"],
-        "html": comment["html"],
-        "state": comment["state"],
-        "replies": comment["reply_count"],
-    }

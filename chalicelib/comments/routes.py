@@ -1,13 +1,35 @@
 """The comments API."""
 
-from http import HTTPStatus
+from typing import Annotated
 
-from chalice.app import Blueprint, Response
+from chalice.app import Blueprint
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import editing, reading
+from chalicelib.comments.answers import (
+    CommentAnswer,
+    CommentsAnswer,
+    NodeAnswer,
+    QueueAnswer,
+    ThreadAnswer,
+    comment_answer,
+    node_answer,
+)
+from chalicelib.comments.discussion import editing, posting, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
-from chalicelib.comments.discussion.posting import new_comment_id, post_comment
+from chalicelib.comments.errors import (
+    CannotThread,
+    CommentChanged,
+    CommentDeleted,
+    CommentTooLarge,
+    EditWindowOver,
+    NodeExists,
+    NodeHasComments,
+    NodeLocked,
+    NotThreaded,
+    SiteIsFixed,
+    StoreTooSmall,
+    UnknownNode,
+)
 from chalicelib.comments.lifecycle.forwarding import forwarding
 from chalicelib.comments.models import (
     CommentEdit,
@@ -20,139 +42,217 @@ from chalicelib.comments.models import (
     PendingQuery,
     StateChange,
     StoreChange,
-    comment_answer,
-    node_answer,
 )
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import manages
-from chalicelib.http import PageQuery, Request, Route, no_content, reply, router
+from chalicelib.errors import Forbidden, UnknownComment
+from chalicelib.http import (
+    Accepted,
+    Created,
+    NoContent,
+    Ok,
+    PageQuery,
+    Request,
+    Roles,
+    Route,
+    router,
+)
 from chalicelib.http.idempotency import once
+from chalicelib.identity import Principal
 from chalicelib.limits import COMMENTS, EDITS, NODES
 from chalicelib.runtime import Runtime
+
+Publisher = Annotated[Principal, Roles("publisher")]
+Moderator = Annotated[Principal, Roles("moderator")]
+Staff = Annotated[Principal, Roles("publisher", "moderator")]
+Admin = Annotated[Principal, Roles("admin")]
 
 
 def routes(runtime: Runtime) -> Blueprint:
     """Return the routes of nodes and comments."""
     blueprint = Blueprint(__name__)
-    route = forwarding(router(blueprint, runtime))
+    route = forwarding(router(blueprint, runtime, "Comments"))
     _declare_nodes(route)
     _declare_moves(route)
-    _declare_posting(route)
-    _declare_reading(route)
+    _declare_discussion(route)
     _declare_changes(route)
-    _declare_moderation(route)
+    _declare_moderation(forwarding(router(blueprint, runtime, "Moderation")))
     return blueprint
 
 
 def _declare_nodes(route: Route) -> None:
-    @route("PUT", "/nodes/{node}", limit=NODES)
-    def put_node(request: Request, node: NodeId) -> Response:
-        caller = request.principal("publisher", "moderator")
-        settings = request.body(NodeSettings)
-        stored, is_new = discussion_nodes.put_node(request.runtime, node, settings, caller)
-        return reply(
-            node_answer(stored, staff=True), HTTPStatus.CREATED if is_new else HTTPStatus.OK
-        )
+    @route(
+        "PUT",
+        "/nodes/{node}",
+        limit=NODES,
+        raises=(SiteIsFixed, CannotThread, NodeHasComments),
+    )
+    def put_node(
+        request: Request, node: NodeId, caller: Staff, body: NodeSettings
+    ) -> Ok[NodeAnswer] | Created[NodeAnswer]:
+        """Make or change a node.
 
-    @route("GET", "/nodes/{node}")
-    def get_node(request: Request, node: NodeId) -> Response:
-        caller = request.caller()
+        A new node belongs to the site that its id names: `harbour:moon`, or `moon` for the site
+        `default`. Threading and the store can be changed while the node has no comments.
+        """
+        stored, is_new = discussion_nodes.put_node(request.runtime, node, body, caller)
+        answer = node_answer(stored, staff=True)
+        return Created(answer) if is_new else Ok(answer)
+
+    @route("GET", "/nodes/{node}", raises=(UnknownNode,))
+    def get_node(request: Request, node: NodeId, caller: Principal | None) -> Ok[NodeAnswer]:
+        """Read a node."""
         found = nodes.find(request.runtime.database, node)
         staff = caller is not None and manages(caller, found["site"])
-        return reply(node_answer(found, staff=staff))
+        return Ok(node_answer(found, staff=staff))
 
-    @route("DELETE", "/nodes/{node}", limit=NODES)
-    def delete_node(request: Request, node: NodeId) -> Response:
-        discussion_nodes.delete_node(request.runtime, node, request.principal("publisher"))
-        return no_content()
+    @route("DELETE", "/nodes/{node}", limit=NODES, raises=(UnknownNode,))
+    def delete_node(request: Request, node: NodeId, publisher: Publisher) -> NoContent:
+        """Delete a node with all its comments, or the forward that a move left at its id."""
+        discussion_nodes.delete_node(request.runtime, node, publisher)
+        return NoContent()
 
     @route("GET", "/comment-counts")
-    def count_comments(request: Request) -> Response:
-        wanted = request.query(CountsQuery).nodes
-        return reply(nodes.visible_counts(request.runtime.database, wanted))
+    def count_comments(request: Request, query: CountsQuery) -> Ok[dict[str, int]]:
+        """Count the visible comments of up to 100 nodes; an unknown node has none."""
+        return Ok(nodes.visible_counts(request.runtime.database, query.nodes))
 
 
 def _declare_moves(route: Route) -> None:
-    @route("POST", "/nodes/{node}/move", limit=NODES)
-    def relocate(request: Request, node: NodeId) -> Response:
-        request.principal("admin")
-        to = request.body(IdChange).to
-        moved = discussion_nodes.relocate_node(request.runtime, node, to)
-        status = HTTPStatus.OK if moved["_id"] == to else HTTPStatus.ACCEPTED
-        address = f"{request.runtime.settings.public_url}/nodes/{to}"
-        return reply(node_answer(moved, staff=True), status, {"Location": address})
+    @route(
+        "POST", "/nodes/{node}/move", limit=NODES, raises=(UnknownNode, NodeExists, StoreTooSmall)
+    )
+    def relocate_node(
+        request: Request, node: NodeId, caller: Admin, body: IdChange
+    ) -> Ok[NodeAnswer] | Accepted[NodeAnswer]:
+        """Move a node with its comments to another id, as to another site.
 
-    @route("POST", "/nodes/{node}/store", limit=NODES)
-    def move(request: Request, node: NodeId) -> Response:
-        publisher = request.principal("publisher")
-        store = request.body(StoreChange).store
-        moved = discussion_nodes.move_node(request.runtime, node, store, publisher)
-        arrived = moved["store"] == store
-        return reply(
-            node_answer(moved, staff=True), HTTPStatus.OK if arrived else HTTPStatus.ACCEPTED
-        )
+        A large node is moved by a worker (202). Calls at the old id are answered 308.
+        """
+        del caller
+        moved = discussion_nodes.relocate_node(request.runtime, node, body.to)
+        answer, address = node_answer(moved, staff=True), request.location(f"/nodes/{body.to}")
+        return Ok(answer, address) if moved["_id"] == body.to else Accepted(answer, address)
+
+    @route(
+        "POST",
+        "/nodes/{node}/store",
+        limit=NODES,
+        raises=(UnknownNode, CannotThread, StoreTooSmall),
+    )
+    def move_to_store(
+        request: Request, node: NodeId, publisher: Publisher, body: StoreChange
+    ) -> Ok[NodeAnswer] | Accepted[NodeAnswer]:
+        """Move a node's comments to another store; a worker moves many (202)."""
+        moved = discussion_nodes.move_node(request.runtime, node, body.store, publisher)
+        answer = node_answer(moved, staff=True)
+        return Ok(answer) if moved["store"] == body.store else Accepted(answer)
 
 
-def _declare_posting(route: Route) -> None:
-    @route("POST", "/nodes/{node}/comments", limit=COMMENTS)
-    def post(request: Request, node: NodeId) -> Response:
-        author = request.principal()
-        new = request.body(NewComment)
+def _declare_discussion(route: Route) -> None:
+    @route(
+        "POST",
+        "/nodes/{node}/comments",
+        limit=COMMENTS,
+        takes_idempotency_key=True,
+        raises=(UnknownNode, UnknownComment, NodeLocked, NotThreaded, CommentTooLarge),
+    )
+    def post_comment(
+        request: Request, node: NodeId, author: Principal, body: NewComment
+    ) -> Created[CommentAnswer]:
+        """Post a comment on a node, or a reply to one of its comments."""
         comment = once(
             request,
-            lambda runtime: post_comment(runtime, node, new, author),
+            lambda runtime: posting.post_comment(runtime, node, body, author),
             lambda made, _at: reading.get_comment(request.runtime, node, made, author),
-            lambda _at, rng: new_comment_id(rng),
+            lambda _at, rng: posting.new_comment_id(rng),
         )
         request.details["made"] = comment["id"]
-        base = request.runtime.settings.public_url
-        location = f"{base}/nodes/{node}/comments/{comment['id']}"
-        return reply(comment_answer(node, comment), HTTPStatus.CREATED, {"Location": location})
+        address = request.location(f"/nodes/{node}/comments/{comment['id']}")
+        return Created(comment_answer(node, comment), address)
 
+    @route("GET", "/nodes/{node}/comments", raises=(UnknownNode,))
+    def list_comments(
+        request: Request, node: NodeId, caller: Principal | None, query: CommentsQuery
+    ) -> Ok[CommentsAnswer]:
+        """Read a discussion, page by page; a threaded one depth-first."""
+        return Ok(reading.list_comments(request.runtime, node, query, caller))
 
-def _declare_reading(route: Route) -> None:
-    @route("GET", "/nodes/{node}/comments")
-    def list_comments(request: Request, node: NodeId) -> Response:
-        query = request.query(CommentsQuery)
-        return reply(reading.list_comments(request.runtime, node, query, request.caller()))
+    @route("GET", "/nodes/{node}/comments/{comment}", raises=(UnknownNode, UnknownComment))
+    def get_comment(
+        request: Request, node: NodeId, comment: CommentId, caller: Principal | None
+    ) -> Ok[CommentAnswer]:
+        """Read a comment."""
+        return Ok(comment_answer(node, reading.get_comment(request.runtime, node, comment, caller)))
 
-    @route("GET", "/nodes/{node}/comments/{comment}")
-    def get_comment(request: Request, node: NodeId, comment: CommentId) -> Response:
-        found = reading.get_comment(request.runtime, node, comment, request.caller())
-        return reply(comment_answer(node, found))
-
-    @route("GET", "/nodes/{node}/comments/{comment}/thread")
-    def list_thread(request: Request, node: NodeId, comment: CommentId) -> Response:
-        query = request.query(PageQuery)
-        caller = request.caller()
-        return reply(reading.list_thread(request.runtime, node, comment, query, caller))
+    @route("GET", "/nodes/{node}/comments/{comment}/thread", raises=(UnknownNode, UnknownComment))
+    def list_thread(
+        request: Request,
+        node: NodeId,
+        comment: CommentId,
+        caller: Principal | None,
+        query: PageQuery,
+    ) -> Ok[ThreadAnswer]:
+        """Read a comment and its descendants, depth-first."""
+        return Ok(reading.list_thread(request.runtime, node, comment, query, caller))
 
 
 def _declare_changes(route: Route) -> None:
-    @route("PATCH", "/nodes/{node}/comments/{comment}", limit=EDITS)
-    def edit(request: Request, node: NodeId, comment: CommentId) -> Response:
-        caller = request.principal()
-        text = request.body(CommentEdit).text
-        edited = editing.edit_comment(request.runtime, node, comment, text, caller)
-        return reply(comment_answer(node, edited))
+    @route(
+        "PATCH",
+        "/nodes/{node}/comments/{comment}",
+        limit=EDITS,
+        raises=(
+            UnknownNode,
+            UnknownComment,
+            CommentDeleted,
+            CommentChanged,
+            Forbidden,
+            EditWindowOver,
+            CommentTooLarge,
+        ),
+    )
+    def edit_comment(
+        request: Request, node: NodeId, comment: CommentId, caller: Principal, body: CommentEdit
+    ) -> Ok[CommentAnswer]:
+        """Give a comment a new text: its author for 15 minutes, a moderator at any time."""
+        edited = editing.edit_comment(request.runtime, node, comment, body.text, caller)
+        return Ok(comment_answer(node, edited))
 
-    @route("DELETE", "/nodes/{node}/comments/{comment}", limit=EDITS)
-    def delete(request: Request, node: NodeId, comment: CommentId) -> Response:
-        editing.delete_comment(request.runtime, node, comment, request.principal())
-        return no_content()
+    @route(
+        "DELETE",
+        "/nodes/{node}/comments/{comment}",
+        limit=EDITS,
+        raises=(UnknownNode, UnknownComment, CommentDeleted, Forbidden),
+    )
+    def delete_comment(
+        request: Request, node: NodeId, comment: CommentId, caller: Principal
+    ) -> NoContent:
+        """Delete a comment; one that was replied to leaves its place."""
+        editing.delete_comment(request.runtime, node, comment, caller)
+        return NoContent()
 
 
 def _declare_moderation(route: Route) -> None:
-    @route("POST", "/nodes/{node}/comments/{comment}/state")
-    def set_state(request: Request, node: NodeId, comment: CommentId) -> Response:
-        moderator = request.principal("moderator")
-        wanted = request.body(StateChange)
-        changed = editing.set_state(request.runtime, node, comment, wanted, moderator)
-        return reply(comment_answer(node, changed))
+    @route(
+        "POST",
+        "/nodes/{node}/comments/{comment}/state",
+        raises=(UnknownNode, UnknownComment, CommentDeleted, CommentChanged),
+    )
+    def set_comment_state(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator, body: StateChange
+    ) -> Ok[CommentAnswer]:
+        """Show a comment, hide it, or let it wait again.
+
+        With `edited`, as the queue gave it, only the text that was read is approved.
+        """
+        changed = editing.set_state(request.runtime, node, comment, body, moderator)
+        return Ok(comment_answer(node, changed))
 
     @route("GET", "/moderation/comments")
-    def list_pending(request: Request) -> Response:
-        moderator = request.principal("moderator")
-        query = request.query(PendingQuery)
-        return reply(queue.list_pending(request.runtime, query, moderator))
+    def list_pending_comments(
+        request: Request, moderator: Moderator, query: PendingQuery
+    ) -> Ok[QueueAnswer]:
+        """Read what waits for a moderator on the caller's sites, longest waiting first."""
+        return Ok(queue.list_pending(request.runtime, query, moderator))

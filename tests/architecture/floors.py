@@ -19,7 +19,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.errors", "comments.node_ids", "comments.shapes"),
     ("comments.store",),
     ("comments.models", "comments.order", "comments.permissions", "comments.rendering"),
-    ("comments.nodes",),
+    ("comments.answers", "comments.nodes"),
     ("comments.stores",),
     ("comments.moderation",),
     ("comments.lifecycle",),

@@ -1,9 +1,8 @@
 """Reading comments: pages of a node, threads and single comments, as the caller may see them."""
 
-from typing import Any
-
 from chalicelib.comments import nodes
-from chalicelib.comments.models import CommentsQuery, comment_answer
+from chalicelib.comments.answers import CommentsAnswer, ThreadAnswer, comment_answer
+from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import viewer
 from chalicelib.comments.shapes import Comment, Node
@@ -21,14 +20,19 @@ _BYTES_BESIDE_TEXT = 3_000
 
 def list_comments(
     runtime: Runtime, node_id: str, query: CommentsQuery, caller: Principal | None
-) -> dict[str, Any]:
-    """Return a page of a node's comments: `{comments, next, count}`."""
+) -> CommentsAnswer:
+    """Return a page of a node's comments; raises UnknownNode and InvalidCursor."""
     node = nodes.find(runtime.database, node_id)
     scope = f"comments:{node_id}:{query.order}:{node['threaded']}"
     cursors = Cursors(scope, runtime.settings.signing_keys)
     page = Page(query.order, query.limit + 1, cursors.position(query), viewer(caller, node["site"]))
     rows = ask(runtime, node, lambda store, current: store.page(current, page))
-    return {**_page(node, rows, page, cursors), "count": node["counts"]["visible"]}
+    shown = _page(node, rows, page, cursors)
+    return {
+        "comments": shown["comments"],
+        "next": shown["next"],
+        "count": node["counts"]["visible"],
+    }
 
 
 def get_comment(
@@ -42,7 +46,7 @@ def get_comment(
 
 def list_thread(
     runtime: Runtime, node_id: str, comment_id: str, query: PageQuery, caller: Principal | None
-) -> dict[str, Any]:
+) -> ThreadAnswer:
     """Return a page of a comment and its descendants, depth-first: `{comments, next}`."""
     node = nodes.find(runtime.database, node_id)
     root = find(runtime, node, comment_id, caller)
@@ -65,7 +69,7 @@ def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None
     return comment
 
 
-def _page(node: Node, rows: list[Comment], page: Page, cursors: Cursors) -> dict[str, Any]:
+def _page(node: Node, rows: list[Comment], page: Page, cursors: Cursors) -> ThreadAnswer:
     """Return the rows that the limit and an answer's size allow, and the cursor after them."""
     shown_to = page.viewer.shown
     answers = [comment_answer(node["_id"], shown_to(row)) for row in rows[: page.limit - 1]]

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 from chalice.app import Response
 
 from chalicelib.comments.errors import NodeMoved
+from chalicelib.errors import Problem
 from chalicelib.http import Request, Route, View
 
 
@@ -17,7 +18,12 @@ def forwarding(route: Route) -> Route:
     A client repeats a call with its method and body there (RFC 9110, section 15.4.9).
     """
 
-    def declare(method: str, path: str, **rules: Any) -> Callable[[View], View]:
+    def declare(
+        method: str, path: str, *, raises: tuple[type[Problem], ...] = (), **rules: Any
+    ) -> Callable[[View], View]:
+        if "{node}" not in path:
+            return route(method, path, raises=raises, **rules)
+
         def register(view: View) -> View:
             @functools.wraps(view)
             def forwarded(request: Request, **arguments: Any) -> Response:
@@ -27,7 +33,7 @@ def forwarding(route: Route) -> Route:
                     moved.headers["Location"] = _address(request, moved.moved_to)
                     raise
 
-            route(method, path, **rules)(forwarded)
+            route(method, path, raises=(*raises, NodeMoved), **rules)(forwarded)
             return view
 
         return register

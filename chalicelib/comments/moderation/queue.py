@@ -1,12 +1,13 @@
 """The queue of comments that wait for a moderator, one small document for each."""
 
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
+from chalicelib.comments.answers import PendingAnswer, QueueAnswer
 from chalicelib.comments.shapes import Author, Comment, Node
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document
@@ -85,7 +86,7 @@ def queue_again(runtime: Runtime, node: Node) -> None:
                 settle(runtime.database, node, comment)
 
 
-def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> dict[str, Any]:
+def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> QueueAnswer:
     """Return the pending comments of the moderator's sites, oldest first: `{comments, next}`."""
     cursors = Cursors(_SCOPE, runtime.settings.signing_keys)
     sites: Document = {}
@@ -102,6 +103,14 @@ def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> di
     return {"comments": [_answer(row) for row in shown], "next": cursors.following(position)}
 
 
-def _answer(row: Pending) -> dict[str, Any]:
-    # The last release queued comments without saying when they were edited.
-    return {"edited": None, **{name: value for name, value in row.items() if name != "_id"}}
+def _answer(row: Pending) -> PendingAnswer:
+    return {
+        "id": row["id"],
+        "node_id": row["node_id"],
+        "site": row["site"],
+        "posted": row["posted"],
+        # The last release queued comments without saying when they were edited.
+        "edited": row.get("edited"),
+        "author": row["author"],
+        "excerpt": row["excerpt"],
+    }

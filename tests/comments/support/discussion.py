@@ -79,13 +79,13 @@ class Discussion:
         by: str | None = None,
     ) -> dict[str, Any]:
         query = CommentsQuery(order=order, limit=limit, cursor=cursor)
-        return reading.list_comments(self.runtime, self.node_id, query, PEOPLE[by])
+        return {**reading.list_comments(self.runtime, self.node_id, query, PEOPLE[by])}
 
     def thread(
         self, root: str, limit: int = 200, cursor: str | None = None, by: str | None = None
     ) -> dict[str, Any]:
         query = PageQuery(limit=limit, cursor=cursor)
-        return reading.list_thread(self.runtime, self.node_id, root, query, PEOPLE[by])
+        return {**reading.list_thread(self.runtime, self.node_id, root, query, PEOPLE[by])}
 
     def get(self, comment_id: str, by: str | None = None) -> Comment:
         return reading.get_comment(self.runtime, self.node_id, comment_id, PEOPLE[by])
