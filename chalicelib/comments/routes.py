@@ -75,7 +75,8 @@ def routes(runtime: Runtime) -> Blueprint:
     route = forwarding(router(blueprint, runtime, "Comments"))
     _declare_nodes(route)
     _declare_moves(route)
-    _declare_discussion(route)
+    _declare_posting(route)
+    _declare_reading(route)
     _declare_changes(route)
     _declare_moderation(forwarding(router(blueprint, runtime, "Moderation")))
     return blueprint
@@ -150,7 +151,7 @@ def _declare_moves(route: Route) -> None:
         return Ok(answer) if moved["store"] == body.store else Accepted(answer)
 
 
-def _declare_discussion(route: Route) -> None:
+def _declare_posting(route: Route) -> None:
     @route(
         "POST",
         "/nodes/{node}/comments",
@@ -172,6 +173,8 @@ def _declare_discussion(route: Route) -> None:
         address = request.location(f"/nodes/{node}/comments/{comment['id']}")
         return Created(comment_answer(node, comment), address)
 
+
+def _declare_reading(route: Route) -> None:
     @route("GET", "/nodes/{node}/comments", raises=(UnknownNode,))
     def list_comments(
         request: Request, node: NodeId, caller: Principal | None, query: CommentsQuery
