@@ -72,8 +72,10 @@ Admin = Annotated[Principal, Roles("admin")]
 def routes(runtime: Runtime) -> Blueprint:
     """Return the routes of nodes and comments."""
     blueprint = Blueprint(__name__)
-    route = forwarding(router(blueprint, runtime, "Comments"))
+    plain = router(blueprint, runtime, "Comments")
+    route = forwarding(plain)
     _declare_nodes(route)
+    _declare_deletion(plain)
     _declare_moves(route)
     _declare_posting(route)
     _declare_reading(route)
@@ -108,16 +110,18 @@ def _declare_nodes(route: Route) -> None:
         staff = caller is not None and manages(caller, found["site"])
         return Ok(node_answer(found, staff=staff))
 
+    @route("GET", "/comment-counts")
+    def count_comments(request: Request, query: CountsQuery) -> Ok[dict[str, int]]:
+        """Count the visible comments of up to 100 nodes; an unknown node has none."""
+        return Ok(nodes.visible_counts(request.runtime.database, query.nodes))
+
+
+def _declare_deletion(route: Route) -> None:
     @route("DELETE", "/nodes/{node}", limit=NODES, raises=(UnknownNode,))
     def delete_node(request: Request, node: NodeId, publisher: Publisher) -> NoContent:
         """Delete a node with all its comments, or the forward that a move left at its id."""
         discussion_nodes.delete_node(request.runtime, node, publisher)
         return NoContent()
-
-    @route("GET", "/comment-counts")
-    def count_comments(request: Request, query: CountsQuery) -> Ok[dict[str, int]]:
-        """Count the visible comments of up to 100 nodes; an unknown node has none."""
-        return Ok(nodes.visible_counts(request.runtime.database, query.nodes))
 
 
 def _declare_moves(route: Route) -> None:

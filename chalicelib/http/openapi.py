@@ -33,8 +33,9 @@ from chalicelib.http.routing import Operation
 Json = dict[str, Any]
 Mode = Literal["validation", "serialization"]
 _SCHEMAS = "#/components/schemas/"
-_EVERY_CALL = (errors.Internal, errors.Unavailable)
-_OF_A_BODY = (errors.InvalidJson, errors.BodyTooLarge, errors.UnsupportedMediaType)
+# A content type is refused by the gateway, also if nothing reads the body.
+_EVERY_CALL = (errors.Internal, errors.Unavailable, errors.UnsupportedMediaType)
+_OF_A_BODY = (errors.InvalidJson, errors.BodyTooLarge)
 _OF_A_KEY = (errors.RequestInProgress, errors.IdempotencyKeyReused)
 # The same problems have these headers wherever they are answered.
 _PROBLEM_HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}

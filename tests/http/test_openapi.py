@@ -156,8 +156,14 @@ def test_problems_are_those_of_the_view_and_of_what_it_takes(
         "500": ["internal"],
         "503": ["unavailable"],
     }
-    assert codes(document["paths"]["/things"]["get"]).keys() == {"400", "401", "422", "500", "503"}
-    assert codes(document["paths"]["/things/{thing}"]["delete"]).keys() == {"422", "500", "503"}
+    listed = codes(document["paths"]["/things"]["get"])
+    assert listed.keys() == {"400", "401", "415", "422", "500", "503"}
+    assert codes(document["paths"]["/things/{thing}"]["delete"]).keys() == {
+        "415",
+        "422",
+        "500",
+        "503",
+    }
 
 
 def test_who_may_call_is_the_security_of_an_operation(
