@@ -21,7 +21,7 @@ from chalicelib.social.activity.actions.models import fields_for
 from chalicelib.social.activity.feed import items, reading, reranking
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.models import OrgSettings
-from chalicelib.social.delivery import leases
+from chalicelib.social.delivery import state
 from chalicelib.social.paging.positions import Position, older_than
 
 ACTOR, READER = Principal("actor", "Actor"), "reader"
@@ -59,7 +59,7 @@ def _page(calls: Caller, cursor: str | None = None) -> Work:
 
 def _raw_page(runtime: Runtime, after: Position | None = None) -> Work:
     """Return the two queries of a page: places by relevancy, then their actions."""
-    places, bodies = items.collection(runtime.database), actions.collection(runtime.database)
+    places, bodies = runtime.database[items.ITEMS.name], runtime.database[actions.ACTIONS.name]
     mine = {"user_id": READER, "hidden": False, **older_than(after, "relevancy", "action_id")}
 
     def work() -> object:
@@ -109,7 +109,7 @@ class Comments:
 
 
 def _raw_ranking(runtime: Runtime, action_id: str) -> Work:
-    rows = items.collection(runtime.database)
+    rows = runtime.database[items.ITEMS.name]
 
     def work() -> object:
         now = runtime.now()
@@ -144,7 +144,7 @@ def seed_feed(runtime: Runtime, size: int) -> list[tuple[datetime, str]]:
     places = [(time, new_id(time, runtime.random)) for time in times]
     _insert(runtime, [_item(READER, id_, time) for time, id_ in places])
     bodies = [_action(runtime, id_, time) for time, id_ in places[-BODIES:]]
-    actions.collection(runtime.database).insert_many(bodies, ordered=False)
+    runtime.database[actions.ACTIONS.name].insert_many(bodies, ordered=False)
     return places[::-1]
 
 
@@ -154,7 +154,7 @@ def seed_subscribers(runtime: Runtime, size: int, name: str) -> str:
     colleagues = [f"u{number:06}" for number in range(size)]
     if people.find(runtime.database, colleagues[0])["version"] == 0:
         _seed_people(runtime, [ACTOR.id, *colleagues])
-    actions.collection(runtime.database).insert_one(_action(runtime, name, now))
+    runtime.database[actions.ACTIONS.name].insert_one(_action(runtime, name, now))
     _insert(runtime, [_item(user_id, name, now) for user_id in colleagues])
     return name
 
@@ -166,13 +166,13 @@ def _seed_people(runtime: Runtime, user_ids: Sequence[str]) -> None:
         [{"user_id": user_id, **since, **place} for user_id in user_ids], ordered=False
     )
     today = {**people.NEW_PERSON, **place, "version": 1}
-    people.collection(runtime.database).insert_many(
+    runtime.database[people.PEOPLE.name].insert_many(
         [{"_id": user_id, **today} for user_id in user_ids], ordered=False
     )
 
 
 def _insert(runtime: Runtime, documents: Sequence[Document]) -> None:
-    items.collection(runtime.database).insert_many(documents, ordered=False)
+    runtime.database[items.ITEMS.name].insert_many(documents, ordered=False)
 
 
 def _item(user_id: str, action_id: str, time: datetime) -> Document:
@@ -222,5 +222,5 @@ def _action(runtime: Runtime, action_id: str, conducted: datetime) -> Document:
         "tags": ["skilled", "friendly"],
         "mentions": [ACTOR.id, "engineer", "mary"],
         **actions.UNTOUCHED,
-        "fan_out": {**leases.new(runtime), "state": "done"},
+        "fan_out": {**state.new(runtime), "state": "done"},
     }

@@ -12,11 +12,12 @@ from typing import Any
 from bench.case import Case
 from bench.people import seed_followers, seed_post
 from bench.stage import Stage
-from chalicelib.database import Document
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime
-from chalicelib.social.timelines import post_fan_out, references
+from chalicelib.social.timelines import references
+from chalicelib.social.timelines.references import NewsItem
 from chalicelib.social.timelines.view import NewsDesign
+from chalicelib.social.workers import handle
 
 RATE_AT_LEAST, BARRED_FROM = 0.7, 1_000
 PUSHED: tuple[NewsDesign, ...] = ("references", "copies")
@@ -63,7 +64,7 @@ class FanOut:
         self._waiting = WaitingQueues(runtime.settings.queue_prefix)
         self._runtime = dataclasses.replace(runtime, queues=self._waiting)
         self._readers = readers
-        self._items: list[Document] = []
+        self._items: list[NewsItem] = []
 
     def publish(self) -> None:
         """Publish a post, whose first message then waits."""
@@ -72,17 +73,18 @@ class FanOut:
     def deliver(self) -> None:
         """Work on message after message until none waits."""
         while message := self._waiting.take():
-            post_fan_out.handle(self._runtime, message)
+            handle(self._runtime, message)
 
     def make_items(self) -> None:
         """Make the items of a post that nobody delivers."""
         post = seed_post(self._runtime)
         self._waiting.take()
-        self._items = references.items_of({**post, "_id": f"{post['_id']}-raw"}, self._readers)
+        post["_id"] = f"{post['_id']}-raw"
+        self._items = references.items_of(post, self._readers)
 
     def insert(self) -> None:
         """Insert the items by the driver."""
-        rows = self._runtime.database[references.NEWS_ITEMS.name]
+        rows = references.NEWS_ITEMS.of(self._runtime.database)
         rows.insert_many(self._items, ordered=False)
 
 

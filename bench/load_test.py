@@ -29,7 +29,7 @@ from bench.tables import table
 from chalicelib.ads.visitors import visitor_ids
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from chalicelib.social.graph import circles, following, users
+from chalicelib.social.graph import circles, memberships, users
 from local.environments import environment
 from local.tokens import mint
 
@@ -95,7 +95,7 @@ def seed(runtime: Runtime) -> None:
     for reader in READERS:
         circles.put(runtime.database, reader, "read", "Read")
         for author in AUTHORS:
-            following.add_member(runtime, reader, "read", author)
+            memberships.add_member(runtime, reader, "read", author)
 
 
 def _day(stage: Stage, locust: Path, url: str, seconds: int, users_at_once: int) -> dict[str, Any]:

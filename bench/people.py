@@ -9,6 +9,7 @@ from chalicelib.social.graph.store import StoreName
 from chalicelib.social.graph.stores.edges import EDGES, edge_id
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.models import new_post_model
+from chalicelib.social.posts.shapes import ReadPost
 from chalicelib.social.timelines import news
 from chalicelib.social.timelines.references import NEWS_ITEMS
 
@@ -20,7 +21,7 @@ def seed_followers(runtime: Runtime, size: int, store: StoreName = "edges") -> l
     """Give the author so many followers, in one store or the other; return their ids."""
     pattern = _user(runtime, AUTHOR)
     names = [f"u{number:06}" for number in range(size)]
-    people = users.collection(runtime.database)
+    people = runtime.database[users.USERS.name]
     entry = {"name": "Reader", "circles": [_CIRCLE]}
     followers = dict.fromkeys(names, entry) if store == "embedded" else {}
     people.update_one(
@@ -43,27 +44,28 @@ def seed_followed(runtime: Runtime, authors: int, posts_each: int) -> None:
         _user(runtime, name)
     members = {name: {"name": name.title()} for name in names}
     circle = {"name": "Read", "members": members}
-    users.collection(runtime.database).update_one(
+    runtime.database[users.USERS.name].update_one(
         {"_id": READER},
         {"$set": {f"circles.{_CIRCLE}": circle, "counts.following": authors}},
     )
     for name in names * posts_each:
-        news.design(runtime).add([seed_post(runtime, name)], [READER])
+        if view := news.stored(runtime):
+            view.add([seed_post(runtime, name)], [READER])
 
 
 def leave_to_readers(runtime: Runtime, authors: int) -> None:
     """Make the first of the followed authors such whose posts the reader has to find."""
     names = [f"a{number:03}" for number in range(authors)]
     theirs = {"by.id": {"$in": names}}
-    stored = posts.collection(runtime.database)
+    stored = runtime.database[posts.POSTS.name]
     ids = [post["_id"] for post in stored.find(theirs, {"_id": 1})]
     stored.update_many(theirs, {"$set": {"fan_out.pull": True}})
     runtime.database[NEWS_ITEMS.name].delete_many({"post_id": {"$in": ids}})
     where = {"_id": {"$in": names}}
-    users.collection(runtime.database).update_many(where, {"$set": {"pulled": True}})
+    runtime.database[users.USERS.name].update_many(where, {"$set": {"pulled": True}})
 
 
-def seed_post(runtime: Runtime, author: str = AUTHOR) -> Document:
+def seed_post(runtime: Runtime, author: str = AUTHOR) -> ReadPost:
     """Store a public post of an author whose fan-out is pending; return it as it is stored."""
     text = f"A post of a usual length, {new_id(runtime.now(), runtime.random)}. " * 4
     new = new_post_model("status").model_validate(
@@ -74,6 +76,6 @@ def seed_post(runtime: Runtime, author: str = AUTHOR) -> Document:
 
 def _user(runtime: Runtime, user_id: str) -> Document:
     users.ensure(runtime, Principal(user_id, user_id.title()))
-    found = users.collection(runtime.database).find_one({"_id": user_id})
+    found = runtime.database[users.USERS.name].find_one({"_id": user_id})
     assert found is not None  # noqa: S101 - it was made just now
     return found

@@ -15,10 +15,10 @@ from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph.stores.edges import EDGES, edge_id
-from chalicelib.social.graph.users import collection as users
+from chalicelib.social.graph.users import USERS
 from chalicelib.social.outbox import JOBS
 from chalicelib.social.posts.models import COMMENTS_SHOWN
-from chalicelib.social.posts.posts import collection as posts
+from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines.news import NEWS
 from chalicelib.social.timelines.walls import WALLS
 
@@ -28,10 +28,12 @@ _COPIED = ("by", "wall", "detail", "edited", "comment_count", "comments")
 
 def publish(runtime: Runtime, post_id: str) -> Work:
     """Return the insertion of another post like one that is stored."""
-    like = posts(runtime.database).find_one({"_id": post_id}) or {}
+    like = runtime.database[POSTS.name].find_one({"_id": post_id}) or {}
 
     def work() -> None:
-        posts(runtime.database).insert_one({**like, "_id": new_id(runtime.now(), runtime.random)})
+        runtime.database[POSTS.name].insert_one(
+            {**like, "_id": new_id(runtime.now(), runtime.random)}
+        )
 
     return work
 
@@ -42,7 +44,7 @@ def spread(runtime: Runtime, post_id: str) -> Work:
 
     def work() -> None:
         newest = {"comments": {"$slice": -COMMENTS_SHOWN}}
-        post = posts(database).find_one({"_id": post_id}, newest) or {}
+        post = database[POSTS.name].find_one({"_id": post_id}, newest) or {}
         version = post["spread"]["version"]
         new = {name: post[name] for name in _COPIED}
         new |= {"comments_shown": len(post["comments"]), "version": version}
@@ -53,7 +55,7 @@ def spread(runtime: Runtime, post_id: str) -> Work:
                 {"$set": {f"posts.$[each].{name}": value for name, value in new.items()}},
                 array_filters=[{f"each.{name}": value for name, value in older.items()}],
             )
-        posts(database).update_one(
+        database[POSTS.name].update_one(
             {"_id": post_id, "spread.version": version}, {"$unset": {"spread.due": ""}}
         )
 
@@ -63,7 +65,7 @@ def spread(runtime: Runtime, post_id: str) -> Work:
 def circle(runtime: Runtime, circle_id: str, store: str) -> Work:
     """Return the transaction that puts the author into the reader's circle, which reads nothing."""
     database = runtime.database
-    people, edges = users(database), database[EDGES.name]
+    people, edges = database[USERS.name], database[EDGES.name]
     joined = {f"circles.{circle_id}.members.{AUTHOR}": {"name": "Author"}}
     counted = {"counts.memberships": 1, "counts.following": 1}
     one_more = {"$inc": {"counts.followers": 1}}

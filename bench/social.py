@@ -4,7 +4,7 @@ The floor of a page is its own reads, permission reads included, sent by the dri
 nothing around them.
 """
 
-import contextlib
+import dataclasses
 import itertools
 from collections.abc import Iterator
 from functools import partial
@@ -26,10 +26,10 @@ from bench.raw_social import RAW_PAGES
 from bench.stage import Stage
 from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
-from chalicelib.social.graph import following, promotion
+from chalicelib.social.graph import memberships
 from chalicelib.social.graph.store import StoreName
 from chalicelib.social.posts.models import COMMENTS_SHOWN
-from chalicelib.social.posts.posts import collection
+from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines import news, propagation
 from chalicelib.social.timelines.view import NewsDesign
 
@@ -48,8 +48,7 @@ def groups(stage: Stage) -> Iterator[list[Case]]:
     yield from fan_out.groups(stage)
     yield [*_pages(stage), *_above_the_line(stage)]
     yield list(_spreads(stage))
-    with _unbounded_documents():
-        yield list(_circlings(stage))
+    yield list(_circlings(stage))
     yield from _doors(stage)
 
 
@@ -111,7 +110,9 @@ def _spreads(stage: Stage) -> Iterator[Case]:
     for size, design in itertools.product(stage.sizes(10, 100, 1_000), PUSHED):
         here = with_news(stage, f"spread-{design}-{size}", design)
         post = seed_post(here)
-        news.design(here).add([post], seed_followers(here, size))
+        view = news.stored(here)
+        assert view is not None  # noqa: S101 - those of PUSHED are
+        view.add([post], seed_followers(here, size))
         yield Case(
             "a comment's spread",
             partial(propagation.propagate, here, post["_id"]),
@@ -130,22 +131,18 @@ def _commented(runtime: Runtime, post_id: str) -> Work:
     def comment() -> None:
         added = {"id": "c", "by": {"id": AUTHOR, "name": "A"}, "ts": runtime.now(), "text": "So"}
         newest = {"$each": [added], "$slice": -COMMENTS_SHOWN}
-        collection(runtime.database).update_one(
+        POSTS.of(runtime.database).update_one(
             {"_id": post_id}, {"$push": {"comments": newest}, "$inc": {"spread.version": 1}}
         )
 
     return comment
 
 
-@contextlib.contextmanager
-def _unbounded_documents() -> Iterator[None]:
-    """Let embedded followers grow beyond the bound that Plaza keeps everywhere else."""
-    bound = promotion.EMBEDDED_MAX
-    promotion.EMBEDDED_MAX = 10**9
-    try:
-        yield
-    finally:
-        promotion.EMBEDDED_MAX = bound
+def _unbounded(runtime: Runtime) -> Runtime:
+    """Return a runtime whose embedded followers may grow beyond Plaza's bound."""
+    social = dataclasses.replace(runtime.bounds.social, embedded_max=10**9)
+    bounds = dataclasses.replace(runtime.bounds, social=social)
+    return dataclasses.replace(runtime, bounds=bounds)
 
 
 def _circlings(stage: Stage) -> Iterator[Case]:
@@ -154,17 +151,17 @@ def _circlings(stage: Stage) -> Iterator[Case]:
     The embedded store is measured beyond the size at which Plaza leaves it, to show why.
     """
     for size, store in itertools.product(stage.sizes(10, 1_000, 100_000), get_args(StoreName)):
-        here = stage.with_database(f"circling-{store}-{size}").runtime
+        here = _unbounded(stage.with_database(f"circling-{store}-{size}").runtime)
         seed_followers(here, size, store=store)
         seed_followed(here, authors=0, posts_each=0)
         circle = (here, READER, "read", AUTHOR)
         yield Case(
             "circling",
-            partial(following.add_member, *circle),
+            partial(memberships.add_member, *circle),
             raw_changes.circle(here, "read", store),
             floor_is="the same writes in a transaction",
-            prepare=partial(following.remove_member, *circle),
-            prepare_floor=partial(following.remove_member, *circle),
+            prepare=partial(memberships.remove_member, *circle),
+            prepare_floor=partial(memberships.remove_member, *circle),
             store=store,
             size=size,
             unit="followers",

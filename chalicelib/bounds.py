@@ -44,6 +44,51 @@ class AdBounds:
 class SocialBounds:
     """The bounds of the social feed."""
 
+    # Readers in a chunk of a fan-out. Every insert waits once for the journal, whatever its
+    # size: decision 0045.
+    chunk_readers: int = 5_000
+    # Chunks recorded at once: as many as SQS takes messages in one call.
+    chunks_at_once: int = 10
+    # From this many readers on, a post is delivered to the two halves at the same time.
+    halved_from: int = 500
+    # Documents for which one sweep sends messages again.
+    swept_at_once: int = 1_000
+    # Members or followers in a user's document. Adding one to a map of 1,000 takes a
+    # millisecond; a document ends at about 226,000.
+    embedded_max: int = 1_000
+    # Members whom one transaction takes out of a circle: about a third of a second's work.
+    members_at_once: int = 1_000
+    # Users whom one user blocks; the validator's bound too.
+    blocked: int = 10_000
+    # Members in one document of an audience kept at posting; the validator's bound too.
+    audience_members: int = 1_000
+    # Comments stored on their post, the validator's bound too; older ones have a collection of
+    # their own.
+    held_on_post: int = 200
+    # Comments moved off a full post at once.
+    comments_moved_at_once: int = 20
+    # Documents examined for a page before it ends early, with a cursor.
+    page_examined: int = 2_000
+    # Documents fetched at least to fill up a page: a short page takes no more queries.
+    page_refill: int = 100
+    # An author's newest posts that a new follower gets.
+    back_fill_posts: int = 200
+    # News stored for a reader: five times what must be complete, as the checks take some out.
+    news_kept: int = 5_000
+    # Posts renamed at once.
+    posts_renamed_at_once: int = 1_000
+    # Newest actions of each kind that a refill adds to a feed.
+    refill_newest: int = 1_000
+    # Actions that a refill adds at once.
+    refill_added_at_once: int = 100
+    # Items that a refill checks at once.
+    refill_checked_at_once: int = 1_000
+    # Subscribers for whom an action is re-ranked at once.
+    rerank_subscribers: int = 1_000
+    # Chunks of subscribers re-ranked for one message: about a second's work. The rest is noted
+    # as another message.
+    rerank_chunks: int = 20
+
 
 @dataclass(frozen=True)
 class Bounds:

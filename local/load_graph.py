@@ -22,7 +22,7 @@ from chalicelib.identity import Principal
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
-from chalicelib.social.graph import circles, following, users
+from chalicelib.social.graph import circles, memberships, users
 from local.failures import StartupFailure
 from local.local_secrets import FOLDER, local_secrets
 from local.mongod import uri_of_running
@@ -72,7 +72,7 @@ def load(runtime: Runtime, ties: Iterable[Tie], report: TextIO = sys.stderr) -> 
     for owner, circle in _with_bar("circles", made, report):
         circles.put(runtime.database, owner, circle, circle)
     for tie in _with_bar("members", wanted, report):
-        following.add_member(runtime, tie.owner, tie.circle, tie.member)
+        memberships.add_member(runtime, tie.owner, tie.circle, tie.member)
     return Counter(users=len(people), circles=len(made), members=len(wanted))
 
 

@@ -160,7 +160,7 @@ class NotInserted(Exception):
     """The server refused documents; says how many, and the code of the first refusal."""
 
 
-def insert_missing(collection: MongoCollection[Document], documents: Sequence[Document]) -> None:
+def insert_missing(collection: MongoCollection[Shape], documents: Sequence[Shape]) -> None:
     """Insert documents; where one with the same unique key is there, it stays as it is.
 
     Raises NotInserted after inserting all that could be.

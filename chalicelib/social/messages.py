@@ -9,7 +9,7 @@ from chalicelib.messaging import Message
 
 
 class Deliver(Message):
-    """Go on with the fan-out of a post, wherever it stands."""
+    """Continue the fan-out of a post where it stopped."""
 
     queue: ClassVar[str] = "fan-out"
     type: Literal["deliver"] = "deliver"
@@ -17,7 +17,7 @@ class Deliver(Message):
 
 
 class DeliverChunk(Message):
-    """Bring a post to one chunk of its audience, which the post's document describes."""
+    """Deliver a post to one chunk of its audience, which the post's document describes."""
 
     queue: ClassVar[str] = "fan-out"
     type: Literal["chunk"] = "chunk"
@@ -26,7 +26,7 @@ class DeliverChunk(Message):
 
 
 class Propagate(Message):
-    """Bring what has changed on a post, its end included, to the copies of it."""
+    """Propagate the changes of a post, or its deletion, to its copies."""
 
     queue: ClassVar[str] = "comment-spread"
     type: Literal["spread"] = "spread"
@@ -34,7 +34,7 @@ class Propagate(Message):
 
 
 class BackFill(Message):
-    """Bring an author's newest posts to a reader who has just come near."""
+    """Add an author's newest posts to the news of a reader with a new tie to the author."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["back-fill"] = "back-fill"
@@ -43,7 +43,7 @@ class BackFill(Message):
 
 
 class Rename(Message):
-    """Bring a user's name to every copy of it."""
+    """Propagate a user's name to every copy of it."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["rename"] = "rename"
@@ -51,7 +51,7 @@ class Rename(Message):
 
 
 class Rebuild(Message):
-    """Make the news of a reader who was away for long."""
+    """Rebuild the news of a reader who was away for long."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["rebuild"] = "rebuild"
@@ -59,7 +59,7 @@ class Rebuild(Message):
 
 
 class Trim(Message):
-    """Drop a reader's oldest news."""
+    """Delete a reader's oldest news."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["trim"] = "trim"
@@ -67,7 +67,7 @@ class Trim(Message):
 
 
 class Erase(Message):
-    """Erase a user and all that is left of them."""
+    """Erase a user and everything that names them."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["erase"] = "erase"
@@ -75,7 +75,7 @@ class Erase(Message):
 
 
 class EraseLate(Message):
-    """Erase what requests that began before an erasure ended wrote after it, up to a time."""
+    """Erase what was written up to a time, after an erasure, by requests that began before it."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["erase-late"] = "erase-late"
@@ -84,7 +84,7 @@ class EraseLate(Message):
 
 
 class Refill(Message):
-    """Make a reader's activity feed what their place and their mutes bring today."""
+    """Refill a reader's activity feed by their place and their mutes of today."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["refill"] = "refill"
@@ -92,7 +92,7 @@ class Refill(Message):
 
 
 class RenameRef(Message):
-    """Bring the name of a ref to every action that is about it."""
+    """Propagate the name of a ref to every action that is about it."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["rename-ref"] = "rename-ref"
@@ -100,7 +100,7 @@ class RenameRef(Message):
 
 
 class DeliverAction(Message):
-    """Go on with the fan-out of an action, wherever it stands."""
+    """Continue the fan-out of an action where it stopped."""
 
     queue: ClassVar[str] = "activity"
     type: Literal["deliver"] = "deliver"
@@ -108,7 +108,7 @@ class DeliverAction(Message):
 
 
 class DeliverActionChunk(Message):
-    """Bring an action to one chunk of its readers, which the action's document describes."""
+    """Deliver an action to one chunk of its readers, which the action's document describes."""
 
     queue: ClassVar[str] = "activity"
     type: Literal["chunk"] = "chunk"
@@ -117,7 +117,7 @@ class DeliverActionChunk(Message):
 
 
 class Rerank(Message):
-    """Rank an action anew, after something happened to it, for its readers behind an id."""
+    """Re-rank an action after an event, for its readers after an id."""
 
     queue: ClassVar[str] = "activity"
     type: Literal["rank"] = "rank"
@@ -127,7 +127,7 @@ class Rerank(Message):
 
 
 class Cascade(Message):
-    """Have all that hangs on an action follow it, when it was hidden, shown or deleted."""
+    """Make the items of an action follow it after it was hidden, shown or deleted."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["cascade"] = "cascade"

@@ -1,4 +1,4 @@
-"""The outbox of what is owed in the background: noted with its cause, forgotten when done."""
+"""The outbox of background jobs: noted in the transaction of their cause, deleted when done."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
@@ -18,9 +18,9 @@ from chalicelib.social.messages import JOB, Job, Rebuild, Refill, Rename, Rename
 
 
 class StoredJob(TypedDict):
-    """An errand as it is noted; each time gives it another `version`.
+    """A job as it is noted; each time gives it another `version`.
 
-    `resends` and `resent_by` say how often it was sent for again, and by which sweep.
+    `resends` and `resent_by` say how often its message was sent again, and by which sweep.
     """
 
     _id: str
@@ -34,29 +34,29 @@ class StoredJob(TypedDict):
 
 JOBS = Collection("social.errand", StoredJob, indexes=(IndexModel([("due", ASCENDING)]),))
 RESENDING = Resending(at="due", made_of="errand")
-# Whoever had read a name before it changed has ended by then: no Lambda function runs for longer
-# than 15 minutes. The rest is for the transaction that wrote the note, and for clocks.
+# No request that read the old name can still be running: Lambda stops at 15 minutes; the other 5
+# cover the transaction and clock skew.
 OUTLIVES_ALL = timedelta(minutes=20)
 
 
 def note(
     runtime: Runtime,
-    errand: Job,
+    job: Job,
     session: ClientSession | None = None,
     *,
     due: datetime | None = None,
 ) -> None:
-    """Write an errand down, in the transaction of its cause; send its message afterwards.
+    """Note a job in the transaction of its cause; the caller sends its message afterwards.
 
-    One that is due later has no message before the sweep sends it.
-    An errand that is noted again while it is run is run once more.
+    A job that is due later has no message before the sweep sends it. A job that is noted again
+    while it is run is run once more.
     """
     now = runtime.now()
-    runtime.database[JOBS.name].update_one(
-        {"_id": _key(errand)},
+    JOBS.of(runtime.database).update_one(
+        {"_id": _key(job)},
         {
             "$set": {
-                "errand": errand.model_dump(),
+                "errand": job.model_dump(),
                 "version": new_id(now, runtime.random),
                 "noted": now,
                 "due": due or now + timedelta(milliseconds=runtime.settings.lease_ms),
@@ -68,57 +68,57 @@ def note(
     )
 
 
-def run(runtime: Runtime, errand: Job, work: Callable[[Runtime, Job], None]) -> None:
-    """Do what was noted, if it still is, and forget it unless it was noted again meanwhile.
+def run(runtime: Runtime, job: Job, work: Callable[[Runtime, Job], None]) -> None:
+    """Run a job that is still noted, and delete it unless it was noted again in the meantime.
 
-    A renaming is done at once and again when `OUTLIVES_ALL` has passed, and forgotten then.
+    A renaming is run at once, and again when `OUTLIVES_ALL` has passed, and deleted then.
     """
-    rows, begun = runtime.database[JOBS.name], runtime.now()
-    noted = rows.find_one({"_id": _key(errand)}, {"version": 1, "noted": 1, "resends": 1})
+    rows, begun = JOBS.of(runtime.database), runtime.now()
+    noted = rows.find_one({"_id": _key(job)}, {"version": 1, "noted": 1, "resends": 1})
     if noted is None:
         return
     same = {"_id": noted["_id"], "version": noted["version"]}
     if noted.get("resends"):
         resending.note_taken(runtime, rows, RESENDING, same)
-    work(runtime, errand)
+    work(runtime, job)
     again = noted["noted"] + OUTLIVES_ALL
-    if isinstance(errand, Rename | RenameRef) and begun < again:
+    if isinstance(job, Rename | RenameRef) and begun < again:
         rows.update_one(same, {"$set": {"due": again, "resends": 0}})
     else:
         rows.delete_one(same)
 
 
 def noted_for(user_id: str) -> Document:
-    """Return the filter of what is noted for a user alone, but for their erasure.
+    """Return the filter of the jobs for one user, except their erasure.
 
-    What is noted for a pair, or goes on after a reader's id, is gone when it has been done.
+    A job for a pair, or one that continues after a reader's id, is deleted when it has been run.
     """
     own = (kind(user_id=user_id) for kind in (Rename, Rebuild, Trim, Refill))
-    return {"_id": {"$in": [_key(errand) for errand in own]}}
+    return {"_id": {"$in": [_key(job) for job in own]}}
 
 
 def rankings_of(action_id: str, event_id: str) -> Document:
-    """Return the filter of the rankings that are noted for an event, from whichever reader on."""
-    # All that begins with the key, whose last part, the id of a reader, is empty here.
+    """Return the filter of the re-ranking jobs for an event, from any reader on."""
+    # Everything that begins with the key, whose last part, the id of a reader, is empty here.
     first = _key(Rerank(action_id=action_id, event_id=event_id))
     return {"_id": {"$gte": first, "$lt": f"{first[:-1]};"}}
 
 
 def sweep(runtime: Runtime) -> None:
-    """Send again what is overdue."""
-    resending.sweep(runtime, runtime.database[JOBS.name], RESENDING, _readable)
+    """Send messages again for overdue jobs."""
+    resending.sweep(runtime, JOBS.of(runtime.database), RESENDING, _readable)
 
 
-def _readable(rows: Iterable[Document]) -> Iterator[Job]:
-    """Yield what is noted, but for what a newer release noted and must do itself."""
+def _readable(rows: Iterable[StoredJob]) -> Iterator[Job]:
+    """Yield the noted jobs, except those that only a newer release can run."""
     for row in rows:
         try:
             yield JOB.validate_python(row["errand"])
         except ValidationError:
             fields = {"type": row["errand"].get("type")}
-            log.warning("errand left to a newer release", extra={"fields": fields})
+            log.warning("job left to a newer release", extra={"fields": fields})
 
 
-def _key(errand: Job) -> str:
-    ids = errand.model_dump(exclude={"type", "version", "until"})
-    return ":".join((errand.type, *ids.values()))
+def _key(job: Job) -> str:
+    ids = job.model_dump(exclude={"type", "version", "until"})
+    return ":".join((job.type, *ids.values()))

@@ -8,10 +8,12 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social import outbox
-from chalicelib.social.activity.feed import action_fan_out
-from chalicelib.social.graph import following
-from chalicelib.social.timelines import news, post_fan_out, propagation, repair, walls
+from chalicelib.social.activity.feed.action_fan_out import OF_ACTIONS
+from chalicelib.social.delivery import engine
+from chalicelib.social.graph import memberships
+from chalicelib.social.timelines import news, propagation, repair, walls
 from chalicelib.social.timelines.copies import MonthCopies
+from chalicelib.social.timelines.post_fan_out import OF_POSTS
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
@@ -23,27 +25,27 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
     @app.schedule(Rate(1, Rate.HOURS))
     def tend_social(_event: CloudWatchEvent) -> dict[str, int]:
-        return tend(runtime.database, runtime.now())
+        return maintain(runtime.database, runtime.now())
 
 
 def resend_overdue(runtime: Runtime) -> None:
-    """Send again whatever is owed and overdue."""
-    post_fan_out.sweep(runtime)
-    action_fan_out.sweep(runtime)
+    """Send messages again for all unfinished work that is overdue."""
+    engine.sweep(runtime, OF_POSTS)
+    engine.sweep(runtime, OF_ACTIONS)
     propagation.sweep(runtime)
     outbox.sweep(runtime)
 
 
-def tend(database: Database[Document], now: datetime) -> dict[str, int]:
-    """Cut copies that show too many comments, mend counts, and mark who has not been seen.
+def maintain(database: Database[Document], now: datetime) -> dict[str, int]:
+    """Truncate copies with too many comments, repair counts, and mark users who are away.
 
-    Returns how many documents were `cut`, how many counts, which a crash left behind, were
-    `recounted`, and how many users are `away` since the last time.
+    Returns how many documents were `cut`, how many wrong counts, left by crashes, were
+    `recounted`, and how many more users are `away`.
     """
     copies = (MonthCopies(database, walls.WALLS), MonthCopies(database, news.NEWS))
     cut = sum(each.truncate_comments() for each in copies)
     away = news.mark_away(database, now)
-    return {"cut": cut, "recounted": following.recount(database), "away": away}
+    return {"cut": cut, "recounted": memberships.recount(database), "away": away}
 
 
 def verify_news(runtime: Runtime, user_id: str) -> dict[str, list[str]]:

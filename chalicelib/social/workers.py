@@ -1,5 +1,6 @@
-"""The workers of the social feed's queues: what each message has done."""
+"""The workers of the social feed's queues, and the one dispatcher of their messages."""
 
+from functools import partial
 from typing import Any
 
 from chalice.app import Chalice, SQSEvent
@@ -12,14 +13,16 @@ from chalicelib.social.activity.feed import cascade, refill, reranking
 from chalicelib.social.activity.feed.action_fan_out import OF_ACTIONS
 from chalicelib.social.delivery import engine
 from chalicelib.social.messages import (
-    ActivityMessage,
     BackFill,
     Cascade,
+    Deliver,
     DeliverAction,
     DeliverActionChunk,
+    DeliverChunk,
     Erase,
     EraseLate,
     Job,
+    Propagate,
     Rebuild,
     Refill,
     Rename,
@@ -28,59 +31,54 @@ from chalicelib.social.messages import (
     Trim,
 )
 from chalicelib.social.personal_data import erasure, renaming
-from chalicelib.social.timelines import post_fan_out, propagation, repair
+from chalicelib.social.timelines import propagation, repair
+from chalicelib.social.timelines.post_fan_out import OF_POSTS
+
+SocialMessage = Deliver | DeliverChunk | Propagate | DeliverAction | DeliverActionChunk | Job
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the workers of fan-outs, of changes on posts, of the activity feed, and of jobs."""
-    queue = runtime.queues.name_of
+    queue, do = runtime.queues.name_of, partial(handle, runtime)
 
-    @app.on_sqs_message(queue=queue(messages.Deliver.queue), batch_size=10)
+    @app.on_sqs_message(queue=queue(Deliver.queue), batch_size=10)
     def fan_out(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: messages.Deliver | messages.DeliverChunk) -> None:
-            post_fan_out.handle(runtime, message)
+        return consume(event.to_dict(), messages.FAN_OUT, do)
 
-        return consume(event.to_dict(), messages.FAN_OUT, handle)
-
-    @app.on_sqs_message(queue=queue(messages.Propagate.queue), batch_size=10)
+    @app.on_sqs_message(queue=queue(Propagate.queue), batch_size=10)
     def comment_spread(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: messages.Propagate) -> None:
-            propagation.propagate(runtime, message.post_id)
+        return consume(event.to_dict(), messages.PROPAGATE, do)
 
-        return consume(event.to_dict(), messages.PROPAGATE, handle)
-
-    @app.on_sqs_message(queue=queue(messages.Rerank.queue), batch_size=10)
+    @app.on_sqs_message(queue=queue(Rerank.queue), batch_size=10)
     def activity_feed(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: messages.ActivityMessage) -> None:
-            handle_activity(runtime, message)
+        return consume(event.to_dict(), messages.ACTIVITY, do)
 
-        return consume(event.to_dict(), messages.ACTIVITY, handle)
-
-    @app.on_sqs_message(queue=queue(messages.BackFill.queue), batch_size=1)
+    @app.on_sqs_message(queue=queue(BackFill.queue), batch_size=1)
     def social_errands(event: SQSEvent) -> dict[str, Any]:
-        def handle(message: messages.Job) -> None:
-            handle_job(runtime, message)
-
-        return consume(event.to_dict(), messages.JOB, handle)
+        return consume(event.to_dict(), messages.JOB, do)
 
 
-def handle_activity(runtime: Runtime, message: ActivityMessage) -> None:
-    """Do what a message asks; a failure leaves it for the sweep."""
+def handle(runtime: Runtime, message: SocialMessage) -> None:
+    """Do what a message asks; a failure leaves it for the sweep.
+
+    A job is run only if it is still in the outbox.
+    """
     match message:
+        case Deliver():
+            engine.deliver(runtime, OF_POSTS, message.post_id)
+        case DeliverChunk():
+            engine.deliver_chunk(runtime, OF_POSTS, message.post_id, message.number)
         case DeliverAction():
             engine.deliver(runtime, OF_ACTIONS, message.action_id)
         case DeliverActionChunk():
             engine.deliver_chunk(runtime, OF_ACTIONS, message.action_id, message.number)
-        case Rerank():
-            handle_job(runtime, message)
+        case Propagate():
+            propagation.propagate(runtime, message.post_id)
+        case _:
+            outbox.run(runtime, message, _run)
 
 
-def handle_job(runtime: Runtime, job: Job) -> None:
-    """Do a job if it is still in the outbox; a failure leaves it for the sweep."""
-    outbox.run(runtime, job, _do)
-
-
-def _do(runtime: Runtime, job: Job) -> None:
+def _run(runtime: Runtime, job: Job) -> None:
     match job:
         case BackFill():
             repair.back_fill(runtime, job.reader_id, job.author_id)

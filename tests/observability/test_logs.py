@@ -15,6 +15,7 @@ from chalicelib.observability.logs import JsonFormatter, log
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import leases
 from chalicelib.social.delivery.leases import DeliveryLease
+from chalicelib.social.posts.posts import POSTS
 from local.queues import lambda_context
 from local.schedules import scheduled_event
 from tests.ads.support.events import click, count
@@ -63,7 +64,7 @@ def test_a_post_is_followed_from_its_request_to_the_worker(
     workers.drain()
 
     request_id = posted.headers["X-Request-Id"]
-    (delivered,) = [line for line in lines() if line["message"] == "brought to readers"]
+    (delivered,) = [line for line in lines() if line["message"] == "delivered to readers"]
     assert delivered["correlation_id"] == request_id
     assert delivered["deliveries"] == 1
     # The worker's invocation is another one, with an id of its own.
@@ -76,11 +77,11 @@ def test_every_metric_is_written_as_its_format_demands(
     follow(client, "bob", "ann")
     post = try_post(client, "ann").json["id"]
     workers.drain()
-    lease = DeliveryLease.asked(runtime, "social.post", post)
+    lease = DeliveryLease.asked(runtime, POSTS, post)
     posts = runtime.database["social.post"]
     posts.update_one({"_id": post}, {"$set": {"fan_out.state": "pending"}})
     assert leases.claim(lease, {"fan_out": 1})
-    leases.give_up(lease)
+    leases.mark_failed(lease)
     count(runtime, click(1, START))
     app.handler_map["tend_ads"](scheduled_event("tend_ads"), lambda_context("tend_ads"))
 

@@ -10,8 +10,6 @@ from pymongo import MongoClient
 from app import create_app
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
-from chalicelib.social.delivery import engine
-from chalicelib.social.timelines import post_fan_out
 from tests.social.support.designs import DESIGNS, Design
 from tests.social.support.drivers import Courier, Town, follow
 from tests.social.support.interleaving import Meantime
@@ -36,20 +34,11 @@ def readers(client: Client, workers: Workers) -> list[str]:
     return READERS
 
 
-@pytest.fixture(params=DESIGNS, ids=str)
-def design(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Design:
+@pytest.fixture(params=[each.param() for each in DESIGNS])
+def design(request: pytest.FixtureRequest) -> Design:
     """Each design in turn, for the suites that all of them have to pass."""
     chosen: Design = request.param
-    chosen.apply(monkeypatch)
     return chosen
-
-
-@pytest.fixture
-def chunks_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks so small that a few readers make several."""
-    monkeypatch.setattr(engine, "CHUNK_READERS", 2)
-    monkeypatch.setattr(engine, "CHUNKS_AT_ONCE", 2)
-    monkeypatch.setattr(post_fan_out, "HALVED_FROM", 2)
 
 
 @pytest.fixture

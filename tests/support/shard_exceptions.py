@@ -42,7 +42,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "ads.billing.settlements._earned: aggregate ad.report.day",
         "ads.billing.settlements._earned: distinct ad.report.day",
         "comments.repair.render_again: find comments.node",
-        "social.graph.following.recount: find social.user",
+        "social.graph.memberships.recount: find social.user",
     ),
     "a deployment: nodes whose replies an earlier release counted": (
         "comments.stores.embedded_authors.note_authors: update comments.node",
@@ -147,7 +147,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.activity.feed.refill._due: find feed.action",
     ),
     "the slices: actions by what they mention or are tagged with": (
-        "social.activity.feed.listings._slice: find feed.action",
+        "social.activity.feed.listings._listing: find feed.action",
     ),
 }
 SHARD_EXCEPTIONS: dict[str, str] = {

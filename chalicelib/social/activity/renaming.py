@@ -1,7 +1,7 @@
-"""The names of what actions mention, brought to every action when they change.
+"""Renaming what actions mention: a new name is propagated to every action.
 
-What an action is about belongs to the application, which says here what it is called now; the
-names of users come from the users themselves. Neither renames the other where ids are the same.
+The application names the things that actions are about; users name themselves. Neither renames
+the other if ids are the same.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def put_ref(runtime: Runtime, ref_id: str, name: str) -> None:
     rename_ref_ = RenameRef(ref_id=ref_id)
 
     def work(session: ClientSession) -> None:
-        runtime.database[REFS.name].update_one(
+        REFS.of(runtime.database).update_one(
             {"_id": ref_id}, {"$set": {"name": name}}, upsert=True, session=session
         )
         outbox.note(runtime, rename_ref_, session)
@@ -35,7 +35,7 @@ def put_ref(runtime: Runtime, ref_id: str, name: str) -> None:
 
 def rename_ref(runtime: Runtime, ref_id: str) -> None:
     """Make every copy of a ref's name the one that it has now."""
-    ref = runtime.database[REFS.name].find_one({"_id": ref_id})
+    ref = REFS.of(runtime.database).find_one({"_id": ref_id})
     if ref is not None:
         things = types.named_things()
         _on_actions(runtime.database, ref_id, ref["name"], {"$ne": USER}, things)
@@ -44,17 +44,17 @@ def rename_ref(runtime: Runtime, ref_id: str) -> None:
 def rename_user(database: Database[Document], user_id: str, name: str) -> None:
     """Make every copy of a user's name in the activity feed this one."""
     own = {"mentions": user_id, "actor.id": user_id, "actor.name": {"$ne": name}}
-    actions.collection(database).update_many(own, {"$set": {"actor.name": name}})
+    actions.ACTIONS.of(database).update_many(own, {"$set": {"actor.name": name}})
     theirs = {"by.id": user_id, "by.name": {"$ne": name}}
-    events.collection(database).update_many(theirs, {"$set": {"by.name": name}})
+    events.EVENTS.of(database).update_many(theirs, {"$set": {"by.name": name}})
     _on_actions(database, user_id, name, USER, types.named_users())
 
 
 def _on_actions(
     database: Database[Document], id_: str, name: str, type_: Any, fields: Mapping[str, str]
 ) -> None:
-    """Rename among the refs of a type, or of all but one, and in these fields of descriptors."""
-    rows = actions.collection(database)
+    """Rename in refs whose type matches `type_`, and in these fields of descriptors."""
+    rows = actions.ACTIONS.of(database)
     other = {"id": id_, "type": type_, "name": {"$ne": name}}
     rows.update_many(
         {"mentions": id_, "refs": {"$elemMatch": other}},

@@ -1,98 +1,124 @@
-"""Bringing a document to its readers, whatever crashes on the way: posts and actions alike.
+"""Delivering a document to its readers, posts and actions alike, whatever crashes on the way.
 
 The document itself is the memory. A worker takes it on a lease. An audience that fits into one
-chunk is served at once, under that lease. A larger one is cut into chunks: each is written
-down before its message is sent, which moves the cursor, is worked on under a lease of its own,
-and marks itself done; the last one ends the fan-out. A worker that dies lets its lease run
-out: the sweep then sends a message, and the next worker goes on from the cursor and repeats
-what is missing. Every step may be repeated, as a reader who has the document gets it no more.
+chunk is served at once, under that lease. A larger one is cut into chunks: each is recorded
+before its message is sent, which moves the cursor, is delivered under a lease of its own, and
+marks itself done; the last one ends the fan-out. The lease of a worker that dies expires: the
+sweep then sends a message, and the next worker continues from the cursor and repeats what is
+missing. Every step may be repeated: a reader who has the document does not get it again.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from pymongo.errors import PyMongoError
 
-from chalicelib.database import Document
+from chalicelib.database import Collection, Document
 from chalicelib.messaging import Message
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import DELIVERIES
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import leases, resending
-from chalicelib.social.delivery.leases import DeliveryLease
+from chalicelib.social.delivery.leases import Delivered, DeliveryLease
+from chalicelib.social.delivery.state import RESENDING, Chunk, FanOut
 from chalicelib.social.paging.id_range import IdRange
 
-# Every insert waits once for the journal, whatever its size: decision 0045.
-CHUNK_READERS = 5_000
-# As many as SQS takes messages in one call.
-CHUNKS_AT_ONCE = 10
+
+class Deliverable(Protocol[Delivered]):
+    """A kind of document, and how it is delivered to its readers."""
+
+    @property
+    def documents(self) -> Collection[Delivered]:
+        """Return the collection of the documents."""
+        ...
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """Return the projection of what the methods read of a document, `fan_out` included."""
+        ...
+
+    def audience(self, runtime: Runtime, document: Delivered, ids: IdRange) -> list[str]:
+        """Return the ids of a document's readers within a range, in order."""
+        ...
+
+    def deliver(
+        self, runtime: Runtime, document: Delivered, reader_ids: list[str], *, is_first: bool
+    ) -> None:
+        """Give readers the document; those who have it already are left alone.
+
+        `is_first` says that these are the first of all readers, who may be none.
+        """
+        ...
+
+    def unchanged(self, document: Delivered) -> Document:
+        """Return a condition that holds as long as what was delivered is right."""
+        ...
+
+    def repair(self, runtime: Runtime, document: Delivered) -> None:
+        """Make what was delivered right, after `unchanged` did not hold."""
+        ...
+
+    def message(self, document_id: str) -> Message:
+        """Return the message that asks for the delivery of a document."""
+        ...
+
+    def chunk_message(self, document_id: str, number: int) -> Message:
+        """Return the message that asks for the delivery of one chunk."""
+        ...
+
+    def choose(
+        self, document: Delivered, lease: DeliveryLease[Delivered], first: list[str]
+    ) -> list[str]:
+        """Return the first readers, or nobody if the document is to be read where it is.
+
+        `first` has one reader more than are planned at once, if there are that many.
+        """
+        ...
 
 
-@dataclass(frozen=True)
-class Deliverable:
-    """A kind of document, and what it means to bring one to its readers.
+def deliver(runtime: Runtime, kind: Deliverable[Delivered], document_id: str) -> None:
+    """Deliver a document to its readers, or send its chunks, continuing where it stopped.
 
-    `fields` is the projection of what the functions read of a document; `fan_out` is in it.
-    `audience` gives the ids of those whom the document goes to, in order, within a range.
-    `bring` brings it to such ids, and to those who have it already not again; it is told
-    whether they are the first of all, who may be nobody. `unchanged` gives a condition that
-    holds as long as what was brought is right; where it does not, `mend` makes it right.
-    `message` and `chunk_message` ask for the whole and for a chunk. `choose` may leave the
-    document to be found where it is: it is given the first readers, one more than are
-    planned at once where there are so many, and returns them, or nobody.
-    """
-
-    collection: str
-    fields: Mapping[str, Any]
-    audience: Callable[[Runtime, Document, IdRange], list[str]]
-    bring: Callable[[Runtime, Document, list[str], bool], None]
-    unchanged: Callable[[Document], Document]
-    mend: Callable[[Runtime, Document], None]
-    message: Callable[[str], Message]
-    chunk_message: Callable[[str, int], Message]
-    choose: Callable[[Document, DeliveryLease, list[str]], list[str]] = lambda _doc, _lease, ids: (
-        ids
-    )
-
-
-def deliver(runtime: Runtime, kind: Deliverable, document_id: str) -> None:
-    """Bring a document to its readers, or have it brought in chunks, from where it stands.
-
-    Nothing happens where another worker holds the lease, or where all is done. After five
-    attempts without any progress it is given up.
+    Does nothing if another worker holds the lease, or if all is done. After five attempts
+    without progress the fan-out is marked failed.
     """
     with _working(runtime, kind, document_id) as lease:
         document = leases.claim(lease, kind.fields)
         if document is None:
             return
-        fan_out = document["fan_out"]
+        fan_out: FanOut = document["fan_out"]
         if fan_out["attempts"] > leases.MAX_ATTEMPTS:
-            leases.give_up(lease)
+            leases.mark_failed(lease)
             return
         left = set(range(len(fan_out["chunks"]))).difference(fan_out["chunks_done"])
         runtime.queues.send(*(kind.chunk_message(document_id, number) for number in left))
-        _go_on(runtime, kind, document, lease)
+        _plan(runtime, kind, document, lease)
 
 
-def _go_on(runtime: Runtime, kind: Deliverable, document: Document, lease: DeliveryLease) -> None:
-    """Write down and send chunk after chunk, from the cursor to the audience's end.
+def _plan(
+    runtime: Runtime,
+    kind: Deliverable[Delivered],
+    document: Delivered,
+    lease: DeliveryLease[Delivered],
+) -> None:
+    """Record and send chunk after chunk, from the cursor to the audience's end.
 
-    One reader more than is planned at once is asked for, which tells where the end is.
+    One reader more than is planned at once is asked for, which shows where the end is.
     """
-    fan_out = document["fan_out"]
+    fan_out: FanOut = document["fan_out"]
     cursor, number, planned = fan_out["cursor"], len(fan_out["chunks"]), fan_out["planned"]
+    size = runtime.bounds.social.chunk_readers
+    most = size * runtime.bounds.social.chunks_at_once
     while not planned:
-        most = CHUNK_READERS * CHUNKS_AT_ONCE
         ids = kind.audience(runtime, document, IdRange(cursor, limit=most + 1))
         if number == 0:
             ids = kind.choose(document, lease, ids)
-            if len(ids) <= CHUNK_READERS:
-                _bring_to_all(runtime, kind, document, lease, ids)
+            if len(ids) <= size:
+                _deliver_to_all(runtime, kind, document, lease, ids)
                 return
         planned = len(ids) <= most
-        chunks = _cut(ids[:most], cursor)
+        chunks = _cut(ids[:most], cursor, size)
         if not leases.record(lease, chunks, planned=planned):
             return
         numbers = range(number, number + len(chunks))
@@ -101,51 +127,58 @@ def _go_on(runtime: Runtime, kind: Deliverable, document: Document, lease: Deliv
     leases.finish(lease)
 
 
-def _cut(ids: list[str], after: str) -> list[Document]:
-    """Return ids that follow another one as chunks."""
-    chunks = []
-    for start in range(0, len(ids), CHUNK_READERS):
-        some = ids[start : start + CHUNK_READERS]
+def _cut(ids: list[str], after: str, size: int) -> list[Chunk]:
+    """Return ids that follow another one as chunks of a size."""
+    chunks: list[Chunk] = []
+    for start in range(0, len(ids), size):
+        some = ids[start : start + size]
         chunks.append({"after": after, "until": some[-1], "size": len(some)})
         after = some[-1]
     return chunks
 
 
-def _bring_to_all(
-    runtime: Runtime, kind: Deliverable, document: Document, lease: DeliveryLease, ids: list[str]
+def _deliver_to_all(
+    runtime: Runtime,
+    kind: Deliverable[Delivered],
+    document: Delivered,
+    lease: DeliveryLease[Delivered],
+    ids: list[str],
 ) -> None:
-    kind.bring(runtime, document, ids, True)  # noqa: FBT003 - the first of all
+    kind.deliver(runtime, document, ids, is_first=True)
     finished = leases.finish_at_once(lease, len(ids), kind.unchanged(document))
     if not finished:
-        # Also where the lease is lost: what came after another worker's end has to be right too.
-        kind.mend(runtime, document)
+        # Also if the lease is lost: what was delivered after another worker's end must be right.
+        kind.repair(runtime, document)
         finished = leases.finish_at_once(lease, len(ids), {})
     if finished:
         _log_deliveries(lease, len(ids))
 
 
-def _log_deliveries(lease: DeliveryLease, readers: int) -> None:
+def _log_deliveries(lease: DeliveryLease[Delivered], readers: int) -> None:
     fields = {"collection": lease.documents.name, "id": lease.document_id, "deliveries": readers}
-    log.info("brought to readers", extra={"fields": fields, "metrics": DELIVERIES})
+    log.info("delivered to readers", extra={"fields": fields, "metrics": DELIVERIES})
 
 
-def deliver_chunk(runtime: Runtime, kind: Deliverable, document_id: str, number: int) -> None:
-    """Bring a document to one chunk of its readers.
+def deliver_chunk(
+    runtime: Runtime, kind: Deliverable[Delivered], document_id: str, number: int
+) -> None:
+    """Deliver a document to one chunk of its readers.
 
-    Nothing happens where another worker holds the chunk's lease, or where it is done.
+    Does nothing if another worker holds the chunk's lease, or if it is done.
     """
     with _working(runtime, kind, document_id) as lease:
         document = leases.claim_chunk(lease, number, kind.fields)
         if document is None:
             return
-        chunk = document["fan_out"]["chunks"][number]
+        fan_out: FanOut = document["fan_out"]
+        chunk = fan_out["chunks"][number]
         ids = kind.audience(runtime, document, IdRange(chunk["after"], chunk["until"]))
-        kind.bring(runtime, document, ids, number == 0)
+        kind.deliver(runtime, document, ids, is_first=number == 0)
         marked = leases.mark_done(lease, number, kind.unchanged(document))
         if marked == "not":
-            # A change that came after the document was read may have been spread before it
-            # was brought, also by a worker that has lost the lease meanwhile.
-            kind.mend(runtime, document)
+            # A change made after the document was read may have been propagated before the
+            # delivery, also by a worker that has lost the lease in the meantime.
+            kind.repair(runtime, document)
             marked = leases.mark_done(lease, number, {})
         if marked == "last":
             leases.finish(lease)
@@ -153,27 +186,29 @@ def deliver_chunk(runtime: Runtime, kind: Deliverable, document_id: str, number:
             _log_deliveries(lease, len(ids))
 
 
-def sweep(runtime: Runtime, kind: Deliverable) -> None:
-    """Send a message for every unfinished fan-out whose lease, or last message, ran out."""
+def sweep(runtime: Runtime, kind: Deliverable[Delivered]) -> None:
+    """Send a message for every unfinished fan-out whose lease, or last message, expired."""
 
-    def messages(rows: Iterable[Document]) -> Iterator[Message]:
+    def messages(rows: Iterable[Delivered]) -> Iterator[Message]:
         return (kind.message(row["_id"]) for row in rows)
 
-    resending.sweep(runtime, runtime.database[kind.collection], leases.RESENDING, messages)
+    resending.sweep(runtime, kind.documents.of(runtime.database), RESENDING, messages)
 
 
-def retry(runtime: Runtime, kind: Deliverable, document_id: str) -> bool:
-    """Have a fan-out that was given up go on from where it stood; False if it was not."""
-    revived = leases.revive(runtime, kind.collection, document_id)
+def retry(runtime: Runtime, kind: Deliverable[Delivered], document_id: str) -> bool:
+    """Have a failed fan-out continue where it stopped; return whether it had failed."""
+    revived = leases.revive(runtime, kind.documents, document_id)
     if revived:
         runtime.queues.send(kind.message(document_id))
     return revived
 
 
 @contextmanager
-def _working(runtime: Runtime, kind: Deliverable, document_id: str) -> Iterator[DeliveryLease]:
-    """Give a lease to be taken; a failure is noted on the document and raised again."""
-    lease = DeliveryLease.asked(runtime, kind.collection, document_id)
+def _working(
+    runtime: Runtime, kind: Deliverable[Delivered], document_id: str
+) -> Iterator[DeliveryLease[Delivered]]:
+    """Give a lease to be claimed; a failure is noted on the document and raised again."""
+    lease = DeliveryLease.asked(runtime, kind.documents, document_id)
     try:
         yield lease
     except Exception as error:

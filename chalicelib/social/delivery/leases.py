@@ -1,120 +1,52 @@
-"""The field `fan_out` of a document: what has to be brought to its readers, and who is at it.
+"""Leases on deliveries: which worker delivers a document, or a chunk of its readers.
 
 A lease is a token that only its holder knows, on the whole document or on one chunk of its
-readers, until it runs out. Whatever is recorded is recorded under it: no two work on the same
-thing at a time, and who was slower than the lease changes nothing any more.
+readers, until it expires. Every change is made under it: no two workers work on the same thing
+at a time, and a worker whose lease expired can no longer write.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
 
-from pymongo import ASCENDING, IndexModel, ReturnDocument
+from pymongo import ReturnDocument
 from pymongo.collection import Collection as MongoCollection
 
-from chalicelib.database import Document
-from chalicelib.database.validators import AtMost
+from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import FAN_OUTS_FAILED
 from chalicelib.runtime import Runtime
-from chalicelib.social.delivery.resending import Resending
+from chalicelib.social.delivery.state import Chunk, FanOut, lease_end
 
 MAX_ATTEMPTS = 5
-_UNFINISHED = ("pending", "delivering")
 _DONE = {"fan_out.state": "done", "fan_out.reason": None, "fan_out.cursor": ""}
 
-# Fifty million readers, five thousand a chunk.
-MAX_CHUNKS = 10_000
-
-
-class FanOut(TypedDict):
-    """How far a document has been brought to its readers.
-
-    `chunks` are ranges of readers' ids, `{after, until, size}` and, while one is worked on,
-    `owner` and `expires_at`; `chunks_done` are the numbers of those that are done.
-    """
-
-    state: Literal["pending", "delivering", "done", "failed"]
-    owner: str | None
-    expires_at: datetime
-    resend_at: NotRequired[datetime]
-    resends: NotRequired[int]
-    resent_by: NotRequired[str]
-    attempts: int
-    cursor: str
-    planned: bool
-    chunks: Annotated[list[Document], AtMost(MAX_CHUNKS)]
-    chunks_done: Annotated[list[int], AtMost(MAX_CHUNKS)]
-    reason: str | None
-
-
-# What the sweep sends for: the unfinished whose lease, or first message, ran out.
-RESENDING = Resending(
-    at="fan_out.resend_at",
-    within="fan_out.",
-    where={"fan_out.state": {"$in": list(_UNFINISHED)}},
-    from_start=True,
-)
-# What a collection with fan-outs is indexed by, for the sweep and for the list of failures.
-INDEXES = (
-    IndexModel(
-        [("fan_out.state", ASCENDING), ("fan_out.resend_at", ASCENDING)],
-        partialFilterExpression={"fan_out.state": {"$in": list(_UNFINISHED)}},
-    ),
-    IndexModel(
-        [("fan_out.state", ASCENDING), ("_id", ASCENDING)],
-        partialFilterExpression={"fan_out.state": "failed"},
-    ),
-)
+# A document with an `_id` and a `fan_out`.
+Delivered = TypeVar("Delivered", bound=Mapping[str, Any])
 
 
 @dataclass(frozen=True)
-class DeliveryLease:
-    """A worker's hold on a document, or on a chunk of it; both are told by the same token."""
+class DeliveryLease(Generic[Delivered]):
+    """A worker's hold on a document, or on a chunk of it, by the same token."""
 
     runtime: Runtime
-    documents: MongoCollection[Document]
+    documents: MongoCollection[Delivered]
     document_id: str
     owner: str
 
     @classmethod
-    def asked(cls, runtime: Runtime, collection: str, document_id: str) -> "DeliveryLease":
-        """Return a lease to be taken: until `claim` or `claim_chunk` gives it, it is worthless."""
+    def asked(
+        cls, runtime: Runtime, collection: Collection[Delivered], document_id: str
+    ) -> "DeliveryLease[Delivered]":
+        """Return a lease to be claimed: it is worthless before `claim` or `claim_chunk`."""
         owner = new_id(runtime.now(), runtime.random)
-        return cls(runtime, runtime.database[collection], document_id, owner)
+        return cls(runtime, collection.of(runtime.database), document_id, owner)
 
 
-def new(runtime: Runtime) -> FanOut:
-    """Return the `fan_out` of a new document; its first message is waited for as a lease is."""
-    return {
-        "state": "pending",
-        "owner": None,
-        "expires_at": lease_end(runtime),
-        "resend_at": lease_end(runtime),
-        "resends": 0,
-        "attempts": 0,
-        "cursor": "",
-        "planned": False,
-        "chunks": [],
-        "chunks_done": [],
-        "reason": None,
-    }
-
-
-def ended() -> Document:
-    """Return what a document sets that is not to be delivered any more."""
-    return {"fan_out.state": "done", "fan_out.cursor": "", "fan_out.chunks": []}
-
-
-def lease_end(runtime: Runtime) -> datetime:
-    """Return until when a message that is sent now, or a worker that begins, is waited for."""
-    return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
-
-
-def claim(lease: DeliveryLease, fields: Mapping[str, Any]) -> Document | None:
-    """Take a document that is new, or whose lease has run out; count the attempt.
+def claim(lease: DeliveryLease[Delivered], fields: Mapping[str, Any]) -> Delivered | None:
+    """Claim a document that is new, or whose lease has expired; count the attempt.
 
     Returns its `fields`, a projection.
     """
@@ -133,11 +65,13 @@ def claim(lease: DeliveryLease, fields: Mapping[str, Any]) -> Document | None:
     )
 
 
-def claim_chunk(lease: DeliveryLease, number: int, fields: Mapping[str, Any]) -> Document | None:
-    """Take a chunk that is not done and that nobody holds; the document is held as long.
+def claim_chunk(
+    lease: DeliveryLease[Delivered], number: int, fields: Mapping[str, Any]
+) -> Delivered | None:
+    """Claim a chunk that is not done and that nobody holds; the document is held as long.
 
-    Returns the document's `fields`, a projection. The chunk of a document that was given up
-    may be taken too.
+    Returns the document's `fields`, a projection. The chunk of a failed fan-out may be claimed
+    too.
     """
     chunk, end = f"fan_out.chunks.{number}", lease_end(lease.runtime)
     expired = {f"{chunk}.expires_at": {"$lte": lease.runtime.now()}}
@@ -162,8 +96,8 @@ def claim_chunk(lease: DeliveryLease, number: int, fields: Mapping[str, Any]) ->
     )
 
 
-def record(lease: DeliveryLease, chunks: Sequence[Document], *, planned: bool) -> bool:
-    """Write chunks down and move the cursor; False if the lease is another worker's by now.
+def record(lease: DeliveryLease[Delivered], chunks: Sequence[Chunk], *, planned: bool) -> bool:
+    """Record chunks and move the cursor; return False if another worker has the lease by now.
 
     `planned` says that the audience ends here.
     """
@@ -181,17 +115,19 @@ def record(lease: DeliveryLease, chunks: Sequence[Document], *, planned: bool) -
     return recorded.matched_count == 1
 
 
-def note(lease: DeliveryLease, fields: Document) -> bool:
-    """Set what a kind has of its own in `fan_out`; False if the lease is another worker's."""
+def note(lease: DeliveryLease[Delivered], fields: Document) -> bool:
+    """Set fields of `fan_out`; return False if another worker has the lease by now."""
     named = {f"fan_out.{name}": value for name, value in fields.items()}
     return lease.documents.update_one(_held(lease), {"$set": named}).matched_count == 1
 
 
-def mark_done(lease: DeliveryLease, number: int, also: Document) -> Literal["not", "done", "last"]:
-    """Note under a chunk's lease, and under `also`, that the chunk is done; end the lease.
+def mark_done(
+    lease: DeliveryLease[Delivered], number: int, also: Document
+) -> Literal["not", "done", "last"]:
+    """Mark a chunk done under its lease and the condition `also`, and end the lease.
 
-    Tells whether it was the last one, or was `not` marked. One that comes late revives a
-    fan-out that was given up.
+    Returns whether it was the last one, or was `not` marked. One that comes late revives a
+    failed fan-out.
     """
     chunk = f"fan_out.chunks.{number}"
     marked = lease.documents.find_one_and_update(
@@ -211,13 +147,13 @@ def mark_done(lease: DeliveryLease, number: int, also: Document) -> Literal["not
     )
     if marked is None:
         return "not"
-    fan_out = marked["fan_out"]
+    fan_out: FanOut = marked["fan_out"]
     is_last = fan_out["planned"] and len(fan_out["chunks"]) == len(fan_out["chunks_done"])
     return "last" if is_last else "done"
 
 
-def finish_at_once(lease: DeliveryLease, size: int, also: Document) -> bool:
-    """Note under the lease, and under `also`, that so many readers were all and have it."""
+def finish_at_once(lease: DeliveryLease[Delivered], size: int, also: Document) -> bool:
+    """End the fan-out under the lease and the condition `also`: `size` readers were all."""
     whole = {
         "fan_out.chunks": [{"size": size}],
         "fan_out.chunks_done": [0],
@@ -227,10 +163,10 @@ def finish_at_once(lease: DeliveryLease, size: int, also: Document) -> bool:
     return finished.matched_count == 1
 
 
-def finish(lease: DeliveryLease) -> None:
+def finish(lease: DeliveryLease[Delivered]) -> None:
     """End the fan-out if the audience is planned to its end and every chunk is done.
 
-    The bounds of the chunks are readers' ids, which nobody needs any more.
+    The bounds of the chunks are readers' ids, which are no longer needed.
     """
     sizes = [{"$size": "$fan_out.chunks"}, {"$size": "$fan_out.chunks_done"}]
     lease.documents.update_one(
@@ -247,8 +183,8 @@ def finish(lease: DeliveryLease) -> None:
     )
 
 
-def give_up(lease: DeliveryLease) -> None:
-    """Give a document up; the reason is the last failure's, which staff can read."""
+def mark_failed(lease: DeliveryLease[Delivered]) -> None:
+    """Mark a fan-out failed; staff can read the reason, which is the last failure's."""
     reason = {"$ifNull": ["$fan_out.reason", "workers ended unheard"]}
     failed = lease.documents.find_one_and_update(
         _held(lease),
@@ -262,8 +198,8 @@ def give_up(lease: DeliveryLease) -> None:
         log.error("fan-out failed", extra={"fields": fields, "metrics": FAN_OUTS_FAILED})
 
 
-def note_failure(lease: DeliveryLease, error: Exception) -> None:
-    """Note why a worker failed, unless others have ended the fan-out meanwhile.
+def note_failure(lease: DeliveryLease[Delivered], error: Exception) -> None:
+    """Note why a worker failed, unless others have ended the fan-out in the meantime.
 
     Its lease stays, as a pause before the next attempt.
     """
@@ -272,16 +208,16 @@ def note_failure(lease: DeliveryLease, error: Exception) -> None:
     lease.documents.update_one(unfinished, reason)
 
 
-def revive(runtime: Runtime, collection: str, document_id: str) -> bool:
-    """Have a fan-out that was given up be done again from where it stood; False if it was not."""
-    revived = runtime.database[collection].update_one(
+def revive(runtime: Runtime, collection: Collection[Delivered], document_id: str) -> bool:
+    """Have a failed fan-out continue where it stopped; return whether it had failed."""
+    revived = collection.of(runtime.database).update_one(
         {"_id": document_id, "fan_out.state": "failed"},
         {"$set": {"fan_out.state": "pending", "fan_out.reason": None, **_progress(runtime)}},
     )
     return revived.matched_count == 1
 
 
-def _held(lease: DeliveryLease) -> Document:
+def _held(lease: DeliveryLease[Delivered]) -> Document:
     """Return the condition that a worker still holds a document."""
     return {
         "_id": lease.document_id,
@@ -291,7 +227,7 @@ def _held(lease: DeliveryLease) -> Document:
 
 
 def _progress(runtime: Runtime) -> Document:
-    """Return what every step forward sets: a new lease, and the attempts to be counted anew."""
+    """Return what every step forward sets: a new lease, and no attempts."""
     return {**_held_until(lease_end(runtime)), "fan_out.attempts": 0}
 
 

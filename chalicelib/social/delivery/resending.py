@@ -1,9 +1,9 @@
-"""Sending again for what is overdue: each once a lease, and more rarely while nobody takes it."""
+"""Sending messages again for overdue documents: once a lease, more rarely if no worker takes it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from pymongo import ASCENDING
 from pymongo.collection import Collection as MongoCollection
@@ -13,7 +13,8 @@ from chalicelib.ids import new_id
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 
-SWEPT_AT_ONCE = 1_000
+Row = TypeVar("Row", bound=Mapping[str, Any])
+
 # The pause doubles with each message, up to 32 leases: a worker that is stopped for a day finds
 # some fifty messages for each unfinished document, and not 1,440.
 MAX_DOUBLINGS = 5
@@ -21,13 +22,13 @@ MAX_DOUBLINGS = 5
 
 @dataclass(frozen=True)
 class Resending:
-    """Where documents keep when they are to be sent for again.
+    """Where a collection's documents store when their messages are to be sent again.
 
-    `at` is the path of that time; with `from_start`, those that lack it are overdue too, as what
-    the last release wrote. `where` is the condition of those that are owed, `made_of` what of them
-    the messages are made of. In the embedded document `within`, if there is one, are `resends`,
-    how often a document was sent for again since the last progress, and `resent_by`, the sweep
-    that did so last.
+    `at` is the path of that time; with `from_start`, documents without it are overdue too, as
+    the last release wrote them. `where` is the condition of the unfinished documents, `made_of`
+    the field that their messages are made of. The embedded document `within`, if there is one,
+    has `resends`, the number of messages sent again since the last progress, and `resent_by`,
+    the sweep that sent the last one.
     """
 
     at: str
@@ -49,18 +50,19 @@ class Resending:
 
 def sweep(
     runtime: Runtime,
-    rows: MongoCollection[Document],
+    rows: MongoCollection[Row],
     kept: Resending,
-    messages: Callable[[Iterable[Document]], Iterable[Message]],
+    messages: Callable[[Iterable[Row]], Iterable[Message]],
 ) -> None:
-    """Send for the documents that are overdue for longest, at most `SWEPT_AT_ONCE`.
+    """Send messages for the documents that are overdue for longest, at most `swept_at_once`.
 
-    Their time is moved on first, so that those behind them get their turn, and of two sweeps at
-    once each sends for its own. Where SQS takes nothing, it is moved by no more than a lease.
+    Their time is moved on first, so that those behind them get their turn, and two sweeps at
+    once each send for their own. If SQS takes nothing, it is moved by no more than a lease.
     """
     now, sweep_id = runtime.now(), new_id(runtime.now(), runtime.random)
     overdue = {**kept.where, kept.at: {"$not": {"$gt": now}} if kept.from_start else {"$lte": now}}
-    found = rows.find(overdue, {"_id": 1}).sort(kept.at, ASCENDING).limit(SWEPT_AT_ONCE)
+    most = runtime.bounds.social.swept_at_once
+    found = rows.find(overdue, {"_id": 1}).sort(kept.at, ASCENDING).limit(most)
     ids = {"_id": {"$in": [row["_id"] for row in found]}}
     rows.update_many({**ids, **overdue}, [{"$set": _later(runtime, kept, sweep_id)}])
     mine = {**ids, kept.by: sweep_id}
@@ -70,11 +72,11 @@ def sweep(
 
 
 def note_taken(
-    runtime: Runtime, rows: MongoCollection[Document], kept: Resending, where: Document
+    runtime: Runtime, rows: MongoCollection[Row], kept: Resending, where: Document
 ) -> None:
-    """Have a document that was sent for again, and is worked on now, wait for a lease from now.
+    """Make a document that is worked on now, after messages were sent again, due in one lease.
 
-    What is too long for one run goes on in the next, which must not be far.
+    Work that is too long for one run continues in the next, which must come soon.
     """
     due = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
     again = {**where, kept.at: {"$exists": True}}
@@ -82,7 +84,7 @@ def note_taken(
 
 
 def _later(runtime: Runtime, kept: Resending, sweep_id: str) -> Document:
-    """Return what a pipeline sets on a document that is sent for again."""
+    """Return what a pipeline sets on a document whose message is sent again."""
     before = {"$ifNull": [f"${kept.count}", 0]}
     leases = {"$pow": [2, {"$min": [before, MAX_DOUBLINGS]}]}
     pause = {"$multiply": [runtime.settings.lease_ms, leases]}

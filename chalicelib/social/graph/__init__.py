@@ -1,5 +1,5 @@
-"""Users, and whom they follow, circle and block; embedded or as edges.
+"""Users, their circles, following and blocks; embedded or as edges.
 
-Public face: `blocks`, `circles`, `following`, `models`, `reader`, `routes`, `store`, `stores`,
-`users`.
+Public face: `blocks`, `circles`, `following`, `memberships`, `models`, `reader`, `routes`,
+`store`, `stores`, `users`.
 """

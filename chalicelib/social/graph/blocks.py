@@ -9,8 +9,8 @@ from pymongo.database import Database
 from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import CannotBlockSelf, TooManyBlocked, UnknownUser
-from chalicelib.social.graph import following
-from chalicelib.social.graph.users import MAX_BLOCKED, MAX_BLOCKED_BY, collection
+from chalicelib.social.graph import memberships
+from chalicelib.social.graph.users import MAX_BLOCKED_BY, USERS
 
 
 def block(runtime: Runtime, owner_id: str, other_id: str) -> None:
@@ -24,32 +24,27 @@ def block(runtime: Runtime, owner_id: str, other_id: str) -> None:
     def add(session: ClientSession) -> None:
         _add(runtime, session, owner_id, other_id)
 
-    following.part(runtime, owner_id, other_id, add)
+    memberships.part(runtime, owner_id, other_id, add)
 
 
 def _add(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str) -> None:
-    users = collection(runtime.database)
+    users = USERS.of(runtime.database)
     sides = (
-        (owner_id, "blocked", other_id, MAX_BLOCKED),
-        (
-            other_id,
-            "blocked_by",
-            owner_id,
-            MAX_BLOCKED_BY,
-        ),
+        (owner_id, "blocked", other_id, runtime.bounds.social.blocked),
+        (other_id, "blocked_by", owner_id, MAX_BLOCKED_BY),
     )
-    for user_id, field, whom, most in sides:
+    for user_id, field, them, most in sides:
         if not users.find_one({"_id": user_id}, {"_id": 1}, session=session):
             raise UnknownUser
-        is_full = {"_id": user_id, f"{field}.{most - 1}": {"$exists": True}, field: {"$ne": whom}}
+        is_full = {"_id": user_id, f"{field}.{most - 1}": {"$exists": True}, field: {"$ne": them}}
         if users.find_one(is_full, {}, session=session):
             raise TooManyBlocked
-        users.update_one({"_id": user_id}, {"$addToSet": {field: whom}}, session=session)
+        users.update_one({"_id": user_id}, {"$addToSet": {field: them}}, session=session)
 
 
 def unblock(database: Database[Document], owner_id: str, other_id: str) -> None:
-    """End a block; the following does not come back. Where there is none, nothing changes."""
-    users = collection(database)
+    """End a block; the following does not come back. Without one, nothing changes."""
+    users = USERS.of(database)
 
     def work(session: ClientSession) -> None:
         users.update_one({"_id": owner_id}, {"$pull": {"blocked": other_id}}, session=session)
@@ -61,5 +56,5 @@ def unblock(database: Database[Document], owner_id: str, other_id: str) -> None:
 def among(database: Database[Document], owner_id: str, others: set[str]) -> frozenset[str]:
     """Return those of the others whom a user has blocked."""
     fields = {"blocked": {"$setIntersection": ["$blocked", list(others)]}}
-    owner = collection(database).find_one({"_id": owner_id}, fields)
+    owner = USERS.of(database).find_one({"_id": owner_id}, fields)
     return frozenset(owner["blocked"] if owner else ())

@@ -1,4 +1,4 @@
-"""The circles of a user: they stand in the user's document, wherever their members are."""
+"""The circles of a user: stored in the user's document, wherever their members are."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,17 +8,16 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
+from chalicelib.runtime import Runtime
 from chalicelib.social.errors import TooManyCircles, UnknownCircle
-from chalicelib.social.graph import following
+from chalicelib.social.graph import following, memberships
 from chalicelib.social.graph.models import MAX_CIRCLES
 from chalicelib.social.graph.store import GraphPerson, GraphStore
-from chalicelib.social.graph.users import collection
+from chalicelib.social.graph.users import USERS
 from chalicelib.social.paging.id_range import IdRange
 
-# Of each circle as many members are listed with it; a page of its own lists them all.
+# Members listed with each circle; a page of its own lists them all.
 MEMBERS_LISTED = 200
-# Whom one transaction takes out of a circle: about a third of a second's work.
-MEMBERS_AT_ONCE = 1_000
 
 
 def put(
@@ -29,8 +28,8 @@ def put(
     Raises TooManyCircles.
     """
     path = f"circles.{circle_id}"
-    users = collection(database)
-    # The first try of a rename can lose to a deletion, and that of a making to another making.
+    users = USERS.of(database)
+    # The first try of a rename can lose to a deletion, and of an insertion to another insertion.
     for _ in range(2):
         renamed = users.find_one_and_update(
             {"_id": owner_id, path: {"$exists": True}},
@@ -52,7 +51,7 @@ def put(
 
 def list_all(database: Database[Document], owner_id: str) -> list[dict[str, Any]]:
     """Return a user's circles as `{id, name, members}`, each with its first members."""
-    owner = collection(database).find_one({"_id": owner_id}, {"circles": 1, "graph_store": 1})
+    owner = USERS.of(database).find_one({"_id": owner_id}, {"circles": 1, "graph_store": 1})
     if owner is None:
         return []
     store = following.stores(database)[owner["graph_store"]]
@@ -75,24 +74,25 @@ def members(
 
 
 def has_all(database: Database[Document], owner_id: str, circle_ids: Iterable[str]) -> bool:
-    """Tell whether a user has all of these circles."""
+    """Return whether a user has all of these circles."""
     has = {f"circles.{circle_id}": {"$exists": True} for circle_id in circle_ids}
-    return collection(database).find_one({"_id": owner_id, **has}, {"_id": 1}) is not None
+    return USERS.of(database).find_one({"_id": owner_id, **has}, {"_id": 1}) is not None
 
 
-def delete(database: Database[Document], owner_id: str, circle_id: str) -> None:
-    """Delete a circle, which ends the following of those who were in no other.
+def delete(runtime: Runtime, owner_id: str, circle_id: str) -> None:
+    """Delete a circle, which ends the following of members who are in no other.
 
-    One with more members than a transaction can take loses them a thousand at a time. What is
-    cut short goes on at a repetition.
+    One with more members than a transaction can take loses them a thousand at a time. A
+    deletion that was cut short is continued by repeating it.
     """
-    while _take_out(database, owner_id, circle_id):
+    while _take_out(runtime, owner_id, circle_id):
         pass
 
 
-def _take_out(database: Database[Document], owner_id: str, circle_id: str) -> bool:
-    """Take some members out of a circle, and with the last of them the circle; True if any stay."""
-    users = collection(database)
+def _take_out(runtime: Runtime, owner_id: str, circle_id: str) -> bool:
+    """Take some members out of a circle, and the circle with the last; return whether any stay."""
+    database = runtime.database
+    users = USERS.of(database)
 
     def work(session: ClientSession) -> tuple[list[str], bool]:
         fields = {"graph_store": 1, f"circles.{circle_id}.name": 1}
@@ -101,7 +101,7 @@ def _take_out(database: Database[Document], owner_id: str, circle_id: str) -> bo
             return [], False
         store = following.stores(database)[owner["graph_store"]]
         # Those inside the owner's document are few, and go with the circle.
-        most = None if owner["graph_store"] == "embedded" else MEMBERS_AT_ONCE
+        most = None if owner["graph_store"] == "embedded" else runtime.bounds.social.members_at_once
         members = [
             each.id for each in store.members(owner_id, [circle_id], IdRange(limit=most), session)
         ]
@@ -119,12 +119,12 @@ def _take_out(database: Database[Document], owner_id: str, circle_id: str) -> bo
         return ended, stay
 
     ended, stay = in_transaction(database, work)
-    following.count_followers(database, ended, -1)
+    memberships.count_followers(database, ended, -1)
     return stay
 
 
 def _less(circle_id: str, members: list[str], ended: list[str], *, stay: bool) -> Document:
-    """Return what becomes of an owner who loses members, and their circle unless others stay."""
+    """Return the update of an owner who loses members, and the circle unless others stay."""
     fewer = {"memberships": len(members), "following": len(ended), "circles": int(not stay)}
     change: Document = {"$inc": {f"counts.{name}": -each for name, each in fewer.items()}}
     return change if stay else {**change, "$unset": {f"circles.{circle_id}": ""}}

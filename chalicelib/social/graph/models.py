@@ -1,6 +1,6 @@
 """Request bodies and answers of users and circles."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 from pydantic import (
     Field,
@@ -39,7 +39,25 @@ class CircleSettings(Input):
     name: PersonName
 
 
-def user_answer(user: Document) -> dict[str, Any]:
+class FollowCounts(TypedDict):
+    """How many a user has of each."""
+
+    followers: int
+    following: int
+    circles: int
+    memberships: int
+
+
+class PublicUser(TypedDict):
+    """What everyone may read of a user."""
+
+    _id: str
+    name: str
+    profile: Document
+    counts: FollowCounts
+
+
+def user_answer(user: PublicUser) -> dict[str, Any]:
     """Return a user as the API shows it to everyone."""
-    counts = {name: user["counts"][name] for name in ("followers", "following")}
+    counts = {"followers": user["counts"]["followers"], "following": user["counts"]["following"]}
     return {"id": user["_id"], "name": user["name"], "profile": user["profile"], "counts": counts}

@@ -1,4 +1,4 @@
-"""Moving a user's part of the graph out of the user's document, into edges."""
+"""Promotion: moving a user's part of the graph from the user's document to edges."""
 
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
@@ -7,20 +7,17 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph.store import GraphPerson, Pair
 from chalicelib.social.graph.stores.edges import EDGES, edge_id, edge_update
-from chalicelib.social.graph.users import collection
-
-# Adding one to a map of 1,000 takes a millisecond; a document ends at about 226,000.
-EMBEDDED_MAX = 1_000
+from chalicelib.social.graph.users import USERS, User
 
 
 def promote(runtime: Runtime, user_id: str) -> None:
-    """Give a user the store `edges`, where it is embedded; two at once do it once.
+    """Move a user from the store `embedded` to `edges`; two at once do it once.
 
-    It is one transaction over two thousand pairs at most, so a crash leaves all as it was. It
-    takes the user's document first: whoever changes the embedded graph of this user has to
-    write there, and is tried again afterwards.
+    It is one transaction over at most two thousand pairs, so a crash changes nothing. It writes
+    the user's document first: every change of this user's embedded graph writes there too, and
+    is tried again afterwards.
     """
-    users = collection(runtime.database)
+    users = USERS.of(runtime.database)
 
     def work(session: ClientSession) -> None:
         user = users.find_one_and_update(
@@ -35,12 +32,12 @@ def promote(runtime: Runtime, user_id: str) -> None:
             users.update_one({"_id": user_id}, {"$set": emptied}, session=session)
         edges = [_edge(pair) for pair in _pairs(user, runtime)]
         if edges:
-            runtime.database[EDGES.name].bulk_write(edges, ordered=False, session=session)
+            EDGES.of(runtime.database).bulk_write(edges, ordered=False, session=session)
 
     in_transaction(runtime.database, work)
 
 
-def _pairs(user: Document, runtime: Runtime) -> list[Pair]:
+def _pairs(user: User, runtime: Runtime) -> list[Pair]:
     own, ts, none = GraphPerson(user["_id"], user["name"]), runtime.now(), frozenset[str]()
     held: dict[GraphPerson, set[str]] = {}
     for circle_id, circle in user["circles"].items():

@@ -11,10 +11,9 @@ class Reader:
     """What a reader is to the authors of some posts; without an id, nobody in particular.
 
     `circled_by` has, by author, the ids of that author's circles that the reader is in;
-    `following` those of the authors whom the reader follows; `blocked` those on the other
-    side of a block, whoever made it, and `blocks` says that there are any blocks with anybody;
-    `kept` the posts whose audience was written down when
-    they were posted, and has the reader in it.
+    `following` the authors that the reader follows; `blocked` the authors who block the reader
+    or are blocked, and `blocks` says whether there is a block with anybody; `kept` the posts
+    whose audience was recorded at posting and has the reader in it.
     """
 
     id: str | None = None

@@ -8,7 +8,7 @@ from chalice.app import Response
 from chalicelib.http import PageQuery, Request, Route, no_content, reply
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.identity import UserId
-from chalicelib.social.graph import blocks, circles, following, users
+from chalicelib.social.graph import blocks, circles, following, memberships, users
 from chalicelib.social.graph.models import CircleId, CircleSettings, UserSettings, user_answer
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.paging.id_range import IdRange
@@ -18,7 +18,7 @@ def declare(route: Route) -> None:
     """Declare the routes of users and of their graph.
 
     API Gateway prefers `/users/me` to `/users/{user}` whatever the method, so what can be
-    asked of any user stands at `me` as well.
+    asked of any user is declared for `me` as well.
     """
     _declare_users(route)
     _declare_circles(route)
@@ -84,7 +84,7 @@ def _declare_circles(route: Route) -> None:
 
     @route("DELETE", "/users/me/circles/{circle}")
     def delete_circle(request: Request, circle: CircleId) -> Response:
-        circles.delete(request.runtime.database, request.principal().id, circle)
+        circles.delete(request.runtime, request.principal().id, circle)
         return no_content()
 
     @route("GET", "/users/me/circles")
@@ -105,12 +105,12 @@ def _declare_members(route: Route) -> None:
 
     @route("PUT", "/users/me/circles/{circle}/members/{user}")
     def add_member(request: Request, circle: CircleId, user: UserId) -> Response:
-        following.add_member(request.runtime, request.principal().id, circle, user)
+        memberships.add_member(request.runtime, request.principal().id, circle, user)
         return no_content()
 
     @route("DELETE", "/users/me/circles/{circle}/members/{user}")
     def remove_member(request: Request, circle: CircleId, user: UserId) -> Response:
-        following.remove_member(request.runtime, request.principal().id, circle, user)
+        memberships.remove_member(request.runtime, request.principal().id, circle, user)
         return no_content()
 
 

@@ -14,7 +14,7 @@ StoreName = Literal["embedded", "edges"]
 
 
 class GraphPerson(NamedTuple):
-    """A user with the name that copies of it bear."""
+    """A user with the name that copies of it have."""
 
     id: str
     name: str
@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
 
 class Relations(NamedTuple):
-    """A user's ties to some others: their circles that the user is in, and whom it follows."""
+    """A user's ties to others: their circles that the user is in, and those the user follows."""
 
     circled_by: Mapping[str, frozenset[str]]
     following: frozenset[str]
@@ -40,9 +40,8 @@ class Relations(NamedTuple):
 class GraphStore(Protocol):
     """Where the circles' members and the followers of a user are kept.
 
-    Each of the two users of a pair has a store of its own. A pair of which one user at least
-    is kept in edges has an edge, and stands inside the other user's document too if that one
-    is embedded.
+    Each of the two users of a pair has a store of its own. A pair with at least one user in the
+    store `edges` has an edge; the other user's document has the pair too if that one is embedded.
     """
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
@@ -84,7 +83,7 @@ class GraphStore(Protocol):
         ...
 
     def relations(self, own: Document, others: Ids[str]) -> Relations:
-        """Return a user's ties to others; `own` is its document with `OWN` and the others."""
+        """Return a user's ties to others; `own` is the document that `following.reader` reads."""
         ...
 
     def rename(

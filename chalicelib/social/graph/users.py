@@ -5,9 +5,9 @@ from typing import Annotated, TypedDict
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.client_session import ClientSession
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
+from chalicelib.bounds import BOUNDS
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 from chalicelib.identity import STAFF_ROLES, Principal
@@ -15,13 +15,12 @@ from chalicelib.names import is_reserved
 from chalicelib.runtime import Runtime
 from chalicelib.social import outbox
 from chalicelib.social.errors import ReservedName, UnknownUser
-from chalicelib.social.graph.models import UserSettings
+from chalicelib.social.graph.models import FollowCounts, PublicUser, UserSettings
 from chalicelib.social.graph.store import StoreName
 from chalicelib.social.messages import Rename
 
 BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
-MAX_BLOCKED = 10_000
-# A bound for the document alone: beyond it a user is as good as alone on the site.
+# A bound for the document alone: hardly anybody is blocked by so many.
 MAX_BLOCKED_BY = 100_000
 
 
@@ -32,31 +31,42 @@ class By(TypedDict):
     name: str
 
 
-class FollowCounts(TypedDict):
-    """How many a user has of each."""
+class Member(TypedDict):
+    """Somebody in a circle."""
 
-    followers: int
-    following: int
-    circles: int
-    memberships: int
+    name: str
+
+
+class Circle(TypedDict):
+    """A circle with its members by id, unless they are kept as edges."""
+
+    name: str
+    members: dict[str, Member]
+
+
+class Follower(TypedDict):
+    """Somebody who has a user in these of their circles."""
+
+    name: str
+    circles: list[str]
 
 
 class User(TypedDict):
     """A user as it is stored.
 
-    `circles` {circle id: {name, members {user id: {name}}}} and `followers` {user id: {name,
-    circles}} are the graph's two directions (MongoDB Applied Design Patterns, ch. 9), as long
-    as `graph_store` is `embedded`. `pulled` says that some posts of the user are read where
-    they are, `away` that fan-outs leave the user out, `stale` that the user's news have to be
-    made anew, and `trimmed` that the oldest of them are not kept.
+    `circles` by id and `followers` by the user's id are the graph's two directions (MongoDB
+    Applied Design Patterns, ch. 9), as long as `graph_store` is `embedded`. `pulled` says that
+    some posts of the user are read where they are, `away` that fan-outs leave the user out,
+    `stale` that the user's news must be rebuilt, and `trimmed` that the oldest of them are not
+    kept.
     """
 
     _id: str
     name: str
     profile: Document
-    circles: dict[str, Document]
-    followers: dict[str, Document]
-    blocked: Annotated[list[str], AtMost(MAX_BLOCKED)]
+    circles: dict[str, Circle]
+    followers: dict[str, Follower]
+    blocked: Annotated[list[str], AtMost(BOUNDS.social.blocked)]
     blocked_by: Annotated[list[str], AtMost(MAX_BLOCKED_BY)]
     graph_store: StoreName
     counts: FollowCounts
@@ -77,7 +87,7 @@ USERS = Collection(
             [("pulled", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"pulled": True},
         ),
-        # Finds those whose followers are counted anew.
+        # Finds those whose followers are recounted.
         IndexModel(
             [("graph_store", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"graph_store": "edges"},
@@ -89,29 +99,24 @@ USERS = Collection(
     shard_key={"_id": "hashed"},
 )
 
-# An expression: the ids of those on the other side of a block with a user, whoever made it.
+# An expression: the ids of the users whom a user blocks or is blocked by.
 BLOCKED_EITHER_WAY = {"$setUnion": ["$blocked", "$blocked_by"]}
 _PROFILE = {"name": 1, "profile": 1, "counts": 1}
 
 
-def collection(database: Database[Document]) -> MongoCollection[Document]:
-    """Return the users' collection."""
-    return database[USERS.name]
-
-
-def find(database: Database[Document], user_id: str) -> Document:
+def find(database: Database[Document], user_id: str) -> PublicUser:
     """Return a user's name, profile and counts; raises UnknownUser."""
-    user = collection(database).find_one({"_id": user_id}, _PROFILE)
+    user = USERS.of(database).find_one({"_id": user_id}, _PROFILE)
     if user is None:
         raise UnknownUser
     return user
 
 
-def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> Document:
-    """Give the caller a name and a profile, making the user where there is none; return it.
+def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> PublicUser:
+    """Give the caller a name and a profile, making the user if there is none; return it.
 
-    A new name is brought to its copies in the background. Raises ReservedName for one that is
-    kept for staff.
+    A new name is propagated to its copies in the background. Raises ReservedName for one that
+    is kept for staff.
     """
     given = settings.model_dump(exclude_none=True)
     if settings.name is not None and STAFF_ROLES.isdisjoint(caller.roles):
@@ -121,8 +126,8 @@ def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> Document
         return find(runtime.database, caller.id)
     rename = Rename(user_id=caller.id)
 
-    def work(session: ClientSession) -> tuple[Document, bool]:
-        before = collection(runtime.database).find_one_and_update(
+    def work(session: ClientSession) -> tuple[PublicUser, bool]:
+        before = USERS.of(runtime.database).find_one_and_update(
             {"_id": caller.id},
             {"$set": given},
             projection=_PROFILE,
@@ -130,10 +135,17 @@ def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> Document
         )
         if before is None:
             raise UnknownUser
-        renamed = before["name"] != given.get("name", before["name"])
+        name: str = given.get("name", before["name"])
+        renamed = before["name"] != name
         if renamed:
             outbox.note(runtime, rename, session)
-        return before | given, renamed
+        profile = given.get("profile", before["profile"])
+        return {
+            "_id": caller.id,
+            "name": name,
+            "profile": profile,
+            "counts": before["counts"],
+        }, renamed
 
     user, renamed = in_transaction(runtime.database, work)
     if renamed:
@@ -147,8 +159,8 @@ def _check_free(name: str, reserved: tuple[str, ...]) -> None:
 
 
 def ensure(runtime: Runtime, caller: Principal) -> By:
-    """Return the caller as `{id, name}`; at the first write the user is made, as the token says."""
-    users = collection(runtime.database)
+    """Return the caller; the first write makes the user, named as the token says."""
+    users = USERS.of(runtime.database)
     user = users.find_one({"_id": caller.id}, {"name": 1})
     user = user or users.find_one_and_update(
         {"_id": caller.id},

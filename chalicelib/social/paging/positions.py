@@ -1,33 +1,37 @@
 """Positions and entries in a listing, newest first, and times in cursors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.database import Document
+
+# What is listed: a post, a comment or an action.
+Listed = TypeVar("Listed", bound=Mapping[str, Any])
+Listed_co = TypeVar("Listed_co", bound=Mapping[str, Any], covariant=True)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
 class Position(NamedTuple):
-    """Where a post stands in every view, or an action in a feed or a slice."""
+    """The place of a post in every view, or of an action in a feed or a listing."""
 
     ts: datetime
     post_id: str
 
 
-class Entry(NamedTuple):
-    """A place in a view; the post, or action, that stood there may be gone."""
+class Entry(NamedTuple, Generic[Listed_co]):
+    """A place in a listing; what was listed there may be gone."""
 
     position: Position
-    post: Document | None
+    post: Listed_co | None
 
 
 def older_than(position: Position | None, ts: str, post_id: str) -> Document:
     """Return the filter for what follows a position, by the names of its two fields.
 
-    The range on `ts` stands by itself, so that it bounds an index.
+    The range on `ts` is a condition of its own, so that it bounds an index.
     """
     if position is None:
         return {}
@@ -41,9 +45,9 @@ def newer_than(position: Position, ts: str, post_id: str) -> Document:
     return {ts: {"$gte": position.ts}, "$or": [later, same]}
 
 
-def merge(count: int, *lists: list[Entry]) -> list[Entry]:
+def merge(count: int, *lists: Sequence[Entry[Listed]]) -> list[Entry[Listed]]:
     """Return the newest of several lists of entries, a post that is in two of them once."""
-    entries: dict[Position, Entry] = {}
+    entries: dict[Position, Entry[Listed]] = {}
     for entry in (entry for each in lists for entry in each):
         if entry.post or entry.position not in entries:
             entries[entry.position] = entry
@@ -51,7 +55,7 @@ def merge(count: int, *lists: list[Entry]) -> list[Entry]:
 
 
 def milliseconds(time: datetime) -> int:
-    """Return a time as cursors have it: in milliseconds since 1970, and so without a loss."""
+    """Return a time as cursors have it: in milliseconds since 1970, without a loss."""
     return (time - _EPOCH) // _MILLISECOND
 
 
@@ -61,5 +65,5 @@ def dated(position: Sequence[Any] | None) -> Position | None:
 
 
 def moment(since_epoch: int) -> datetime:
-    """Return the time of so many milliseconds since 1970."""
+    """Return the time that is this many milliseconds after 1970 began."""
     return _EPOCH + since_epoch * _MILLISECOND

@@ -15,7 +15,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.social import outbox
 from chalicelib.social.activity import erasure as activity
-from chalicelib.social.graph import circles, following, users
+from chalicelib.social.graph import circles, following, memberships, users
 from chalicelib.social.graph.stores.edges import EDGES
 from chalicelib.social.messages import Erase, EraseLate
 from chalicelib.social.paging.id_range import IdRange
@@ -50,7 +50,7 @@ def erase(runtime: Runtime, user_id: str) -> None:
     audiences.forget_member(runtime.database, user_id)
     activity.erase(runtime, user_id)
     _delete_user(runtime, user_id)
-    runtime.database[outbox.JOBS.name].delete_many(outbox.noted_for(user_id))
+    outbox.JOBS.of(runtime.database).delete_many(outbox.noted_for(user_id))
     ended = runtime.now()
     left = remaining(runtime, user_id)
     if left:
@@ -84,27 +84,30 @@ def remaining(runtime: Runtime, user_id: str) -> int:
 
 def traces(
     database: Database[Document], user_id: str
-) -> list[tuple[MongoCollection[Document], Document]]:
-    """Return where documents may be, but for the views', that are a user's or name the user."""
+) -> list[tuple[MongoCollection[Any], Document]]:
+    """Return collections and filters of documents that are a user's or name the user.
+
+    The views count their own.
+    """
     return [
-        (users.collection(database), {"_id": user_id}),
-        (users.collection(database), {"blocked": user_id}),
-        (users.collection(database), {"blocked_by": user_id}),
-        (database[EDGES.name], {"_id.owner": user_id}),
-        (database[EDGES.name], {"_id.member": user_id}),
-        (posts.collection(database), {"by.id": user_id}),
-        (posts.collection(database), {"wall": user_id}),
-        (posts.collection(database), {"comments.by.id": user_id}),
-        (database[OLDER_COMMENTS.name], {"by.id": user_id}),
-        (database[AUDIENCES.name], {"members": user_id}),
-        (database[outbox.JOBS.name], outbox.noted_for(user_id)),
+        (users.USERS.of(database), {"_id": user_id}),
+        (users.USERS.of(database), {"blocked": user_id}),
+        (users.USERS.of(database), {"blocked_by": user_id}),
+        (EDGES.of(database), {"_id.owner": user_id}),
+        (EDGES.of(database), {"_id.member": user_id}),
+        (posts.POSTS.of(database), {"by.id": user_id}),
+        (posts.POSTS.of(database), {"wall": user_id}),
+        (posts.POSTS.of(database), {"comments.by.id": user_id}),
+        (OLDER_COMMENTS.of(database), {"by.id": user_id}),
+        (AUDIENCES.of(database), {"members": user_id}),
+        (outbox.JOBS.of(database), outbox.noted_for(user_id)),
         *activity.traces(database, user_id),
         *authors.traces(database, user_id),
     ]
 
 
 def _exists(runtime: Runtime, user_id: str) -> bool:
-    people = users.collection(runtime.database)
+    people = users.USERS.of(runtime.database)
     return people.find_one({"_id": user_id}, {"_id": 1}) is not None
 
 
@@ -113,19 +116,19 @@ def _delete_user(runtime: Runtime, user_id: str) -> None:
     alone: Document = {"circles": {}, "followers": {}, "blocked": [], "blocked_by": []}
     while _exists(runtime, user_id):
         _leave_graph(runtime, user_id)
-        users.collection(runtime.database).delete_one({"_id": user_id, **alone})
+        users.USERS.of(runtime.database).delete_one({"_id": user_id, **alone})
 
 
 def _leave_graph(runtime: Runtime, user_id: str) -> None:
     for circle in circles.list_all(runtime.database, user_id):
-        circles.delete(runtime.database, user_id, circle["id"])
+        circles.delete(runtime, user_id, circle["id"])
     for page in following.all_followers(runtime.database, user_id):
         for owner in page:
-            following.end_following(runtime, owner.id, user_id)
+            memberships.end_following(runtime, owner.id, user_id)
     store = following.store_of(runtime.database, user_id)
     for member in store.members(user_id, None, IdRange()):
-        following.end_following(runtime, user_id, member.id)
-    people = users.collection(runtime.database)
+        memberships.end_following(runtime, user_id, member.id)
+    people = users.USERS.of(runtime.database)
     people.update_one({"_id": user_id}, {"$set": {"blocked": [], "blocked_by": []}})
     for field in ("blocked", "blocked_by"):
         people.update_many({field: user_id}, {"$pull": {field: user_id}})
@@ -133,7 +136,7 @@ def _leave_graph(runtime: Runtime, user_id: str) -> None:
 
 def _erase_posts(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:
     """Delete the user's posts; what others wrote to the user's wall goes back to their own."""
-    rows = posts.collection(runtime.database)
+    rows = posts.POSTS.of(runtime.database)
     for post in rows.find({"by.id": user_id, **_up_to(until)}, {"_id": 1}):
         posts.bury(runtime, post["_id"])
         propagation.remove(runtime, post["_id"])
@@ -147,13 +150,13 @@ def _erase_posts(runtime: Runtime, user_id: str, until: datetime | None = None) 
 
 
 def _erase_comments(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:
-    rows = posts.collection(runtime.database)
+    rows = posts.POSTS.of(runtime.database)
     for post in rows.find({"comments.by.id": user_id}, {"comments": 1}):
         for comment in post["comments"]:
             if comment["by"]["id"] == user_id and (until is None or comment["ts"] <= until):
                 _forget(runtime, post["_id"], comment["id"])
     # Afterwards, since comments move from the post to here.
-    for comment in runtime.database[OLDER_COMMENTS.name].find({"by.id": user_id, **_up_to(until)}):
+    for comment in OLDER_COMMENTS.of(runtime.database).find({"by.id": user_id, **_up_to(until)}):
         _forget(runtime, comment["post_id"], comment["id"])
 
 
@@ -163,7 +166,7 @@ def _up_to(until: datetime | None) -> dict[str, Any]:
 
 def _forget(runtime: Runtime, post_id: str, comment_id: str) -> None:
     """Delete a comment wherever it stands and count one less, both or neither."""
-    older, rows = runtime.database[OLDER_COMMENTS.name], posts.collection(runtime.database)
+    older, rows = OLDER_COMMENTS.of(runtime.database), posts.POSTS.of(runtime.database)
     gone = {"$pull": {"comments": {"id": comment_id}}, "$inc": {"comment_count": -1}}
 
     def work(session: ClientSession) -> None:

@@ -23,13 +23,12 @@ from chalicelib.social.messages import Propagate
 from chalicelib.social.paging.id_range import IdRange
 from chalicelib.social.posts import comments, posts
 
-_POSTS_AT_ONCE = 1_000
 Listing = Callable[[IdRange], list[GraphPerson]]
 
 
 def rename(runtime: Runtime, user_id: str) -> None:
     """Make every copy of a user's name the one that the user has now."""
-    user = users.collection(runtime.database).find_one({"_id": user_id}, {"name": 1})
+    user = users.USERS.of(runtime.database).find_one({"_id": user_id}, {"name": 1})
     if user is None:
         return
     person = GraphPerson(user_id, user["name"])
@@ -44,7 +43,7 @@ def rename(runtime: Runtime, user_id: str) -> None:
         {"comments.$[each].by.name": person.name},
         [each],
     )
-    older = runtime.database[comments.OLDER_COMMENTS.name]
+    older = comments.OLDER_COMMENTS.of(runtime.database)
     older.update_many(other, {"$set": {"by.name": person.name}})
     renaming.rename_user(runtime.database, user_id, person.name)
     authors.rename(runtime.database, user_id, person.name)
@@ -93,8 +92,8 @@ def _on_posts(
     filters: list[Document],
 ) -> None:
     """Change posts, a thousand at a time, and have each brought to its copies."""
-    rows = posts.collection(runtime.database)
-    while found := [post["_id"] for post in rows.find(where, {"_id": 1}).limit(_POSTS_AT_ONCE)]:
+    rows, most = posts.POSTS.of(runtime.database), runtime.bounds.social.posts_renamed_at_once
+    while found := [post["_id"] for post in rows.find(where, {"_id": 1}).limit(most)]:
         if not _is_called(runtime.database, person):
             return
         update = posts.marked(runtime, {"$set": change})
@@ -105,4 +104,4 @@ def _on_posts(
 def _is_called(database: Database[Document], person: GraphPerson) -> bool:
     """Tell whether the name is still the person's; or two workers would undo each other's work."""
     now = {"_id": person.id, "name": person.name}
-    return users.collection(database).find_one(now, {"_id": 1}) is not None
+    return users.USERS.of(database).find_one(now, {"_id": 1}) is not None

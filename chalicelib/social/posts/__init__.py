@@ -1,5 +1,5 @@
-"""What is said, to whom, and who may see it.
+"""Posts, their audiences, and who may see them.
 
 Public face: `audiences`, `comments`, `hidden_comments`, `models`, `moderation`, `posts`,
-`routes`, `visibility`.
+`routes`, `shapes`, `visibility`.
 """

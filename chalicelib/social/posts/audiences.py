@@ -1,6 +1,6 @@
-"""Whom a post goes to: today's followers or members, or those of the moment it was posted."""
+"""The audience of a post: today's followers or members, or those at the time of posting."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, TypedDict
@@ -8,26 +8,27 @@ from typing import Annotated, TypedDict
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
+from chalicelib.bounds import BOUNDS
 from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.database.validators import AtMost
+from chalicelib.runtime import Runtime
 from chalicelib.social.errors import UnknownUser
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.reader import Reader
 from chalicelib.social.paging.id_range import IdRange
 from chalicelib.social.posts.models import ALL_CIRCLES, AT_POST, PUBLIC
-
-MEMBERS_PER_DOCUMENT = 1_000
+from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 
 class Audience(TypedDict):
-    """Some of those whom a post went to, in order, from the first to the last."""
+    """A part of the audience of a post, by id, from the first to the last."""
 
     _id: str
     post_id: str
     ts: datetime
     first: str
     last: str
-    members: Annotated[list[str], AtMost(MEMBERS_PER_DOCUMENT)]
+    members: Annotated[list[str], AtMost(BOUNDS.social.audience_members)]
 
 
 # The audience of a post `at_post`, a thousand sorted ids a document.
@@ -42,8 +43,8 @@ AUDIENCES = Collection(
 )
 
 
-def of(database: Database[Document], post: Document, ids: IdRange) -> list[str]:
-    """Return the ids of those whom a post goes to, in order.
+def of(database: Database[Document], post: PostBody, ids: IdRange) -> list[str]:
+    """Return the ids of a post's audience, in order.
 
     A public post goes to the followers, another to the members of its circles.
     """
@@ -52,7 +53,7 @@ def of(database: Database[Document], post: Document, ids: IdRange) -> list[str]:
     return _today(database, post, ids)
 
 
-def _today(database: Database[Document], post: Document, ids: IdRange) -> list[str]:
+def _today(database: Database[Document], post: PostBody, ids: IdRange) -> list[str]:
     author = post["by"]["id"]
     try:
         store = following.store_of(database, author)
@@ -65,7 +66,7 @@ def _today(database: Database[Document], post: Document, ids: IdRange) -> list[s
 
 
 def _kept_ids(database: Database[Document], post_id: str, ids: IdRange) -> list[str]:
-    rows = database[AUDIENCES.name].find({"post_id": post_id, "last": {"$gt": ids.after}})
+    rows = AUDIENCES.of(database).find({"post_id": post_id, "last": {"$gt": ids.after}})
     found: list[str] = []
     for row in rows.sort("first", ASCENDING):
         found += ids.cut(row["members"])
@@ -74,20 +75,23 @@ def _kept_ids(database: Database[Document], post_id: str, ids: IdRange) -> list[
     return found[: ids.limit]
 
 
-def is_above(database: Database[Document], post: Document, line: int) -> bool:
-    """Tell whether a post goes to more than so many; the author's counts answer if they can."""
-    author = users.collection(database).find_one({"_id": post["by"]["id"]}, {"counts": 1})
+def is_above(database: Database[Document], post: PostBody, line: int) -> bool:
+    """Return whether a post's audience is larger than `line`; the author's counts may answer."""
+    author = users.USERS.of(database).find_one({"_id": post["by"]["id"]}, {"counts": 1})
     if author is None:
         return False
-    count = "followers" if post["circles"] == [PUBLIC] else "following"
-    if post["circles"] == [PUBLIC] or author["counts"][count] <= line:
-        return bool(author["counts"][count] > line)
+    if post["circles"] == [PUBLIC]:
+        return author["counts"]["followers"] > line
+    # The members of all circles, of which the audience is a part.
+    if author["counts"]["following"] <= line:
+        return False
     return len(of(database, post, IdRange(limit=line + 1))) > line
 
 
-def keep(database: Database[Document], post: Document) -> None:
-    """Write down who a new post goes to, before the post itself is written."""
-    ids, number = IdRange(limit=MEMBERS_PER_DOCUMENT), 0
+def keep(runtime: Runtime, post: PostBody) -> None:
+    """Record the audience of a new post, before the post itself is written."""
+    database = runtime.database
+    ids, number = IdRange(limit=runtime.bounds.social.audience_members), 0
     while members := _today(database, post, ids):
         row: Audience = {
             # A number, since an id that names a member could not be taken from it again.
@@ -98,18 +102,18 @@ def keep(database: Database[Document], post: Document) -> None:
             "last": members[-1],
             "members": members,
         }
-        insert_missing(database[AUDIENCES.name], [{**row}])
+        insert_missing(AUDIENCES.of(database), [row])
         ids, number = ids._replace(after=members[-1]), number + 1
 
 
 def forget(database: Database[Document], post_id: str) -> None:
-    """Drop what was kept for a post."""
-    database[AUDIENCES.name].delete_many({"post_id": post_id})
+    """Delete the recorded audience of a post."""
+    AUDIENCES.of(database).delete_many({"post_id": post_id})
 
 
 def forget_member(database: Database[Document], user_id: str) -> None:
-    """Take a user out of every audience that was kept, and from its bounds."""
-    rows = database[AUDIENCES.name]
+    """Remove a user from every audience that was recorded, and from its bounds."""
+    rows = AUDIENCES.of(database)
     rows.delete_many({"members": [user_id]})
     others = {"$filter": {"input": "$members", "cond": {"$ne": ["$$this", user_id]}}}
     bounds = {"first": {"$first": "$members"}, "last": {"$last": "$members"}}
@@ -119,17 +123,19 @@ def forget_member(database: Database[Document], user_id: str) -> None:
 def kept_for(
     database: Database[Document], reader_id: str, post_ids: Iterable[str]
 ) -> frozenset[str]:
-    """Return those of the posts that kept the reader as one of their audience."""
+    """Return the posts whose recorded audience has the reader in it."""
     wanted = list(post_ids)
     if not wanted:
         return frozenset()
     has = {"first": {"$lte": reader_id}, "last": {"$gte": reader_id}, "members": reader_id}
-    rows = database[AUDIENCES.name].find({"post_id": {"$in": wanted}, **has}, {"post_id": 1})
+    rows = AUDIENCES.of(database).find({"post_id": {"$in": wanted}, **has}, {"post_id": 1})
     return frozenset(row["post_id"] for row in rows)
 
 
-def reader_of(database: Database[Document], reader_id: str | None, posts: list[Document]) -> Reader:
-    """Return what a reader is to some posts: to their authors and to those who commented."""
+def reader_of(
+    database: Database[Document], reader_id: str | None, posts: Sequence[ShownPost]
+) -> Reader:
+    """Return a reader's relations to some posts: to their authors and to those who commented."""
     people = {post["by"]["id"] for post in posts}
     people |= {comment["by"]["id"] for post in posts for comment in post["comments"]}
     reader = following.reader(database, reader_id, people)

@@ -10,19 +10,19 @@ from chalicelib.social.graph.reader import Reader
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.comments import OLDER_COMMENTS
 from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.shapes import ShownPost
 from chalicelib.social.posts.visibility import without_hidden
 
-# Of more blocks than these the counts know nothing; the comments themselves stay hidden.
+# Counts leave out the comments of at most this many blocks; the comments are hidden in any case.
 MOST_BLOCKS = 10_000
 
 
 def without(
-    database: Database[Document], reader: Reader, found: Sequence[Document | None]
-) -> list[Document | None]:
-    """Return posts without the comments of those on the other side of a block, and counted so.
+    database: Database[Document], reader: Reader, found: Sequence[ShownPost | None]
+) -> list[ShownPost | None]:
+    """Return posts without the comments that blocks hide, which are not counted either.
 
-    Only of a reader with blocks, and of posts with more comments than are shown, anything is
-    asked: in one round trip.
+    Costs one round trip if the reader has blocks and a post has more comments than are shown.
     """
     if not reader.blocks:
         return list(found)
@@ -31,7 +31,7 @@ def without(
     return [_without(reader, post, hidden) if post else None for post in found]
 
 
-def _without(reader: Reader, post: Document, hidden: dict[str, int]) -> Document:
+def _without(reader: Reader, post: ShownPost, hidden: dict[str, int]) -> ShownPost:
     shown = without_hidden(reader, post)
     gone = hidden.get(post["id"], len(post["comments"]) - len(shown["comments"]))
     return {**shown, "comment_count": max(post["comment_count"] - gone, len(shown["comments"]))}
@@ -59,13 +59,13 @@ def _count(
         {"$project": {"counts": {"$concatArrays": ["$held", "$older"]}}},
     ]
     counts = dict.fromkeys(post_ids, 0)
-    for row in users.collection(database).aggregate(stages):
+    for row in database[users.USERS.name].aggregate(stages):
         for each in row["counts"]:
             counts[each["_id"]] += each["count"]
     return counts
 
 
-# With the few first, who are asked for once for each comment.
+# The few come first, as they are searched once for each comment.
 _IS_HIDDEN = {"$in": ["$$this", "$who"]}
 
 

@@ -13,10 +13,10 @@ from pydantic import (
     model_validator,
 )
 
-from chalicelib.database import Document
 from chalicelib.http import Input
 from chalicelib.identity import UserId
 from chalicelib.social.graph.models import MAX_CIRCLES
+from chalicelib.social.posts.shapes import PostComment, ShownPost
 from chalicelib.social.posts.types import POST_TYPES, distinct
 from chalicelib.texts import Paragraphs, at_most
 
@@ -24,10 +24,8 @@ PUBLIC = "*public*"
 ALL_CIRCLES = "*circles*"
 # Whose circles decide who sees a post: today's, or those of the moment it was posted.
 AT_VIEW, AT_POST = "at_view", "at_post"
-# So many of the last comments are shown with a post.
+# The number of last comments that are shown with a post.
 COMMENTS_SHOWN = 3
-# And so many stand on it; older ones have a collection of their own.
-HELD_ON_POST = 200
 
 MAX_COMMENT_CHARACTERS = 2_000
 
@@ -111,22 +109,32 @@ def edit_model(name: str) -> type[PostEdit]:
     return create_model(f"Edited{name.title()}", __base__=PostEdit, **fields)
 
 
-def comment_answer(comment: Document) -> dict[str, Any]:
+def comment_answer(comment: PostComment) -> dict[str, Any]:
     """Return a comment on a post as the API shows it."""
-    return {name: comment[name] for name in ("id", "by", "ts", "text")}
+    return {
+        "id": comment["id"],
+        "by": comment["by"],
+        "ts": comment["ts"],
+        "text": comment["text"],
+    }
 
 
-def post_answer(post: Document, reader_id: str | None) -> dict[str, Any]:
+def post_answer(post: ShownPost, reader_id: str | None) -> dict[str, Any]:
     """Return a post, or a wall's copy of it, as the API shows it to a reader.
 
-    To which of the author's circles it went is shown to the author alone.
+    Only its author is shown the circles that it went to.
     """
     is_own = post["by"]["id"] == reader_id
     return {
-        **{name: post[name] for name in ("id", "by", "wall")},
+        "id": post["id"],
+        "by": post["by"],
+        "wall": post["wall"],
         "visibility": "public" if post["circles"] == [PUBLIC] else "circles",
         **({"circles": post["circles"]} if is_own else {}),
-        **{name: post[name] for name in ("type", "detail", "ts", "edited")},
+        "type": post["type"],
+        "detail": post["detail"],
+        "ts": post["ts"],
+        "edited": post["edited"],
         "comments": [comment_answer(comment) for comment in post["comments"]],
         "comment_count": post["comment_count"],
     }

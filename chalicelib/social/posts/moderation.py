@@ -16,7 +16,7 @@ MARK = {"read_as": "moderator"}
 
 
 def reply_audited(request: Request, answer: dict[str, Any]) -> Response:
-    """Answer, and have a read that was a moderator's leave an audit line."""
+    """Answer, and have a moderator's read leave an audit line."""
     if MARK.items() <= answer.items():
         request.is_audited = True
         request.details |= MARK
@@ -24,7 +24,7 @@ def reply_audited(request: Request, answer: dict[str, Any]) -> Response:
 
 
 def read_post(runtime: Runtime, post_id: str, caller: Principal | None) -> dict[str, Any]:
-    """Return a post for whoever may see it, or, marked, for those who may delete it.
+    """Return a post to readers who may see it, and, marked, to moderators.
 
     Raises UnknownPost.
     """

@@ -1,24 +1,18 @@
 """Posts: the system of record, from which every view is made."""
 
 from collections.abc import Iterable
-from datetime import datetime
-from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
-from chalicelib.database.validators import AtMost
 from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.social.delivery import leases
-from chalicelib.social.delivery.leases import FanOut
+from chalicelib.social.delivery import state
 from chalicelib.social.errors import UnknownCircle, UnknownPost
 from chalicelib.social.graph import blocks, circles, users
-from chalicelib.social.graph.models import MAX_CIRCLES
 from chalicelib.social.graph.reader import Reader
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Deliver, Propagate
@@ -27,54 +21,12 @@ from chalicelib.social.posts.models import (
     ALL_CIRCLES,
     AT_POST,
     COMMENTS_SHOWN,
-    HELD_ON_POST,
     PUBLIC,
     NewPost,
     PostEdit,
 )
+from chalicelib.social.posts.shapes import Post, PostBody, ReadPost, ShownPost
 from chalicelib.social.posts.visibility import may_see, without_hidden
-
-
-class PostFanOut(FanOut):
-    """A post's fan-out; one that is to `pull` is read where it is."""
-
-    pull: bool
-
-
-class SpreadState(TypedDict):
-    """The version of what is shown of a post; `due` while its copies may be behind.
-
-    `resends` and `resent_by` say how often it was sent for again since, and by which sweep.
-    """
-
-    version: int
-    due: NotRequired[datetime]
-    resends: NotRequired[int]
-    resent_by: NotRequired[str]
-
-
-class Post(TypedDict):
-    """A post as it is stored; a tombstone, being `deleted`, has no detail and no comments.
-
-    One that is `off_wall` stood on another's wall, until that one's owner took it off.
-    """
-
-    _id: str
-    by: By
-    wall: str
-    off_wall: NotRequired[bool]
-    circles: Annotated[list[str], AtMost(MAX_CIRCLES)]
-    type: str
-    detail: Document
-    ts: datetime
-    edited: datetime | None
-    audience: Literal["at_view", "at_post"]
-    deleted: bool
-    comments: Annotated[list[Document], AtMost(HELD_ON_POST)]
-    comment_count: int
-    spread: SpreadState
-    fan_out: PostFanOut
-
 
 POSTS = Collection(
     "social.post",
@@ -82,7 +34,7 @@ POSTS = Collection(
     indexes=(
         IndexModel([("by.id", ASCENDING), ("ts", ASCENDING), ("_id", ASCENDING)]),
         IndexModel([("wall", ASCENDING), ("ts", ASCENDING), ("_id", ASCENDING)]),
-        *leases.INDEXES,
+        *state.INDEXES,
         IndexModel([("comments.by.id", ASCENDING)], sparse=True),
         IndexModel(
             [("spread.due", ASCENDING)],
@@ -96,15 +48,10 @@ POSTS = Collection(
 BODY = {"fan_out": 0, "comments": {"$slice": -COMMENTS_SHOWN}}
 
 
-def collection(database: Database[Document]) -> MongoCollection[Document]:
-    """Return the posts' collection."""
-    return database[POSTS.name]
-
-
-def publish(runtime: Runtime, caller: Principal, new: NewPost) -> Document:
+def publish(runtime: Runtime, caller: Principal, new: NewPost) -> ReadPost:
     """Store a post with its fan-out pending, in one write; then ask for the fan-out.
 
-    Should the asking fail, the sweep does it. A post to the wall of somebody who blocks its
+    If the message is lost, the sweep sends it. A post to the wall of a user who blocks its
     author goes to the author's own wall. Raises UnknownCircle and UnknownUser (`wall`).
     """
     database = runtime.database
@@ -112,16 +59,16 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> Document:
     if not circles.has_all(database, caller.id, set(new.circles) - {PUBLIC, ALL_CIRCLES}):
         raise UnknownCircle
     wall = _wall_for(database, caller.id, new.wall)
-    post: Document = {**_new_post(runtime, author, new, wall)}
+    post = _new_post(runtime, author, new, wall)
     if new.audience == AT_POST:
-        audiences.keep(database, post)
-    collection(database).insert_one(post)
+        audiences.keep(runtime, post)
+    POSTS.of(database).insert_one(post)
     runtime.queues.send(Deliver(post_id=post["_id"]))
     return shown(post)
 
 
 def _wall_for(database: Database[Document], author_id: str, wanted: str | None) -> str:
-    """Return whose wall a new post stands on; raises UnknownUser."""
+    """Return the owner of the wall that a new post goes to; raises UnknownUser."""
     if wanted is None or wanted == author_id:
         return author_id
     users.find(database, wanted)
@@ -144,12 +91,12 @@ def _new_post(runtime: Runtime, author: By, new: NewPost, wall: str) -> Post:
         "comments": [],
         "comment_count": 0,
         "spread": {"version": 0},
-        "fan_out": {**leases.new(runtime), "pull": False},
+        "fan_out": {**state.new(runtime), "pull": False},
     }
 
 
-def edit(runtime: Runtime, post_id: str, caller: Principal, given: PostEdit) -> Document:
-    """Give a post of the caller's another detail, and have it brought to every copy.
+def edit(runtime: Runtime, post_id: str, caller: Principal, given: PostEdit) -> ShownPost:
+    """Give a post of the caller's another detail, and have it propagated to every copy.
 
     Raises UnknownPost, and Forbidden for those who may see the post but did not write it.
     """
@@ -165,8 +112,8 @@ def edit(runtime: Runtime, post_id: str, caller: Principal, given: PostEdit) -> 
 def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
     """Delete a post of the caller's, or as a social moderator; its copies go in the background.
 
-    What stays is a tombstone without content, by which a delivery that comes late sees that
-    there is nothing to deliver. Raises UnknownPost and Forbidden.
+    A tombstone without content stays: it shows a late delivery that there is nothing to
+    deliver. Raises UnknownPost and Forbidden.
     """
     if not caller.has("social_moderator"):
         find_own(runtime.database, post_id, caller)
@@ -176,8 +123,8 @@ def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
 
 
 def bury(runtime: Runtime, post_id: str) -> bool:
-    """Make a post a tombstone; tell whether it was not one before."""
-    gone = {"deleted": True, "detail": {}, "comments": [], **leases.ended()}
+    """Make a post a tombstone; return whether it was not one before."""
+    gone = {"deleted": True, "detail": {}, "comments": [], **state.ended()}
     return _mark(runtime, post_id, gone)
 
 
@@ -185,15 +132,15 @@ def _mark(runtime: Runtime, post_id: str, change: Document) -> bool:
     """Change a post and note, in the same write, that its copies are behind."""
     there = {"_id": post_id, "deleted": False}
     change = marked(runtime, {"$set": change})
-    return bool(collection(runtime.database).update_one(there, change).matched_count)
+    return bool(POSTS.of(runtime.database).update_one(there, change).matched_count)
 
 
 def marked(runtime: Runtime, change: Document) -> Document:
-    """Return an update of posts that notes as well that their copies are behind.
+    """Return an update of posts that also notes that their copies are behind.
 
-    Whoever makes it sends a Spread for each post.
+    The caller makes the update and sends a `Propagate` for each post.
     """
-    due, version = {"spread.due": leases.lease_end(runtime)}, {"spread.version": 1}
+    due, version = {"spread.due": state.lease_end(runtime)}, {"spread.version": 1}
     return {
         **change,
         "$set": {**change.get("$set", {}), **due},
@@ -201,7 +148,7 @@ def marked(runtime: Runtime, change: Document) -> Document:
     }
 
 
-def find_own(database: Database[Document], post_id: str, caller: Principal) -> Document:
+def find_own(database: Database[Document], post_id: str, caller: Principal) -> ShownPost:
     """Return a post of the caller's; raises UnknownPost and Forbidden."""
     post = find_visible(database, post_id, caller.id)
     if post["by"]["id"] != caller.id:
@@ -209,7 +156,7 @@ def find_own(database: Database[Document], post_id: str, caller: Principal) -> D
     return post
 
 
-def find_visible(database: Database[Document], post_id: str, reader_id: str | None) -> Document:
+def find_visible(database: Database[Document], post_id: str, reader_id: str | None) -> ShownPost:
     """Return a post with its last comments; raises UnknownPost for those who may not see it."""
     reader, post = find_with_reader(database, post_id, reader_id)
     return without_hidden(reader, post)
@@ -217,8 +164,8 @@ def find_visible(database: Database[Document], post_id: str, reader_id: str | No
 
 def find_with_reader(
     database: Database[Document], post_id: str, reader_id: str | None
-) -> tuple[Reader, Document]:
-    """Return a post, its hidden comments included, and what the reader is to those on it.
+) -> tuple[Reader, ReadPost]:
+    """Return a post with its hidden comments, and the reader's relations to the people on it.
 
     Raises UnknownPost for those who may not see it.
     """
@@ -233,12 +180,12 @@ def find_with_reader(
 
 def find_all(
     database: Database[Document], post_ids: Iterable[str], also: Document | None = None
-) -> dict[str, Document]:
-    """Return posts by id with their last comments, whoever may see them."""
+) -> dict[str, ReadPost]:
+    """Return posts by id with their last comments, not checked for any reader."""
     where = {"_id": {"$in": list(post_ids)}, "deleted": False, **(also or {})}
-    return {post["_id"]: shown(post) for post in collection(database).find(where, BODY)}
+    return {post["_id"]: shown(post) for post in POSTS.of(database).find(where, BODY)}
 
 
-def shown(post: Document) -> Document:
+def shown(post: PostBody) -> ReadPost:
     """Return a post under the names that its copies have."""
     return {**post, "id": post["_id"]}

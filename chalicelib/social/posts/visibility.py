@@ -1,15 +1,13 @@
 """Who may see a post: the rules alone, on what was read before."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from chalicelib.social.graph.reader import NOBODY as _NONE
 from chalicelib.social.graph.reader import Reader
 from chalicelib.social.posts.models import ALL_CIRCLES, AT_POST, PUBLIC
+from chalicelib.social.posts.shapes import AddressedPost, PostComment, ShownPost
 
 
-def may_see(reader: Reader, post: Mapping[str, Any]) -> bool:
-    """Tell whether the reader may see a post: by today's circles, or by those at posting."""
+def may_see(reader: Reader, post: AddressedPost) -> bool:
+    """Return whether the reader may see a post: by today's circles, or by those at posting."""
     author = post["by"]["id"]
     if reader.id == author:
         return True
@@ -20,7 +18,7 @@ def may_see(reader: Reader, post: Mapping[str, Any]) -> bool:
     return post["circles"] == [PUBLIC] or _is_in_audience(reader, post)
 
 
-def _is_in_audience(reader: Reader, post: Mapping[str, Any]) -> bool:
+def _is_in_audience(reader: Reader, post: AddressedPost) -> bool:
     if post["audience"] == AT_POST:
         return post["id"] in reader.kept
     circles = reader.circled_by.get(post["by"]["id"], _NONE)
@@ -29,8 +27,8 @@ def _is_in_audience(reader: Reader, post: Mapping[str, Any]) -> bool:
     return not circles.isdisjoint(post["circles"])
 
 
-def was_sent(reader: Reader, post: Mapping[str, Any]) -> bool:
-    """Tell whether a post was sent to the reader: to their wall, or to a circle they are in."""
+def was_sent(reader: Reader, post: AddressedPost) -> bool:
+    """Return whether a post was sent to the reader: to their wall, or to a circle they are in."""
     if reader.id == post["by"]["id"]:
         return False
     if reader.id == post["wall"]:
@@ -38,11 +36,11 @@ def was_sent(reader: Reader, post: Mapping[str, Any]) -> bool:
     return post["circles"] != [PUBLIC] and _is_in_audience(reader, post)
 
 
-def stands_on_wall(owner: Reader, reader_id: str | None, post: Mapping[str, Any]) -> bool:
-    """Tell whether a post stands on a wall for a reader who may see it.
+def is_on_wall(owner: Reader, reader_id: str | None, post: AddressedPost) -> bool:
+    """Return whether a post is on a wall for a reader who may see it.
 
-    `owner` is what the wall's owner is to the authors. A post that the owner took off the wall
-    may still have its copy there.
+    `owner` has the relations of the wall's owner to the authors. A post that the owner took off
+    the wall may still have its copy there.
     """
     author = post["by"]["id"]
     if author == owner.id:
@@ -52,11 +50,11 @@ def stands_on_wall(owner: Reader, reader_id: str | None, post: Mapping[str, Any]
     return reader_id in {owner.id, author} or author in owner.following
 
 
-def without_hidden(reader: Reader, post: dict[str, Any]) -> dict[str, Any]:
-    """Return a post without the comments of those on the other side of a block."""
+def without_hidden(reader: Reader, post: ShownPost) -> ShownPost:
+    """Return a post without the comments that blocks hide from a reader."""
     return {**post, "comments": [each for each in post["comments"] if sees(reader, each)]}
 
 
-def sees(reader: Reader, comment: Mapping[str, Any]) -> bool:
-    """Tell whether a comment on a post that the reader may see is shown to the reader."""
+def sees(reader: Reader, comment: PostComment) -> bool:
+    """Return whether a comment on a post that the reader may see is shown to the reader."""
     return comment["by"]["id"] not in reader.blocked

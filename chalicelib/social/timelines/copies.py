@@ -1,45 +1,66 @@
 """Copies of posts: a document per user, month and number, holding up to a hundred of them.
 
-MongoDB Applied Design Patterns, ch. 9, "Dependent Collections". A copy carries what its post
-says, the last three comments and `comments_shown`, their number, by which the truncation
-finds the copies that have too many. `version` is the post's, so that of two changes that
-arrive in the wrong order the newer one stays.
+MongoDB Applied Design Patterns, ch. 9, "Dependent Collections". A copy has what readers are
+shown of its post, and the post's version: if two changes arrive in the wrong order, the newer
+one stays.
 """
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict, cast
 
 from bson import ObjectId
 from pymongo import ASCENDING, DESCENDING, IndexModel, UpdateOne
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 from pymongo.errors import BulkWriteError, DuplicateKeyError, WriteError
 
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.social.graph.users import By
 from chalicelib.social.paging.positions import Entry, Position, older_than
 from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.shapes import PostBody, PostComment, ShownPost
 
 POSTS_PER_DOCUMENT = 100
-COPIED = ("circles", "audience", "type", "ts")
-_CHANGING = ("by", "wall", "detail", "edited", "comment_count")
 # Codes of a document that would grow over 16 MB by an update, or as it is inserted.
 _TOO_LARGE = (17_419, 10_334)
 
 
+class _Changing(TypedDict):
+    """What may change on a copy."""
+
+    by: By
+    wall: str
+    detail: Document
+    edited: datetime | None
+    comment_count: int
+    comments: list[PostComment]
+    comments_shown: int
+    version: int
+
+
+class PostCopy(ShownPost):
+    """A copy of a post, with its last comments, and `comments_shown`, their number.
+
+    The truncation finds the copies that have too many by this number.
+    """
+
+    comments_shown: int
+    version: int
+
+
 class Month(TypedDict):
-    """Some of a user's posts of a month; `appended` counts those that ever stood here."""
+    """Some of a user's posts of a month; `appended` counts those that were ever stored here."""
 
     _id: ObjectId
     user_id: str
     month: str
     seq: int
     appended: int
-    posts: Annotated[list[Document], AtMost(POSTS_PER_DOCUMENT)]
+    posts: Annotated[list[PostCopy], AtMost(POSTS_PER_DOCUMENT)]
 
 
-def month_collection(name: str) -> Collection[Any]:
+def month_collection(name: str) -> Collection[Month]:
     """Return a collection of month documents with its indexes."""
     by_month = [("user_id", ASCENDING), ("month", ASCENDING), ("seq", ASCENDING)]
     return Collection(
@@ -57,23 +78,24 @@ def month_collection(name: str) -> Collection[Any]:
 class MonthCopies:
     """A view whose posts are copied into documents of months.
 
-    `since` is the month whose copies, with all that are newer, a first page begins with; without
-    it, the last month that there is has to be asked for.
+    A first page begins with the copies of the month `since` and of all later ones; without it,
+    the last month that there is must be queried.
     """
 
     def __init__(
-        self, database: Database[Document], collection: Collection[Any], since: str | None = None
+        self, database: Database[Document], collection: Collection[Month], since: str | None = None
     ) -> None:
-        self._documents: MongoCollection[Document] = database[collection.name]
+        self._documents = collection.of(database)
+        self._rows = database[collection.name]
         self._since = since
 
-    def add(self, posts: Sequence[Document], user_ids: Sequence[str]) -> None:
+    def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
         """Copy each post to each user who lacks it."""
         for post in posts:
             self._add(post, list(user_ids))
 
-    def _add(self, post: Document, user_ids: list[str]) -> None:
-        """Copy a post to many at once; who cannot take it so is served alone."""
+    def _add(self, post: PostBody, user_ids: list[str]) -> None:
+        """Copy a post to many users at once, and to those that fail one by one."""
         month = {"user_id": {"$in": user_ids}, "month": month_of(post["ts"])}
         has = {each["user_id"] for each in self._find({**month, "posts.id": post["_id"]})}
         last = {each["user_id"]: each["seq"] for each in self._find(month)}
@@ -90,11 +112,11 @@ class MonthCopies:
             for refused in error.details["writeErrors"]:
                 self._append(lacking[refused["index"]], post)
 
-    def _find(self, where: Document) -> list[Document]:
+    def _find(self, where: Document) -> list[Month]:
         fields = {"_id": 0, "user_id": 1, "seq": 1}
         return list(self._documents.find(where, fields).sort("seq", ASCENDING))
 
-    def _append(self, user_id: str, post: Document) -> None:
+    def _append(self, user_id: str, post: PostBody) -> None:
         """Copy a post to the month's last document of a user, or to the next one if it is full.
 
         `appended` never falls, so a document that was full for one worker is full for all: no
@@ -108,8 +130,8 @@ class MonthCopies:
         while not self._append_to({**month, "seq": seq}, post):
             seq += 1
 
-    def _append_to(self, key: Document, post: Document) -> bool:
-        """Put a copy into one document, which is made where it is missing; False if it is full."""
+    def _append_to(self, key: Document, post: PostBody) -> bool:
+        """Put a copy into one document, made if it is missing; return False if it is full."""
         while True:
             try:
                 self._documents.update_one({**key, **_room(post)}, _push(post), upsert=True)
@@ -128,8 +150,8 @@ class MonthCopies:
             else:
                 return True
 
-    def refresh(self, post: Document) -> None:
-        """Bring a post to the copies of it that are older."""
+    def refresh(self, post: PostBody) -> None:
+        """Update the copies of a post that are older than it."""
         older = {"id": post["_id"], "version": {"$lt": post["spread"]["version"]}}
         self._documents.update_many(
             {"posts": {"$elemMatch": older}},
@@ -161,21 +183,21 @@ class MonthCopies:
         return self._documents.count_documents({"user_id": user_id})
 
     def trim(self, user_id: str, keep: int) -> bool:
-        """Drop a user's oldest months, as far as the newer ones hold enough."""
+        """Delete a user's oldest months, if the newer ones have at least `keep` posts."""
         months: Document = {"$group": {"_id": "$month", "posts": {"$sum": {"$size": "$posts"}}}}
         stages = [{"$match": {"user_id": user_id}}, months, {"$sort": {"_id": -1}}]
         held, old = 0, []
-        for month in self._documents.aggregate(stages):
+        for month in self._rows.aggregate(stages):
             if held >= keep:
                 old.append(month["_id"])
             held += month["posts"]
         gone = self._documents.delete_many({"user_id": user_id, "month": {"$in": old}})
         return gone.deleted_count > 0
 
-    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
+    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[PostCopy]]:
         """Return a user's copies, newest first, across months."""
         where: Document = {"user_id": user_id}
-        found: list[Document] = []
+        found: list[PostCopy] = []
         first = month_of(after.ts) if after else self._since
         if first:
             months = first if after else {"$gte": first}
@@ -193,25 +215,25 @@ class MonthCopies:
 
     def _of_months(
         self, user_id: str, months: str | Document, after: Position | None, count: int
-    ) -> list[Document]:
-        """Return whole months' copies, documents merged, so that late deliveries stand in place."""
-        return list(
-            self._documents.aggregate(
-                [
-                    {"$match": {"user_id": user_id, "month": months}},
-                    {"$unwind": "$posts"},
-                    {"$replaceRoot": {"newRoot": "$posts"}},
-                    {"$match": older_than(after, "ts", "id")},
-                    {"$sort": {"ts": -1, "id": -1}},
-                    {"$limit": count},
-                ]
-            )
+    ) -> list[PostCopy]:
+        """Return whole months' copies, documents merged, so that late deliveries are in order."""
+        found = self._rows.aggregate(
+            [
+                {"$match": {"user_id": user_id, "month": months}},
+                {"$unwind": "$posts"},
+                {"$replaceRoot": {"newRoot": "$posts"}},
+                {"$match": older_than(after, "ts", "id")},
+                {"$sort": {"ts": -1, "id": -1}},
+                {"$limit": count},
+            ]
         )
+        # The pipeline makes copies of the months' documents, which no type can say.
+        return cast("list[PostCopy]", list(found))
 
     def truncate_comments(self) -> int:
-        """Cut every copy that shows too many comments; return how many documents had one.
+        """Truncate every copy that shows too many comments; return how many documents had one.
 
-        Such copies come of a bound that was lowered. All of a document are cut at once.
+        Such copies remain after a bound was lowered. All of a document are truncated at once.
         """
         too_many = {"comments_shown": {"$gt": COMMENTS_SHOWN}}
         cut = {"$each": [], "$sort": {"ts": 1, "id": 1}, "$slice": -COMMENTS_SHOWN}
@@ -230,19 +252,30 @@ def month_of(ts: datetime) -> str:
     return f"{ts.year:04}{ts.month:02}"
 
 
-def _room(post: Document) -> Document:
+def _room(post: PostBody) -> Document:
     return {"appended": {"$lt": POSTS_PER_DOCUMENT}, "posts.id": {"$ne": post["_id"]}}
 
 
-def _push(post: Document) -> Document:
-    copy = {"id": post["_id"], **{name: post[name] for name in COPIED}, **_changing(post)}
+def _push(post: PostBody) -> Document:
+    copy: PostCopy = {
+        "id": post["_id"],
+        "circles": post["circles"],
+        "audience": post["audience"],
+        "type": post["type"],
+        "ts": post["ts"],
+        **_changing(post),
+    }
     return {"$push": {"posts": copy}, "$inc": {"appended": 1}}
 
 
-def _changing(post: Document) -> Document:
+def _changing(post: PostBody) -> _Changing:
     comments = post["comments"][-COMMENTS_SHOWN:]
     return {
-        **{name: post[name] for name in _CHANGING},
+        "by": post["by"],
+        "wall": post["wall"],
+        "detail": post["detail"],
+        "edited": post["edited"],
+        "comment_count": post["comment_count"],
         "comments": comments,
         "comments_shown": len(comments),
         "version": post["spread"]["version"],

@@ -21,7 +21,7 @@ def of(database: Database[Document], post_id: str, caller: Principal) -> dict[st
 
     Raises UnknownPost, and Forbidden for those who may see the post but not this.
     """
-    post = posts.collection(database).find_one({"_id": post_id, "deleted": False})
+    post = posts.POSTS.of(database).find_one({"_id": post_id, "deleted": False})
     if post is None:
         raise UnknownPost
     is_staff = caller.has("social_moderator")
@@ -32,14 +32,14 @@ def of(database: Database[Document], post_id: str, caller: Principal) -> dict[st
 
 
 def failed(runtime: Runtime, query: PageQuery) -> dict[str, Any]:
-    """Return a page of the posts' fan-outs that were given up: `{fan_outs, next}`."""
-    return failed_of(runtime, posts.POSTS.name, {"post": "_id", "by": "by"}, query)
+    """Return a page of the posts' failed fan-outs: `{fan_outs, next}`."""
+    return failed_of(runtime, posts.POSTS, {"post": "_id", "by": "by"}, query)
 
 
 def retry(runtime: Runtime, post_id: str) -> None:
-    """Have a post's fan-out that was given up go on from where it stood.
+    """Have a post's failed fan-out continue where it stopped.
 
-    Raises UnknownPost, and NotFailed for one that was not given up.
+    Raises UnknownPost, and NotFailed for one that has not failed.
     """
     if engine.retry(runtime, post_fan_out.OF_POSTS, post_id):
         return

@@ -1,11 +1,11 @@
-"""Bringing what has changed on a post to every copy of it, whatever is lost on the way.
+"""Propagating the changes of a post to every copy of it, whatever message is lost.
 
 A comment, an edit, a new name and a deletion all raise the post's `spread.version` and set
-`spread.due`, in the same write; a copy knows the version that it shows, so that messages may
+`spread.due`, in the same write; a copy has the version that it shows, so that messages may
 come twice and in any order.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pymongo.database import Database
 
@@ -17,27 +17,28 @@ from chalicelib.social.messages import Propagate
 from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts.comments import OLDER_COMMENTS
 from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.shapes import Post, PostBody
 from chalicelib.social.timelines import news, walls
 from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.references import NewsItems
-from chalicelib.social.timelines.view import View
+from chalicelib.social.timelines.view import StoredView
 
 RESENDING = Resending(at="spread.due", within="spread.")
 
 
 def propagate(runtime: Runtime, post_id: str) -> None:
-    """Make every copy of a post what the post is, and clear the pending mark.
+    """Make every copy of a post equal to it, and clear the mark that copies are behind.
 
-    The mark stays where the post was changed again in the meantime; that change's message
-    clears it.
+    The mark stays if the post was changed again in the meantime; that change's message clears
+    it.
     """
-    post = posts.collection(runtime.database).find_one(
+    post = posts.POSTS.of(runtime.database).find_one(
         {"_id": post_id}, {"comments": {"$slice": -COMMENTS_SHOWN}}
     )
     if post is None:
         return
     if post["spread"].get("resends"):
-        rows = posts.collection(runtime.database)
+        rows = posts.POSTS.of(runtime.database)
         resending.note_taken(runtime, rows, RESENDING, {"_id": post_id})
     if post["deleted"]:
         remove(runtime, post_id)
@@ -47,14 +48,14 @@ def propagate(runtime: Runtime, post_id: str) -> None:
         if post.get("off_wall"):
             copies = MonthCopies(runtime.database, walls.WALLS)
             copies.take_from_others(post_id, post["by"]["id"])
-    posts.collection(runtime.database).update_one(
+    posts.POSTS.of(runtime.database).update_one(
         {"_id": post_id, "spread.version": post["spread"]["version"]},
         {"$unset": {f"spread.{name}": "" for name in ("due", "resends", "resent_by")}},
     )
 
 
-def kept_views(database: Database[Document]) -> tuple[View, ...]:
-    """Return every design that keeps documents, also those that are not set.
+def kept_views(database: Database[Document]) -> tuple[StoredView, ...]:
+    """Return every design that stores documents, also those that are not set.
 
     What a deployment wrote before it changed its design may be read again after another change.
     """
@@ -62,18 +63,18 @@ def kept_views(database: Database[Document]) -> tuple[View, ...]:
 
 
 def remove(runtime: Runtime, post_id: str) -> None:
-    """Remove all that hangs on a post: its copies, its older comments, its audience."""
+    """Remove what belongs to a post: its copies, its older comments, its audience."""
     for view in kept_views(runtime.database):
         view.remove(post_id)
-    runtime.database[OLDER_COMMENTS.name].delete_many({"post_id": post_id})
+    OLDER_COMMENTS.of(runtime.database).delete_many({"post_id": post_id})
     audiences.forget(runtime.database, post_id)
 
 
-def repair(runtime: Runtime, written: list[Document]) -> None:
-    """Look, after copies were written, whether the posts have changed since they were read."""
+def repair(runtime: Runtime, written: Sequence[PostBody]) -> None:
+    """Propagate posts again that changed between their reading and the writing of copies."""
     ids = [post["_id"] for post in written]
     fields = {"deleted": 1, "spread.version": 1}
-    rows = posts.collection(runtime.database).find({"_id": {"$in": ids}}, fields)
+    rows = posts.POSTS.of(runtime.database).find({"_id": {"$in": ids}}, fields)
     now = {row["_id"]: row for row in rows}
     for post in written:
         current = now.get(post["_id"])
@@ -84,9 +85,9 @@ def repair(runtime: Runtime, written: list[Document]) -> None:
 
 
 def sweep(runtime: Runtime) -> None:
-    """Ask again for what is overdue."""
+    """Send messages again for posts that are overdue."""
 
-    def messages(rows: Iterable[Document]) -> Iterator[Propagate]:
+    def messages(rows: Iterable[Post]) -> Iterator[Propagate]:
         return (Propagate(post_id=row["_id"]) for row in rows)
 
-    resending.sweep(runtime, posts.collection(runtime.database), RESENDING, messages)
+    resending.sweep(runtime, posts.POSTS.of(runtime.database), RESENDING, messages)

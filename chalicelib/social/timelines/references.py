@@ -5,19 +5,19 @@ from datetime import datetime
 from typing import TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.social.paging.positions import Entry, Position, older_than
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.models import PUBLIC
+from chalicelib.social.posts.shapes import PostBody, ReadPost
 
 _BY_TIME = [("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]
 
 
 class NewsItem(TypedDict):
-    """A post's place in the news of a reader; `sent` says that it may have been sent there."""
+    """A post in the news of a reader; `sent` says that it may have been sent to the reader."""
 
     _id: str
     user_id: str
@@ -47,14 +47,14 @@ class NewsItems:
 
     def __init__(self, database: Database[Document]) -> None:
         self._database = database
-        self._items: MongoCollection[Document] = database[NEWS_ITEMS.name]
+        self._items = NEWS_ITEMS.of(database)
 
-    def add(self, posts: Sequence[Document], user_ids: Sequence[str]) -> None:
+    def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
         """Give each user an item for each post; one that is there stays as it is."""
         items = [item for post in posts for item in items_of(post, user_ids)]
         insert_missing(self._items, items)
 
-    def refresh(self, post: Document) -> None:
+    def refresh(self, post: PostBody) -> None:
         """Do nothing: an item says nothing that changes."""
 
     def remove(self, post_id: str) -> None:
@@ -75,7 +75,7 @@ class NewsItems:
         return self._items.count_documents({"user_id": user_id})
 
     def trim(self, user_id: str, keep: int) -> bool:
-        """Delete the items of a user beyond so many."""
+        """Delete a user's oldest items, keeping `keep`; return whether any were deleted."""
         order = [("ts", DESCENDING), ("post_id", DESCENDING)]
         fields = {"_id": 0, "ts": 1, "post_id": 1}
         newest = self._items.find({"user_id": user_id}, fields).sort(order).limit(keep)
@@ -87,15 +87,15 @@ class NewsItems:
         beyond = older_than(Position(last["ts"], last["post_id"]), "ts", "post_id")
         return self._items.delete_many({"user_id": user_id, **beyond}).deleted_count > 0
 
-    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
+    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
         """Return a user's items with their posts, newest first."""
         return self._page({"user_id": user_id}, after, count)
 
-    def sent(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
+    def sent(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
         """Return the items of what was sent to a user, newest first."""
         return self._page({"user_id": user_id, "sent": True}, after, count)
 
-    def _page(self, where: Document, after: Position | None, count: int) -> list[Entry]:
+    def _page(self, where: Document, after: Position | None, count: int) -> list[Entry[ReadPost]]:
         order = [("ts", DESCENDING), ("post_id", DESCENDING)]
         where |= older_than(after, "ts", "post_id")
         found = list(self._items.find(where, {"ts": 1, "post_id": 1}).sort(order).limit(count))
@@ -106,16 +106,17 @@ class NewsItems:
         ]
 
 
-def items_of(post: Document, user_ids: Sequence[str]) -> list[Document]:
+def items_of(post: PostBody, user_ids: Sequence[str]) -> list[NewsItem]:
     """Return the items of a post for some users."""
     post_id, to_circles = post["_id"], post["circles"] != [PUBLIC]
-    same = {"post_id": post_id, "author_id": post["by"]["id"], "ts": post["ts"]}
     return [
         {
             # Made of user and post, so that a second delivery is a duplicate.
             "_id": f"{user_id}:{post_id}",
             "user_id": user_id,
-            **same,
+            "post_id": post_id,
+            "author_id": post["by"]["id"],
+            "ts": post["ts"],
             "sent": to_circles or post["wall"] == user_id,
         }
         for user_id in user_ids

@@ -1,51 +1,52 @@
-"""Keeping stored news what their definition says: back-fill, rebuilding, verifying, trimming.
+"""Repairing stored news: back-fill, rebuilding, verifying, trimming.
 
-The definition is what `pull` finds: complete for the newest 1,000 posts of a reader's news and
-of what was sent to the reader.
+The news are defined by what `pull` finds, complete for the newest 1,000 posts of a reader's
+news and of what was sent to the reader.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import users
 from chalicelib.social.graph.reader import Reader
 from chalicelib.social.paging.positions import Entry, Position
 from chalicelib.social.posts import audiences, posts
+from chalicelib.social.posts.shapes import ReadPost, ShownPost
 from chalicelib.social.posts.visibility import may_see, was_sent
 from chalicelib.social.timelines import news, propagation, pull
 from chalicelib.social.timelines.news import Belongs, is_news
+from chalicelib.social.timelines.view import NewsView
 
-POSTS_PER_AUTHOR = 200
 COMPLETE = 1_000
-# Stored per reader: five times what has to be complete, for what the checks take out.
-KEPT = 5_000
 _PAGE = 200
 
-Pages = Callable[[str, Position | None, int], list[Entry]]
+Definition = Callable[[str, Position | None, int], Sequence[Entry[ReadPost]]]
 
 
 def back_fill(runtime: Runtime, reader_id: str, author_id: str) -> None:
-    """Give a reader an author's newest posts, as far as they are the reader's by now."""
-    found = pull.newest_of(runtime.database, author_id, POSTS_PER_AUTHOR)
+    """Add an author's newest posts to a reader's news, as far as they belong there by now."""
+    view = news.stored(runtime)
+    if view is None:
+        return
+    found = pull.newest_of(runtime.database, author_id, runtime.bounds.social.back_fill_posts)
     reader = audiences.reader_of(runtime.database, reader_id, found)
     wanted = [post for post in found if _is_due(reader, post)]
-    news.design(runtime).add(wanted, [reader_id])
+    view.add(wanted, [reader_id])
     propagation.repair(runtime, wanted)
 
 
 def rebuild(runtime: Runtime, user_id: str) -> None:
-    """Make the news of a reader who was skipped by fan-outs, and have them shown again."""
+    """Rebuild the news of a reader who was left out by fan-outs, and show them again."""
     verify(runtime, user_id)
-    people = users.collection(runtime.database)
+    people = users.USERS.of(runtime.database)
     people.update_one({"_id": user_id}, {"$set": {"stale": False}})
 
 
 def trim(runtime: Runtime, user_id: str) -> None:
-    """Drop a reader's oldest news; a page that goes on beyond is pulled from there."""
-    if news.design(runtime).trim(user_id, KEPT):
-        people = users.collection(runtime.database)
+    """Delete a reader's oldest news; pages beyond them are pulled."""
+    view = news.stored(runtime)
+    if view and view.trim(user_id, runtime.bounds.social.news_kept):
+        people = users.USERS.of(runtime.database)
         people.update_one({"_id": user_id}, {"$set": {"trimmed": True}})
 
 
@@ -54,24 +55,26 @@ def verify(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
 
     Returns the ids of posts that were missing, and of those that should not have been there.
     """
-    view = news.design(runtime)
-    if isinstance(view, pull.PulledNews):
+    view = news.stored(runtime)
+    if view is None:
         return {"missing": [], "surplus": []}
     source = pull.PulledNews(runtime.database)
     wanted = _wanted(runtime, user_id, source.newest, is_news)
     wanted |= _wanted(runtime, user_id, source.sent, was_sent)
-    stored = _stored(view.newest, user_id)
+    stored = _stored(view, user_id)
     missing = [post for post_id, post in wanted.items() if post_id not in stored]
-    surplus = sorted(stored.keys() - _justified(runtime, user_id, stored))
+    surplus = sorted(stored - _justified(runtime, user_id, stored))
     view.add(missing, [user_id])
     propagation.repair(runtime, missing)
     view.take(surplus, user_id)
     return {"missing": sorted(post["_id"] for post in missing), "surplus": surplus}
 
 
-def _wanted(runtime: Runtime, user_id: str, fetch: Pages, belongs: Belongs) -> dict[str, Document]:
+def _wanted(
+    runtime: Runtime, user_id: str, fetch: Definition, belongs: Belongs
+) -> dict[str, ReadPost]:
     """Return the newest posts that belong to a reader's news by id, without pulled ones."""
-    wanted: dict[str, Document] = {}
+    wanted: dict[str, ReadPost] = {}
     after: Position | None = None
     while len(wanted) < COMPLETE:
         entries = fetch(user_id, after, _PAGE)
@@ -85,37 +88,37 @@ def _wanted(runtime: Runtime, user_id: str, fetch: Pages, belongs: Belongs) -> d
     return wanted
 
 
-def _pushed(runtime: Runtime, found: list[Document]) -> list[Document]:
-    """Return those of the posts that are brought to their readers."""
+def _pushed(runtime: Runtime, found: list[ReadPost]) -> list[ReadPost]:
+    """Return the posts among these that are delivered to their readers."""
     where = {"_id": {"$in": [post["_id"] for post in found]}, "fan_out.pull": True}
-    rows = posts.collection(runtime.database).find(where, {"_id": 1})
+    rows = posts.POSTS.of(runtime.database).find(where, {"_id": 1})
     pulled = {row["_id"] for row in rows}
     return [post for post in found if post["_id"] not in pulled]
 
 
-def _stored(fetch: Pages, user_id: str) -> dict[str, Document | None]:
-    stored: dict[str, Document | None] = {}
+def _stored(view: NewsView, user_id: str) -> set[str]:
+    stored: set[str] = set()
     after: Position | None = None
     while True:
-        entries = fetch(user_id, after, _PAGE)
-        stored |= {entry.position.post_id: entry.post for entry in entries}
+        entries = view.newest(user_id, after, _PAGE)
+        stored |= {entry.position.post_id for entry in entries}
         if len(entries) < _PAGE:
             return stored
         after = entries[-1].position
 
 
-def _justified(runtime: Runtime, user_id: str, stored: dict[str, Any]) -> set[str]:
-    """Return the stored posts that the reader's news, or what was sent, may show one day."""
+def _justified(runtime: Runtime, user_id: str, stored: set[str]) -> set[str]:
+    """Return the stored posts that may be shown to the reader now or when a block ends."""
     found = pull.alive(runtime.database, stored)
     reader = _unblocked(runtime, user_id, found)
     return {post["id"] for post in found if _is_due(reader, post)}
 
 
-def _is_due(reader: Reader, post: Document) -> bool:
+def _is_due(reader: Reader, post: ShownPost) -> bool:
     return (is_news(reader, post) or was_sent(reader, post)) and may_see(reader, post)
 
 
-def _unblocked(runtime: Runtime, user_id: str, found: list[Document]) -> Reader:
-    """Return the reader as if there were no blocks, which may end without another word."""
+def _unblocked(runtime: Runtime, user_id: str, found: Sequence[ShownPost]) -> Reader:
+    """Return the reader as if there were no blocks: nothing is sent when one ends."""
     reader = audiences.reader_of(runtime.database, user_id, found)
     return Reader(reader.id, reader.circled_by, reader.following, kept=reader.kept)

@@ -1,10 +1,10 @@
-"""What every design of the walls and of the news can do."""
+"""The designs of walls and news: what all of them do, and what those that store copies do."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from chalicelib.database import Document
 from chalicelib.social.paging.positions import Entry, Position
+from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 WallDesign = Literal["copies", "posts"]
 NewsDesign = Literal["references", "copies", "pull"]
@@ -13,49 +13,61 @@ NewsDesign = Literal["references", "copies", "pull"]
 class View(Protocol):
     """Where the posts of many users' walls, or news, are found.
 
-    A view holds what may be shown: who may see it is asked at reading. Whatever is added,
-    changed or removed twice is so once.
+    A view holds what may be shown: who may see it is checked at reading.
     """
 
-    def add(self, posts: Sequence[Document], user_ids: Sequence[str]) -> None:
-        """Give each user each post, read with its last comments.
-
-        Raises NotInserted or another failure after bringing them to all others.
-        """
-        ...
-
-    def refresh(self, post: Document) -> None:
-        """Make every copy of a post what the post is, unless it is newer already."""
-        ...
-
-    def remove(self, post_id: str) -> None:
-        """Take a post from every user."""
-        ...
-
-    def take(self, post_ids: Sequence[str], user_id: str) -> None:
-        """Take posts from one user."""
-        ...
-
-    def erase(self, user_id: str) -> None:
-        """Drop all that a user has here."""
-        ...
-
-    def count(self, user_id: str) -> int:
-        """Count the documents that a user has here."""
-        ...
-
-    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
-        """Return what follows a position, newest first: fewer than `count` at the end alone."""
+    def newest(
+        self, user_id: str, after: Position | None, count: int
+    ) -> Sequence[Entry[ShownPost]]:
+        """Return what follows a position, newest first: fewer than `count` only at the end."""
         ...
 
 
 class NewsView(View, Protocol):
     """The news, and what was sent to a user among them."""
 
-    def trim(self, user_id: str, keep: int) -> bool:
-        """Drop what a user has beyond at least so many; tell whether there was any."""
+    def sent(self, user_id: str, after: Position | None, count: int) -> Sequence[Entry[ShownPost]]:
+        """Return what was perhaps sent to a user, in the same way."""
         ...
 
-    def sent(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
-        """Return what was perhaps sent to a user, in the same way."""
+
+class StoredView(View, Protocol):
+    """A view with documents of its own, which must be kept equal to the posts.
+
+    Adding, changing or removing something twice is the same as doing so once.
+    """
+
+    def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
+        """Give each user each post, read with its last comments.
+
+        Raises NotInserted or another failure after adding to all others.
+        """
+        ...
+
+    def refresh(self, post: PostBody) -> None:
+        """Make every copy of a post equal to it, unless the copy is newer."""
+        ...
+
+    def remove(self, post_id: str) -> None:
+        """Remove a post from every user."""
+        ...
+
+    def take(self, post_ids: Sequence[str], user_id: str) -> None:
+        """Remove posts from one user."""
+        ...
+
+    def erase(self, user_id: str) -> None:
+        """Delete everything that a user has here."""
+        ...
+
+    def count(self, user_id: str) -> int:
+        """Count the documents that a user has here."""
+        ...
+
+
+class StoredNews(NewsView, StoredView, Protocol):
+    """News with documents of their own."""
+
+    def trim(self, user_id: str, keep: int) -> bool:
+        """Delete a user's oldest posts, keeping at least `keep`; return whether any were."""
         ...

@@ -1,4 +1,4 @@
-"""Walls: what was written by and to a user, as copies or straight from the posts."""
+"""Walls: the posts by and to a user, from copies or from the posts themselves."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,44 +18,26 @@ from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, older_than
 from chalicelib.social.posts import audiences, hidden_comments, posts
 from chalicelib.social.posts.models import post_answer
-from chalicelib.social.posts.visibility import may_see, stands_on_wall
+from chalicelib.social.posts.shapes import ReadPost, ShownPost
+from chalicelib.social.posts.visibility import is_on_wall, may_see
 from chalicelib.social.timelines.copies import MonthCopies, month_collection
-from chalicelib.social.timelines.view import View
+from chalicelib.social.timelines.view import StoredView, View
 
 WALLS = month_collection("social.wall")
 
 
 class WallOfPosts:
-    """The wall without a collection of its own: two indexes of the posts, merged."""
+    """Walls without a collection of their own: two indexes of the posts, merged."""
 
     def __init__(self, database: Database[Document]) -> None:
-        self._posts = posts.collection(database)
+        self._posts = posts.POSTS.of(database)
 
-    def add(self, posts: Sequence[Document], user_ids: Sequence[str]) -> None:
-        """Do nothing, as in all that follows: the posts are the view."""
-
-    def refresh(self, post: Document) -> None:
-        """Do nothing."""
-
-    def remove(self, post_id: str) -> None:
-        """Do nothing."""
-
-    def take(self, post_ids: Sequence[str], user_id: str) -> None:
-        """Do nothing."""
-
-    def erase(self, user_id: str) -> None:
-        """Do nothing."""
-
-    def count(self, user_id: str) -> int:  # noqa: ARG002 - nobody has anything here
-        """Count nothing."""
-        return 0
-
-    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry]:
+    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
         """Return what was written by and to a user after a position, newest first."""
         where = {"deleted": False, **older_than(after, "ts", "_id")}
         order = [("ts", DESCENDING), ("_id", DESCENDING)]
-        # Asked one by one: with the position's own `$or` inside, the two would not be merged.
-        found: dict[str, Document] = {}
+        # Two queries: with the position's own `$or` inside, the server would not merge the two.
+        found: dict[str, ReadPost] = {}
         for side in ("by.id", "wall"):
             rows = self._posts.find({side: user_id, **where}, posts.BODY).sort(order)
             found |= {row["_id"]: posts.shown(row) for row in rows.limit(count)}
@@ -65,9 +47,12 @@ class WallOfPosts:
 
 def design(runtime: Runtime) -> View:
     """Return the design of the walls that is set."""
-    if runtime.settings.wall == "posts":
-        return WallOfPosts(runtime.database)
-    return MonthCopies(runtime.database, WALLS)
+    return stored(runtime) or WallOfPosts(runtime.database)
+
+
+def stored(runtime: Runtime) -> StoredView | None:
+    """Return the design of the walls that is set, if it stores copies."""
+    return None if runtime.settings.wall == "posts" else MonthCopies(runtime.database, WALLS)
 
 
 def read(
@@ -76,15 +61,15 @@ def read(
     """Return a page of a wall: posts by or to its owner that the reader may see.
 
     What others wrote to the wall is shown to its owner and to its author; to everybody else if
-    the owner follows the author (docs/decisions/0092). What was written by somebody on the
-    other side of a block with the owner does not stand there for anyone.
+    the owner follows the author (docs/decisions/0092). If a block is between the owner and the
+    author, it is shown to nobody.
     """
     view = design(runtime)
 
-    def fetch(after: Position | None, count: int) -> list[Entry]:
+    def fetch(after: Position | None, count: int) -> Sequence[Entry[ShownPost]]:
         return view.newest(owner_id, after, count)
 
-    def show(found: list[Document]) -> list[Document | None]:
+    def show(found: list[ShownPost]) -> list[ShownPost | None]:
         database = runtime.database
         reader = audiences.reader_of(database, reader_id, found)
         owner = reader
@@ -94,22 +79,22 @@ def read(
             database,
             reader,
             [
-                post if stands_on_wall(owner, reader_id, post) and may_see(reader, post) else None
+                post if is_on_wall(owner, reader_id, post) and may_see(reader, post) else None
                 for post in found
             ],
         )
 
     answer = partial(post_answer, reader_id=reader_id)
-    view_ = pages.Listing(f"wall:{owner_id}", fetch, show, answer)
-    return pages.page(runtime, query, view_)
+    listing = pages.Listing(f"wall:{owner_id}", fetch, show, answer)
+    return pages.page(runtime, query, listing)
 
 
 def take_off(runtime: Runtime, post_id: str, owner: Principal) -> None:
-    """Take a post of somebody else's off the caller's wall; it stays on its author's own.
+    """Take another user's post off the caller's wall; it stays on its author's own.
 
-    Its other copies follow in the background. Raises UnknownPost for one that is not there.
+    Its other copies follow in the background. Raises UnknownPost if it is not there.
     """
-    rows = posts.collection(runtime.database)
+    rows = posts.POSTS.of(runtime.database)
     on_wall = {"_id": post_id, "wall": owner.id, "by.id": {"$ne": owner.id}, "deleted": False}
     post = rows.find_one(on_wall, {"by.id": 1})
     if post is None:

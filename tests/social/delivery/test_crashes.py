@@ -14,14 +14,17 @@ from chalicelib.messaging import Message
 from chalicelib.social.delivery import engine, leases
 from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.posts import audiences
-from chalicelib.social.timelines import post_fan_out as fan_outs
-from chalicelib.social.timelines import walls
+from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines.copies import MonthCopies
+from chalicelib.social.timelines.post_fan_out import OF_POSTS
 from chalicelib.social.timelines.references import NewsItems
+from chalicelib.social.timelines.walls import WALLS
+from chalicelib.social.workers import handle
+from tests.social.support.bounds import CHUNKS_OF_TWO
 from tests.social.support.drivers import Courier, Town
 from tests.social.support.mortal_workers import Died, Mortal, living
 
-pytestmark = pytest.mark.usefixtures("chunks_of_two")
+pytestmark = CHUNKS_OF_TWO
 
 
 def test_a_crash_before_any_step_is_mended_by_the_sweep(town: Town, readers: list[str]) -> None:
@@ -51,7 +54,7 @@ def test_workers_that_only_die_are_given_up(town: Town) -> None:
         with living(Mortal(1)):
             town.workers.drain()
         town.let_lease_run_out()
-        fan_outs.sweep(town.runtime)
+        engine.sweep(town.runtime, OF_POSTS)
     town.workers.drain()
 
     assert town.fan_out(post)["state"] == "failed"
@@ -60,10 +63,10 @@ def test_workers_that_only_die_are_given_up(town: Town) -> None:
 
 def test_a_half_written_chunk_is_completed(town: Town, readers: list[str]) -> None:
     post = town.publish()
-    stored = town.runtime.database["social.post"].find_one({"_id": post})
+    stored = POSTS.of(town.runtime.database).find_one({"_id": post})
     assert stored is not None
     NewsItems(town.runtime.database).add([stored], readers[1:3])
-    walls.design(town.runtime).add([stored], ["ann"])
+    MonthCopies(town.runtime.database, WALLS).add([stored], ["ann"])
 
     town.workers.drain()
 
@@ -108,10 +111,10 @@ def test_messages_twice_and_shuffled_change_nothing(
     while messages := courier.take() * 2:
         random.Random(seed).shuffle(messages)
         for message in messages:
-            fan_outs.handle(runtime, message)
+            handle(runtime, message)
         handled += messages
     for message in handled:
-        fan_outs.handle(runtime, message)
+        handle(runtime, message)
 
     town.assert_delivered_once(posts, readers)
     assert all(len(town.fan_out(post)["chunks"]) == 3 for post in posts)
@@ -125,7 +128,7 @@ def test_workers_on_one_post_at_once_deliver_it_once(town: Town, readers: list[s
         courier.send(Deliver(post_id=posts[-1]))
         while messages := courier.take():
             for message in messages:
-                at_once(4, fan_outs.handle, runtime, message)
+                at_once(4, handle, runtime, message)
 
     town.assert_delivered_once(posts, readers)
     assert all(len(town.fan_out(post)["chunks"]) == 3 for post in posts)
@@ -150,31 +153,31 @@ def test_chunks_may_be_done_before_the_audience_is_planned(town: Town, readers: 
         def send(self, *messages: Message) -> bool:
             for message in messages:
                 assert isinstance(message, DeliverChunk)
-                fan_outs.handle(runtime, message)
+                handle(runtime, message)
             return True
 
     runtime = dataclasses.replace(town.runtime, queues=Express())
     post = town.publish()
 
-    fan_outs.handle(runtime, Deliver(post_id=post))
+    handle(runtime, Deliver(post_id=post))
 
     town.assert_delivered_once([post], readers)
 
 
-@pytest.fixture(params=["the whole", "a chunk"])
-def message(
-    town: Town,
-    readers: list[str],
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Any:
+@pytest.fixture(
+    params=[
+        pytest.param("the whole", marks=pytest.mark.bounds(social={"chunk_readers": 5})),
+        "a chunk",
+    ]
+)
+def message(town: Town, readers: list[str], request: pytest.FixtureRequest) -> Any:
     """A message for a post of Ann's, which may be worked on at once."""
     runtime, _courier = town.with_courier()
     post = town.publish()
+    assert len(readers) == 5
     if request.param == "the whole":
-        monkeypatch.setattr(engine, "CHUNK_READERS", len(readers))
         return Deliver(post_id=post)
-    fan_outs.handle(runtime, Deliver(post_id=post))
+    handle(runtime, Deliver(post_id=post))
     return DeliverChunk(post_id=post, number=1)
 
 
@@ -186,12 +189,12 @@ def test_nothing_is_worked_on_by_two_at_a_time(
     def interrupted(*arguments: Any) -> list[str]:
         at_work.append(message)
         town.clock.advance(milliseconds=town.runtime.settings.lease_ms - 1)
-        fan_outs.handle(town.runtime, message)
+        handle(town.runtime, message)
         return audience(*arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(audiences, "of", interrupted)
-        fan_outs.handle(town.runtime, message)
+        handle(town.runtime, message)
 
     assert at_work == [message]
     town.sweep_expired()
@@ -203,14 +206,14 @@ def test_a_chunk_that_is_done_is_not_worked_on_again(
 ) -> None:
     runtime, courier = town.with_courier()
     post = town.publish()
-    fan_outs.handle(runtime, Deliver(post_id=post))
+    handle(runtime, Deliver(post_id=post))
     chunk = courier.take()[1]
-    fan_outs.handle(runtime, chunk)
+    handle(runtime, chunk)
     before = town.fan_out(post)
 
     with monkeypatch.context() as patch:
         patch.setattr(audiences, "of", lambda *_: pytest.fail("it is worked on again"))
-        fan_outs.handle(runtime, chunk)
+        handle(runtime, chunk)
 
     assert town.fan_out(post) == before
     town.sweep_expired()
@@ -229,12 +232,12 @@ def test_a_worker_slower_than_its_lease_ends_nothing_that_is_another_ones(
         patch.setattr(audiences, "of", dying)
         town.let_lease_run_out()
         with pytest.raises(Died):
-            fan_outs.handle(town.runtime, message)
+            handle(town.runtime, message)
         return audience(*arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(audiences, "of", overtaken)
-        fan_outs.handle(town.runtime, message)
+        handle(town.runtime, message)
 
     assert town.fan_out(message.post_id)["chunks_done"] == []
     town.sweep_expired()
@@ -250,13 +253,13 @@ def test_a_worker_that_fails_too_late_leaves_a_finished_fan_out_as_it_is(
     def overtaken(*_args: Any, **_options: Any) -> list[str]:
         monkeypatch.setattr(audiences, "of", audience)
         town.let_lease_run_out()
-        fan_outs.handle(town.runtime, Deliver(post_id=post))
+        handle(town.runtime, Deliver(post_id=post))
         town.workers.drain()
         raise Died
 
     monkeypatch.setattr(audiences, "of", overtaken)
     with pytest.raises(Died):
-        fan_outs.handle(town.runtime, Deliver(post_id=post))
+        handle(town.runtime, Deliver(post_id=post))
 
     assert (town.fan_out(post)["state"], town.fan_out(post)["reason"]) == ("done", None)
     town.assert_delivered_once([post], readers)
@@ -277,7 +280,7 @@ def test_a_failure_that_cannot_be_noted_is_raised_all_the_same(
         patch.setattr(audiences, "of", failing)
         patch.setattr(leases, "note_failure", unreachable)
         with pytest.raises(Died):
-            fan_outs.handle(town.runtime, Deliver(post_id=post))
+            handle(town.runtime, Deliver(post_id=post))
 
     town.sweep_expired()
     town.assert_delivered_once([post], readers)
@@ -294,11 +297,11 @@ def test_a_worker_that_lost_its_lease_stops_where_it_is(
         ids = audience(*args, **options)
         monkeypatch.setattr(audiences, "of", audience)
         town.let_lease_run_out()
-        fan_outs.handle(town.runtime, Deliver(post_id=post))
+        handle(town.runtime, Deliver(post_id=post))
         return ids
 
     monkeypatch.setattr(audiences, "of", overtaken)
-    fan_outs.handle(slow, Deliver(post_id=post))
+    handle(slow, Deliver(post_id=post))
 
     assert courier.waiting == []
     assert len(town.fan_out(post)["chunks"]) == 3

@@ -9,13 +9,13 @@ import pytest
 from chalicelib.database import NotInserted
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import DELIVERIES, FAN_OUTS_FAILED, Metrics
-from chalicelib.social.delivery import engine
 from chalicelib.social.messages import Deliver
-from chalicelib.social.timelines import post_fan_out as fan_outs
 from chalicelib.social.timelines.references import NewsItems
+from chalicelib.social.workers import handle
+from tests.social.support.bounds import CHUNKS_OF_TWO
 from tests.social.support.drivers import Town
 
-pytestmark = pytest.mark.usefixtures("chunks_of_two")
+pytestmark = CHUNKS_OF_TWO
 
 
 class Recorder(logging.Handler):
@@ -54,7 +54,13 @@ def test_every_chunk_says_how_many_readers_it_reached(
     assert not recorder.counted(FAN_OUTS_FAILED)
 
 
-@pytest.mark.parametrize("chunk_readers", [2, 5])
+@pytest.mark.parametrize(
+    "chunk_readers",
+    [
+        pytest.param(number, marks=pytest.mark.bounds(social={"chunk_readers": number}))
+        for number in (2, 5)
+    ],
+)
 def test_readers_whom_two_workers_reached_are_counted_once(
     town: Town,
     readers: list[str],
@@ -62,22 +68,21 @@ def test_readers_whom_two_workers_reached_are_counted_once(
     monkeypatch: pytest.MonkeyPatch,
     chunk_readers: int,
 ) -> None:
-    monkeypatch.setattr(engine, "CHUNK_READERS", chunk_readers)
     runtime, courier = town.with_courier()
     message: Any = Deliver(post_id=town.publish())
     if chunk_readers < len(readers):
-        fan_outs.handle(runtime, message)
+        handle(runtime, message)
         message = courier.take()[0]
     add = NewsItems.add
 
     def overtaken(*args: Any) -> None:
         monkeypatch.setattr(NewsItems, "add", add)
         town.let_lease_run_out()
-        fan_outs.handle(runtime, message)
+        handle(runtime, message)
         add(*args)
 
     monkeypatch.setattr(NewsItems, "add", overtaken)
-    fan_outs.handle(runtime, message)
+    handle(runtime, message)
 
     assert recorder.counted(DELIVERIES) == [chunk_readers]
 

@@ -11,9 +11,11 @@ from app import create_app
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 from chalicelib.social import outbox, schedules
-from chalicelib.social.delivery import leases, resending
+from chalicelib.social.delivery import engine, leases, state
 from chalicelib.social.messages import Rename
-from chalicelib.social.timelines import post_fan_out, propagation
+from chalicelib.social.posts.posts import POSTS
+from chalicelib.social.timelines import propagation
+from chalicelib.social.timelines.post_fan_out import OF_POSTS
 from tests.social.activity.support.office import Office
 from tests.social.support.drivers import Courier, Town, comment, follow, news, publish, work_on
 from tests.social.support.interleaving import Meantime
@@ -51,10 +53,10 @@ def test_an_errand_of_a_newer_release_does_not_keep_the_others(
     assert left["errand"] == unknown
 
 
+@pytest.mark.bounds(social={"swept_at_once": 1})
 def test_a_post_that_cannot_be_spread_does_not_keep_the_others(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resending, "SWEPT_AT_ONCE", 1)
     stuck, other = town.publish(), town.publish()
     town.workers.drain()
     with monkeypatch.context() as deaf:
@@ -156,23 +158,21 @@ def test_a_sweep_within_the_lease_sends_nothing(unworked: Office) -> None:
 def test_a_worker_that_dies_after_it_began_is_sent_for_after_its_lease(unworked: Office) -> None:
     post = publish(unworked.client, "ann")
     sweep_for(unworked, 3)
-    lease = leases.DeliveryLease.asked(unworked.runtime, "social.post", post)
+    lease = leases.DeliveryLease.asked(unworked.runtime, POSTS, post)
     assert leases.claim(lease, {}) is not None
 
     assert [kind_of(message) for message in sweep_for(unworked, 1)] == ["deliver"]
 
 
-def test_those_behind_the_oldest_get_their_turn(
-    unworked: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(resending, "SWEPT_AT_ONCE", 2)
+@pytest.mark.bounds(social={"swept_at_once": 2})
+def test_those_behind_the_oldest_get_their_turn(unworked: Office) -> None:
     posts = [publish(unworked.client, "ann") for _ in range(5)]
     taken(unworked)
     unworked.clock.advance(milliseconds=unworked.runtime.settings.lease_ms)
 
     sent: list[list[str]] = []
     for _ in range(4):
-        post_fan_out.sweep(unworked.runtime)
+        engine.sweep(unworked.runtime, OF_POSTS)
         sent.append([str(each.model_dump()["post_id"]) for each in taken(unworked)])
 
     assert [len(each) for each in sent] == [2, 2, 1, 0]
@@ -184,9 +184,9 @@ def test_two_sweeps_at_once_send_one_message_each(watched: Town, meantime: Meant
         publish(watched.client, "ann")
     watched.courier.take()
     watched.let_lease_run_out()
-    meantime.before("update", "social.post", lambda: post_fan_out.sweep(watched.runtime))
+    meantime.before("update", "social.post", lambda: engine.sweep(watched.runtime, OF_POSTS))
 
-    post_fan_out.sweep(watched.runtime)
+    engine.sweep(watched.runtime, OF_POSTS)
 
     assert meantime.done()
     sent = Counter(message.model_dump_json() for message in watched.courier.take())
@@ -241,7 +241,7 @@ def test_a_backlog_of_1500_posts_earns_one_message_a_lease_and_post(unworked: Of
 @pytest.mark.parametrize(
     ("work", "type_"),
     [
-        ("chalicelib.social.workers._do", "rename"),
+        ("chalicelib.social.workers._run", "rename"),
         ("chalicelib.social.timelines.walls.WALLS", "spread"),
     ],
 )
@@ -250,7 +250,7 @@ def test_what_is_taken_and_too_long_for_a_run_goes_on_in_the_next_lease(
 ) -> None:
     if type_ == "spread":
         comment(unworked.client, "ann", publish(unworked.client, "ann"))
-        unworked.runtime.database["social.post"].update_many({}, {"$set": leases.ended()})
+        unworked.runtime.database["social.post"].update_many({}, {"$set": state.ended()})
     else:
         unworked.client.as_("ann").put("/users/me", name="Ann")
         unworked.client.as_("ann").put("/users/me", name="Anna")

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import UnknownCircle
-from chalicelib.social.graph import blocks, circles, following, promotion
+from chalicelib.social.graph import blocks, circles, memberships
 from chalicelib.social.graph.store import Pair
 from tests.social.support.drivers import circle, follow, settle
 from tests.social.support.graphs import assert_directions_agree, documents
@@ -17,10 +17,15 @@ from tests.support.http_client import Client
 MODES = {"embedded": 1_000, "edges": 0, "both": 2}
 
 
-@pytest.fixture(params=MODES, autouse=True)
-def graph_store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=pytest.mark.bounds(social={"embedded_max": most}))
+        for name, most in MODES.items()
+    ],
+    autouse=True,
+)
+def graph_store(request: pytest.FixtureRequest) -> str:
     """Each store in turn, and users who move from one to the other at their third tie."""
-    monkeypatch.setattr(promotion, "EMBEDDED_MAX", MODES[request.param])
     return str(request.param)
 
 
@@ -204,10 +209,10 @@ def test_many_at_once_leave_both_directions_agreeing(client: Client, runtime: Ru
             name = rng.choice(["one", "two"])
             match rng.randrange(5):
                 case 0:
-                    circles.delete(runtime.database, owner, name)
+                    circles.delete(runtime, owner, name)
                     circles.put(runtime.database, owner, name, "Again")
                 case 1:
-                    following.remove_member(runtime, owner, name, member)
+                    memberships.remove_member(runtime, owner, name, member)
                 case _:
                     add_if_there(runtime, owner, name, member)
 
@@ -220,7 +225,7 @@ def test_many_at_once_leave_both_directions_agreeing(client: Client, runtime: Ru
 def add_if_there(runtime: Runtime, owner: str, circle_id: str, member: str) -> None:
     """Circle somebody, where no other thread has just deleted the circle."""
     try:
-        following.add_member(runtime, owner, circle_id, member)
+        memberships.add_member(runtime, owner, circle_id, member)
     except UnknownCircle:
         return
 
@@ -231,7 +236,7 @@ def test_a_block_that_dies_half_way_has_changed_nothing(
     follow(client, "ann", "bob")
     follow(client, "bob", "ann")
     before = documents(runtime)
-    write = following._write
+    write = memberships._write
     pairs: list[Pair] = []
 
     def die(database: Any, pair: Pair, *others: Any) -> None:
@@ -240,7 +245,7 @@ def test_a_block_that_dies_half_way_has_changed_nothing(
             raise ZeroDivisionError
         write(database, pair, *others)
 
-    monkeypatch.setattr(following, "_write", die)
+    monkeypatch.setattr(memberships, "_write", die)
     with pytest.raises(ZeroDivisionError):
         blocks.block(runtime, "ann", "bob")
 

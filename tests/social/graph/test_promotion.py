@@ -9,7 +9,7 @@ from pymongo.collection import Collection
 
 from chalicelib.runtime import Runtime
 from chalicelib.social import schedules
-from chalicelib.social.graph import circles, following, promotion
+from chalicelib.social.graph import circles, memberships, promotion
 from chalicelib.social.graph.stores.edges import EdgeGraph
 from tests.social.support.drivers import circle, follow, settle
 from tests.social.support.graphs import assert_directions_agree
@@ -22,11 +22,11 @@ def store(runtime: Runtime, user: str) -> str:
     return str(found["graph_store"])
 
 
+@pytest.mark.bounds(social={"embedded_max": 3})
 @pytest.mark.parametrize(("ties", "expected"), [(2, "embedded"), (3, "embedded"), (4, "edges")])
 def test_a_user_is_promoted_by_the_follower_beyond_the_last_that_fits(
-    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, ties: int, expected: str
+    client: Client, runtime: Runtime, ties: int, expected: str
 ) -> None:
-    monkeypatch.setattr(promotion, "EMBEDDED_MAX", 3)
     names = [f"fan-{number}" for number in range(ties)]
     for name in names:
         follow(client, name, "star")
@@ -39,23 +39,21 @@ def test_a_user_is_promoted_by_the_follower_beyond_the_last_that_fits(
     assert [each["id"] for each in followers] == names
 
 
-def test_circling_at_once_with_a_promotion_loses_nothing(
-    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.bounds(social={"embedded_max": 10})
+def test_circling_at_once_with_a_promotion_loses_nothing(client: Client, runtime: Runtime) -> None:
     names = [f"fan-{number}" for number in range(24)]
     for name in names:
         circle(client, name, "read")
     settle(client, "star")
     for name in names[:4]:
-        following.add_member(runtime, name, "read", "star")
-    monkeypatch.setattr(promotion, "EMBEDDED_MAX", 10)
+        memberships.add_member(runtime, name, "read", "star")
     barrier = threading.Barrier(4)
 
     def change(thread: int) -> None:
         barrier.wait()
         for name in names[4 + thread :: 4]:
-            following.add_member(runtime, name, "read", "star")
-        following.remove_member(runtime, names[thread], "read", "star")
+            memberships.add_member(runtime, name, "read", "star")
+        memberships.remove_member(runtime, names[thread], "read", "star")
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(change, range(4)))
@@ -92,8 +90,8 @@ def test_a_count_that_a_crash_left_behind_is_mended(client: Client, runtime: Run
     promotion.promote(runtime, "star")
     runtime.database["social.user"].update_one({"_id": "star"}, {"$inc": {"counts.followers": 5}})
 
-    assert schedules.tend(runtime.database, runtime.now())["recounted"] == 1
-    assert schedules.tend(runtime.database, runtime.now())["recounted"] == 0
+    assert schedules.maintain(runtime.database, runtime.now())["recounted"] == 1
+    assert schedules.maintain(runtime.database, runtime.now())["recounted"] == 0
     assert_directions_agree(runtime)
 
 
@@ -113,9 +111,9 @@ def test_a_recount_does_not_undo_what_is_counted_meanwhile(
 
     monkeypatch.setattr(EdgeGraph, "count_followers", circled_meanwhile)
 
-    assert following.recount(runtime.database) == 0
+    assert memberships.recount(runtime.database) == 0
     assert client.get("/users/star").json["counts"]["followers"] == 7
-    assert following.recount(runtime.database) == 1
+    assert memberships.recount(runtime.database) == 1
     assert_directions_agree(runtime)
 
 
@@ -137,15 +135,15 @@ def test_members_of_a_circle_are_paged(client: Client) -> None:
     assert client.as_("ann").get("/users/me/circles/none/members").code == "unknown_circle"
 
 
+@pytest.mark.bounds(social={"members_at_once": 2})
 def test_a_circle_of_more_than_a_transaction_takes_out_is_deleted_whole(
-    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    client: Client, runtime: Runtime
 ) -> None:
     names = [f"fan-{number}" for number in range(5)]
     circle(client, "star", "club", *names)
     circle(client, "star", "work", names[1], "bob")
     for name in ("star", names[3]):
         promotion.promote(runtime, name)
-    monkeypatch.setattr(circles, "MEMBERS_AT_ONCE", 2)
 
     assert client.as_("star").delete("/users/me/circles/club").status == 204
 
@@ -154,13 +152,13 @@ def test_a_circle_of_more_than_a_transaction_takes_out_is_deleted_whole(
     assert [(each["id"], len(each["members"])) for each in left] == [("work", 2)]
 
 
+@pytest.mark.bounds(social={"members_at_once": 2})
 def test_a_deletion_that_is_cut_short_goes_on_at_a_repetition(
     client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     circle(client, "star", "club", *(f"fan-{number}" for number in range(5)))
     promotion.promote(runtime, "star")
-    monkeypatch.setattr(circles, "MEMBERS_AT_ONCE", 2)
-    count_followers, calls = following.count_followers, []
+    count_followers, calls = memberships.count_followers, []
 
     def die(*arguments: Any) -> None:
         count_followers(*arguments)
@@ -169,9 +167,9 @@ def test_a_deletion_that_is_cut_short_goes_on_at_a_repetition(
             raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr(following, "count_followers", die)
+        patch.setattr(memberships, "count_followers", die)
         with pytest.raises(ZeroDivisionError):
-            circles.delete(runtime.database, "star", "club")
+            circles.delete(runtime, "star", "club")
     assert_directions_agree(runtime)
     (left,) = client.as_("star").get("/users/me/circles").json["circles"]
     assert [each["id"] for each in left["members"]] == ["fan-4"]

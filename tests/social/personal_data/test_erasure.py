@@ -9,12 +9,12 @@ from chalice.local import LocalChalice
 
 from app import create_app
 from chalicelib.settings import Settings
-from chalicelib.social import outbox, workers
-from chalicelib.social.graph import blocks, following, promotion
+from chalicelib.social import outbox
+from chalicelib.social.graph import blocks, memberships, promotion
 from chalicelib.social.messages import Erase
 from chalicelib.social.personal_data import erasure
-from chalicelib.social.posts import audiences
 from chalicelib.social.timelines import propagation
+from chalicelib.social.workers import handle
 from tests.social.support.designs import Design
 from tests.social.support.drivers import (
     Courier,
@@ -124,11 +124,8 @@ def test_a_post_deleted_under_another_design_is_no_ghost_in_the_former(town: Tow
         assert (shown["id"], shown["detail"]) == (edited, {"text": "Better"})
 
 
-def test_copies_count_the_comments_that_are_left(
-    town: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("chalicelib.social.posts.comments.HELD_ON_POST", 2)
-    monkeypatch.setattr("chalicelib.social.posts.comments._MOVED_AT_ONCE", 1)
+@pytest.mark.bounds(social={"held_on_post": 2, "comments_moved_at_once": 1})
+def test_copies_count_the_comments_that_are_left(town: Town) -> None:
     post = let_bob_live(town)
     for author in ("bob", "ann", "cy", "cy"):
         town.clock.advance(seconds=1)
@@ -175,10 +172,8 @@ def test_an_erasure_that_was_cut_short_is_ended_by_the_sweep(
     assert (shown["comments"], shown["comment_count"]) == ([], 0)
 
 
-def test_an_audience_that_was_kept_forgets_its_first_and_last_member(
-    town: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(audiences, "MEMBERS_PER_DOCUMENT", 2)
+@pytest.mark.bounds(social={"audience_members": 2})
+def test_an_audience_that_was_kept_forgets_its_first_and_last_member(town: Town) -> None:
     circle(town.client, "ann", "club", "bob", "cy", "dan", "eve", "fay")
     kept = [publish(town.client, "ann", ["club"], audience="at_post")]
     circle(town.client, "ann", "bobs", "bob")
@@ -212,7 +207,7 @@ def test_whoever_circles_or_blocks_a_user_who_is_being_erased_is_not_left_with_t
     watched.client.as_("bob").delete("/users/me")
 
     def meet() -> None:
-        following.add_member(watched.runtime, "cy", "read", "bob")
+        memberships.add_member(watched.runtime, "cy", "read", "bob")
         blocks.block(watched.runtime, "eve", "bob")
 
     meantime.before("delete", "social.post", meet)
@@ -234,7 +229,7 @@ def test_an_erasure_that_leaves_something_is_done_again(watched: Town, meantime:
         "delete", "social.user", lambda: publish(watched.client, "ann", ["*public*"], wall="bob")
     )
     watched.courier.take()
-    workers.handle_job(watched.runtime, Erase(user_id="bob"))
+    handle(watched.runtime, Erase(user_id="bob"))
     assert meantime.done()
     assert posts.count_documents({"wall": "bob"}) == 1
 

@@ -145,11 +145,9 @@ def test_a_worker_that_was_overtaken_by_another_name_does_not_win(
     assert names_of_ann(watched) == {"Annabel"}
 
 
-def test_a_worker_stops_when_the_name_is_another(
-    watched: Town, meantime: Meantime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.bounds(social={"posts_renamed_at_once": 1})
+def test_a_worker_stops_when_the_name_is_another(watched: Town, meantime: Meantime) -> None:
     """Or two of them would undo each other's work for as long as they live."""
-    monkeypatch.setattr(renaming, "_POSTS_AT_ONCE", 1)
     for _ in range(3):
         publish(watched.client, "ann")
     call(watched, "Anna")
@@ -223,10 +221,8 @@ def test_a_name_that_changed_is_forgotten_when_nobody_can_have_read_the_former(
     assert rows.count_documents({}) == 0
 
 
-def test_many_names_at_once_while_everything_goes_on(
-    watched: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(renaming, "_POSTS_AT_ONCE", 3)
+@pytest.mark.bounds(social={"posts_renamed_at_once": 3})
+def test_many_names_at_once_while_everything_goes_on(watched: Town) -> None:
     post = populate(watched)
     ann = watched.client.as_("ann")
 

@@ -10,9 +10,11 @@ from chalicelib.identity import Principal
 from chalicelib.social import schedules
 from chalicelib.social.messages import Deliver
 from chalicelib.social.posts import comments
-from chalicelib.social.timelines import post_fan_out as fan_outs
+from chalicelib.social.posts.posts import POSTS
+from chalicelib.social.posts.shapes import Post
 from chalicelib.social.timelines import propagation, walls
 from chalicelib.social.timelines.copies import MonthCopies
+from chalicelib.social.workers import handle
 from tests.social.support.drivers import Town, circle, comment, publish, settle
 from tests.support.http_client import Client
 
@@ -23,8 +25,8 @@ def copies(town: Town, post: str) -> list[Document]:
     return [copy for each in found for copy in each["posts"] if copy["id"] == post]
 
 
-def stored(town: Town, post: str) -> Document:
-    found = town.runtime.database["social.post"].find_one({"_id": post})
+def stored(town: Town, post: str) -> Post:
+    found = POSTS.of(town.runtime.database).find_one({"_id": post})
     assert found is not None
     return found
 
@@ -112,7 +114,7 @@ def test_comments_spread_late_twice_and_in_any_order_end_the_same(town: Town) ->
         moments.append(stored(town, post))
 
     for moment in (4, 0, 2, 2, 1, 3, 0, 4):
-        walls.design(town.runtime).refresh(moments[moment])
+        MonthCopies(town.runtime.database, walls.WALLS).refresh(moments[moment])
 
     (copy,) = copies(town, post)
     assert [each["text"] for each in copy["comments"]] == ["Comment 2", "Comment 3", "Comment 4"]
@@ -202,7 +204,7 @@ def test_a_comment_while_the_post_is_delivered_reaches_the_copy(
         add(*arguments)
 
     monkeypatch.setattr(MonthCopies, "add", commented_meanwhile)
-    fan_outs.handle(town.runtime, Deliver(post_id=post))
+    handle(town.runtime, Deliver(post_id=post))
     town.workers.drain()
 
     assert [shown(copy) for copy in copies(town, post)] == [made]
@@ -222,8 +224,8 @@ def test_truncation_mends_a_copy_with_ten_comments_in_one_pass(town: Town) -> No
         array_filters=[{"long.id": {"$in": posts[:2]}}],
     )
 
-    assert schedules.tend(town.runtime.database, town.clock())["cut"] == 1
-    assert schedules.tend(town.runtime.database, town.clock())["cut"] == 0
+    assert schedules.maintain(town.runtime.database, town.clock())["cut"] == 1
+    assert schedules.maintain(town.runtime.database, town.clock())["cut"] == 0
 
     found = [shown(copy) for post in posts for copy in copies(town, post)]
     assert found == [["c7", "c8", "c9"], ["c7", "c8", "c9"], []]

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.social.paging import pages as timelines
+from chalicelib.social.graph.users import By
 from chalicelib.social.posts import comments
+from chalicelib.social.posts.shapes import PostComment
 from tests.social.support.drivers import Town, comment, settle
 
 
@@ -35,14 +36,18 @@ def test_older_comments_move_off_the_post_and_are_listed_all_the_same(
     assert town.client.get(f"/posts/{post}").json["comment_count"] == number
 
 
+def new_comment(town: Town, id_: str) -> PostComment:
+    by: By = {"id": "bob", "name": "Bob"}
+    return {"id": id_, "by": by, "ts": town.runtime.now(), "text": "So"}
+
+
 def write_many(town: Town, post: str, number: int) -> list[str]:
     """Write comments a second apart, straight to the post; return their ids."""
     made = []
     for each in range(number):
         town.clock.advance(seconds=1)
         made.append(f"comment-{each:03}")
-        new = {"id": made[-1], "by": {"id": "bob", "name": "Bob"}, "text": "So"}
-        comments._push(town.runtime, post, {**new, "ts": town.runtime.now()})
+        comments._push(town.runtime, post, new_comment(town, made[-1]))
     return made
 
 
@@ -60,7 +65,7 @@ def test_a_crash_while_comments_move_loses_and_repeats_none(
     with monkeypatch.context() as patch:
         patch.setattr(type(older), "update_one", die)
         with pytest.raises(ZeroDivisionError):
-            comments._move_oldest(database, post)
+            comments._move_oldest(town.runtime, post)
     assert older.count_documents({}) == 20
 
     listed = town.client.get(f"/posts/{post}/comments?limit=200").json
@@ -82,8 +87,7 @@ def test_many_who_comment_at_once_lose_nothing_and_keep_the_bound(town: Town) ->
         barrier.wait()
         ids = [f"thread-{thread}-{number}" for number in range(10)]
         for each in ids:
-            new = {"id": each, "by": {"id": "bob", "name": "Bob"}, "text": "So"}
-            comments._push(town.runtime, post, {**new, "ts": town.runtime.now()})
+            comments._push(town.runtime, post, new_comment(town, each))
             assert held(town, post) <= 200
         return ids
 
@@ -96,11 +100,8 @@ def test_many_who_comment_at_once_lose_nothing_and_keep_the_bound(town: Town) ->
     assert sorted(read) == sorted(made)
 
 
-def test_comments_that_a_block_hides_make_a_page_short_and_not_slow(
-    town: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(timelines, "MIN_REFILL", 2)
-    monkeypatch.setattr(timelines, "MAX_EXAMINED", 4)
+@pytest.mark.bounds(social={"page_refill": 2, "page_examined": 4})
+def test_comments_that_a_block_hides_make_a_page_short_and_not_slow(town: Town) -> None:
     post = town.publish()
     for number in range(10):
         town.clock.advance(seconds=1)

@@ -1,15 +1,15 @@
 """Who may see what, as a table."""
 
-from typing import Any
-
 import pytest
 
 from chalicelib.social.graph.reader import Reader
+from chalicelib.social.graph.users import By
+from chalicelib.social.posts.shapes import AddressedPost
 from chalicelib.social.posts.visibility import may_see
 
 
-def post(*circles: str, by: str = "ann", wall: str = "ann") -> dict[str, Any]:
-    author = {"id": by, "name": "Ann"}
+def post(*circles: str, by: str = "ann", wall: str = "ann") -> AddressedPost:
+    author: By = {"id": by, "name": "Ann"}
     return {
         "id": "post",
         "by": author,
@@ -58,7 +58,7 @@ BLOCKED = reader("friends", blocked=("ann",))
         (reader("public"), post("circles"), False),
     ],
 )
-def test_may_see(who: Reader, what: dict[str, Any], *, sees: bool) -> None:
+def test_may_see(who: Reader, what: AddressedPost, *, sees: bool) -> None:
     assert may_see(who, what) is sees
 
 

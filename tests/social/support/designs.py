@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from chalicelib.settings import Settings
-from chalicelib.social.graph import promotion
 from chalicelib.social.timelines.view import NewsDesign, WallDesign
 
 
@@ -26,9 +26,10 @@ class Design:
         chosen = {"wall": self.wall, "news": self.news, "pull_audience": self.pull_audience}
         return settings.model_copy(update=chosen)
 
-    def apply(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Choose the store of the graph."""
-        monkeypatch.setattr(promotion, "EMBEDDED_MAX", self.embedded_max)
+    def param(self) -> ParameterSet:
+        """Return the parameter of a fixture, with the bound that chooses the graph's store."""
+        bound = pytest.mark.bounds(social={"embedded_max": self.embedded_max})
+        return pytest.param(self, marks=bound, id=str(self))
 
 
 DESIGNS = (

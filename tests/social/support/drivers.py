@@ -11,7 +11,7 @@ from typing import Any
 from chalicelib.database import Document
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime
-from chalicelib.social import workers
+from chalicelib.social.delivery import engine
 from chalicelib.social.messages import (
     BackFill,
     Cascade,
@@ -29,8 +29,9 @@ from chalicelib.social.messages import (
     Rerank,
     Trim,
 )
-from chalicelib.social.timelines import post_fan_out as fan_outs
 from chalicelib.social.timelines import propagation
+from chalicelib.social.timelines.post_fan_out import OF_POSTS
+from chalicelib.social.workers import handle
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
@@ -124,15 +125,15 @@ def work_on(runtime: Runtime, message: Message) -> None:
     """Do what the worker of a message's queue does."""
     match message:
         case Deliver() | DeliverChunk():
-            fan_outs.handle(runtime, message)
+            handle(runtime, message)
         case Propagate():
             propagation.propagate(runtime, message.post_id)
         case DeliverAction() | DeliverActionChunk() | Rerank():
-            workers.handle_activity(runtime, message)
+            handle(runtime, message)
         case BackFill() | Rename() | Rebuild() | Trim() | Erase() | EraseLate():
-            workers.handle_job(runtime, message)
+            handle(runtime, message)
         case Refill() | RenameRef() | Cascade():
-            workers.handle_job(runtime, message)
+            handle(runtime, message)
         case _:
             raise AssertionError(message)
 
@@ -169,7 +170,7 @@ class Town:
     def sweep_expired(self) -> None:
         """Let every lease run out and what the sweep sends be worked on."""
         self.let_lease_run_out()
-        fan_outs.sweep(self.runtime)
+        engine.sweep(self.runtime, OF_POSTS)
         self.workers.drain()
 
     def with_courier(self) -> tuple[Runtime, Courier]:

@@ -6,16 +6,18 @@ from typing import Any
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
-from chalicelib.database import Document, NotInserted
+from chalicelib.database import NotInserted
 from chalicelib.database.migration import migrate
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import engine
 from chalicelib.social.messages import Deliver, DeliverChunk
-from chalicelib.social.timelines import post_fan_out as fan_outs
+from chalicelib.social.timelines.post_fan_out import OF_POSTS
 from chalicelib.social.timelines.references import NEWS_ITEMS, NewsItems
+from chalicelib.social.workers import handle
+from tests.social.support.bounds import CHUNKS_OF_TWO, bounded
 from tests.social.support.drivers import Town, fan_out, follow, news, wall
 
-pytestmark = pytest.mark.usefixtures("chunks_of_two")
+pytestmark = CHUNKS_OF_TWO
 
 
 def test_a_post_reaches_every_follower(town: Town, readers: list[str]) -> None:
@@ -44,17 +46,13 @@ def test_a_chunk_may_be_full_or_empty(town: Town, number: int) -> None:
 
 @pytest.mark.parametrize(("chunk_readers", "messages"), [(4, 2), (5, 0), (6, 0)])
 def test_an_audience_of_one_chunk_is_served_without_another_message(
-    town: Town,
-    readers: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    chunk_readers: int,
-    messages: int,
+    town: Town, readers: list[str], chunk_readers: int, messages: int
 ) -> None:
-    monkeypatch.setattr(engine, "CHUNK_READERS", chunk_readers)
     runtime, courier = town.with_courier()
+    runtime = bounded(runtime, chunk_readers=chunk_readers)
     post = town.publish()
 
-    fan_outs.handle(runtime, Deliver(post_id=post))
+    handle(runtime, Deliver(post_id=post))
 
     assert len(courier.waiting) == messages
     courier.deliver(runtime, random.Random(7))
@@ -73,7 +71,7 @@ def test_a_post_whose_message_was_never_sent_is_swept(
         post = town.publish()
     assert town.workers.drain() == 0
 
-    fan_outs.sweep(town.runtime)
+    engine.sweep(town.runtime, OF_POSTS)
     assert town.workers.drain() == 0, "its message may still be under way"
     town.sweep_expired()
 
@@ -83,30 +81,30 @@ def test_a_post_whose_message_was_never_sent_is_swept(
 def test_a_lost_chunk_message_is_found(town: Town, readers: list[str]) -> None:
     runtime, courier = town.with_courier()
     post = town.publish()
-    fan_outs.handle(runtime, Deliver(post_id=post))
+    handle(runtime, Deliver(post_id=post))
     for message in courier.take():
         if message.number != 1:
-            fan_outs.handle(runtime, message)
+            handle(runtime, message)
     assert fan_out(town.client, "ann", post) == {"state": "delivering", "delivered": 3, "total": 5}
 
     town.let_lease_run_out()
-    fan_outs.sweep(runtime)
+    engine.sweep(runtime, OF_POSTS)
     (message,) = courier.take()
-    fan_outs.handle(runtime, message)
+    handle(runtime, message)
 
     assert courier.take() == [DeliverChunk(post_id=post, number=1)]
-    fan_outs.handle(runtime, DeliverChunk(post_id=post, number=1))
+    handle(runtime, DeliverChunk(post_id=post, number=1))
     town.assert_delivered_once([post], readers)
 
 
 def test_a_lease_that_holds_is_left_alone(town: Town, readers: list[str]) -> None:
     post = town.publish()
-    fan_outs.handle(town.runtime, Deliver(post_id=post))
+    handle(town.runtime, Deliver(post_id=post))
     before = town.fan_out(post)
     town.clock.advance(milliseconds=town.runtime.settings.lease_ms - 1)
 
-    fan_outs.handle(town.runtime, Deliver(post_id=post))
-    fan_outs.sweep(town.runtime)
+    handle(town.runtime, Deliver(post_id=post))
+    engine.sweep(town.runtime, OF_POSTS)
 
     assert town.fan_out(post) == before
     town.workers.drain()
@@ -118,7 +116,7 @@ def test_a_finished_fan_out_is_not_swept(town: Town) -> None:
     town.workers.drain()
     town.clock.advance(days=1)
 
-    fan_outs.sweep(town.runtime)
+    engine.sweep(town.runtime, OF_POSTS)
 
     assert town.workers.drain() == 0
 
@@ -141,25 +139,25 @@ def test_five_attempts_without_progress_are_a_failure_with_its_reason(
     assert fan_out(client, "ann", post) == {"state": "failed", "delivered": 0, "total": 5}
     assert client.as_("mo", roles=["social_moderator"]).get(path).json["reason"] == "NotInserted"
     town.let_lease_run_out()
-    fan_outs.sweep(town.runtime)
+    engine.sweep(town.runtime, OF_POSTS)
     assert town.workers.drain() == 0
 
     # Chunk messages that come back from the queue after it was given up.
     for number in range(3):
-        fan_outs.handle(town.runtime, DeliverChunk(post_id=post, number=number))
+        handle(town.runtime, DeliverChunk(post_id=post, number=number))
     town.assert_delivered_once([post], readers)
 
 
 def test_progress_sets_the_attempts_back(town: Town, readers: list[str]) -> None:
     runtime, _courier = town.with_courier()
     post = town.publish()
-    fan_outs.handle(runtime, Deliver(post_id=post))
+    handle(runtime, Deliver(post_id=post))
     for number in range(3):
         for _ in range(4):
             town.let_lease_run_out()
-            fan_outs.handle(runtime, Deliver(post_id=post))
+            handle(runtime, Deliver(post_id=post))
         assert town.fan_out(post)["attempts"] == 4
-        fan_outs.handle(runtime, DeliverChunk(post_id=post, number=number))
+        handle(runtime, DeliverChunk(post_id=post, number=number))
 
     town.assert_delivered_once([post], readers)
 
@@ -172,7 +170,7 @@ def test_a_message_about_a_post_that_is_gone_is_dropped(town: Town) -> None:
 
 
 def test_refused_items_fail_the_chunk_and_are_not_quoted(runtime: Runtime) -> None:
-    post: Document = {
+    post: Any = {
         "_id": "post",
         "by": {"id": "ann"},
         "wall": "ann",

@@ -9,11 +9,12 @@ from chalicelib.settings import Settings
 from chalicelib.social import outbox, schedules
 from chalicelib.social.messages import Deliver, Trim
 from chalicelib.social.posts import posts
+from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines import news as views
-from chalicelib.social.timelines import post_fan_out as fan_outs
-from chalicelib.social.timelines import repair
 from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.references import NewsItems
+from chalicelib.social.workers import handle
+from tests.social.support.bounds import CHUNKS_OF_TWO
 from tests.social.support.drivers import Town, circle, comment, fan_out, follow, news, publish, wall
 
 
@@ -40,7 +41,7 @@ def test_readers_who_are_away_are_skipped_and_their_news_rebuilt(
     follow(town.client, "bob", "ann")
     town.workers.drain()
     town.clock.advance(days=days)
-    assert schedules.tend(town.runtime.database, town.clock())["away"] == away
+    assert schedules.maintain(town.runtime.database, town.clock())["away"] == away
     post = town.publish()
     town.workers.drain()
     assert stored(town, "bob") == items
@@ -77,11 +78,13 @@ def test_what_is_missing_and_what_is_too_much_is_said_and_mended(town: Town) -> 
     posts = [town.publish() for _ in range(3)]
     town.workers.drain()
     other = publish(town.client, "cy")
-    found = town.runtime.database["social.post"].find_one({"_id": other})
+    found = POSTS.of(town.runtime.database).find_one({"_id": other})
     assert found is not None
     for collection in ("social.news_item", "social.news"):
         town.runtime.database[collection].delete_many({})
-    views.design(town.runtime).add([found], ["bob"])
+    view = views.stored(town.runtime)
+    assert view is not None
+    view.add([found], ["bob"])
 
     said = schedules.verify_news(town.runtime, "bob")
 
@@ -90,10 +93,8 @@ def test_what_is_missing_and_what_is_too_much_is_said_and_mended(town: Town) -> 
     assert sorted(news(town.client, "bob")) == sorted(posts)
 
 
-def test_stored_news_are_bounded_and_what_is_beyond_is_found_all_the_same(
-    town: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(repair, "KEPT", 3)
+@pytest.mark.bounds(social={"news_kept": 3})
+def test_stored_news_are_bounded_and_what_is_beyond_is_found_all_the_same(town: Town) -> None:
     follow(town.client, "bob", "ann")
     posts = []
     for _ in range(8):
@@ -106,10 +107,8 @@ def test_stored_news_are_bounded_and_what_is_beyond_is_found_all_the_same(
     assert news(town.client, "bob") == posts[::-1]
 
 
-def test_deleted_posts_take_no_place_from_living_ones_in_a_back_fill(
-    town: Town, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(repair, "POSTS_PER_AUTHOR", 2)
+@pytest.mark.bounds(social={"back_fill_posts": 2})
+def test_deleted_posts_take_no_place_from_living_ones_in_a_back_fill(town: Town) -> None:
     posts = []
     for _ in range(4):
         posts.append(town.publish())
@@ -148,7 +147,7 @@ def test_a_lost_errand_is_swept(town: Town, monkeypatch: pytest.MonkeyPatch) -> 
     assert town.workers.drain() == 0
 
 
-@pytest.mark.usefixtures("chunks_of_two")
+@CHUNKS_OF_TWO
 def test_a_post_that_is_deleted_while_it_is_delivered_leaves_no_ghost(
     town: Town, readers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +162,7 @@ def test_a_post_that_is_deleted_while_it_is_delivered_leaves_no_ghost(
         add(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(view, "add", deleted_meanwhile)
-    fan_outs.handle(town.runtime, Deliver(post_id=post))
+    handle(town.runtime, Deliver(post_id=post))
     town.workers.drain()
 
     assert [stored(town, reader) for reader in readers] == [0] * 5
@@ -207,7 +206,7 @@ def test_crossing_the_line_neither_repeats_nor_loses_a_post(town: Town) -> None:
     posts = []
     for settings in (town.runtime.settings, lower, town.runtime.settings, lower):
         posts.append(town.publish())
-        fan_outs.handle(replace(town.runtime, settings=settings), Deliver(post_id=posts[-1]))
+        handle(replace(town.runtime, settings=settings), Deliver(post_id=posts[-1]))
         town.workers.drain()
         town.clock.advance(seconds=1)
 
@@ -225,7 +224,7 @@ def test_a_full_document_does_not_keep_others_from_a_post(town: Town) -> None:
     full["filler"] = "x" * (16 * 1024 * 1024 - len(encode(full)) - 100)
     copies.insert_one(full, bypass_document_validation=True)
     post = town.publish()
-    found = town.runtime.database["social.post"].find_one({"_id": post})
+    found = POSTS.of(town.runtime.database).find_one({"_id": post})
     assert found is not None
     for _ in range(2):
         MonthCopies(town.runtime.database, views.NEWS).add([found], many)
@@ -236,7 +235,7 @@ def test_a_full_document_does_not_keep_others_from_a_post(town: Town) -> None:
 
 
 def test_two_who_find_a_copy_missing_write_it_once(town: Town) -> None:
-    found = town.runtime.database["social.post"].find_one({"_id": town.publish()})
+    found = POSTS.of(town.runtime.database).find_one({"_id": town.publish()})
     assert found is not None
     copies = MonthCopies(town.runtime.database, views.NEWS)
     key = {"user_id": "bob", "month": "202603", "seq": 0}
@@ -248,7 +247,7 @@ def test_two_who_find_a_copy_missing_write_it_once(town: Town) -> None:
 
 
 def test_what_was_read_before_a_change_replaces_no_newer_copy(town: Town) -> None:
-    stored_posts = town.runtime.database["social.post"]
+    stored_posts = POSTS.of(town.runtime.database)
     post = town.publish()
     before = stored_posts.find_one({"_id": post})
     comment(town.client, "bob", post)

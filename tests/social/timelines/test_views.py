@@ -9,9 +9,8 @@ from chalicelib.http import payloads
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.social.messages import Deliver
-from chalicelib.social.paging import pages as timelines
 from chalicelib.social.paging import positions
-from chalicelib.social.timelines import post_fan_out as fan_outs
+from chalicelib.social.workers import handle
 from tests.social.support.designs import Design
 from tests.social.support.drivers import (
     CIRCLES,
@@ -224,7 +223,7 @@ def test_what_is_delivered_late_stands_in_its_place(
     runtime.database["social.post"].update_one(
         {"_id": early}, {"$set": {"fan_out.state": "pending"}}
     )
-    fan_outs.handle(runtime, Deliver(post_id=early))
+    handle(runtime, Deliver(post_id=early))
     workers.drain()
 
     assert wall(client, "ann", "ann") == [late, early]
@@ -250,10 +249,10 @@ def test_a_thinned_page_is_filled_up(
     assert pages(client.as_("bob"), view, 2) == [shown[:2], shown[2:]]
 
 
+@pytest.mark.bounds(social={"page_examined": 3})
 def test_a_page_examines_no_more_than_its_bound(
-    client: Client, workers: Workers, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    client: Client, workers: Workers, clock: Clock
 ) -> None:
-    monkeypatch.setattr(timelines, "MAX_EXAMINED", 3)
     circle(client, "ann", "club", "bob")
     follow(client, "bob", "ann")
     oldest = publish(client, "ann")

@@ -9,11 +9,12 @@ import pytest
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
+from chalicelib.social.posts.shapes import PostBody
 from chalicelib.social.timelines import walls
 from chalicelib.social.timelines.copies import MonthCopies
 
 
-def post(runtime: Runtime, number: int) -> Document:
+def post(runtime: Runtime, number: int) -> PostBody:
     return {
         "_id": f"post-{number:04}",
         "by": {"id": "ann", "name": "Ann"},
@@ -25,6 +26,7 @@ def post(runtime: Runtime, number: int) -> Document:
         "detail": {"text": "Hello"},
         "ts": runtime.now(),
         "edited": None,
+        "deleted": False,
         "comments": [],
         "comment_count": 0,
     }

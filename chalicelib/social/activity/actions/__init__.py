@@ -1,4 +1,5 @@
-"""What people did, what others said to it, and who may see it.
+"""What people did, the comments and reactions to it, and who may see it.
 
-Public face: `actions`, `events`, `models`, `moderation`, `types`, `visibility`.
+Public face: `actions`, `events`, `models`, `moderation`, `shapes`, `types`,
+`visibility`.
 """

@@ -1,83 +1,37 @@
-"""Actions: what happened, as the activity feed keeps it, and the record that feeds refer to.
+"""Actions: what happened, the record that feeds refer to.
 
-An action is kept apart from the data of the application that it is about, so that no code of
-the feed has to understand those (Entexis' newsfeed).
+An action is stored apart from the application's data that it is about, so that no code of the
+feed must understand those (Entexis' newsfeed).
 """
-
-from datetime import datetime
-from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.client_session import ClientSession
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, in_transaction
-from chalicelib.database.validators import AtMost
 from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.social import outbox
 from chalicelib.social.activity.actions import telling
-from chalicelib.social.activity.actions.models import MAX_AUDIENCE, MAX_REFS, NewAction, fields_for
-from chalicelib.social.activity.actions.types import MAX_NAMED_FIELDS, MAX_TAGS
+from chalicelib.social.activity.actions.models import NewAction, fields_for
+from chalicelib.social.activity.actions.shapes import Happened, ReadAction, StoredAction
 from chalicelib.social.activity.actions.visibility import may_see
 from chalicelib.social.activity.org import people
-from chalicelib.social.delivery import leases
-from chalicelib.social.delivery.leases import FanOut
+from chalicelib.social.delivery import state
 from chalicelib.social.errors import NoOrgUnit, UnknownAction
 from chalicelib.social.graph import users
-from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Cascade, DeliverAction
 
-# Its actor, its refs, and what its descriptor names.
-MAX_MENTIONS = 1 + MAX_REFS + MAX_NAMED_FIELDS
 NEWEST_FIRST = [("conducted", DESCENDING), ("_id", DESCENDING)]
-
-
-class StoredRef(TypedDict):
-    """Something that an action is about."""
-
-    id: str
-    type: str
-    name: str
-
-
-class StoredAction(TypedDict):
-    """An action, or the tombstone of one.
-
-    `team` and `department` are the actor's of that time. `hidden_version` counts how often it
-    was hidden or shown, `event_count` what has happened to it, erased or not. What was hidden
-    before `hidden_by` was kept may be shown by its actor.
-    """
-
-    _id: str
-    actor: By
-    conducted: datetime
-    scope: Literal["team", "department", "restricted"]
-    audience: Annotated[list[str], AtMost(MAX_AUDIENCE)]
-    team: str | None
-    department: str | None
-    refs: Annotated[list[StoredRef], AtMost(MAX_REFS)]
-    descriptor: Document
-    tags: Annotated[list[str], AtMost(MAX_TAGS)]
-    mentions: Annotated[list[str], AtMost(MAX_MENTIONS)]
-    hidden: bool
-    hidden_by: NotRequired[Literal["actor", "moderator"]]
-    hidden_version: int
-    deleted: bool
-    comment_count: int
-    reaction_count: int
-    event_count: int
-    fan_out: FanOut
 
 
 ACTIONS = Collection(
     "feed.action",
     StoredAction,
     indexes=(
-        *leases.INDEXES,
+        *state.INDEXES,
         IndexModel([("refs.id", ASCENDING), *NEWEST_FIRST]),
         IndexModel([("tags", ASCENDING), *NEWEST_FIRST]),
         IndexModel([("actor.id", ASCENDING), *NEWEST_FIRST]),
@@ -92,7 +46,7 @@ ACTIONS = Collection(
     shard_key={"_id": "hashed"},
 )
 
-# What a deleted action keeps nothing of.
+# What is emptied of a deleted action.
 _EMPTIED: Document = {
     "actor.name": "",
     "descriptor": {},
@@ -102,8 +56,8 @@ _EMPTIED: Document = {
     "audience": [],
 }
 
-# What nobody has done anything to yet.
-UNTOUCHED: Document = {
+# What has happened to a new action.
+UNTOUCHED: Happened = {
     "hidden": False,
     "hidden_version": 0,
     "deleted": False,
@@ -113,16 +67,11 @@ UNTOUCHED: Document = {
 }
 
 
-def collection(database: Database[Document]) -> MongoCollection[Document]:
-    """Return the actions' collection."""
-    return database[ACTIONS.name]
-
-
-def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> Document:
+def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> StoredAction:
     """Store an action with its fan-out pending, in one write; then ask for the fan-out.
 
-    It goes to the team or department that the caller is in now. Raises NoOrgUnit where there
-    is none, and what `telling.check` raises.
+    It goes to the team or department that the caller is in now. Raises NoOrgUnit if there is
+    none, and what `telling.check` raises.
     """
     actor = users.ensure(runtime, caller)
     org, told = telling.check(runtime.database, caller, actor, new)
@@ -130,32 +79,33 @@ def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> Document:
     if new.scope in unit and unit[new.scope] is None:
         raise NoOrgUnit
     now = runtime.now()
-    action: Document = {
+    action: StoredAction = {
         "_id": new_id(now, runtime.random),
         "actor": actor,
         "conducted": now,
-        **unit,
+        "team": org.team,
+        "department": org.department,
         **told,
         **UNTOUCHED,
-        "fan_out": leases.new(runtime),
+        "fan_out": state.new(runtime),
     }
-    collection(runtime.database).insert_one(action)
+    ACTIONS.of(runtime.database).insert_one(action)
     runtime.queues.send(DeliverAction(action_id=action["_id"]))
     return action
 
 
-def find(database: Database[Document], action_id: str) -> Document:
-    """Return an action, whoever may see it; raises UnknownAction."""
-    action = collection(database).find_one({"_id": action_id, "deleted": False})
+def find(database: Database[Document], action_id: str) -> StoredAction:
+    """Return an action, not checked for any reader; raises UnknownAction."""
+    action = ACTIONS.of(database).find_one({"_id": action_id, "deleted": False})
     if action is None:
         raise UnknownAction
     return action
 
 
-def find_visible(database: Database[Document], action_id: str, reader: Principal) -> Document:
+def find_visible(database: Database[Document], action_id: str, reader: Principal) -> ReadAction:
     """Return an action; raises UnknownAction for those who may not see it."""
     where = {"_id": action_id, "deleted": False}
-    action = collection(database).find_one(where, fields_for(reader.id))
+    action = ACTIONS.of(database).find_one(where, fields_for(reader.id))
     if action is None:
         raise UnknownAction
     org, blocked = people.viewpoint(database, reader.id, [action["actor"]["id"]])
@@ -165,9 +115,9 @@ def find_visible(database: Database[Document], action_id: str, reader: Principal
 
 
 def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -> None:
-    """Take an action of the caller's out of every feed, or bring it back where it was.
+    """Hide an action of the caller's from every feed, or show it where it was.
 
-    Social moderators may hide any, and what they hid they alone may show. Doing so twice changes
+    Social moderators may hide any, and only they may show what they hid. Doing so twice changes
     nothing. Raises UnknownAction and Forbidden.
     """
     _check_power(runtime.database, action_id, caller)
@@ -181,9 +131,9 @@ def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -
 
 
 def _hiding(is_moderator: bool) -> tuple[Document, Document]:  # noqa: FBT001
-    """Return what an action has to be like to be hidden, and the change."""
+    """Return the filter of an action that can be hidden, and the change."""
     by = "moderator" if is_moderator else "actor"
-    # A moderator's hiding takes the place of the actor's, and never the other way round.
+    # A moderator's hiding replaces the actor's, and never the other way round.
     where = {"$or": [{"hidden": False}, {"hidden_by": {"$nin": [by, "moderator"]}}]}
     return where, {"$set": {"hidden": True, "hidden_by": by}}
 
@@ -204,12 +154,12 @@ def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
 
 
 def bury(runtime: Runtime, action_id: str) -> bool:
-    """Make an action a tombstone; tell whether it was not one before.
+    """Make an action a tombstone; return whether it was not one before.
 
-    What stays is without content and without a name. By it a delivery that comes late, or
-    again, sees that there is nothing to deliver.
+    The tombstone has no content and no name. It shows a late or repeated delivery that there is
+    nothing to deliver.
     """
-    # Its fan-out goes on to its end, which comes soon: who was at it may have died.
+    # Its fan-out continues to its end, which comes soon: the worker that had it may have died.
     gone = {**_EMPTIED, "deleted": True}
     return _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
 
@@ -222,11 +172,11 @@ def _check_power(database: Database[Document], action_id: str, caller: Principal
 
 
 def _change(runtime: Runtime, there: Document, change: Document) -> bool:
-    """Change an action if it is as stated, and note that its items are to follow."""
+    """Change an action that matches `there`, and note that its items must follow."""
     cascade = Cascade(action_id=there["_id"])
 
     def work(session: ClientSession) -> bool:
-        rows = collection(runtime.database)
+        rows = ACTIONS.of(runtime.database)
         changed = rows.update_one(there, change, session=session).matched_count == 1
         if changed:
             outbox.note(runtime, cascade, session)

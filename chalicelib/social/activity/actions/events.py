@@ -1,6 +1,6 @@
 """What happens to an action after its conducting: comments and reactions, each a document.
 
-Each event and the note of what it owes, the ranking of its action anew, are one transaction.
+Each event, and the job that re-ranks its action, are stored in one transaction.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, in_transaction
@@ -28,6 +27,7 @@ from chalicelib.social.messages import Rerank
 from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, dated, newer_than
 from chalicelib.social.posts.models import comment_answer
+from chalicelib.social.posts.shapes import PostComment
 from chalicelib.social.posts.visibility import sees
 
 
@@ -66,19 +66,14 @@ EVENTS = Collection(
 _EVENT = {"action_id": 1, "by.id": 1, "ts": 1}
 
 
-def collection(database: Database[Document]) -> MongoCollection[Document]:
-    """Return the events' collection."""
-    return database[EVENTS.name]
-
-
-def comment(runtime: Runtime, action_id: str, caller: Principal, text: str) -> Document:
+def comment(runtime: Runtime, action_id: str, caller: Principal, text: str) -> PostComment:
     """Store a comment on an action and return it.
 
-    Raises UnknownAction where the caller may not see the action.
+    Raises UnknownAction if the caller may not see the action.
     """
     actions.find_visible(runtime.database, action_id, caller)
     now = runtime.now()
-    event: Document = {
+    event: StoredActionEvent = {
         "_id": new_id(now, runtime.random),
         "action_id": action_id,
         "type": "comment",
@@ -87,26 +82,26 @@ def comment(runtime: Runtime, action_id: str, caller: Principal, text: str) -> D
         "text": text,
     }
     _store(runtime, event, "text")
-    return {**event, "id": event["_id"]}
+    return _comment_of(event)
 
 
-def find_comment(database: Database[Document], action_id: str, comment_id: str) -> Document:
+def find_comment(database: Database[Document], action_id: str, comment_id: str) -> PostComment:
     """Return a comment of an action; raises UnknownComment."""
     wanted = {"_id": comment_id, "action_id": action_id, "type": "comment"}
-    event = collection(database).find_one(wanted)
+    event = EVENTS.of(database).find_one(wanted)
     if event is None:
         raise UnknownComment
-    return {**event, "id": event["_id"]}
+    return _comment_of(event)
 
 
 def react(runtime: Runtime, action_id: str, caller: Principal, kind: str) -> None:
-    """Store the caller's one reaction to an action; another kind takes the place of the first.
+    """Store the caller's one reaction to an action; another kind replaces the first.
 
-    Only the first is an event, or who changes their mind would lead the feed. Raises
-    UnknownAction where the caller may not see the action.
+    Only a first reaction re-ranks; otherwise toggling a reaction would keep an action on top.
+    Raises UnknownAction if the caller may not see the action.
     """
     actions.find_visible(runtime.database, action_id, caller)
-    event: Document = {
+    event: StoredActionEvent = {
         "_id": f"{action_id}:{caller.id}",
         "action_id": action_id,
         "type": "reaction",
@@ -117,19 +112,19 @@ def react(runtime: Runtime, action_id: str, caller: Principal, kind: str) -> Non
     _store(runtime, event, "kind")
 
 
-def _store(runtime: Runtime, event: Document, said: str) -> None:
-    """Store an event and count it; of one that is there the field `said` alone changes."""
-    key = {name: event[name] for name in ("_id", "action_id")}
-    new = {name: event[name] for name in ("type", "by", "ts")}
+def _store(runtime: Runtime, event: StoredActionEvent, said: Literal["text", "kind"]) -> None:
+    """Store an event and count it; of an existing one, only the field `said` changes."""
+    key = {"_id": event["_id"], "action_id": event["action_id"]}
+    new = {"type": event["type"], "by": event["by"], "ts": event["ts"]}
     rank = Rerank(action_id=event["action_id"], event_id=event["_id"])
 
     def work(session: ClientSession) -> bool:
-        stored = collection(runtime.database).update_one(
+        stored = EVENTS.of(runtime.database).update_one(
             key, {"$set": {said: event[said]}, "$setOnInsert": new}, upsert=True, session=session
         )
         if not stored.upserted_id:
             return False
-        counted = actions.collection(runtime.database).update_one(
+        counted = actions.ACTIONS.of(runtime.database).update_one(
             {"_id": event["action_id"], "deleted": False},
             {"$inc": {f"{event['type']}_count": 1, "event_count": 1}},
             session=session,
@@ -146,7 +141,7 @@ def _store(runtime: Runtime, event: Document, said: str) -> None:
 def find(database: Database[Document], action_id: str, event_id: str) -> Event | None:
     """Return who did something to an action, and when."""
     where = {"_id": event_id, "action_id": action_id}
-    found = collection(database).find_one(where, _EVENT)
+    found = EVENTS.of(database).find_one(where, _EVENT)
     return _event(found) if found else None
 
 
@@ -155,17 +150,27 @@ def of_actions(
 ) -> Iterator[tuple[str, Event]]:
     """Yield what happened to each of these actions, in any order."""
     where = {"action_id": {"$in": list(action_ids)}}
-    for event in collection(database).find(where, _EVENT):
+    for event in EVENTS.of(database).find(where, _EVENT):
         yield event["action_id"], _event(event)
 
 
-def _event(stored: Document) -> Event:
+def _comment_of(event: StoredActionEvent) -> PostComment:
+    """Return a comment under the names that comments on posts have."""
+    return {
+        "id": event["_id"],
+        "by": event["by"],
+        "ts": event["ts"],
+        "text": event["text"],
+    }
+
+
+def _event(stored: StoredActionEvent) -> Event:
     return Event(stored["by"]["id"], stored["ts"])
 
 
 def remove(database: Database[Document], action_id: str) -> None:
     """Delete what happened to an action."""
-    collection(database).delete_many({"action_id": action_id})
+    EVENTS.of(database).delete_many({"action_id": action_id})
 
 
 def list_comments(
@@ -173,26 +178,26 @@ def list_comments(
 ) -> dict[str, Any]:
     """Return a page of an action's comments, oldest first: `{comments, next}`.
 
-    One that blocks have thinned may be short before the end; `next` alone tells whether there
-    is more. Raises UnknownAction where the caller may not see the action.
+    A page that blocks have thinned may be short before the end; only `next` says whether there
+    is more. Raises UnknownAction if the caller may not see the action.
     """
     database = runtime.database
     actions.find_visible(database, action_id, caller)
 
-    def fetch(after: Position | None, count: int) -> list[Entry]:
+    def fetch(after: Position | None, count: int) -> list[Entry[PostComment]]:
         where: Document = {"action_id": action_id, "type": "comment"}
         if after:
             where |= newer_than(after, "ts", "_id")
-        found = collection(database).find(where).sort(_BY_TIME).limit(count)
-        return [Entry(Position(each["ts"], each["_id"]), each) for each in found]
+        found = EVENTS.of(database).find(where).sort(_BY_TIME).limit(count)
+        return [Entry(Position(each["ts"], each["_id"]), _comment_of(each)) for each in found]
 
-    def show(found: list[Document]) -> list[Document | None]:
+    def show(found: list[PostComment]) -> list[PostComment | None]:
         reader = following.reader(database, caller.id, {each["by"]["id"] for each in found})
         return [comment if sees(reader, comment) else None for comment in found]
 
     cursors = Cursors(f"action-comments:{action_id}", runtime.settings.signing_keys)
-    shown, last = pages.filled(query.limit, dated(cursors.position(query)), fetch, show)
+    shown, last = pages.filled(runtime, query.limit, dated(cursors.position(query)), fetch, show)
     return {
-        "comments": [comment_answer({**event, "id": event["_id"]}) for _position, event in shown],
+        "comments": [comment_answer(each) for _position, each in shown],
         "next": cursors.following([last.ts.isoformat(), last.post_id] if last else None),
     }

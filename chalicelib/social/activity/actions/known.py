@@ -14,10 +14,10 @@ from chalicelib.social.graph.stores.edges import EdgeGraph
 
 
 class Known(NamedTuple):
-    """What is stored of an actor, of those whom an action names, and of its audience.
+    """What is stored of an actor, of the people that an action names, and of its audience.
 
-    `existing` are those of the audience who are users, or have a place in the organisation;
-    `blocked` those on the other side of a block with the actor, whoever made it; `tied` those
+    `existing` are the members of the audience who are users, or have a place in the
+    organisation; `blocked` those who have a block with the actor, whoever made it; `tied` those
     who follow the actor, or share a team or a department with the actor, or are the actor's
     manager or report.
     """
@@ -53,7 +53,7 @@ def find(
         ties = _ties_to(audience)
         stages.append(_union("actor", users.USERS.name, {"_id": actor_id}, ties))
     rows: dict[str, list[Document]] = {"user": [], "person": [], "ref": [], "actor": []}
-    found = users.collection(database).aggregate(stages, batchSize=_ALL)
+    found = database[users.USERS.name].aggregate(stages, batchSize=_ALL)
     for row in found:
         rows[row.pop("from", "user")].append(row)
     return _known(database, actor_id, audience, rows)
@@ -71,7 +71,7 @@ def _union(name: str, collection: str, where: Document, fields: Document) -> Doc
 
 
 def _ties_to(audience: Sequence[str]) -> Document:
-    """Return the projection of an actor: who of the audience follows, or is across a block."""
+    """Return the projection of an actor to the followers and blocks among an audience."""
     among = {"$literal": list(audience)}
     followers = {"$map": {"input": {"$objectToArray": "$followers"}, "in": "$$this.k"}}
     return {
@@ -92,7 +92,7 @@ def _known(
     rows: Mapping[str, list[Document]],
 ) -> Known:
     places = {row["_id"]: row for row in rows["person"]}
-    place = places.get(actor_id, people.NOWHERE)
+    place = places.get(actor_id) or {**people.NOWHERE}
     actor: dict[str, Any] = rows["actor"][0] if rows["actor"] else {}
     followers = set(actor.get("followers", ()))
     if actor.get("graph_store") == "edges":
@@ -110,6 +110,6 @@ def _known(
 
 
 def _share_work(one_id: str, one: Document, other_id: str, other: Document) -> bool:
-    """Tell whether two are of one team or department, or one is the other's manager."""
+    """Return whether two are of one team or department, or one is the other's manager."""
     units = any(one[unit] is not None and one[unit] == other[unit] for unit in _UNITS)
     return units or one["manager"] == other_id or other["manager"] == one_id

@@ -1,4 +1,4 @@
-"""What the activity API takes, and the form in which it answers."""
+"""Request bodies and answers of actions."""
 
 import functools
 from datetime import datetime
@@ -14,16 +14,18 @@ from pydantic import (
 )
 from pydantic import Tag as UnionTag
 
-from chalicelib.database import Document
 from chalicelib.http import Input
 from chalicelib.identity import UserId
 from chalicelib.social.activity.actions import recruiting as _recruiting  # noqa: F401 - registers types
+from chalicelib.social.activity.actions.shapes import (
+    MAX_AUDIENCE,
+    MAX_REFS,
+    Scope,
+    ShownAction,
+    StoredAction,
+)
 from chalicelib.social.activity.actions.types import DESCRIPTORS, Descriptor, TypeName
 from chalicelib.social.activity.refs import Name, RefId, distinct
-
-MAX_REFS = 20
-MAX_AUDIENCE = 1_000
-
 
 ActionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
@@ -35,13 +37,13 @@ class Hiding(Input):
 
 
 class NewReaction(Input):
-    """A reaction to an action, of which everybody has one."""
+    """A reaction to an action; everybody has at most one."""
 
     kind: Literal["like", "celebrate", "support", "question"]
 
 
 class Ref(Input):
-    """Something that an action is about: a user, by that type, or what the application keeps."""
+    """Something that an action is about: a user, by that type, or a thing of the application."""
 
     id: RefId
     type: TypeName
@@ -54,9 +56,9 @@ def _named_once(refs: list[Ref]) -> list[Ref]:
 
 
 class NewAction(Input):
-    """An action as its actor sends it; those of an `audience` see one that is restricted."""
+    """An action as its actor sends it; a restricted one is for its `audience`."""
 
-    scope: Literal["team", "department", "restricted"]
+    scope: Scope
     audience: Annotated[list[UserId], Field(max_length=MAX_AUDIENCE), AfterValidator(distinct)] = (
         Field(default_factory=list)
     )
@@ -111,23 +113,33 @@ _SHOWN = (
 def fields_for(reader_id: str) -> dict[str, Any]:
     """Return the projection of an action: what is shown, and what decides who may see it.
 
-    Of the audience it has the reader alone.
+    Of the audience it has only the reader.
     """
     deciding = {"team": 1, "department": 1, "deleted": 1}
     own_part = {"audience": {"$elemMatch": {"$eq": reader_id}}}
     return {**dict.fromkeys(_SHOWN, 1), **deciding, **own_part}
 
 
-def action_answer(action: Document, relevancy: datetime | None = None) -> dict[str, Any]:
+def action_answer(action: ShownAction, relevancy: datetime | None = None) -> dict[str, Any]:
     """Return an action as the API shows it; in a feed, with its relevancy for the reader."""
-    shown = {"id": action["_id"], **{name: action[name] for name in _SHOWN}}
+    shown = {
+        "id": action["_id"],
+        "actor": action["actor"],
+        "conducted": action["conducted"],
+        "scope": action["scope"],
+        "refs": action["refs"],
+        "descriptor": action["descriptor"],
+        "hidden": action["hidden"],
+        "comment_count": action["comment_count"],
+        "reaction_count": action["reaction_count"],
+    }
     return shown if relevancy is None else {**shown, "relevancy": relevancy}
 
 
-def new_action_answer(action: Document) -> dict[str, Any]:
-    """Return an action as its actor is answered: how many of an audience it goes to, and not who.
+def new_action_answer(action: StoredAction) -> dict[str, Any]:
+    """Return a new action as its actor sees it: with the size of its audience, and no names.
 
-    Who is not told may have blocked the actor.
+    Those who are left out may have blocked the actor.
     """
     shown = action_answer(action)
     if action["scope"] != "restricted":

@@ -11,7 +11,7 @@ from chalicelib.social.posts.moderation import MARK
 
 
 def read_action(runtime: Runtime, action_id: str, caller: Principal) -> dict[str, Any]:
-    """Return an action for whoever may see it, or, marked, for those who may delete it.
+    """Return an action to readers who may see it, and, marked, to moderators.
 
     Raises UnknownAction.
     """

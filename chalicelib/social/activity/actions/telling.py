@@ -1,4 +1,4 @@
-"""A new action as it may be stored: who speaks, what everything is called, who may be told."""
+"""Checking a new action: who reports it, the names in it, and who may be told."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +10,7 @@ from chalicelib.identity import Principal
 from chalicelib.social.activity.actions import known, types
 from chalicelib.social.activity.actions.known import Known
 from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.shapes import StoredRef, Told
 from chalicelib.social.activity.actions.types import USER
 from chalicelib.social.activity.org.places import Org
 from chalicelib.social.errors import NobodyToTell, SpeaksForOthers, UnknownPerson
@@ -18,21 +19,21 @@ from chalicelib.social.graph.users import By
 
 def check(
     database: Database[Document], caller: Principal, actor: By, new: NewAction
-) -> tuple[Org, Document]:
+) -> tuple[Org, Told]:
     """Return the actor's place today, and the fields of a new action that its actor gives.
 
-    Users and refs get the names that are stored, whatever names were sent. Of an audience those
-    are left who exist, have no block with the actor, and have a tie to the actor; an application
-    needs none. Raises SpeaksForOthers where a descriptor names a user other than the caller, who
-    is no application; UnknownPerson where an action names a user who does not exist; and
-    NobodyToTell where nobody is left of an audience.
+    Users and refs get the names that are stored, whatever names were sent. An audience keeps
+    those who exist, have no block with the actor, and have a tie to the actor; an application
+    needs no tie. Raises SpeaksForOthers if a descriptor names a user other than the caller, who
+    is no application; UnknownPerson if an action names a user who does not exist; and
+    NobodyToTell if nobody is left of an audience.
     """
     descriptor = new.descriptor.model_dump(exclude_none=True)
     persons, things = types.persons(descriptor), types.things(descriptor)
     is_application = caller.has("application")
     if not is_application and any(descriptor[id_] != caller.id for id_ in persons):
         raise SpeaksForOthers
-    refs = [ref.model_dump() for ref in new.refs]
+    refs: list[StoredRef] = [{"id": ref.id, "type": ref.type, "name": ref.name} for ref in new.refs]
     user_ids = {descriptor[id_] for id_ in persons}
     user_ids |= {ref["id"] for ref in refs if ref["type"] == USER}
     ref_ids = {descriptor[id_] for id_ in things}
@@ -58,7 +59,7 @@ def check(
     }
 
 
-def _named(ref: Document, names: Mapping[str, str]) -> Document:
+def _named(ref: StoredRef, names: Mapping[str, str]) -> StoredRef:
     return {**ref, "name": names.get(ref["id"], ref["name"])}
 
 
@@ -74,6 +75,6 @@ def _names_of(
 def _who_may_be_told(
     audience: list[str], actor_id: str, found: Known, *, consent: bool
 ) -> list[str]:
-    """Return those of an audience whom an action may go to; its actor always."""
+    """Return the members of an audience who may be told; the actor always may."""
     welcome = (found.tied if consent else found.existing) - found.blocked
     return [each for each in audience if each == actor_id or each in welcome]

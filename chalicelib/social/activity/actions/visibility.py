@@ -1,19 +1,16 @@
 """Who may see an action: the rules alone, on what was read before."""
 
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from typing import Any
 
+from chalicelib.social.activity.actions.shapes import VisibleAction
 from chalicelib.social.activity.org.places import Org
 
 
-def may_see(
-    action: Mapping[str, Any], reader_id: str, today: Org, blocked: AbstractSet[str]
-) -> bool:
-    """Tell whether a reader may see an action: its actor may, and those of its scope today.
+def may_see(action: VisibleAction, reader_id: str, today: Org, blocked: AbstractSet[str]) -> bool:
+    """Return whether a reader may see an action: its actor may, and those of its scope today.
 
-    Nobody sees one that was deleted, and only its actor one that is hidden. `blocked` are those
-    on the other side of a block with the reader, whose actions the reader does not see.
+    Nobody sees a deleted action, and only its actor a hidden one. `blocked` are the users with
+    whom the reader has a block; the reader does not see their actions.
     """
     if action["deleted"]:
         return False
@@ -24,8 +21,8 @@ def may_see(
     return not action["hidden"] and is_in_scope(action, reader_id, today)
 
 
-def is_in_scope(action: Mapping[str, Any], reader_id: str, today: Org) -> bool:
-    """Tell whether the scope of an action, its actor aside, brings it to a reader."""
+def is_in_scope(action: VisibleAction, reader_id: str, today: Org) -> bool:
+    """Return whether an action is in a reader's scope, not considering its actor."""
     match action["scope"]:
         case "team":
             return today.team is not None and today.team == action["team"]

@@ -1,4 +1,4 @@
-"""Whose feed an action is in, and how high.
+"""The feeds: which actions are in whose feed, and how high.
 
 Public face: `action_fan_out`, `cascade`, `items`, `progress`, `refill`, `reranking`, `routes`.
 """

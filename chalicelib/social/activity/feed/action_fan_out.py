@@ -1,69 +1,87 @@
-"""Bringing an action to the feeds of those whom it is for, by the same leases as posts."""
+"""Delivering an action to the feeds of its readers, by the same leases as posts."""
+
+from collections.abc import Mapping
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions.actions import ACTIONS
+from chalicelib.social.activity.actions.shapes import StoredAction
 from chalicelib.social.activity.feed import audience, cascade, items, refill
-from chalicelib.social.delivery import engine
 from chalicelib.social.delivery.engine import Deliverable
+from chalicelib.social.delivery.leases import DeliveryLease
 from chalicelib.social.messages import DeliverAction, DeliverActionChunk
 from chalicelib.social.paging.id_range import IdRange
 
 
-def _audience(runtime: Runtime, action: Document, ids: IdRange) -> list[str]:
-    # A deleted one is for nobody; what a worker who died has brought of it, `_mend` removes.
-    return [] if action["deleted"] else audience.of(runtime.database, action, ids)
+class ActionDelivery(Deliverable[StoredAction]):
+    """Actions, which are delivered to the feeds of their readers."""
 
-
-def _bring(runtime: Runtime, action: Document, reader_ids: list[str], _is_first: bool) -> None:  # noqa: FBT001
-    """Give readers the action, but not those who have muted its actor.
-
-    Those who mute, move or are erased meanwhile may have had their feed put right before the
-    item came. So it is asked once more for whom the action is, and the items of others go.
-    """
-    database = runtime.database
-    brought = audience.unmuted(database, action["actor"]["id"], reader_ids)
-    items.deliver(runtime, [action], brought)
-    for reader_id in set(brought).difference(audience.still_eligible(database, action, brought)):
-        refill.take_undue(database, reader_id, [action["_id"]])
-
-
-def _unchanged(_action: Document) -> Document:
-    # For all else `items.bring` has looked itself.
-    return {"deleted": False}
-
-
-def _mend(runtime: Runtime, action: Document) -> None:
-    cascade.cascade(runtime, action["_id"])
-
-
-def _message(action_id: str) -> DeliverAction:
-    return DeliverAction(action_id=action_id)
-
-
-def _chunk_message(action_id: str, number: int) -> DeliverActionChunk:
-    return DeliverActionChunk(action_id=action_id, number=number)
-
-
-OF_ACTIONS = Deliverable(
-    collection=ACTIONS.name,
-    fields={
+    documents = ACTIONS
+    fields: Mapping[str, object] = {
         **items.ACTION_FIELDS,
         "scope": 1,
         "team": 1,
         "department": 1,
         "audience": 1,
         "fan_out": 1,
-    },
-    audience=_audience,
-    bring=_bring,
-    unchanged=_unchanged,
-    mend=_mend,
-    message=_message,
-    chunk_message=_chunk_message,
-)
+    }
+
+    def audience(self, runtime: Runtime, document: StoredAction, ids: IdRange) -> list[str]:
+        """Return the ids of an action's readers; nobody for a deleted one.
+
+        What a worker that died has delivered of a deleted action, `repair` removes.
+        """
+        return [] if document["deleted"] else audience.of(runtime.database, document, ids)
+
+    def deliver(
+        self,
+        runtime: Runtime,
+        document: StoredAction,
+        reader_ids: list[str],
+        *,
+        is_first: bool,  # noqa: ARG002 - for actions, all chunks are alike
+    ) -> None:
+        """Deliver an action to the readers who have not muted its actor.
+
+        The feed of a reader who mutes, moves or is erased in the meantime may have been refilled
+        before the item came. So the audience is checked once more, and the items of others are
+        removed.
+        """
+        database = runtime.database
+        readers = audience.unmuted(database, document["actor"]["id"], reader_ids)
+        items.deliver(runtime, [document], readers)
+        for reader_id in set(readers).difference(
+            audience.still_eligible(database, document, readers)
+        ):
+            refill.take_undue(database, reader_id, [document["_id"]])
+
+    def unchanged(self, document: StoredAction) -> Document:  # noqa: ARG002 - the same for all
+        """Return the condition that an action is not deleted.
+
+        `items.deliver` has checked everything else itself.
+        """
+        return {"deleted": False}
+
+    def repair(self, runtime: Runtime, document: StoredAction) -> None:
+        """Make the items of an action follow it."""
+        cascade.cascade(runtime, document["_id"])
+
+    def message(self, document_id: str) -> DeliverAction:
+        """Return the message that asks for the delivery of an action."""
+        return DeliverAction(action_id=document_id)
+
+    def chunk_message(self, document_id: str, number: int) -> DeliverActionChunk:
+        """Return the message that asks for the delivery of one chunk."""
+        return DeliverActionChunk(action_id=document_id, number=number)
+
+    def choose(
+        self,
+        document: StoredAction,  # noqa: ARG002 - every action is delivered
+        lease: DeliveryLease[StoredAction],  # noqa: ARG002
+        first: list[str],
+    ) -> list[str]:
+        """Return the first readers: every action is delivered."""
+        return first
 
 
-def sweep(runtime: Runtime) -> None:
-    """Send again for actions whose fan-out was forgotten."""
-    engine.sweep(runtime, OF_ACTIONS)
+OF_ACTIONS = ActionDelivery()

@@ -1,4 +1,4 @@
-"""What hiding, showing and deleting an action does to all that hangs on it."""
+"""What hiding, showing and deleting an action does to its items and events."""
 
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions, events
@@ -6,11 +6,11 @@ from chalicelib.social.activity.feed import items
 
 
 def cascade(runtime: Runtime, action_id: str) -> None:
-    """Make the items of an action follow it; of one that is deleted nothing else stays.
+    """Make the items of an action follow it; the items and events of a deleted one are removed.
 
-    Whoever brings items meanwhile looks at the action after writing them.
+    A worker that delivers items in the meantime reads the action after writing them.
     """
-    action = actions.collection(runtime.database).find_one({"_id": action_id})
+    action = actions.ACTIONS.of(runtime.database).find_one({"_id": action_id})
     if action is None or action["deleted"]:
         items.remove(runtime.database, action_id)
         events.remove(runtime.database, action_id)

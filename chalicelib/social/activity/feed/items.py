@@ -1,7 +1,7 @@
-"""Items: what stands in whose feed, and how near to its top.
+"""Items: which actions are in whose feed, and how near to its top.
 
-An item refers to an action and never copies it. Its relevancy only ever rises, so that a
-message which comes late or twice changes nothing.
+An item refers to an action and never copies it. Its relevancy only ever rises, so that a late
+or repeated message changes nothing.
 """
 
 from collections import defaultdict
@@ -10,14 +10,13 @@ from datetime import datetime
 from typing import TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.feed import scoring
-from chalicelib.social.activity.feed.scoring import Scored, Standing, Standings
+from chalicelib.social.activity.feed.scoring import Scored, ScoredAction, Standing, Standings
 from chalicelib.social.paging.id_range import IdRange
 
 # Covers a page of a feed.
@@ -28,22 +27,22 @@ FEED_ORDER = [
     ("action_id", DESCENDING),
     ("risen", ASCENDING),
 ]
-# Leads to what came or rose since a time, and whether by the reader.
+# Finds what came or rose since a time, and whether by the reader's own event.
 BY_RISE = [
     ("user_id", ASCENDING),
     ("hidden", ASCENDING),
     ("risen", ASCENDING),
     ("own", ASCENDING),
 ]
-# Leads to the readers of an action. The server may take another for an update, by what few
-# items its trial has met, and would then read whole feeds: this one is named there.
+# Finds the readers of an action. For an update, the server may choose another index after a trial
+# on few items, and then read whole feeds: such updates name this one.
 BY_ACTION = [("action_id", ASCENDING), ("user_id", ASCENDING)]
 
 
 class Item(TypedDict):
     """An action's place in a reader's feed.
 
-    `risen` is when it came or last rose, and `own` whether by the reader's own doing: nobody
+    `risen` is when it came or last rose, and `own` whether by the reader's own event: nobody
     else is named here. `hidden_version` and `refilled` are the versions of the action and of
     the reader that the item follows.
     """
@@ -69,7 +68,7 @@ ITEMS = Collection(
     ),
     shard_key={"user_id": 1},
 )
-# What of an action its items are made of.
+# The projection of an action to what its items are made of.
 ACTION_FIELDS = {
     **scoring.FIELDS,
     "hidden": 1,
@@ -79,9 +78,21 @@ ACTION_FIELDS = {
 }
 
 
-def collection(database: Database[Document]) -> MongoCollection[Document]:
-    """Return the items' collection."""
-    return database[ITEMS.name]
+class DeliveredAction(ScoredAction):
+    """An action as `ACTION_FIELDS` reads it."""
+
+    hidden: bool
+    hidden_version: int
+    deleted: bool
+    event_count: int
+
+
+class Hidden(TypedDict):
+    """An action, and whether it is hidden."""
+
+    _id: str
+    hidden: bool
+    hidden_version: int
 
 
 def item_id(user_id: str, action_id: str) -> str:
@@ -92,27 +103,26 @@ def item_id(user_id: str, action_id: str) -> str:
 def subscribers(database: Database[Document], action_id: str, ids: IdRange) -> list[str]:
     """Return the ids of those who have an action in their feed, in order."""
     where = {"action_id": action_id, "user_id": ids.bounds}
-    rows = collection(database).find(where, {"_id": 0, "user_id": 1}).sort(BY_ACTION)
+    rows = ITEMS.of(database).find(where, {"_id": 0, "user_id": 1}).sort(BY_ACTION)
     return [row["user_id"] for row in rows.limit(ids.limit or 0)]
 
 
 def deliver(
-    runtime: Runtime, brought: Sequence[Document], reader_ids: Sequence[str], refilled: int = 0
+    runtime: Runtime, found: Sequence[DeliveredAction], reader_ids: Sequence[str], refilled: int = 0
 ) -> None:
     """Give each reader an item for each action, read with `ACTION_FIELDS`.
 
-    One that is there keeps its place, unless it is behind. The actions are looked at once more
-    after the writing: what was hidden, shown or commented on in between, or before somebody
-    else wrote these items and died, may have come to all others and not to these. Whoever
-    brings an action looks as well whether it has been deleted. `refilled` is the version of
-    the reader that asks for the items.
+    An existing item keeps its place, unless it is behind. The actions are read once more after
+    the writing: a change in between, or before another worker wrote these items and died, may
+    have reached all other items and not these. The caller checks whether an action has been
+    deleted. `refilled` is the version of the reader that a refill was made for.
     """
-    scored = scoring.of_actions(runtime, brought, reader_ids)
-    by_id = {action["_id"]: action for action in brought}
+    scored = scoring.of_actions(runtime, found, reader_ids)
+    by_id = {action["_id"]: action for action in found}
     if refilled:
         _note_refill(runtime.database, list(by_id), reader_ids, refilled)
     insert_missing(
-        collection(runtime.database),
+        ITEMS.of(runtime.database),
         [
             _item(by_id[action_id], reader_id, standing, runtime.now(), refilled)
             for (reader_id, action_id), standing in scored.standings.items()
@@ -122,14 +132,14 @@ def deliver(
 
 
 def _catch_up(runtime: Runtime, scored: Scored, reader_ids: Sequence[str]) -> None:
-    """Have readers' items follow what has happened to their actions by now.
+    """Make readers' items follow what has happened to their actions by now.
 
-    Those of whose events all were scored are not scored again, but raised all the same: their
-    items may be another's, who knew less.
+    Actions whose events were all scored are not scored again, but their items are raised all the
+    same: another worker may have written them, with fewer events.
     """
     changed = {"$or": [{"hidden_version": {"$gt": 0}}, {"event_count": {"$gt": 0}}]}
     where = {"_id": {"$in": list(scored.event_counts)}, "deleted": False, **changed}
-    found = list(actions.collection(runtime.database).find(where, ACTION_FIELDS))
+    found = list(actions.ACTIONS.of(runtime.database).find(where, ACTION_FIELDS))
     happened_to = {action["_id"] for action in found if action["event_count"]}
     for action in found:
         show_or_hide(runtime.database, action, reader_ids)
@@ -150,7 +160,7 @@ def _note_refill(
     reader_ids: Sequence[str],
     refilled: int,
 ) -> None:
-    collection(database).update_many(
+    ITEMS.of(database).update_many(
         {
             "_id": {
                 "$in": [item_id(reader, action) for reader in reader_ids for action in action_ids]
@@ -163,8 +173,8 @@ def _note_refill(
 
 
 def _item(
-    action: Document, reader_id: str, standing: Standing, now: datetime, refilled: int
-) -> Document:
+    action: DeliveredAction, reader_id: str, standing: Standing, now: datetime, refilled: int
+) -> Item:
     return {
         "_id": item_id(reader_id, action["_id"]),
         "user_id": reader_id,
@@ -179,13 +189,13 @@ def _item(
 
 
 def lift(runtime: Runtime, standings: Standings) -> None:
-    """Raise items to where they stand by now; none is ever lowered."""
+    """Raise items to their standings; none is ever lowered."""
     alike: dict[tuple[str, Standing], list[str]] = defaultdict(list)
     for (reader_id, action_id), standing in standings.items():
         alike[action_id, standing].append(reader_id)
     for (action_id, standing), reader_ids in alike.items():
         risen = {"risen": runtime.now(), "own": standing.own}
-        collection(runtime.database).update_many(
+        ITEMS.of(runtime.database).update_many(
             {
                 "action_id": action_id,
                 "user_id": {"$in": reader_ids},
@@ -197,20 +207,20 @@ def lift(runtime: Runtime, standings: Standings) -> None:
 
 
 def show_or_hide(
-    database: Database[Document], action: Document, reader_ids: Sequence[str] | None = None
+    database: Database[Document], action: Hidden, reader_ids: Sequence[str] | None = None
 ) -> None:
-    """Have the items of an action hidden or not, as the action is: these readers', or all.
+    """Hide or show the items of an action, as the action is: these readers', or all.
 
-    An item that has seen a later change of the action stays as it is.
+    An item that follows a later change of the action stays as it is.
     """
     whose = {} if reader_ids is None else {"user_id": {"$in": list(reader_ids)}}
     older = {"hidden_version": {"$lt": action["hidden_version"]}}
-    state = {name: action[name] for name in ("hidden", "hidden_version")}
-    collection(database).update_many(
+    state = {"hidden": action["hidden"], "hidden_version": action["hidden_version"]}
+    ITEMS.of(database).update_many(
         {"action_id": action["_id"], **whose, **older}, {"$set": state}, hint=BY_ACTION
     )
 
 
 def remove(database: Database[Document], action_id: str) -> None:
-    """Take an action out of every feed."""
-    collection(database).delete_many({"action_id": action_id})
+    """Remove an action from every feed."""
+    ITEMS.of(database).delete_many({"action_id": action_id})

@@ -27,14 +27,14 @@ def of(runtime: Runtime, action_id: str, caller: Principal) -> dict[str, Any]:
 
 
 def failed(runtime: Runtime, query: PageQuery) -> dict[str, Any]:
-    """Return a page of the actions' fan-outs that were given up: `{fan_outs, next}`."""
-    return failed_of(runtime, actions.ACTIONS.name, {"action": "_id", "actor": "actor"}, query)
+    """Return a page of the actions' failed fan-outs: `{fan_outs, next}`."""
+    return failed_of(runtime, actions.ACTIONS, {"action": "_id", "actor": "actor"}, query)
 
 
 def retry(runtime: Runtime, action_id: str) -> None:
-    """Have an action's fan-out that was given up go on from where it stood.
+    """Have an action's failed fan-out continue where it stopped.
 
-    Raises UnknownAction, and NotFailed for one that was not given up.
+    Raises UnknownAction, and NotFailed for one that has not failed.
     """
     if not engine.retry(runtime, OF_ACTIONS, action_id):
         actions.find(runtime.database, action_id)

@@ -1,12 +1,12 @@
 """Reading a feed: two queries a page, whatever its size.
 
 The first reads the places of the feed in their order, with the reader as of today; the second
-reads the actions that stand there. A third one reads on where some of them are not the reader's
-any more. docs/decisions/0053 says what a page is under changes.
+reads the actions of these places. If some of them are no longer the reader's, a third reads the
+spare ones. docs/decisions/0053 says what a page is under changes.
 """
 
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from pymongo.database import Database
 
@@ -16,6 +16,7 @@ from chalicelib.http.cursors import decode_cursor, encode_cursor
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions.models import action_answer, fields_for
+from chalicelib.social.activity.actions.shapes import ReadAction
 from chalicelib.social.activity.actions.visibility import may_see
 from chalicelib.social.activity.feed import items
 from chalicelib.social.activity.org import people
@@ -23,38 +24,48 @@ from chalicelib.social.activity.org.places import Org
 from chalicelib.social.graph import users
 from chalicelib.social.paging.positions import Position, milliseconds, moment
 
-# Read beyond a page, to stand in for what is not the reader's any more and still to be taken out.
+# Read beyond a page, to replace items that are no longer the reader's and not yet removed.
 SPARE = 5
-# What has risen is counted so far.
+# `newer` and `unread` count at most this many.
 MAX_NEWER = 1_000
 MAX_UNREAD = 100
-# An item says since when it stands where it does before the write is done: for longer than that
-# takes, and for clocks, what rose shortly before the first page is counted as newer.
+# `risen` is set before its write commits. Items that rose in this window before the first page
+# count as newer, to cover write latency and clock skew.
 RISING = timedelta(seconds=5)
 
-# What of the reader decides on what the feed shows.
+# The projection of the reader to what decides what the feed shows.
 _READER = {"_id": 0, "team": 1, "department": 1, "muted": 1}
-# Of more blocks than these, which hardly anybody has, a page asks for those with its actors.
+# For a reader with more blocks, which are rare, a page queries the blocks with its actors.
 MANY_BLOCKS = 1_000
 _BLOCKED = {"_id": 0, "across": {"$slice": [users.BLOCKED_EITHER_WAY, MANY_BLOCKS + 1]}}
 
 
 class _Place(NamedTuple):
-    """Where a page begins: after a position, in the feed of the time of its first page."""
+    """Where a page begins: after a position, in the feed as of its first page."""
 
     snapshot: datetime
     after: Position | None
 
 
-class _Found(NamedTuple):
-    """What the first query finds: places, the reader, and how many have risen.
+class _Reader(TypedDict):
+    """A reader as `_READER` reads them."""
 
-    `blocked` are those on the other side of a block with the reader: one more than `MANY_BLOCKS`
-    where there are so many.
+    team: str | None
+    department: str | None
+    muted: list[str]
+
+
+_NEW_READER: _Reader = {"team": None, "department": None, "muted": []}
+
+
+class _Found(NamedTuple):
+    """What the first query finds: places, the reader, and how many items have risen.
+
+    `blocked` are the users with whom the reader has a block, at most one more than `MANY_BLOCKS`.
     """
 
     positions: list[Position]
-    reader: Document
+    reader: _Reader
     newer: int
     blocked: list[str]
 
@@ -64,7 +75,7 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
 
     `newer` counts, up to 1,000, what came or rose since the first page, which is not on the
     later ones, and in the last seconds before it, which may be. A page may be short before the
-    end; `next` alone tells whether there is more.
+    end; only `next` says whether there is more.
     """
     keys = runtime.settings.signing_keys
     place = _Place(runtime.now(), None)
@@ -89,7 +100,7 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
 def _end(
     examined: list[Position], shown: list[Position], limit: int, *, is_full: bool
 ) -> Position | None:
-    """Return where the next page goes on; None at the end."""
+    """Return where the next page begins; None at the end."""
     if len(shown) > limit:
         return shown[limit - 1]
     return examined[-1] if is_full else None
@@ -110,7 +121,7 @@ def _find(database: Database[Document], reader_id: str, place: _Place, count: in
     if place.after:
         stages.append({"$unionWith": {"coll": items.ITEMS.name, "pipeline": _newer(mine, place)}})
     rows = list(
-        items.collection(database).aggregate(
+        database[items.ITEMS.name].aggregate(
             stages,
             hint=dict(items.FEED_ORDER),
             # Room for all in the first batch, since another one would be another query.
@@ -119,10 +130,14 @@ def _find(database: Database[Document], reader_id: str, place: _Place, count: in
     )
     return _Found(
         [Position(row["relevancy"], row["action_id"]) for row in rows if "action_id" in row],
-        next((row for row in rows if "muted" in row), people.NEW_PERSON),
+        next((_reader(row) for row in rows if "muted" in row), _NEW_READER),
         sum(row.get("newer", 0) for row in rows),
         next((row["across"] for row in rows if "across" in row), []),
     )
+
+
+def _reader(row: Document) -> _Reader:
+    return {"team": row["team"], "department": row["department"], "muted": row["muted"]}
 
 
 def _following(mine: Document, place: _Place) -> Document:
@@ -141,7 +156,7 @@ def _following(mine: Document, place: _Place) -> Document:
 def _newer(mine: Document, place: _Place) -> list[Document]:
     return [
         {"$match": mine | {"risen": {"$gt": place.snapshot - RISING}}},
-        # The order is what makes the server take the index by `risen`, of two that would do.
+        # By this order the server chooses the index by `risen`, of two that would do.
         {"$sort": {"risen": -1}},
         {"$limit": MAX_NEWER},
         {"$count": "newer"},
@@ -150,10 +165,10 @@ def _newer(mine: Document, place: _Place) -> list[Document]:
 
 def _bodies(
     database: Database[Document], reader_id: str, found: _Found, wanted: int
-) -> dict[str, Document]:
-    """Return the actions that are the reader's today, by id: of so many places, or of them all.
+) -> dict[str, ReadAction]:
+    """Return the actions that are the reader's today, by id: of the wanted places, or of all.
 
-    The places beyond are looked at where not all the others are the reader's.
+    The spare places are read if not all the wanted ones are the reader's.
     """
     first, spare = found.positions[:wanted], found.positions[wanted:]
     bodies = _visible(database, reader_id, found, first)
@@ -164,11 +179,11 @@ def _bodies(
 
 def _visible(
     database: Database[Document], reader_id: str, found: _Found, positions: list[Position]
-) -> dict[str, Document]:
+) -> dict[str, ReadAction]:
     """Return the actions at some places that the reader may see and has not muted, by id."""
     ids = [position.post_id for position in positions]
-    cursor = actions.collection(database).find({"_id": {"$in": ids}}, fields_for(reader_id))
-    # Larger than what there is, or the server waits to be asked for more.
+    cursor = actions.ACTIONS.of(database).find({"_id": {"$in": ids}}, fields_for(reader_id))
+    # Larger than the number of rows, or the server waits for a request for more.
     rows = list(cursor.batch_size(len(ids) + 1))
     blocked = frozenset(found.blocked)
     if len(blocked) > MANY_BLOCKS:
@@ -187,9 +202,9 @@ def _visible(
 
 def unread(runtime: Runtime, reader_id: str) -> int:
     """Count what came or rose in a feed since its reader last looked, up to `MAX_UNREAD`."""
-    person = people.collection(runtime.database).find_one({"_id": reader_id}, {"seen": 1})
+    person = people.PEOPLE.of(runtime.database).find_one({"_id": reader_id}, {"seen": 1})
     risen: Document = {"risen": {"$gt": person["seen"]}} if person and person["seen"] else {}
-    return items.collection(runtime.database).count_documents(
+    return items.ITEMS.of(runtime.database).count_documents(
         {"user_id": reader_id, "hidden": False, "own": False, **risen},
         limit=MAX_UNREAD,
         hint=items.BY_RISE,
@@ -199,7 +214,7 @@ def unread(runtime: Runtime, reader_id: str) -> int:
 def see(runtime: Runtime, reader_id: str) -> None:
     """Note that a reader has looked at the feed by now."""
     unknown = {name: value for name, value in people.NEW_PERSON.items() if name != "seen"}
-    people.collection(runtime.database).update_one(
+    people.PEOPLE.of(runtime.database).update_one(
         {"_id": reader_id},
         {"$max": {"seen": runtime.now()}, "$setOnInsert": unknown},
         upsert=True,

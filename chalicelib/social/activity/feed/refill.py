@@ -1,4 +1,4 @@
-"""Keeping a feed what its reader's place in the organisation, and mutes, say today."""
+"""Refilling a feed after a change of its reader's place in the organisation, or of mutes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,57 +8,56 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions
+from chalicelib.social.activity.actions.shapes import VisibleAction
 from chalicelib.social.activity.actions.visibility import may_see
 from chalicelib.social.activity.feed import items
+from chalicelib.social.activity.feed.items import DeliveredAction
 from chalicelib.social.activity.org import people
+from chalicelib.social.activity.org.people import StoredPerson
 from chalicelib.social.activity.org.places import Org
-
-# So many of the newest actions of each kind come to somebody whom a scope brings in.
-NEWEST = 1_000
-_BROUGHT_AT_ONCE = 100
-_LOOKED_AT_ONCE = 1_000
 
 
 def refill(runtime: Runtime, user_id: str) -> None:
-    """Bring what is missing from somebody's feed, and take out what is not for them.
+    """Add what is missing from somebody's feed, and remove what is not for them.
 
-    What is brought stands where the ties of its time put it. Two of these at once, for two
-    changes, may overlap: none takes out what one for a later change has found to be due.
+    The ties at the time of an action decide its place. Two refills at once, for two changes,
+    may overlap: none removes what one for a later change has found due.
     """
+    bounds = runtime.bounds.social
     person = people.find(runtime.database, user_id)
-    due = _due(runtime.database, person)
-    for start in range(0, len(due), _BROUGHT_AT_ONCE):
-        some = due[start : start + _BROUGHT_AT_ONCE]
+    due = _due(runtime.database, person, bounds.refill_newest)
+    for start in range(0, len(due), bounds.refill_added_at_once):
+        some = due[start : start + bounds.refill_added_at_once]
         items.deliver(runtime, some, [user_id], person["version"])
-    for stored in _stored(runtime.database, user_id):
+    for stored in _stored(runtime.database, user_id, bounds.refill_checked_at_once):
         take_undue(runtime.database, user_id, stored)
 
 
-def _due(database: Database[Document], person: Document) -> list[Document]:
-    """Return the newest actions that belong to somebody's feed."""
+def _due(database: Database[Document], person: StoredPerson, newest: int) -> list[DeliveredAction]:
+    """Return the newest actions of each kind that belong to somebody's feed."""
     user_id = person["_id"]
     reasons: list[Document] = [{"actor.id": user_id}, {"audience": user_id}]
-    units = {unit: person[unit] for unit in ("team", "department") if person[unit] is not None}
-    reasons += [{"scope": unit, unit: name} for unit, name in units.items()]
+    units = {"team": person["team"], "department": person["department"]}
+    reasons += [{"scope": unit, unit: name} for unit, name in units.items() if name is not None]
     unmuted = {"deleted": False, "actor.id": {"$nin": person["muted"]}}
     found = (
-        actions.collection(database)
+        actions.ACTIONS.of(database)
         .find({"$and": [reason, unmuted]}, items.ACTION_FIELDS)
         .sort(actions.NEWEST_FIRST)
-        .limit(NEWEST)
+        .limit(newest)
         for reason in reasons
     )
     return list({action["_id"]: action for rows in found for action in rows}.values())
 
 
-def _stored(database: Database[Document], user_id: str) -> Iterator[list[str]]:
+def _stored(database: Database[Document], user_id: str, at_once: int) -> Iterator[list[str]]:
     """Yield the ids of the actions in somebody's feed, some at a time."""
     # An item's `_id` is made of the user and the action, with a colon that no user id has.
     after, end = f"{user_id}:", f"{user_id};"
     while True:
         where = {"user_id": user_id, "_id": {"$gt": after, "$lt": end}}
-        rows = items.collection(database).find(where, {"action_id": 1}).sort("_id", ASCENDING)
-        found = list(rows.limit(_LOOKED_AT_ONCE))
+        rows = items.ITEMS.of(database).find(where, {"action_id": 1}).sort("_id", ASCENDING)
+        found = list(rows.limit(at_once))
         if not found:
             return
         yield [item["action_id"] for item in found]
@@ -66,15 +65,15 @@ def _stored(database: Database[Document], user_id: str) -> Iterator[list[str]]:
 
 
 def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[str]) -> None:
-    """Take those of some actions out of a feed that are not for its reader today.
+    """Remove actions from a feed that are not for its reader today.
 
-    What a refill for a later change has found due stays; of somebody erased, nothing does.
+    Items kept by a newer refill are left alone. For an erased user, all are removed.
     """
-    # The person after the items: whoever brought one of these knew no more than is read now.
+    # The person is read after the items: the delivery of any of these knew no more than this.
     person = people.find(database, user_id)
-    rows = actions.collection(database).find({"_id": {"$in": list(action_ids)}, "deleted": False})
+    rows = actions.ACTIONS.of(database).find({"_id": {"$in": list(action_ids)}, "deleted": False})
     due = {row["_id"] for row in rows if _is_due(row, person)}
-    items.collection(database).delete_many(
+    items.ITEMS.of(database).delete_many(
         {
             "_id": {
                 "$in": [items.item_id(user_id, each) for each in action_ids if each not in due]
@@ -85,9 +84,9 @@ def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[
     )
 
 
-def _is_due(action: Document, person: Document) -> bool:
-    """Tell whether an action belongs to somebody's feed, also while it is hidden."""
+def _is_due(action: VisibleAction, person: StoredPerson) -> bool:
+    """Return whether an action belongs to somebody's feed, also while it is hidden."""
     if action["actor"]["id"] in person["muted"]:
         return False
-    # As if there were no blocks, which may end without another word.
+    # As if there were no blocks: nothing is sent when one ends.
     return may_see({**action, "hidden": False}, person["_id"], Org.of(person), frozenset())

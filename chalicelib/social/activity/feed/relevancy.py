@@ -1,8 +1,8 @@
-"""How much an action concerns a reader, as a time: the rules alone, on what was read before.
+"""Relevancy: how much an action concerns a reader, as a time. Pure rules, without a database.
 
-A relevancy is the greatest score of all that happened to an action. It is a datetime, so that
-nothing old has to be lowered for something new to stand above it (the newsfeed of Entexis). Ties
-are those of the time of the event (docs/decisions/0050).
+A relevancy is the greatest score of all events of an action. It is a datetime, so that nothing
+old must be lowered for something new to rank above it (the newsfeed of Entexis). Ties are those
+at the time of the event (docs/decisions/0050).
 """
 
 from collections.abc import Set as AbstractSet
@@ -27,7 +27,7 @@ class Tie(Enum):
 
 @dataclass(frozen=True)
 class Penalties:
-    """How far each tie sets an event back; of later events, those without a tie do not count."""
+    """What each tie subtracts from an event; without a tie, only the conducting counts."""
 
     close: timedelta
     team: timedelta
@@ -48,7 +48,7 @@ class Penalties:
 def score(
     reader: Person, event: Event, by: Person, refs: AbstractSet[str], penalties: Penalties
 ) -> datetime | None:
-    """Return what one event makes of its action for a reader; None where it does not count."""
+    """Return the score of one event for a reader; None if it does not count."""
     match nearest_tie(reader, event, by, refs):
         case Tie.SELF:
             return event.ts
@@ -63,7 +63,7 @@ def score(
 
 
 def nearest_tie(reader: Person, event: Event, by: Person, refs: AbstractSet[str]) -> Tie:
-    """Return the nearest tie of its time between a reader and an event's person, or its refs."""
+    """Return the nearest tie, at its time, of a reader to an event's person or its refs."""
     if reader.id == by.id or reader.id in refs:
         return Tie.SELF
     mine, theirs = reader.at(event.ts), by.at(event.ts)

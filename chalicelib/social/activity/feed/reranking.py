@@ -1,4 +1,4 @@
-"""Ranking an action anew for its subscribers, after each thing that happens to it."""
+"""Re-ranking an action for its subscribers, after each of its events."""
 
 from chalicelib.runtime import Runtime
 from chalicelib.social import outbox
@@ -7,25 +7,22 @@ from chalicelib.social.activity.feed import items, scoring
 from chalicelib.social.messages import Rerank
 from chalicelib.social.paging.id_range import IdRange
 
-SUBSCRIBERS_AT_ONCE = 1_000
-# What a worker does of one message before it notes the rest as another: about a second's work.
-CHUNKS_A_MESSAGE = 20
-
 
 def rank(runtime: Runtime, action_id: str, event_id: str, after: str) -> None:
-    """Raise an action in the feeds of those whom an event concerns, from one id on.
+    """Raise an action in the feeds of readers that an event concerns, from one id on.
 
-    An item that comes while this is under way is scored with the event by whoever brings it.
+    The delivery of an item that comes in the meantime scores the event too.
     """
+    bounds = runtime.bounds.social
     event = events.find(runtime.database, action_id, event_id)
-    action = actions.collection(runtime.database).find_one({"_id": action_id}, scoring.FIELDS)
+    action = actions.ACTIONS.of(runtime.database).find_one({"_id": action_id}, scoring.FIELDS)
     if event is None or action is None:
         return
-    ids = IdRange(after, limit=SUBSCRIBERS_AT_ONCE)
-    for _ in range(CHUNKS_A_MESSAGE):
+    ids = IdRange(after, limit=bounds.rerank_subscribers)
+    for _ in range(bounds.rerank_chunks):
         readers = items.subscribers(runtime.database, action_id, ids)
         items.lift(runtime, scoring.of_event(runtime, action, event, readers))
-        if len(readers) < SUBSCRIBERS_AT_ONCE:
+        if len(readers) < bounds.rerank_subscribers:
             return
         ids = ids._replace(after=readers[-1])
     rest = Rerank(action_id=action_id, event_id=event_id, after=ids.after)

@@ -1,26 +1,36 @@
-"""How near actions are to their readers, from what is stored of both."""
+"""Scoring actions for readers, from what is stored of both."""
 
 from collections.abc import Collection as Some
 from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
-from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import events
 from chalicelib.social.activity.actions.events import Event
+from chalicelib.social.activity.actions.shapes import StoredRef
 from chalicelib.social.activity.feed.relevancy import Penalties, score
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.places import PersonOverTime
+from chalicelib.social.graph.users import By
 
-# What of an action has a part in its relevancy.
+# The projection of an action to what its relevancy depends on.
 FIELDS = {"actor.id": 1, "conducted": 1, "refs.id": 1}
 
 
+class ScoredAction(TypedDict):
+    """An action as `FIELDS` reads it: of its actor and refs only the ids."""
+
+    _id: str
+    actor: By
+    conducted: datetime
+    refs: list[StoredRef]
+
+
 class Standing(NamedTuple):
-    """How near an action is to a reader, and whether by the reader's own doing."""
+    """How near an action is to a reader, and whether the reader's own event made it so."""
 
     relevancy: datetime
     own: bool
@@ -31,7 +41,7 @@ Standings = dict[tuple[str, str], Standing]
 
 
 class Scored(NamedTuple):
-    """How actions stand with readers, and from how many events of each, the conducting aside."""
+    """The standings of actions, and the number of events of each, without the conducting."""
 
     standings: Standings
     event_counts: Mapping[str, int]
@@ -39,15 +49,15 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True)
 class _Ties:
-    """What was read of the people: their places, and the ids that a tie may be made by."""
+    """What was read of the people: their places, and the ids that can make a tie."""
 
     histories: Mapping[str, PersonOverTime]
     named: AbstractSet[str]
     penalties: Penalties
 
 
-def of_actions(runtime: Runtime, actions: Iterable[Document], reader_ids: Some[str]) -> Scored:
-    """Return how each action stands with each reader, from all that happened to it."""
+def of_actions(runtime: Runtime, actions: Iterable[ScoredAction], reader_ids: Some[str]) -> Scored:
+    """Return the standing of each action with each reader, from all its events."""
     by_id = {action["_id"]: action for action in actions}
     happened = {
         action["_id"]: [Event(action["actor"]["id"], action["conducted"], conducting=True)]
@@ -62,15 +72,17 @@ def of_actions(runtime: Runtime, actions: Iterable[Document], reader_ids: Some[s
     return Scored(standings, {action_id: len(each) - 1 for action_id, each in happened.items()})
 
 
-def of_event(runtime: Runtime, action: Document, event: Event, reader_ids: Some[str]) -> Standings:
-    """Return what one event makes of an action, for those readers for whom it counts."""
+def of_event(
+    runtime: Runtime, action: ScoredAction, event: Event, reader_ids: Some[str]
+) -> Standings:
+    """Return the standings that one event gives an action, for readers for whom it counts."""
     ties = _ties(runtime, [action], [[event]], reader_ids)
     return _standings(action, [event], reader_ids, ties)
 
 
 def _ties(
     runtime: Runtime,
-    actions: Iterable[Document],
+    actions: Iterable[ScoredAction],
     happened: Iterable[list[Event]],
     reader_ids: Some[str],
 ) -> _Ties:
@@ -79,14 +91,15 @@ def _ties(
     refs = {ref["id"] for action in actions for ref in action["refs"]}
     times = {event.ts for event in all_events}
     histories = people.histories(runtime.database, persons.union(reader_ids), refs, times)
-    managers = {place["manager"] for each in persons for place in histories[each].places}
-    return _Ties(histories, refs | persons | managers, Penalties.of(runtime.settings))
+    places = [place for each in persons for place in histories[each].places]
+    managers = {place["manager"] for place in places if place["manager"]}
+    return _Ties(histories, refs | persons | (managers - {None}), Penalties.of(runtime.settings))
 
 
 def _standings(
-    action: Document, happened: list[Event], reader_ids: Some[str], ties: _Ties
+    action: ScoredAction, happened: list[Event], reader_ids: Some[str], ties: _Ties
 ) -> Standings:
-    """Score once for all readers who are alike: thousands are, most of them, in one team."""
+    """Score once for all readers who are alike: most of thousands are in one team."""
     refs = {ref["id"] for ref in action["refs"]}
     newest_first = sorted(happened, key=lambda event: event.ts, reverse=True)
     oldest = newest_first[-1].ts
@@ -104,7 +117,7 @@ def _standings(
 
 
 def _kind(reader: PersonOverTime, oldest: datetime) -> Hashable:
-    """Return what the ties of a reader follow from, where no tie is made by the reader's id."""
+    """Return what decides the ties of a reader whose id makes no tie."""
     return tuple(
         (
             max(place["since"], oldest),
@@ -121,10 +134,10 @@ def _kind(reader: PersonOverTime, oldest: datetime) -> Hashable:
 def _best(
     reader: PersonOverTime, newest_first: list[Event], refs: AbstractSet[str], ties: _Ties
 ) -> Standing | None:
-    """Return how an action stands with a reader; None where nothing of it counts."""
+    """Return the standing of an action with a reader; None if no event counts."""
     best: Standing | None = None
     for event in newest_first:
-        # No event makes more of its action than its own time; of equals, one's own counts.
+        # No event scores higher than its own time; of equal scores, the reader's own event counts.
         if best is not None and best.relevancy > event.ts:
             break
         time = score(reader, event, ties.histories[event.by], refs, ties.penalties)

@@ -1,4 +1,4 @@
-"""Where people stand in their organisation, and whom they muted.
+"""People's places in their organisation, and the people they muted.
 
 Public face: `people`, `places`, `routes`.
 """

@@ -7,9 +7,9 @@ from pydantic import (
     Field,
 )
 
-from chalicelib.database import Document
 from chalicelib.http import Input
 from chalicelib.identity import UserId
+from chalicelib.social.activity.org.places import Place
 from chalicelib.social.activity.refs import Name, RefId, distinct
 from chalicelib.texts import at_most
 
@@ -20,9 +20,9 @@ OrgUnit = Annotated[Name, at_most(100)]
 
 
 class OrgSettings(Input):
-    """Where somebody stands in the organisation; what is left out is nothing.
+    """Somebody's place in the organisation; fields that are left out are empty.
 
-    `assigned` has the ids of the refs that are theirs to look after.
+    `assigned` has the ids of the refs that they look after.
     """
 
     team: OrgUnit | None = None
@@ -33,6 +33,11 @@ class OrgSettings(Input):
     )
 
 
-def org_answer(person: Document) -> dict[str, Any]:
+def org_answer(person: Place) -> dict[str, Any]:
     """Return somebody's place in the organisation as the API shows it."""
-    return {name: person[name] for name in OrgSettings.model_fields}
+    return {
+        "team": person["team"],
+        "department": person["department"],
+        "manager": person["manager"],
+        "assigned": person["assigned"],
+    }

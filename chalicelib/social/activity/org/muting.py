@@ -1,4 +1,4 @@
-"""Muting: it subtracts from a feed what somebody does, whatever the scope would bring."""
+"""Muting: leaving somebody's actions out of a reader's feed, whatever their scope."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
 from chalicelib.social import outbox
 from chalicelib.social.activity.org import people
-from chalicelib.social.activity.org.people import MAX_MUTED
+from chalicelib.social.activity.org.people import MAX_MUTED, StoredPerson
 from chalicelib.social.errors import CannotMuteSelf, TooManyMuted
 from chalicelib.social.messages import Refill
 
@@ -16,13 +16,13 @@ from chalicelib.social.messages import Refill
 def mute(runtime: Runtime, reader_id: str, actor_id: str) -> None:
     """Keep somebody's actions from a reader's feed; doing so twice changes nothing.
 
-    What is there is passed over at once, and taken away in the background. Raises
+    Actions in the feed are left out at once, and removed in the background. Raises
     CannotMuteSelf and TooManyMuted.
     """
     if actor_id == reader_id:
         raise CannotMuteSelf
 
-    def wanted(person: Document) -> Document | None:
+    def wanted(person: StoredPerson) -> Document | None:
         if actor_id in person["muted"]:
             return None
         if len(person["muted"]) >= MAX_MUTED:
@@ -33,18 +33,18 @@ def mute(runtime: Runtime, reader_id: str, actor_id: str) -> None:
 
 
 def unmute(runtime: Runtime, reader_id: str, actor_id: str) -> None:
-    """Let somebody's actions into a reader's feed again, those of the meantime as well."""
+    """Let somebody's actions into a reader's feed again, also those done in the meantime."""
 
-    def wanted(person: Document) -> Document | None:
+    def wanted(person: StoredPerson) -> Document | None:
         return {"$pull": {"muted": actor_id}} if actor_id in person["muted"] else None
 
     _change(runtime, reader_id, wanted)
 
 
 def _change(
-    runtime: Runtime, reader_id: str, wanted: Callable[[Document], Document | None]
+    runtime: Runtime, reader_id: str, wanted: Callable[[StoredPerson], Document | None]
 ) -> None:
-    """Change a reader as `wanted` says of what is stored, and have the feed follow."""
+    """Make the update that `wanted` returns for the stored reader, and refill the feed."""
     refill = Refill(user_id=reader_id)
 
     def work(session: ClientSession) -> bool:

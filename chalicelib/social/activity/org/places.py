@@ -1,14 +1,30 @@
 """A person's places in the organisation over time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
+
+
+class Place(TypedDict):
+    """A place in the organisation as it is stored; `assigned` has the ids of refs."""
+
+    team: str | None
+    department: str | None
+    manager: str | None
+    assigned: list[str]
+
+
+class PastPlace(Place):
+    """A place that somebody had from `since`, until before `until`."""
+
+    since: datetime
+    until: datetime
 
 
 @dataclass(frozen=True)
 class Org:
-    """Where somebody stands in the organisation; `assigned` has the ids of refs."""
+    """Somebody's place in the organisation; `assigned` has the ids of refs."""
 
     team: str | None = None
     department: str | None = None
@@ -16,7 +32,7 @@ class Org:
     assigned: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, place: Mapping[str, Any]) -> "Org":
+    def of(cls, place: Place) -> "Org":
         """Return a place that was stored."""
         return cls(
             team=place["team"],
@@ -28,10 +44,10 @@ class Org:
 
 @dataclass(frozen=True)
 class PersonOverTime:
-    """Somebody with the places they had, each from `since` until before `until`."""
+    """Somebody with the places that they had."""
 
     id: str
-    places: Sequence[Mapping[str, Any]] = ()
+    places: Sequence[PastPlace] = ()
 
     def at(self, time: datetime) -> Org:
         """Return the place of that time; before the first there was none."""

@@ -32,7 +32,7 @@ def _add_mutes(route: Route) -> None:
 
 
 def _add_places(route: Route) -> None:
-    """Add people's places, which an admin sets, and everyone may ask of themselves."""
+    """Add people's places: an admin sets and reads them, and everyone reads their own."""
 
     @route("PUT", "/users/{user}/org")
     def put_org(request: Request, user: UserId) -> Response:

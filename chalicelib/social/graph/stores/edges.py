@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
@@ -60,7 +59,8 @@ class EdgeGraph:
     """Holds any number of members and followers."""
 
     def __init__(self, database: Database[Document]) -> None:
-        self._edges: MongoCollection[Document] = database[EDGES.name]
+        self._database = database
+        self._edges = EDGES.of(database)
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
         """Return the owner's circles that somebody is in."""
@@ -102,7 +102,8 @@ class EdgeGraph:
             *([{"$limit": ids.limit}] if ids.limit else []),
             {"$group": {"_id": None, "ids": {"$push": "$_id.owner"}}},
         ]
-        found = next(self._edges.aggregate(stages, hint=dict(_BY_MEMBER)), None)
+        rows = self._database[EDGES.name].aggregate(stages, hint=dict(_BY_MEMBER))
+        found = next(rows, None)
         return list(found["ids"]) if found else []
 
     def member_ids(self, owner_id: str) -> list[str]:
@@ -112,7 +113,8 @@ class EdgeGraph:
             {"$sort": {"_id.member": 1}},
             {"$project": {"_id": "$_id.member"}},
         ]
-        found = self._edges.aggregate(stages, hint=dict(_BY_OWNER), batchSize=_IDS_AT_ONCE)
+        rows = self._database[EDGES.name]
+        found = rows.aggregate(stages, hint=dict(_BY_OWNER), batchSize=_IDS_AT_ONCE)
         return [edge["_id"] for edge in found]
 
     def owners_among(self, member_id: str, owner_ids: Ids[str]) -> list[str]:
@@ -185,7 +187,7 @@ class EdgeGraph:
             self._edges.update_many(where, change, session=session)
 
     def called_otherwise(self, person: GraphPerson, side: End, ids: IdRange) -> list[GraphPerson]:
-        """Return those at the other end of a user's edges that call the user by another name."""
+        """Return the users at the other end of edges that have another name of a user."""
         where = {f"_id.{side}": person.id, f"names.{side}": {"$ne": person.name}}
         return self._people("member" if side == "owner" else "owner", where, ids, None)
 

@@ -6,24 +6,23 @@ are part of one.
 """
 
 from collections.abc import Collection as Ids
-from typing import Any
 
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.social.graph import users
 from chalicelib.social.graph.store import GraphPerson, Pair, Relations
+from chalicelib.social.graph.users import Member
 from chalicelib.social.paging.id_range import IdRange
 
 
 class EmbeddedGraph:
-    """Holds up to a thousand members and followers a user in the user's own document."""
+    """Keeps up to a thousand members and followers a user in the user's own document."""
 
     def __init__(self, database: Database[Document]) -> None:
-        self._users: MongoCollection[Document] = users.collection(database)
+        self._users = users.USERS.of(database)
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
         """Return the owner's circles that somebody is in."""
@@ -57,9 +56,9 @@ class EmbeddedGraph:
     ) -> list[GraphPerson]:
         """Return the members of these circles, or of all, by id."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
-        circles: Document = owner["circles"] if owner else {}
+        circles = owner["circles"] if owner else {}
         named = circles.keys() if circle_ids is None else circles.keys() & set(circle_ids)
-        found: dict[str, Any] = {}
+        found: dict[str, Member] = {}
         for each in named:
             found |= circles[each]["members"]
         return [GraphPerson(each, found[each]["name"]) for each in ids.cut(found)]
@@ -79,7 +78,7 @@ class EmbeddedGraph:
     ) -> list[str]:
         """Return those of a circle's members who are in no other."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
-        circles: Document = owner["circles"] if owner else {}
+        circles = owner["circles"] if owner else {}
         elsewhere = [circles[each]["members"] for each in circles if each != circle_id]
         return sorted(set(members).difference(*elsewhere))
 

@@ -1,5 +1,7 @@
 """An action that is hidden, shown again or deleted is so in every feed."""
 
+from typing import Any
+
 import pytest
 
 from chalicelib.social.activity.feed import items
@@ -46,7 +48,7 @@ def test_a_late_hiding_does_not_undo_a_later_showing(office: Office) -> None:
     action = office.act("ann")
     office.workers.drain()
     office.hide("ann", action)
-    seen_hidden = office.stored(action)
+    seen_hidden: Any = office.stored(action)
     office.hide("ann", action, hidden=False)
     office.workers.drain()
 

@@ -199,7 +199,7 @@ def test_all_of_it_is_asked_in_one_round_trip(watched: Town, meantime: Meantime)
     office = Office(watched.client, watched.workers, watched.runtime, watched.clock)
     office.settle("ann")
     places = [{"_id": each, **people.NEW_PERSON, "team": "hiring"} for each in ["ann", *STRANGERS]]
-    people.collection(office.runtime.database).insert_many(places)
+    office.runtime.database[people.PEOPLE.name].insert_many(places)
     meantime.sent.clear()
 
     office.act("ann", "restricted", audience=STRANGERS, descriptor=by("ann", RATING, "rater"))

@@ -6,18 +6,13 @@ from typing import Any
 import pytest
 
 from chalicelib.database import NotInserted
-from chalicelib.social.delivery import engine, leases
+from chalicelib.social.delivery import leases
 from chalicelib.social.messages import DeliverAction
 from tests.social.activity.support.office import Office
+from tests.social.support.bounds import CHUNKS_OF_TWO
 
 TEAM = ["ann", "bob"]
 DEPARTMENT = [*TEAM, "cy"]
-
-
-@pytest.fixture
-def chunks_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks so small that a few readers make several."""
-    monkeypatch.setattr(engine, "CHUNK_READERS", 2)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +47,7 @@ def test_an_actor_who_has_moved_keeps_the_action(office: Office) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6])
-@pytest.mark.usefixtures("chunks_of_two")
+@CHUNKS_OF_TWO
 def test_audiences_of_any_size_are_cut_without_loss(office: Office, size: int) -> None:
     others = [f"member-{number}" for number in range(size - 1)]
     office.place("max", *others, team="large")
@@ -76,7 +71,7 @@ def test_who_has_muted_the_actor_gets_nothing(office: Office) -> None:
     assert office.readers(action) == ["ann"]
 
 
-@pytest.mark.usefixtures("chunks_of_two")
+@CHUNKS_OF_TWO
 def test_messages_may_come_twice_and_in_any_order(office: Office) -> None:
     runtime, courier = office.with_courier()
     actions = [office.act(who, "department") for who in DEPARTMENT * 3]

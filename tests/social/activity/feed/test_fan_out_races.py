@@ -6,10 +6,10 @@ import pytest
 from pymongo.collection import Collection
 
 from chalicelib.database import Document, insert_missing
-from chalicelib.social import workers
 from chalicelib.social.activity.feed import refill
 from chalicelib.social.messages import DeliverAction
 from chalicelib.social.personal_data import erasure
+from chalicelib.social.workers import handle
 from tests.social.activity.support.office import Interrupt, Office
 
 TEAM = ["ann", "bob"]
@@ -80,7 +80,7 @@ def test_who_ceases_to_be_a_reader_during_a_fan_out_keeps_nothing(
         refill.refill(office.runtime, "bob")
 
     interrupted(cease)
-    workers.handle_activity(office.runtime, DeliverAction(action_id=action))
+    handle(office.runtime, DeliverAction(action_id=action))
 
     assert "ann" in office.readers(action)
     still = change == "move" and scope == "restricted"
@@ -99,7 +99,7 @@ def test_who_moves_away_and_back_during_a_fan_out_keeps_the_action(
         refill.refill(office.runtime, "bob")
 
     interrupted(away_and_back)
-    workers.handle_activity(office.runtime, DeliverAction(action_id=action))
+    handle(office.runtime, DeliverAction(action_id=action))
 
     assert office.readers(action) == TEAM
 
@@ -113,11 +113,11 @@ def test_a_worker_that_lost_its_lease_leaves_nothing_of_what_was_deleted(
         office.delete("ann", action)
         office.deliver_errands()
         office.clock.advance(milliseconds=office.runtime.settings.lease_ms)
-        workers.handle_activity(office.runtime, DeliverAction(action_id=action))
+        handle(office.runtime, DeliverAction(action_id=action))
         assert office.stored(action)["fan_out"]["state"] == "done"
 
     interrupted(delete_and_overtake)
-    workers.handle_activity(office.runtime, DeliverAction(action_id=action))
+    handle(office.runtime, DeliverAction(action_id=action))
 
     assert office.items() == []
 
@@ -129,7 +129,7 @@ def test_a_comment_during_a_fan_out_counts_for_all(office: Office, interrupted: 
         office.clock.advance(hours=5)
         office.comment("cy", action)
         # Ranked at once, before the items are there.
-        workers.handle_activity(office.runtime, office.rank_of(action))
+        handle(office.runtime, office.rank_of(action))
 
     interrupted(comment)
     office.workers.drain()

@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.feed import items
+from chalicelib.social.activity.feed.items import Hidden
 from chalicelib.social.activity.feed.scoring import Standing
 from chalicelib.social.paging.id_range import IdRange
 from tests.social.activity.support.bulk import item
@@ -22,7 +23,7 @@ def feeds(runtime: Runtime) -> Iterator[Runtime]:
     """Three readers of the same actions, and a database that writes down what it does."""
     times = {f"action-{number:03}": START + timedelta(minutes=number) for number in range(ACTIONS)}
     planted = [item(reader, id_, time) for reader in READERS for id_, time in times.items()]
-    items.collection(runtime.database).insert_many(planted)
+    runtime.database[items.ITEMS.name].insert_many(planted)
     runtime.database.command("profile", 2)
     yield runtime
     runtime.database.command("profile", 0)
@@ -40,17 +41,17 @@ def test_ranking_anew(feeds: Runtime) -> None:
 
     items.lift(feeds, {(reader, "action-000"): risen for reader in READERS})
 
-    at_top = items.collection(feeds.database).find({"relevancy": risen.relevancy})
+    at_top = feeds.database[items.ITEMS.name].find({"relevancy": risen.relevancy})
     assert sorted(item["_id"] for item in at_top) == [f"{each}:action-000" for each in READERS]
     assert keys_examined(feeds) <= 2 * len(READERS)
 
 
 def test_hiding(feeds: Runtime) -> None:
-    hidden = {"_id": "action-000", "hidden": True, "hidden_version": 1}
+    hidden: Hidden = {"_id": "action-000", "hidden": True, "hidden_version": 1}
 
     items.show_or_hide(feeds.database, hidden)
 
-    assert items.collection(feeds.database).count_documents({"hidden": True}) == len(READERS)
+    assert feeds.database[items.ITEMS.name].count_documents({"hidden": True}) == len(READERS)
     assert keys_examined(feeds) <= 2 * len(READERS)
 
 

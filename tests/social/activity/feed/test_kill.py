@@ -89,7 +89,7 @@ def kill_in_the_midst(office: Office, working: dict[int, Worker]) -> None:
 
 
 def unfinished(office: Office) -> int:
-    return actions.collection(office.runtime.database).count_documents(
+    return office.runtime.database[actions.ACTIONS.name].count_documents(
         {"fan_out.state": {"$ne": "done"}}
     )
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pymongo import MongoClient
 
+from chalicelib.bounds import BOUNDS
 from chalicelib.database import Document, open_database
 from chalicelib.http import PageQuery
 from chalicelib.social.activity.feed import listings
-from chalicelib.social.paging import pages
 from tests.social.activity.feed.test_queries import Sent
 from tests.social.activity.support import bulk
 from tests.social.activity.support.office import APPLIED, ENGINEER, MARY, Office
@@ -192,7 +192,7 @@ def test_a_short_page_of_many_that_are_not_shown_takes_few_queries(
 
     assert page["actions"] == []
     assert page["next"] is not None
-    assert len(commands) <= 2 + pages.MAX_EXAMINED / pages.MIN_REFILL
+    assert len(commands) <= 2 + BOUNDS.social.page_examined / BOUNDS.social.page_refill
 
 
 @pytest.mark.parametrize(

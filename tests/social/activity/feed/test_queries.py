@@ -52,7 +52,7 @@ def sent() -> Sent:
 def listened(runtime: Runtime, mongodb_uri: str, sent: Sent) -> Iterator[Runtime]:
     """A runtime whose database tells what is asked of it, with Bob in Ann's team."""
     bob = {"_id": "bob", **people.NEW_PERSON, "team": "hiring"}
-    people.collection(runtime.database).insert_one(bob)
+    runtime.database[people.PEOPLE.name].insert_one(bob)
     with MongoClient[Document](mongodb_uri, event_listeners=[sent]) as client:
         database = open_database(client, runtime.settings.database)
         database.command("ping")

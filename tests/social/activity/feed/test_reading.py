@@ -5,10 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from pymongo.collection import Collection
 from pymongo.database import Database
 
-from chalicelib.database import Document
+from chalicelib.database import Collection, Document
 from chalicelib.http import payloads
 from chalicelib.social.activity.feed import items
 from chalicelib.social.activity.feed import reading as feeds
@@ -132,15 +131,15 @@ def test_what_is_rising_while_the_first_page_is_read_is_counted(
     """Its item says since when it stands at the top, and does not stand there yet."""
     planted = plant(office.runtime, "bob", 6, START - timedelta(days=1))
     pages: list[Any] = []
-    collection = items.collection
+    of = Collection.of
 
-    def read_before_the_write(database: Database[Document]) -> Collection[Document]:
-        monkeypatch.setattr(items, "collection", collection)
+    def read_before_the_write(rows: Collection[Any], database: Database[Document]) -> Any:
+        monkeypatch.setattr(Collection, "of", of)
         office.clock.advance(milliseconds=20)
         pages.append(page(office.client, "bob", 2))
-        return collection(database)
+        return of(rows, database)
 
-    monkeypatch.setattr(items, "collection", read_before_the_write)
+    monkeypatch.setattr(Collection, "of", read_before_the_write)
     risen = Standing(START - timedelta(minutes=10), own=False)
     items.lift(office.runtime, {("bob", planted[4]): risen})
     rest = page(office.client, "bob", 200, pages[0]["next"])

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.database import Document
 from chalicelib.social.activity.feed import refill
 from chalicelib.social.activity.org import people
+from chalicelib.social.activity.org.people import StoredPerson
 from chalicelib.social.personal_data import erasure
 from tests.social.activity.support.office import Interrupt, Office
 
@@ -127,8 +127,8 @@ def test_a_refill_whose_message_is_lost_is_found_by_the_sweep(office: Office) ->
     assert "dan" in office.readers(action)
 
 
-def test_of_long_ago_only_the_newest_come(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refill, "NEWEST", 2)
+@pytest.mark.bounds(social={"refill_newest": 2})
+def test_of_long_ago_only_the_newest_come(office: Office) -> None:
     for _ in range(2):
         office.act("ann")
     office.clock.advance(minutes=1)
@@ -142,11 +142,8 @@ def test_of_long_ago_only_the_newest_come(office: Office, monkeypatch: pytest.Mo
     assert sorted(office.feed("dan")) == sorted([*newest, of_department])
 
 
-def test_many_actions_are_brought_and_looked_at_some_at_a_time(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(refill, "_BROUGHT_AT_ONCE", 2)
-    monkeypatch.setattr(refill, "_LOOKED_AT_ONCE", 3)
+@pytest.mark.bounds(social={"refill_added_at_once": 2, "refill_checked_at_once": 3})
+def test_many_actions_are_brought_and_looked_at_some_at_a_time(office: Office) -> None:
     actions = [office.act("ann") for _ in range(7)]
     for number in range(4):
         office.place(f"dan{number}", team="hiring")
@@ -169,7 +166,7 @@ def test_a_late_refill_takes_nothing_that_a_later_one_has_found_due(
     office.place("bob", team="web")
     find, seen = people.find, []
 
-    def find_then_come_back(*args: Any) -> Document:
+    def find_then_come_back(*args: Any) -> StoredPerson:
         """Have Bob come back right after he was seen elsewhere, to judge his items by."""
         person = find(*args)
         seen.append(person["team"])

@@ -18,8 +18,12 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 PENALTIES = Penalties.of(Settings())
 
 
+def place(since: datetime, until: datetime, **org: Any) -> Any:
+    return {"since": since, "until": until, **NOWHERE, **org}
+
+
 def person(name: str, since: datetime = NOON - DAY, **org: Any) -> PersonOverTime:
-    return PersonOverTime(name, [{"since": since, "until": OPEN, **NOWHERE, **org}])
+    return PersonOverTime(name, [place(since, OPEN, **org)])
 
 
 def tie(reader: PersonOverTime, by: PersonOverTime, *refs: str) -> Tie:
@@ -152,8 +156,8 @@ def test_events_of_one_time_count_by_the_nearest_tie() -> None:
 
 
 def test_ties_are_those_of_the_time_of_the_event() -> None:
-    old = {"since": NOON - DAY, "until": NOON, **NOWHERE, "team": "red"}
-    new = {"since": NOON, "until": OPEN, **NOWHERE, "team": "blue"}
+    old = place(NOON - DAY, NOON, team="red")
+    new = place(NOON, OPEN, team="blue")
     mover, red = PersonOverTime("ann", [old, new]), person("bob", team="red")
     just_before = NOON - timedelta(milliseconds=1)
     assert nearest_tie(mover, Event("bob", just_before), red, frozenset()) is Tie.TEAM

@@ -10,11 +10,12 @@ import pytest
 
 from chalicelib.database import Document
 from chalicelib.identity import Principal
-from chalicelib.social import workers
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions.models import new_action_model
+from chalicelib.social.activity.actions.shapes import ReadAction
 from chalicelib.social.activity.feed import items, reranking
 from chalicelib.social.messages import Rerank
+from chalicelib.social.workers import handle
 from tests.social.activity.support.office import APPLIED, MARY, Office
 
 EVERYBODY = ["dora", "ali", "rex", "otto"]
@@ -178,10 +179,10 @@ class Died(Exception):
     """A worker's process is gone."""
 
 
+@pytest.mark.bounds(social={"rerank_subscribers": 1})
 def test_a_ranking_that_is_cut_short_is_done_again(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reranking, "SUBSCRIBERS_AT_ONCE", 1)
     action, ranks = three_events(office)
     lifted: list[Any] = []
     lift = items.lift
@@ -196,7 +197,7 @@ def test_a_ranking_that_is_cut_short_is_done_again(
         patch.setattr(items, "lift", die_at_the_second)
         for rank in ranks:
             with pytest.raises(Died):
-                workers.handle_activity(office.runtime, rank)
+                handle(office.runtime, rank)
     office.sweep_expired()
 
     came = {reader: office.relevancy(reader, action) for reader in ("ann", "bob", "cy")}
@@ -205,11 +206,8 @@ def test_a_ranking_that_is_cut_short_is_done_again(
     assert came["cy"] == start - timedelta(minutes=14)
 
 
-def test_a_large_audience_is_ranked_by_several_messages(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reranking, "SUBSCRIBERS_AT_ONCE", 2)
-    monkeypatch.setattr(reranking, "CHUNKS_A_MESSAGE", 2)
+@pytest.mark.bounds(social={"rerank_subscribers": 2, "rerank_chunks": 2})
+def test_a_large_audience_is_ranked_by_several_messages(office: Office) -> None:
     members = [f"member-{number:02}" for number in range(11)]
     office.place(*members, team="large")
     office.workers.drain()
@@ -219,7 +217,7 @@ def test_a_large_audience_is_ranked_by_several_messages(
     office.comment("member-01", action)
     runtime, courier = office.with_courier()
 
-    workers.handle_activity(runtime, office.rank_of(action))
+    handle(runtime, office.rank_of(action))
 
     (rest,) = courier.take()
     assert rest.after == "member-03"
@@ -256,7 +254,7 @@ def test_what_is_said_to_an_action_that_has_just_been_deleted_is_refused(
     action = office.act("ann")
     find_visible = actions.find_visible
 
-    def find_before_it_is_deleted(*args: Any) -> Document:
+    def find_before_it_is_deleted(*args: Any) -> ReadAction:
         found = find_visible(*args)
         monkeypatch.setattr(actions, "find_visible", find_visible)
         office.delete("ann", action)

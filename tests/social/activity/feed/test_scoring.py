@@ -10,7 +10,9 @@ import pytest
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
+from chalicelib.social.activity.actions.actions import ACTIONS
 from chalicelib.social.activity.actions.events import Event
+from chalicelib.social.activity.actions.shapes import StoredAction
 from chalicelib.social.activity.feed import items, scoring
 from chalicelib.social.activity.feed.relevancy import Penalties, score
 from chalicelib.social.activity.feed.scoring import Standing
@@ -41,8 +43,8 @@ def act(runtime: Runtime, action_id: str, conducted: datetime, **given: Any) -> 
     runtime.database["feed.action"].insert_one(action(runtime, action_id, conducted, **given))
 
 
-def stored(runtime: Runtime) -> list[Document]:
-    return list(runtime.database["feed.action"].find({}, items.ACTION_FIELDS))
+def stored(runtime: Runtime) -> list[StoredAction]:
+    return list(ACTIONS.of(runtime.database).find({}, items.ACTION_FIELDS))
 
 
 @pytest.fixture
@@ -116,7 +118,7 @@ def some_places(
 
 def by_the_rules(runtime: Runtime, names: list[str]) -> dict[tuple[str, str], Standing]:
     """Score each event for each reader, with all places that anybody had."""
-    rows = list(runtime.database["feed.org"].find())
+    rows = list(people.PLACES.of(runtime.database).find())
     everybody = {
         name: PersonOverTime(name, [each for each in rows if each["user_id"] == name])
         for name in names

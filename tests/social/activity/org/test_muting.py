@@ -90,7 +90,7 @@ def test_nobody_mutes_themselves(client: Client) -> None:
 def test_mutes_have_a_bound(client: Client, runtime: Runtime, workers: Workers) -> None:
     full = [f"u{number}" for number in range(people.MAX_MUTED)]
     person = {"_id": "bob", **people.NEW_PERSON, "muted": full}
-    people.collection(runtime.database).insert_one(person)
+    runtime.database[people.PEOPLE.name].insert_one(person)
     reply = client.as_("bob").put("/users/me/muted/one-more")
     assert (reply.status, reply.code) == (409, "too_many_muted")
     mute(client, "bob", "u7")

@@ -6,7 +6,7 @@ from typing import Any
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions.actions import UNTOUCHED
-from chalicelib.social.delivery import leases
+from chalicelib.social.delivery import state
 from tests.social.activity.support.office import APPLIED
 
 ANN = {"id": "ann", "name": "Ann"}
@@ -59,6 +59,6 @@ def action(runtime: Runtime, action_id: str, conducted: datetime, **given: Any) 
         "tags": APPLIED["tags"],
         "mentions": ["ann", "engineer", "mary"],
         **UNTOUCHED,
-        "fan_out": {**leases.new(runtime), "state": "done"},
+        "fan_out": {**state.new(runtime), "state": "done"},
         **given,
     }

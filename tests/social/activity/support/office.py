@@ -8,10 +8,11 @@ from typing import Any
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.social import schedules, workers
+from chalicelib.social import schedules
 from chalicelib.social.activity.org import muting, people
 from chalicelib.social.activity.org.models import OrgSettings
 from chalicelib.social.messages import JOB, Rerank
+from chalicelib.social.workers import handle
 from tests.social.support.drivers import Courier, settle
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
@@ -108,7 +109,7 @@ class Office:
         """Have all done that is owed in the background, but refills, which may be under way."""
         others = {"errand.type": {"$ne": "refill"}}
         for noted in self.runtime.database["social.errand"].find(others):
-            workers.handle_job(self.runtime, JOB.validate_python(noted["errand"]))
+            handle(self.runtime, JOB.validate_python(noted["errand"]))
 
     def sweep_expired(self) -> None:
         """Let every lease run out and what the sweep sends be worked on."""
