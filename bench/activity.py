@@ -1,4 +1,4 @@
-"""What the activity feed costs: its pages at any size, and ranking an action anew for its readers.
+"""What the activity feed costs: its pages at any size, and re-ranking an action for its readers.
 
 The floor of a page is the source's two queries, sent by the driver with nothing around them; that
 of a ranking is one `update_many` that raises as many items.
@@ -137,7 +137,7 @@ def _doors(stage: Stage) -> Iterator[list[Case]]:
 
 
 def seed_feed(runtime: Runtime, size: int) -> list[tuple[datetime, str]]:
-    """Give the reader so many actions of a colleague, a minute apart; return their places."""
+    """Give the reader this many actions of a colleague, a minute apart; return their places."""
     people.put(runtime, READER, PLACE)
     start = runtime.now() - timedelta(minutes=size)
     times = [start + timedelta(minutes=number) for number in range(size)]
@@ -149,7 +149,7 @@ def seed_feed(runtime: Runtime, size: int) -> list[tuple[datetime, str]]:
 
 
 def seed_subscribers(runtime: Runtime, size: int, name: str) -> str:
-    """Give so many colleagues an action; return its id."""
+    """Give this many colleagues an action; return its id."""
     now = runtime.now()
     colleagues = [f"u{number:06}" for number in range(size)]
     if people.find(runtime.database, colleagues[0])["version"] == 0:

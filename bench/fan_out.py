@@ -1,4 +1,4 @@
-"""What bringing a post to its readers costs, from its first message to its end.
+"""What delivering a post to its readers costs, from its first message to its end.
 
 The floor is the driver's `insert_many(ordered=False)` of the same items, in one call.
 """

@@ -18,7 +18,7 @@ _CIRCLE = "read"
 
 
 def seed_followers(runtime: Runtime, size: int, store: StoreName = "edges") -> list[str]:
-    """Give the author so many followers, in one store or the other; return their ids."""
+    """Give the author this many followers, in one store or the other; return their ids."""
     pattern = _user(runtime, AUTHOR)
     names = [f"u{number:06}" for number in range(size)]
     people = runtime.database[users.USERS.name]
@@ -37,7 +37,7 @@ def seed_followers(runtime: Runtime, size: int, store: StoreName = "edges") -> l
 
 
 def seed_followed(runtime: Runtime, authors: int, posts_each: int) -> None:
-    """Give the reader a circle of so many authors with so many posts each, all delivered."""
+    """Give the reader a circle of `authors` with `posts_each` posts, all delivered."""
     _user(runtime, READER)
     names = [f"a{number:03}" for number in range(authors)]
     for name in names:

@@ -53,7 +53,7 @@ def groups(stage: Stage) -> Iterator[list[Case]]:
 
 
 def _published(stage: Stage) -> Iterator[Case]:
-    """Give the publishing of a post by an author of so many followers, before any fan-out."""
+    """Give the publishing of a post by an author with this many followers, before any fan-out."""
     for size in stage.sizes(100, 1_000, 10_000):
         here = with_news(stage, f"publish-{size}", "references")
         seed_followers(here, size)
@@ -69,7 +69,7 @@ def _published(stage: Stage) -> Iterator[Case]:
 
 
 def _pages(stage: Stage) -> Iterator[Case]:
-    """Give the first page of news of a reader who follows so many authors."""
+    """Give the first page of news of a reader who follows this many authors."""
     for size, design in itertools.product(stage.sizes(10, 100, 500), get_args(NewsDesign)):
         here = with_news(stage, f"page-{design}-{size}", design)
         seed_followed(here, authors=size, posts_each=POSTS_EACH)
@@ -106,7 +106,7 @@ def _first_page(calls: Caller) -> Work:
 
 
 def _spreads(stage: Stage) -> Iterator[Case]:
-    """Give a comment's way to the copies of a post that so many have."""
+    """Give the propagation of a comment to this many copies of a post."""
     for size, design in itertools.product(stage.sizes(10, 100, 1_000), PUSHED):
         here = with_news(stage, f"spread-{design}-{size}", design)
         post = seed_post(here)
@@ -146,7 +146,7 @@ def _unbounded(runtime: Runtime) -> Runtime:
 
 
 def _circlings(stage: Stage) -> Iterator[Case]:
-    """Give what putting somebody into a circle costs who has so many followers already.
+    """Give the cost of circling a user who has this many followers already.
 
     The embedded store is measured beyond the size at which Plaza leaves it, to show why.
     """

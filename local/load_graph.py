@@ -47,7 +47,7 @@ def read_circles(folder: Path) -> Iterator[Tie]:
     for file in sorted(folder.glob("*.circles")):
         for line in file.read_text().splitlines():
             circle, *members = line.split()
-            # A name may stand in a circle twice; nobody stands in a circle of their own.
+            # A name may be in a circle twice; nobody is in a circle of their own.
             for member in sorted(set(members) - {file.stem}):
                 yield Tie(file.stem, circle, member)
 

@@ -44,7 +44,7 @@ class CannotCircleSelf(Problem):
 
 
 class TooManyCircles(Problem):
-    """The user has as many circles as one can have."""
+    """The user has the largest number of circles that is allowed."""
 
     status = 409
     code = "too_many_circles"
@@ -68,7 +68,7 @@ class CannotBlockSelf(Problem):
 
 
 class TooManyBlocked(Problem):
-    """The user has blocked, or is blocked by, as many as a document holds."""
+    """The user has blocked, or is blocked by, the largest number that a document holds."""
 
     status = 409
     code = "too_many_blocked"
@@ -76,7 +76,7 @@ class TooManyBlocked(Problem):
 
 
 class NotFailed(Problem):
-    """The fan-out was not given up, so there is nothing to try again."""
+    """The fan-out has not failed, so there is nothing to retry."""
 
     status = 409
     code = "not_failed"
@@ -92,7 +92,7 @@ class UnknownAction(Problem):
 
 
 class NoOrgUnit(Problem):
-    """The actor has no team, or department, that an action of this scope would be for."""
+    """The actor has no team, or department, for an action of this scope."""
 
     status = 409
     code = "no_org_unit"
@@ -116,7 +116,7 @@ class CannotMuteSelf(Problem):
 
 
 class TooManyMuted(Problem):
-    """The user has muted as many as a document holds."""
+    """The user has muted the largest number that a document holds."""
 
     status = 409
     code = "too_many_muted"
@@ -124,7 +124,7 @@ class TooManyMuted(Problem):
 
 
 class SpeaksForOthers(Problem):
-    """The descriptor names a user other than the caller, who is no application."""
+    """The descriptor names another user, and the caller is no application."""
 
     status = 403
     code = "speaks_for_others"

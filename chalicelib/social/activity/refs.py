@@ -21,7 +21,7 @@ Name = Line
 
 
 def distinct(values: list[str]) -> list[str]:
-    """Return a list as it is; raises ValueError where a value stands in it twice."""
+    """Return a list as it is; raises ValueError for duplicate values."""
     if len(set(values)) < len(values):
         raise ValueError("duplicate values are not allowed")
     return values

@@ -54,7 +54,7 @@ def unblock(database: Database[Document], owner_id: str, other_id: str) -> None:
 
 
 def among(database: Database[Document], owner_id: str, others: set[str]) -> frozenset[str]:
-    """Return those of the others whom a user has blocked."""
+    """Return the others that a user has blocked."""
     fields = {"blocked": {"$setIntersection": ["$blocked", list(others)]}}
     owner = USERS.of(database).find_one({"_id": owner_id}, fields)
     return frozenset(owner["blocked"] if owner else ())

@@ -1,4 +1,4 @@
-"""Who follows whom: everyone in a user's circles is followed by that user.
+"""Following: a user follows everyone in their circles.
 
 Each user has a store (`graph_store`), which keeps the user's members and followers.
 """

@@ -73,7 +73,7 @@ class GraphStore(Protocol):
     def only_in(
         self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
-        """Return those of a circle's members who are in no other; asked of the owner's store."""
+        """Return the members of a circle who are in no other; asked of the owner's store."""
         ...
 
     def drop_circle(

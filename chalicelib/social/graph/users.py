@@ -20,7 +20,7 @@ from chalicelib.social.graph.store import StoreName
 from chalicelib.social.messages import Rename
 
 BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
-# A bound for the document alone: hardly anybody is blocked by so many.
+# A bound of the document: hardly anybody is blocked by more.
 MAX_BLOCKED_BY = 100_000
 
 
@@ -92,7 +92,7 @@ USERS = Collection(
             [("graph_store", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"graph_store": "edges"},
         ),
-        # These two find somebody who is to be erased.
+        # These two find a user who is to be erased.
         IndexModel([("blocked", ASCENDING)]),
         IndexModel([("blocked_by", ASCENDING)]),
     ),

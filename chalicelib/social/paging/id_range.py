@@ -1,4 +1,4 @@
-"""A range of ids: after one, up to another, at most so many."""
+"""A range of ids, with a limit."""
 
 from collections.abc import Collection as Ids
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from chalicelib.database import Document
 
 
 class IdRange(NamedTuple):
-    """The ids after one, up to another, at most so many."""
+    """The ids greater than `after` and up to `until`, at most `limit` of them."""
 
     after: str = ""
     until: str | None = None
@@ -19,7 +19,7 @@ class IdRange(NamedTuple):
         return {"$gt": self.after} | ({} if self.until is None else {"$lte": self.until})
 
     def cut(self, ids: Ids[str]) -> list[str]:
-        """Return those of the ids that are in the range, in order."""
+        """Return the ids that are in the range, in order."""
         until = self.until
         return sorted(i for i in ids if i > self.after and (until is None or i <= until))[
             : self.limit

@@ -1,4 +1,4 @@
-"""What follows a person everywhere: a new name, an erasure.
+"""Renaming and erasing a person in all data.
 
 Public face: `erasure`, `renaming`, `routes`.
 """

@@ -1,4 +1,4 @@
-"""Erasing a user: everything that is theirs or names them, ending in a count of nothing."""
+"""Erasing a user: deleting everything that is theirs or names them."""
 
 from datetime import datetime
 from typing import Any
@@ -26,7 +26,7 @@ from chalicelib.social.timelines import propagation
 
 
 def ask(runtime: Runtime, caller: Principal) -> int:
-    """Note that the caller is to be erased and have it begun; return how much is left of them."""
+    """Begin the erasure of the caller; return how many documents of theirs are left."""
     erase_ = Erase(user_id=caller.id)
     outbox.note(runtime, erase_)
     runtime.queues.send(erase_)
@@ -34,11 +34,11 @@ def ask(runtime: Runtime, caller: Principal) -> int:
 
 
 def erase(runtime: Runtime, user_id: str) -> None:
-    """Erase a user; every step may be repeated, so that a crash is mended by doing it again.
+    """Erase a user; every step may be repeated, so that repeating it repairs a crash.
 
-    It is done again as well where others have written something of the user's meanwhile, and
-    goes on in another message after a step of comments. What requests that began before the end
-    write after it is erased when none of them can be at work any more.
+    It is also repeated if others have written something of the user's in the meantime, and
+    continues in another message after a step of comments. What is written after the end, by
+    requests that began before it, is erased when none of them can still be running.
     """
     if _exists(runtime, user_id):
         _leave_graph(runtime, user_id)
@@ -66,7 +66,7 @@ def erase(runtime: Runtime, user_id: str) -> None:
 def erase_late(runtime: Runtime, user_id: str, until: datetime) -> None:
     """Erase what a user wrote up to a time; what they have written since is a new beginning.
 
-    Raises Unavailable if something is left: the errand stays, and is done again.
+    Raises Unavailable if something is left: the job stays, and is run again.
     """
     _erase_posts(runtime, user_id, until)
     _erase_comments(runtime, user_id, until)
@@ -112,7 +112,7 @@ def _exists(runtime: Runtime, user_id: str) -> bool:
 
 
 def _delete_user(runtime: Runtime, user_id: str) -> None:
-    """Delete the user's document, when nobody has circled or blocked the user any more."""
+    """Delete the user's document, once nobody circles or blocks the user."""
     alone: Document = {"circles": {}, "followers": {}, "blocked": [], "blocked_by": []}
     while _exists(runtime, user_id):
         _leave_graph(runtime, user_id)
@@ -141,11 +141,11 @@ def _erase_posts(runtime: Runtime, user_id: str, until: datetime | None = None) 
         posts.bury(runtime, post["_id"])
         propagation.remove(runtime, post["_id"])
         rows.delete_one({"_id": post["_id"]})
-        # A delivery that was under way looks whether the post is still there.
+        # A delivery that is under way checks whether the post is still there.
     for post in rows.find({"wall": user_id, **_up_to(until)}, {"by.id": 1}):
         own = posts.marked(runtime, {"$set": {"wall": post["by"]["id"]}})
         rows.update_one({"_id": post["_id"]}, own)
-        # At once, so that nothing is left when this ends; should it be cut short, a sweep does it.
+        # At once, so that nothing is left when this ends; if it is cut short, a sweep does it.
         propagation.propagate(runtime, post["_id"])
 
 
@@ -165,7 +165,7 @@ def _up_to(until: datetime | None) -> dict[str, Any]:
 
 
 def _forget(runtime: Runtime, post_id: str, comment_id: str) -> None:
-    """Delete a comment wherever it stands and count one less, both or neither."""
+    """Delete a comment, on the post or moved off it, and count one less, both or neither."""
     older, rows = OLDER_COMMENTS.of(runtime.database), posts.POSTS.of(runtime.database)
     gone = {"$pull": {"comments": {"id": comment_id}}, "$inc": {"comment_count": -1}}
 

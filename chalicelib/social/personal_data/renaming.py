@@ -1,8 +1,7 @@
-"""Bringing a user's new name to every copy: in the graph, on posts, on comments of any kind.
+"""Propagating a user's new name to every copy: in the graph, on posts, on comments of any kind.
 
-A worker that has been overtaken by another change of the name stops; what it, or a request
-that had read the former name, still writes afterwards is found by the second pass that
-`errands.run` gives every renaming.
+A worker stops if the name is changed again. What it, or a request that had read the old name,
+still writes afterwards is found by the second pass that `outbox.run` gives every renaming.
 """
 
 from collections.abc import Callable
@@ -52,9 +51,9 @@ def rename(runtime: Runtime, user_id: str) -> None:
 def _in_graph(database: Database[Document], person: GraphPerson) -> None:
     """Rename a person in the documents of those who circle them, and of their members.
 
-    The embedded store is asked before the edges, as a promotion moves ties from there to here.
-    Of edges there may be a million: those that bear the name are passed over, so that a worker
-    that runs out of time has not worked for nothing.
+    The embedded store is read before the edges, as a promotion moves ties from one to the other.
+    There may be a million edges: those that have the name already are passed over, so that a
+    worker that runs out of time has not worked for nothing.
     """
     embedded, edges = EmbeddedGraph(database), EdgeGraph(database)
     listings: tuple[tuple[End, Listing], ...] = (
@@ -73,7 +72,7 @@ def _on_ties(
 ) -> None:
     """Rename a person at one end of the ties to others, in both stores or in none.
 
-    Or an edge would bear the name that the user's document beside it lacks.
+    Otherwise an edge would have the name that the user's document lacks.
     """
     owners, members = ([], others) if side == "owner" else (others, [])
 
@@ -91,7 +90,7 @@ def _on_posts(
     change: Document,
     filters: list[Document],
 ) -> None:
-    """Change posts, a thousand at a time, and have each brought to its copies."""
+    """Change posts, some at a time, and have each propagated to its copies."""
     rows, most = posts.POSTS.of(runtime.database), runtime.bounds.social.posts_renamed_at_once
     while found := [post["_id"] for post in rows.find(where, {"_id": 1}).limit(most)]:
         if not _is_called(runtime.database, person):
@@ -102,6 +101,6 @@ def _on_posts(
 
 
 def _is_called(database: Database[Document], person: GraphPerson) -> bool:
-    """Tell whether the name is still the person's; or two workers would undo each other's work."""
+    """Return whether the name is still current, or two workers would undo each other's work."""
     now = {"_id": person.id, "name": person.name}
     return users.USERS.of(database).find_one(now, {"_id": 1}) is not None

@@ -1,4 +1,4 @@
-"""The routes by which people have themselves erased."""
+"""The routes of a person's own erasure."""
 
 from http import HTTPStatus
 

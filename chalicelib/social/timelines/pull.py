@@ -33,7 +33,7 @@ class PulledNews:
         self._own = own
 
     def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
-        """Return the posts of those whom a user follows, newest first."""
+        """Return the posts of the users that a user follows, newest first."""
         authors = following.following(self._database, user_id, self._own)
         return _by_authors(self._database, authors, {}, after, count)
 

@@ -10,8 +10,8 @@ An application registers its types before the first request, in a module that `a
 
 A field `x_name` beside a field `x_id` is the name of what `x_id` names, and is changed when
 that is renamed. A user's `x_id` is a `UserId`, that of anything else a `RefId`: so a position may
-have the id of a user (docs/decisions/0054). Who bears no role `application` may name nobody but
-themselves in a `UserId`, and what stands in its `x_name` is the user's own name, whatever was sent
+have the id of a user (docs/decisions/0054). Callers without the role `application` may name only
+themselves in a `UserId`, and its `x_name` is stored as the user's own name, whatever was sent
 (docs/decisions/0090). `recruiting` is the sample.
 """
 

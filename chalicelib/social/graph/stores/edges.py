@@ -68,7 +68,7 @@ class EdgeGraph:
         return frozenset(edge["circles"] if edge else ())
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
-        """Write the edge of a pair of which one is kept here."""
+        """Write the edge of a pair, if one of the two is kept here."""
         if not (owner or member):
             return
         where = edge_id(pair.owner.id, pair.member.id)
@@ -107,7 +107,7 @@ class EdgeGraph:
         return list(found["ids"]) if found else []
 
     def member_ids(self, owner_id: str) -> list[str]:
-        """Return the ids of all whom a user has in circles, in order, from the index alone."""
+        """Return the ids of all members of a user's circles, in order, from the index alone."""
         stages: list[Document] = [
             {"$match": {"_id.owner": owner_id}},
             {"$sort": {"_id.member": 1}},
@@ -118,7 +118,7 @@ class EdgeGraph:
         return [edge["_id"] for edge in found]
 
     def owners_among(self, member_id: str, owner_ids: Ids[str]) -> list[str]:
-        """Return those of the owners who have a user in their circles."""
+        """Return the owners among these who have a user in their circles."""
         pairs = {"_id.owner": {"$in": list(owner_ids)}, "_id.member": member_id}
         found = self._edges.find(pairs, {"_id": 1}).hint(_BY_OWNER)
         return [edge["_id"]["owner"] for edge in found]
@@ -145,7 +145,7 @@ class EdgeGraph:
     def only_in(
         self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
-        """Return those of a circle's members who are in no other."""
+        """Return the members of a circle who are in no other."""
         where = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
         found = self._edges.find({**where, "circles": [circle_id]}, {}, session=session)
         return [edge["_id"]["member"] for edge in found.hint(_BY_OWNER)]

@@ -76,7 +76,7 @@ class EmbeddedGraph:
     def only_in(
         self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
-        """Return those of a circle's members who are in no other."""
+        """Return the members of a circle who are in no other."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
         circles = owner["circles"] if owner else {}
         elsewhere = [circles[each]["members"] for each in circles if each != circle_id]
