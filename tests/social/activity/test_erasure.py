@@ -117,7 +117,7 @@ def test_no_ranking_of_an_erased_reaction_is_owed(office: Office) -> None:
     assert [errand["errand"]["event_id"] for errand in owed] == [f"{action}:ann"]
 
 
-def test_what_an_erased_user_brought_up_stays_where_it_is(office: Office) -> None:
+def test_an_action_that_an_erased_user_raised_keeps_its_rank(office: Office) -> None:
     action = office.act("ann")
     office.clock.advance(hours=1)
     office.comment("bob", action)

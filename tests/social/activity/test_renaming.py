@@ -91,7 +91,7 @@ def test_the_last_of_several_names_stays_whatever_the_order(office: Office) -> N
     action = office.act("ann")
     for name in ("First", "Second", "Third"):
         rename_ref(office, "mary", name)
-    office.deliver_errands()
+    office.deliver_jobs()
     office.workers.drain()
     assert shown(office, action)["refs"][0]["name"] == "Third"
 

@@ -1,4 +1,4 @@
-"""What CloudWatch counts of a fan-out: how many readers it reached, and that it was given up."""
+"""What CloudWatch counts of a fan-out: how many readers it reached, and that it failed."""
 
 import logging
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def test_every_chunk_says_how_many_readers_it_reached(
         for number in (2, 5)
     ],
 )
-def test_readers_whom_two_workers_reached_are_counted_once(
+def test_readers_that_two_workers_reached_are_counted_once(
     town: Town,
     readers: list[str],
     recorder: Recorder,
@@ -77,7 +77,7 @@ def test_readers_whom_two_workers_reached_are_counted_once(
 
     def overtaken(*args: Any) -> None:
         monkeypatch.setattr(NewsItems, "add", add)
-        town.let_lease_run_out()
+        town.let_lease_expire()
         handle(runtime, message)
         add(*args)
 
@@ -87,7 +87,7 @@ def test_readers_whom_two_workers_reached_are_counted_once(
     assert recorder.counted(DELIVERIES) == [chunk_readers]
 
 
-def test_a_fan_out_that_is_given_up_is_counted_once(
+def test_a_failed_fan_out_is_counted_once(
     town: Town, readers: list[str], recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any) -> None:

@@ -34,7 +34,7 @@ def deaf(monkeypatch: pytest.MonkeyPatch, town: Town) -> pytest.MonkeyPatch:
     [{"type": "of-a-later-release"}, {"type": "rename", "version": 99, "user_id": "ann"}],
     ids=["type", "version"],
 )
-def test_an_errand_of_a_newer_release_does_not_keep_the_others(
+def test_a_job_of_a_newer_release_does_not_delay_the_others(
     town: Town, deaf: pytest.MonkeyPatch, unknown: dict[str, Any]
 ) -> None:
     outbox.note(town.runtime, Rename(user_id="the first that is due"))
@@ -44,7 +44,7 @@ def test_an_errand_of_a_newer_release_does_not_keep_the_others(
     follow(town.client, "bob", "ann")
     deaf.undo()
 
-    town.let_lease_run_out()
+    town.let_lease_expire()
     outbox.sweep(town.runtime)
     town.workers.drain()
 
@@ -54,7 +54,7 @@ def test_an_errand_of_a_newer_release_does_not_keep_the_others(
 
 
 @pytest.mark.bounds(social={"swept_at_once": 1})
-def test_a_post_that_cannot_be_spread_does_not_keep_the_others(
+def test_a_post_that_cannot_be_propagated_does_not_delay_the_others(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck, other = town.publish(), town.publish()
@@ -73,7 +73,7 @@ def test_a_post_that_cannot_be_spread_does_not_keep_the_others(
 
     monkeypatch.setattr(propagation, "propagate", spread_unless_stuck)
 
-    town.let_lease_run_out()
+    town.let_lease_expire()
     for _ in range(2):
         propagation.sweep(town.runtime)
         town.workers.drain()
@@ -89,7 +89,7 @@ def test_a_post_that_is_swept_is_not_swept_again_while_its_message_may_be_under_
     post = town.publish()
     town.workers.drain()
     comment(town.client, "bob", post)
-    town.let_lease_run_out()
+    town.let_lease_expire()
 
     for _ in range(2):
         propagation.sweep(runtime)
@@ -183,7 +183,7 @@ def test_two_sweeps_at_once_send_one_message_each(watched: Town, meantime: Meant
     for _ in range(3):
         publish(watched.client, "ann")
     watched.courier.take()
-    watched.let_lease_run_out()
+    watched.let_lease_expire()
     meantime.before("update", "social.post", lambda: engine.sweep(watched.runtime, OF_POSTS))
 
     engine.sweep(watched.runtime, OF_POSTS)

@@ -85,7 +85,7 @@ def test_a_promotion_that_dies_has_changed_nothing(
     assert_directions_agree(runtime)
 
 
-def test_a_count_that_a_crash_left_behind_is_mended(client: Client, runtime: Runtime) -> None:
+def test_a_wrong_count_after_a_crash_is_repaired(client: Client, runtime: Runtime) -> None:
     follow(client, "ann", "star")
     promotion.promote(runtime, "star")
     runtime.database["social.user"].update_one({"_id": "star"}, {"$inc": {"counts.followers": 5}})
@@ -117,7 +117,7 @@ def test_a_recount_does_not_undo_what_is_counted_meanwhile(
     assert_directions_agree(runtime)
 
 
-def test_who_is_to_be_counted_anew_is_found_by_an_index(runtime: Runtime) -> None:
+def test_users_to_recount_are_found_by_an_index(runtime: Runtime) -> None:
     promoted = runtime.database["social.user"].find({"graph_store": "edges"})
 
     assert "graph_store_1" in str(promoted.explain()["queryPlanner"]["winningPlan"])

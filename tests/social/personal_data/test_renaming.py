@@ -32,7 +32,7 @@ def work(town: Town, seed: int = 7) -> None:
 
 
 def let_all_end(town: Town) -> None:
-    """Let so much time pass that whoever had read a former name has ended."""
+    """Let time pass until every request that read a former name has ended."""
     work(town)
     town.clock.time += outbox.OUTLIVES_ALL
     outbox.sweep(town.runtime)

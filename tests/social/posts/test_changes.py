@@ -129,7 +129,7 @@ def test_incoming_is_what_was_sent_to_me_by_anyone(town: Town) -> None:
     assert client.get("/users/me/incoming").status == 401
 
 
-def test_joining_brings_what_was_posted_before(town: Town) -> None:
+def test_joining_delivers_what_was_posted_before(town: Town) -> None:
     client = town.client
     circle(client, "ann", "club")
     public, club = town.publish(), publish(client, "ann", ["club"])
@@ -209,7 +209,7 @@ def test_a_post_to_the_wall_of_someone_who_blocks_its_author_reaches_neither(tow
     assert wall(client, "bob", "bob") == incoming(client, "bob") == [later]
 
 
-def test_what_stood_on_a_wall_before_a_block_stands_there_after_it(town: Town) -> None:
+def test_a_post_on_a_wall_before_a_block_is_there_again_after_it(town: Town) -> None:
     client = town.client
     follow(client, "bob", "ann")
     post = publish(client, "ann", wall="bob")

@@ -104,7 +104,7 @@ def test_a_copy_shows_the_last_three(town: Town, number: int) -> None:
     assert copy["comment_count"] == number
 
 
-def test_comments_spread_late_twice_and_in_any_order_end_the_same(town: Town) -> None:
+def test_comments_propagated_late_twice_and_in_any_order_end_the_same(town: Town) -> None:
     post = town.publish()
     town.workers.drain()
     moments = []
@@ -133,7 +133,7 @@ def test_a_comment_whose_message_is_lost_is_swept(
 
     propagation.sweep(town.runtime)
     assert town.workers.drain() == 0, "its message may still be under way"
-    town.let_lease_run_out()
+    town.let_lease_expire()
     propagation.sweep(town.runtime)
     town.workers.drain()
 
@@ -142,7 +142,9 @@ def test_a_comment_whose_message_is_lost_is_swept(
     assert town.workers.drain() == 0
 
 
-def test_a_spread_that_dies_half_way_is_swept(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_propagation_that_dies_half_way_is_swept(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
     post = town.publish()
     town.workers.drain()
     made = comment(town.client, "bob", post)
@@ -157,7 +159,7 @@ def test_a_spread_that_dies_half_way_is_swept(town: Town, monkeypatch: pytest.Mo
         town.workers.drain()
     assert "due" in stored(town, post)["spread"]
 
-    town.let_lease_run_out()
+    town.let_lease_expire()
     propagation.sweep(town.runtime)
     town.workers.drain()
 
@@ -165,7 +167,7 @@ def test_a_spread_that_dies_half_way_is_swept(town: Town, monkeypatch: pytest.Mo
     assert "due" not in stored(town, post)["spread"]
 
 
-def test_a_comment_during_a_spread_keeps_its_own_mark(
+def test_a_comment_during_a_propagation_keeps_its_own_mark(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     post = town.publish()
@@ -210,7 +212,7 @@ def test_a_comment_while_the_post_is_delivered_reaches_the_copy(
     assert [shown(copy) for copy in copies(town, post)] == [made]
 
 
-def test_truncation_mends_a_copy_with_ten_comments_in_one_pass(town: Town) -> None:
+def test_truncation_repairs_a_copy_with_ten_comments_in_one_pass(town: Town) -> None:
     posts = [town.publish() for _ in range(3)]
     town.workers.drain()
     by = {"id": "bob", "name": "Bob"}

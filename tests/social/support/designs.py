@@ -11,7 +11,7 @@ from chalicelib.social.timelines.view import NewsDesign, WallDesign
 
 @dataclass(frozen=True)
 class Design:
-    """One choice of each; `pull_audience` is how many readers a post is brought to at most."""
+    """One choice of each; `pull_audience` is how many readers a post is delivered to at most."""
 
     wall: WallDesign
     news: NewsDesign
@@ -36,7 +36,7 @@ DESIGNS = (
     Design("copies", "references"),
     Design("posts", "pull", embedded_max=0),
     Design("copies", "copies", embedded_max=2),
-    # Some posts are brought to their readers and others are not.
+    # Some posts are delivered to their readers and others are pulled.
     Design("copies", "references", pull_audience=1),
     Design("posts", "copies", pull_audience=1, embedded_max=0),
 )

@@ -164,12 +164,12 @@ class Town:
         found: Document = document["fan_out"]
         return found
 
-    def let_lease_run_out(self) -> None:
+    def let_lease_expire(self) -> None:
         self.clock.advance(milliseconds=self.runtime.settings.lease_ms)
 
     def sweep_expired(self) -> None:
         """Let every lease run out and what the sweep sends be worked on."""
-        self.let_lease_run_out()
+        self.let_lease_expire()
         engine.sweep(self.runtime, OF_POSTS)
         self.workers.drain()
 

@@ -173,7 +173,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(user=USERS, name=NAMES, at=st.sampled_from(["post", "comment", "rename"]), seed=SEEDS)
     def rename_in_the_midst(self, user: str, name: str, at: str, seed: int) -> None:
-        """Rename somebody, and have it brought to all copies, while the former name is in use."""
+        """Rename somebody, and propagate it to all copies, while the former name is in use."""
 
         def renamed() -> None:
             self.rename(user, name)

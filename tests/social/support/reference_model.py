@@ -28,7 +28,7 @@ class ModelPost:
 
 @dataclass
 class Village:
-    """Who is called what, circles and blocks whom, and what was posted and not deleted."""
+    """The names, circles and blocks of users, and the posts that were not deleted."""
 
     names: dict[str, str] = field(default_factory=dict)
     circles: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Village:
         return [(name, self.names[name]) for name in sorted(self.names) if self.follows(name, user)]
 
     def view(self, name: str, reader: str) -> list[ModelPost]:
-        """Return what a reader sees of `news`, `incoming`, or the wall of whoever is named."""
+        """Return what a reader sees of `news`, `incoming`, or the wall of a named user."""
         views = {"news": self._news, "incoming": self._incoming}
         posts = views[name](reader) if name in views else self._wall(name, reader)
         return [post for post in posts if self.may_see(reader, post)]

@@ -1,4 +1,4 @@
-"""Fan-out: whose post it is, how far it has come, and when it is given up."""
+"""Fan-out: who may see how far it has come, and when it fails."""
 
 import random
 from typing import Any
@@ -87,7 +87,7 @@ def test_a_lost_chunk_message_is_found(town: Town, readers: list[str]) -> None:
             handle(runtime, message)
     assert fan_out(town.client, "ann", post) == {"state": "delivering", "delivered": 3, "total": 5}
 
-    town.let_lease_run_out()
+    town.let_lease_expire()
     engine.sweep(runtime, OF_POSTS)
     (message,) = courier.take()
     handle(runtime, message)
@@ -138,11 +138,11 @@ def test_five_attempts_without_progress_are_a_failure_with_its_reason(
     client, path = town.client, f"/posts/{post}/fan-out"
     assert fan_out(client, "ann", post) == {"state": "failed", "delivered": 0, "total": 5}
     assert client.as_("mo", roles=["social_moderator"]).get(path).json["reason"] == "NotInserted"
-    town.let_lease_run_out()
+    town.let_lease_expire()
     engine.sweep(town.runtime, OF_POSTS)
     assert town.workers.drain() == 0
 
-    # Chunk messages that come back from the queue after it was given up.
+    # Chunk messages that come back from the queue after it failed.
     for number in range(3):
         handle(town.runtime, DeliverChunk(post_id=post, number=number))
     town.assert_delivered_once([post], readers)
@@ -154,7 +154,7 @@ def test_progress_sets_the_attempts_back(town: Town, readers: list[str]) -> None
     handle(runtime, Deliver(post_id=post))
     for number in range(3):
         for _ in range(4):
-            town.let_lease_run_out()
+            town.let_lease_expire()
             handle(runtime, Deliver(post_id=post))
         assert town.fan_out(post)["attempts"] == 4
         handle(runtime, DeliverChunk(post_id=post, number=number))

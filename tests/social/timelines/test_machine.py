@@ -47,7 +47,7 @@ class LookedAt(Life):
                 assert post is None or self.village.may_see(reader, post)
 
     @rule(reader=USERS, view=st.sampled_from(VIEWS), seed=SEEDS)
-    def whoever_scrolls_meets_each_post_where_it_stands(
+    def a_scrolling_reader_meets_each_post_in_its_place(
         self, reader: str, view: str, seed: int
     ) -> None:
         """Go through a view, two posts a page, while things happen to what is before and behind."""
@@ -95,7 +95,7 @@ class LookedAt(Life):
         self.every_view_is_what_its_definition_says(0, 2)
         self.block("ann", "bob", wall=True)
         self.unblock_everyone()
-        # The last of them is mended by no other.
+        # No other repairs the last of them.
         for at in ("rename", "comment", "post"):
             self.rename_in_the_midst("cy", f"Cy, renamed at a {at}", at, 0)
         self.let_time_pass(40)
@@ -103,7 +103,7 @@ class LookedAt(Life):
         self.copies_that_show_too_much_are_cut("ann", 0)
         for seed, reader in enumerate(PEOPLE):
             view = "news" if seed % 2 else "ann"
-            self.whoever_scrolls_meets_each_post_where_it_stands(reader, view, seed)
+            self.a_scrolling_reader_meets_each_post_in_its_place(reader, view, seed)
 
     def _expected(
         self, reader: str, view: str, below: tuple[datetime, str] | None = None

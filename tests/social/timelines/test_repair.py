@@ -1,4 +1,4 @@
-"""Stored news are mended: after absence, after loss, beyond the bound, and after failure."""
+"""Stored news are repaired: after absence, after loss, beyond the bound, and after failure."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ def test_readers_who_are_away_are_skipped_and_their_news_rebuilt(
 
 
 @pytest.mark.parametrize(("milliseconds", "stale"), [(-1, False), (0, True)])
-def test_news_are_made_anew_a_day_before_fan_outs_begin_to_skip_their_reader(
+def test_news_are_rebuilt_a_day_before_fan_outs_begin_to_skip_their_reader(
     town: Town, milliseconds: int, *, stale: bool
 ) -> None:
     """Between the two, somebody could be skipped and then be taken for present."""
@@ -73,7 +73,7 @@ def test_news_are_made_anew_a_day_before_fan_outs_begin_to_skip_their_reader(
     assert bob["stale"] is stale
 
 
-def test_what_is_missing_and_what_is_too_much_is_said_and_mended(town: Town) -> None:
+def test_missing_and_surplus_news_are_reported_and_repaired(town: Town) -> None:
     follow(town.client, "bob", "ann")
     posts = [town.publish() for _ in range(3)]
     town.workers.drain()
@@ -124,7 +124,7 @@ def test_deleted_posts_take_no_place_from_living_ones_in_a_back_fill(town: Town)
     assert news(town.client, "bob") == posts[1::-1]
 
 
-def test_a_lost_errand_is_swept(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_job_is_swept(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     post = town.publish()
     town.workers.drain()
     with monkeypatch.context() as patch:
@@ -136,13 +136,13 @@ def test_a_lost_errand_is_swept(town: Town, monkeypatch: pytest.MonkeyPatch) -> 
 
     outbox.sweep(town.runtime)
     assert town.workers.drain() == 0, "its message may still be under way"
-    town.let_lease_run_out()
+    town.let_lease_expire()
     outbox.sweep(town.runtime)
     town.workers.drain()
 
     assert news(town.client, "bob") == [post]
     assert town.client.get(f"/posts/{post}").json["by"]["name"] == "Anna"
-    town.let_lease_run_out()
+    town.let_lease_expire()
     outbox.sweep(town.runtime)
     assert town.workers.drain() == 0
 
@@ -271,13 +271,13 @@ def test_a_post_is_made_a_tombstone_once(town: Town) -> None:
 
 def test_what_is_noted_again_while_it_is_done_is_done_once_more(town: Town) -> None:
     noted = town.runtime.database["social.errand"]
-    errand = Trim(user_id="ann")
-    outbox.note(town.runtime, errand)
+    job = Trim(user_id="ann")
+    outbox.note(town.runtime, job)
 
-    outbox.run(town.runtime, errand, outbox.note)
+    outbox.run(town.runtime, job, outbox.note)
     assert noted.count_documents({}) == 1
 
-    outbox.run(town.runtime, errand, lambda *_: None)
+    outbox.run(town.runtime, job, lambda *_: None)
     assert noted.count_documents({}) == 0
 
 

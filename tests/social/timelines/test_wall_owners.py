@@ -29,7 +29,7 @@ def test_a_strangers_post_is_shown_to_the_walls_owner_and_to_its_author_alone(to
     assert wall(town.client, "eve", "cy") == [post]
 
 
-def test_a_post_of_somebody_whom_the_owner_follows_is_shown_to_all(town: Town) -> None:
+def test_a_post_by_somebody_that_the_owner_follows_is_shown_to_all(town: Town) -> None:
     post = to_the_wall_of(town, "ann", "bob")
     town.workers.drain()
     follow(town.client, "ann", "bob")
@@ -70,7 +70,7 @@ def test_a_post_that_was_taken_off_is_commented_on_and_stays_off(town: Town) -> 
     assert wall(town.client, "eve", "cy") == [post]
 
 
-def test_nobody_takes_off_what_does_not_stand_on_their_wall_by_another(town: Town) -> None:
+def test_only_a_post_by_another_on_the_own_wall_can_be_taken_off(town: Town) -> None:
     own, others = publish(town.client, "ann"), to_the_wall_of(town, "bob", "eve")
     town.workers.drain()
     ann = town.client.as_("ann")

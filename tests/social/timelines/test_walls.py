@@ -1,4 +1,4 @@
-"""The walls' documents: each post once, a hundred to a document, whoever writes at once."""
+"""The walls' documents: each post once, a hundred to a document, also if many workers write."""
 
 import threading
 from collections import Counter

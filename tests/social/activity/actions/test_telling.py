@@ -74,13 +74,13 @@ def test_an_action_names_nobody_who_is_no_user(office: Office, who: str) -> None
     assert office.runtime.database["feed.action"].count_documents({}) == 0
 
 
-def test_a_user_among_the_refs_bears_the_users_own_name(office: Office) -> None:
+def test_a_user_among_the_refs_has_the_users_own_name(office: Office) -> None:
     office.client.as_("bob").put("/users/me", name="Bob Bell")
     action = office.act("ann", refs=[{"id": "bob", "type": "user", "name": "The thief"}])
     assert office.stored(action)["refs"] == [{"id": "bob", "type": "user", "name": "Bob Bell"}]
 
 
-def test_a_ref_that_has_a_stored_name_bears_it(office: Office) -> None:
+def test_a_ref_gets_its_stored_name(office: Office) -> None:
     admin = office.client.as_("root", roles=["admin"])
     assert admin.put("/refs/mary", name="Mary Smith").status == 204
     office.workers.drain()

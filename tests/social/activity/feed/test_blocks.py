@@ -47,7 +47,7 @@ def test_nobody_reads_or_answers_across_a_block(
     assert office.feed("ann") == [action]
 
 
-def test_a_block_that_ends_brings_everything_back(office: Office) -> None:
+def test_everything_is_back_when_a_block_ends(office: Office) -> None:
     block(office, "ann", "bob")
     action = office.act("ann")
     office.workers.drain()

@@ -11,7 +11,7 @@ from tests.social.support.mortal_workers import Mortal, living
 STRIDE = int(os.environ.get("PLAZA_TEST_EVERY_STEP", "4"))
 
 
-def test_a_crash_before_any_step_is_mended_by_the_sweep(office: Office) -> None:
+def test_a_crash_before_any_step_is_repaired_by_the_sweep(office: Office) -> None:
     whole = Mortal()
     check = owe_everything(office, "whole")
     with living(whole):

@@ -114,7 +114,7 @@ def test_how_far_a_fan_out_has_come_is_told_to_its_actor_and_to_staff(office: Of
     assert ann.get("/fan-outs/failed-actions").code == "forbidden"
 
 
-def test_a_fan_out_that_is_given_up_is_listed_and_tried_again(
+def test_a_failed_fan_out_is_listed_and_retried(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_args: object) -> None:

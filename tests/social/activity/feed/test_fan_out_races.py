@@ -1,4 +1,4 @@
-"""What happens to an action while it is brought into feeds holds for every one of them."""
+"""What happens to an action while it is delivered to feeds holds for every item."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ def test_hiding_during_a_fan_out_hides_all_items(office: Office, interrupted: In
 
     def hide() -> None:
         office.hide("ann", action)
-        office.deliver_errands()
+        office.deliver_jobs()
 
     interrupted(hide)
     office.workers.drain()
@@ -34,11 +34,11 @@ def test_showing_again_during_a_fan_out_shows_all_items(
 ) -> None:
     action = office.act("ann")
     office.hide("ann", action)
-    office.deliver_errands()
+    office.deliver_jobs()
 
     def show() -> None:
         office.hide("ann", action, hidden=False)
-        office.deliver_errands()
+        office.deliver_jobs()
 
     interrupted(show)
     office.workers.drain()
@@ -52,7 +52,7 @@ def test_deleting_during_a_fan_out_leaves_nothing(office: Office, interrupted: I
 
     def delete() -> None:
         office.delete("ann", action)
-        office.deliver_errands()
+        office.deliver_jobs()
 
     interrupted(delete)
     office.workers.drain()
@@ -111,7 +111,7 @@ def test_a_worker_that_lost_its_lease_leaves_nothing_of_what_was_deleted(
 
     def delete_and_overtake() -> None:
         office.delete("ann", action)
-        office.deliver_errands()
+        office.deliver_jobs()
         office.clock.advance(milliseconds=office.runtime.settings.lease_ms)
         handle(office.runtime, DeliverAction(action_id=action))
         assert office.stored(action)["fan_out"]["state"] == "done"
@@ -143,13 +143,13 @@ class Died(Exception):
     """A worker's process is gone."""
 
 
-@pytest.mark.parametrize("brings", ["fan-out", "refill"])
+@pytest.mark.parametrize("delivered_by", ["fan-out", "refill"])
 @pytest.mark.parametrize("change", ["hide", "delete", "comment"])
 def test_whoever_dies_after_writing_what_has_changed_is_followed_by_another(
-    office: Office, monkeypatch: pytest.MonkeyPatch, change: str, brings: str
+    office: Office, monkeypatch: pytest.MonkeyPatch, change: str, delivered_by: str
 ) -> None:
     action = office.act("ann")
-    if brings == "refill":
+    if delivered_by == "refill":
         office.workers.drain()
         office.place("dan", team="hiring", department="people")
     office.clock.advance(hours=2)
@@ -161,7 +161,7 @@ def test_whoever_dies_after_writing_what_has_changed_is_followed_by_another(
             return
         died.append(change)
         getattr(office, change)("ann", action)
-        office.deliver_errands()
+        office.deliver_jobs()
         insert_missing(rows, documents)
         raise Died
 
@@ -172,7 +172,7 @@ def test_whoever_dies_after_writing_what_has_changed_is_followed_by_another(
 
     assert died
     if change == "comment":
-        reader = {"fan-out": "bob", "refill": "dan"}[brings]
+        reader = {"fan-out": "bob", "refill": "dan"}[delivered_by]
         assert office.relevancy(reader, action) == happened - timedelta(minutes=10)
     else:
         assert office.readers(action) == []

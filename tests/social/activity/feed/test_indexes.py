@@ -36,7 +36,7 @@ def keys_examined(runtime: Runtime) -> int:
     return sum(operation["keysExamined"] for operation in done)
 
 
-def test_ranking_anew(feeds: Runtime) -> None:
+def test_re_ranking(feeds: Runtime) -> None:
     risen = Standing(START + timedelta(days=1), own=False)
 
     items.lift(feeds, {(reader, "action-000"): risen for reader in READERS})

@@ -47,7 +47,7 @@ def test_a_feed_is_for_callers_and_may_be_empty(client: Client) -> None:
     assert page(client, "nobody") == {"actions": [], "next": None, "newer": 0}
 
 
-def test_a_page_that_no_answer_could_bear_ends_early(
+def test_a_page_too_large_for_an_answer_ends_early(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = [office.act("ann", refs=[MARY]) for _ in range(5)]
@@ -58,7 +58,7 @@ def test_a_page_that_no_answer_could_bear_ends_early(
     assert sorted(actions(office.client, "bob")) == sorted(done)
 
 
-def test_what_concerns_the_reader_stands_above_what_is_newer(office: Office) -> None:
+def test_what_concerns_the_reader_ranks_above_what_is_newer(office: Office) -> None:
     office.place("bob", manager="cy", team="hiring", department="people")
     by_manager = office.act("cy", "department")
     office.clock.advance(minutes=5)
@@ -161,7 +161,7 @@ def test_what_rises_to_below_where_one_is_waits_as_well(office: Office) -> None:
     assert rest["newer"] == 1
 
 
-def test_a_reader_scrolls_through_a_thousand_while_comments_rank_them_anew(
+def test_a_reader_scrolls_through_a_thousand_while_comments_re_rank_them(
     office: Office,
 ) -> None:
     planted = plant(office.runtime, "bob", 1_000, START - timedelta(days=1))

@@ -26,7 +26,7 @@ def test_whoever_joins_a_team_finds_what_it_has_done(office: Office) -> None:
     assert feeds(office)["dan"] == sorted(actions[:2])
 
 
-def test_what_a_new_place_brings_stands_where_the_ties_of_its_time_put_it(office: Office) -> None:
+def test_actions_of_a_new_place_rank_by_the_ties_of_their_time(office: Office) -> None:
     conducted = office.clock()
     action = office.act("ann")
     office.clock.advance(hours=1)
@@ -85,7 +85,7 @@ def test_whoever_comes_back_finds_all_where_it_was(office: Office) -> None:
     assert {action: office.relevancy("bob", action) for action in actions} == before
 
 
-def test_muting_takes_and_unmuting_brings_back(office: Office) -> None:
+def test_muting_removes_actions_and_unmuting_restores_them(office: Office) -> None:
     muted, other = office.act("ann"), office.act("bob")
     office.workers.drain()
     before = office.relevancy("bob", muted)
@@ -143,7 +143,7 @@ def test_of_long_ago_only_the_newest_come(office: Office) -> None:
 
 
 @pytest.mark.bounds(social={"refill_added_at_once": 2, "refill_checked_at_once": 3})
-def test_many_actions_are_brought_and_looked_at_some_at_a_time(office: Office) -> None:
+def test_many_actions_are_added_and_checked_in_batches(office: Office) -> None:
     actions = [office.act("ann") for _ in range(7)]
     for number in range(4):
         office.place(f"dan{number}", team="hiring")
@@ -189,14 +189,12 @@ def join(office: Office) -> None:
     refill.refill(office.runtime, "dan")
 
 
-def test_hiding_during_a_refill_hides_what_it_brings(
-    office: Office, interrupted: Interrupt
-) -> None:
+def test_hiding_during_a_refill_hides_what_it_adds(office: Office, interrupted: Interrupt) -> None:
     action = office.act("ann")
 
     def hide() -> None:
         office.hide("ann", action)
-        office.deliver_errands()
+        office.deliver_jobs()
 
     interrupted(hide)
     join(office)
@@ -209,7 +207,7 @@ def test_deleting_during_a_refill_leaves_nothing(office: Office, interrupted: In
 
     def delete() -> None:
         office.delete("ann", action)
-        office.deliver_errands()
+        office.deliver_jobs()
 
     interrupted(delete)
     join(office)
@@ -232,7 +230,7 @@ def test_erasing_the_reader_during_a_refill_leaves_nothing(
     assert erasure.remaining(office.runtime, "dan") == 0
 
 
-def test_a_comment_during_a_refill_counts_for_what_it_brings(
+def test_a_comment_during_a_refill_counts_for_what_it_adds(
     office: Office, interrupted: Interrupt
 ) -> None:
     action = office.act("ann")
@@ -241,7 +239,7 @@ def test_a_comment_during_a_refill_counts_for_what_it_brings(
 
     def comment() -> None:
         office.comment("bob", action)
-        office.deliver_errands()
+        office.deliver_jobs()
 
     interrupted(comment)
     refill.refill(office.runtime, "dan")

@@ -1,4 +1,4 @@
-"""What happens to an action brings it up for those whom it concerns, and for nobody else."""
+"""Events of an action raise it for the readers they concern, and for nobody else."""
 
 import random
 import threading
@@ -36,7 +36,7 @@ def applications(office: Office, number: int) -> list[str]:
     return found
 
 
-def test_mary_fannings_application_comes_up_for_those_whom_the_comment_concerns(
+def test_mary_fannings_application_rises_for_readers_that_the_comment_concerns(
     office: Office,
 ) -> None:
     """An activity is three weeks old, and ranked like 300th, when somebody comments on it."""
@@ -258,7 +258,7 @@ def test_what_is_said_to_an_action_that_has_just_been_deleted_is_refused(
         found = find_visible(*args)
         monkeypatch.setattr(actions, "find_visible", find_visible)
         office.delete("ann", action)
-        office.deliver_errands()
+        office.deliver_jobs()
         return found
 
     monkeypatch.setattr(actions, "find_visible", find_before_it_is_deleted)

@@ -75,7 +75,7 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> list[Event]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_everybody_stands_where_the_greatest_score_puts_them(runtime: Runtime, seed: int) -> None:
+def test_an_action_ranks_by_its_greatest_score_for_each_reader(runtime: Runtime, seed: int) -> None:
     rng = random.Random(seed)
     names = [f"user-{number}" for number in range(30)]
     busy = names[:6]
@@ -173,7 +173,7 @@ def test_readers_who_are_alike_are_scored_for_once(runtime: Runtime, scored: lis
     assert len(scored) <= (EVENTS + 1) * (EVENTS + 1)
 
 
-def test_no_event_is_looked_at_that_is_older_than_where_the_action_stands(
+def test_no_event_older_than_the_actions_standing_is_scored(
     runtime: Runtime, scored: list[Event]
 ) -> None:
     team = [place(each, START, people.OPEN, team="red") for each in ("ann", "bob")]

@@ -32,7 +32,7 @@ def test_what_is_muted_is_taken_from_the_feed_in_the_background(office: Office) 
     assert office.readers(action) == ["ann"]
 
 
-def test_who_is_muted_brings_nothing_new(office: Office) -> None:
+def test_new_actions_of_a_muted_person_are_not_delivered(office: Office) -> None:
     mute(office.client, "bob", "ann")
     office.workers.drain()
     action = office.act("ann")

@@ -105,7 +105,7 @@ class Office:
             queue = poller.sqs.get_queue_url(QueueName=str(poller.source.queue))
             poller.sqs.purge_queue(QueueUrl=queue["QueueUrl"])
 
-    def deliver_errands(self) -> None:
+    def deliver_jobs(self) -> None:
         """Have all done that is owed in the background, but refills, which may be under way."""
         others = {"errand.type": {"$ne": "refill"}}
         for noted in self.runtime.database["social.errand"].find(others):

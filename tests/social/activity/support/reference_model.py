@@ -33,7 +33,7 @@ class Deed:
 
 @dataclass
 class Rules:
-    """Who sat where since when, who muted whom, and what was done and not deleted."""
+    """The places and mutes of people over time, and the actions that were not deleted."""
 
     desks: dict[str, list[tuple[datetime, Desk]]] = field(default_factory=dict)
     mutes: set[tuple[str, str]] = field(default_factory=set)
