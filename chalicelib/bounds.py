@@ -18,7 +18,7 @@ class CommentBounds:
     removal_steps: int = 100
     # Comments that one step of a person's erasure deletes, each with its node's counts.
     erasure_step_comments: int = 500
-    # Bytes of a comment's HTML: Markdown of few characters can make many times as many of HTML.
+    # Bytes of a comment's HTML: short Markdown can render to HTML many times its length.
     html_bytes: int = 64 * 1024
 
 

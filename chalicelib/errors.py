@@ -1,4 +1,4 @@
-"""What every error is, and those that any call can end with."""
+"""Errors: the base class `Problem`, and the problems that any call can end with."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

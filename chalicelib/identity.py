@@ -1,4 +1,4 @@
-"""Who is calling: a bearer token verified in process, or nobody."""
+"""The caller: a bearer token, verified in process, or nobody."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from chalicelib.settings import Settings
 
 UserId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_|-]{1,64}$")]
 # A `moderator` acts within sites. A `social_moderator` acts on posts, actions and their fan-outs,
-# which lie outside of any. An `application` says in the activity feed what others did.
+# which belong to no site. An `application` reports in the activity feed what others did.
 Role = Literal["moderator", "social_moderator", "publisher", "advertiser", "application", "admin"]
 
 # The site of a publisher whose token names none, and of nodes that name none.
 DEFAULT_SITE = "default"
 
-# Those who may be called by the names that are kept for staff.
+# Roles whose names may be those reserved for staff.
 STAFF_ROLES = frozenset({"moderator", "social_moderator", "admin"})
 
 _ASYMMETRIC = ("RS256", "ES256")
@@ -32,7 +32,7 @@ LEEWAY_SECONDS = 30.0
 
 
 class Claims(BaseModel):
-    """The claims that Plaza reads; an unknown role or claim is passed over.
+    """The claims that Plaza reads; unknown roles and claims are ignored.
 
     Times are seconds, and may have fractions (NumericDate in RFC 7519, section 2). A name is
     whatever the provider took for one: `identify` looks at it.
@@ -53,8 +53,8 @@ class Claims(BaseModel):
 class Principal:
     """The caller: `advertiser` is the one that an advertiser acts for.
 
-    `sites` are those of a publisher or a moderator; None where the token names none, which is
-    more than an empty list, from which the last site was taken away.
+    `sites` are those of a publisher or a moderator. None means that the token names no sites; an
+    empty list means that it allows none.
     """
 
     id: str
@@ -64,21 +64,21 @@ class Principal:
     sites: frozenset[str] | None = None
 
     def has(self, *roles: Role) -> bool:
-        """Tell whether the caller bears any of the roles; an admin bears them all."""
+        """Return whether the caller has any of the roles; an admin has them all."""
         return "admin" in self.roles or not self.roles.isdisjoint(roles)
 
     def owns(self, site: str) -> bool:
-        """Tell whether the caller is the site's publisher; an admin owns every site."""
+        """Return whether the caller is the site's publisher; an admin owns every site."""
         own_sites = {DEFAULT_SITE} if self.sites is None else self.sites
         return "admin" in self.roles or ("publisher" in self.roles and site in own_sites)
 
 
 def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> Principal | None:
-    """Return the principal of the Authorization header, or None where there is no header.
+    """Return the principal of the Authorization header, or None without a header.
 
-    HS256 is verified with PLAZA_JWT_SECRET, RS256 and ES256 with the keys at PLAZA_JWKS_URL;
-    a token's own `alg` never lets one stand for the other. Raises Unauthenticated for
-    anything but a valid, unexpired token.
+    HS256 is verified with PLAZA_JWT_SECRET, RS256 and ES256 with the keys at PLAZA_JWKS_URL; a
+    token's own `alg` never makes one pass as the other. Raises Unauthenticated for anything but a
+    valid, unexpired token.
     """
     header = headers.get("authorization")
     if header is None:
@@ -101,7 +101,7 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
 
 
 def _name(claims: Claims, roles: frozenset[str], settings: Settings) -> str:
-    """Return the name of a token, or its subject where it has none that others may see."""
+    """Return a token's name, or its subject if it has no name that others may see."""
     is_staff = not roles.isdisjoint(STAFF_ROLES)
     return acceptable(claims.name, settings.reserved_names, is_staff=is_staff) or claims.sub
 
@@ -136,7 +136,7 @@ def _key(kid: str | None, algorithm: str, settings: Settings, now: datetime) -> 
     if algorithm == "HS256" and settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
     if algorithm in _ASYMMETRIC and settings.jwks_url is not None:
-        # With the algorithm that it is published for, so that it serves for no other.
+        # Bound to the algorithm that it is published for, so that no other accepts it.
         return _key_set(settings.jwks_url).find(kid, now)
     raise Unauthenticated("The token is signed with an algorithm that is not accepted here")
 

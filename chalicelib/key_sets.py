@@ -1,8 +1,8 @@
-"""An identity provider's published keys, kept so that neither its outage nor garbage stops us.
+"""An identity provider's published keys, cached to survive its outages and bad answers.
 
-A set is fetched when it is five minutes old, so a withdrawn key leaves within that time. While
-the provider fails, the last good set is used for up to an hour. A set is fetched again for an
-unknown key id too, as after a rotation, and at most once in ten seconds for whatever reason.
+A set is fetched when it is five minutes old, so a withdrawn key leaves within that time. While the
+provider fails, the last good set is used for up to an hour. An unknown key id, as after a rotation,
+also causes a fetch. There is at most one fetch in ten seconds.
 """
 
 import threading
@@ -22,8 +22,8 @@ TIMEOUT_SECONDS = 2.0
 class KeySet:
     """The keys published at one URL; threads share it.
 
-    A known key of a fresh set takes no lock. Whoever finds the set too old fetches it and waits
-    two seconds at most; others go on with the old one meanwhile.
+    A known key of a fresh set takes no lock. The first thread that finds the set too old fetches it
+    and waits for at most two seconds; the others use the old set meanwhile.
     """
 
     def __init__(self, url: str) -> None:

@@ -1,4 +1,4 @@
-"""Limits of how often a person or an address may write: GCRA, one date in one row.
+"""Rate limits of writes, for each person and address: GCRA, one date in one row.
 
 The generic cell rate algorithm (ITU-T I.371, annex A) keeps one instant for each limited thing:
 the theoretical arrival time `tat` of its next write if it wrote at an even pace. A write is
@@ -33,7 +33,7 @@ _IPV4_PREFIX, _IPV6_PREFIX = 24, 64
 _MILLISECOND = timedelta(milliseconds=1)
 _DUPLICATE_KEY = 11_000
 _CONVERSION_FAILURE = 241
-# Of a first insert that another call has overtaken, for each of the two rows.
+# Retries after another call has inserted the same row first, for each of the two rows.
 _ATTEMPTS = 3
 
 
@@ -48,16 +48,16 @@ class Limit:
 
 COMMENTS = Limit("comments", burst=20, every=timedelta(seconds=3))
 POSTS = Limit("posts", burst=20, every=timedelta(seconds=5))
-# Actions of the activity feed, which applications tell of in somebody's name.
+# Actions of the activity feed, which applications may report in somebody's name.
 ACTIONS = Limit("actions", burst=60, every=timedelta(seconds=1))
 # What one click does: reactions, follows, mutes, blocks, settings, states.
 CLICKS = Limit("clicks", burst=120, every=timedelta(milliseconds=500))
-# Edits and deletions of what one wrote.
+# Edits and deletions of one's own comments, posts and actions.
 EDITS = Limit("edits", burst=60, every=timedelta(seconds=1))
 NODES = Limit("nodes", burst=200, every=timedelta(seconds=1))
 # Nodes that a first comment makes on an open site.
 OPENED = Limit("opened", burst=20, every=timedelta(minutes=1))
-# Campaigns, zones and what is switched of them.
+# Campaigns and zones: changing them, and switching them on and off.
 INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))
 MONEY = Limit("money", burst=60, every=timedelta(seconds=1))
 # Removing a visitor's profile, which needs no token.
@@ -101,8 +101,8 @@ class _Step(NamedTuple):
 def take(runtime: Runtime, limit: Limit, caller: Principal | None, address: str | None) -> None:
     """Count one write against the caller's and the address's allowance, in one round trip.
 
-    An admin is not limited, nor is anybody with PLAZA_LIMITS=off. `address` is as `source` gives
-    it. Raises TooFast, which says when to come again, and has written nothing then.
+    An admin is not limited, nor is anybody with PLAZA_LIMITS=off. `address` is what `source`
+    returns. Raises TooFast, which says when to try again; nothing is written then.
     """
     factor = runtime.settings.limits
     if factor is None or (caller is not None and caller.has("admin")):
@@ -129,7 +129,7 @@ def _allowances(
     factor: float,
     keys: Sequence[SecretStr],
 ) -> list[Allowance]:
-    """Return the person's allowance and then the address's, as far as they are known."""
+    """Return the person's allowance and then the address's, omitting unknown ones."""
     key, allowed = signing.signing_key(keys), []
     if caller is not None:
         digest = signing.tag(b"limit person\0" + caller.id.encode(), key, 12)
@@ -145,9 +145,9 @@ def _allowances(
 
 
 def _steps(allowances: Sequence[Allowance], now: datetime) -> list[_Step]:
-    """Return the updates that count a write, in order; one that fails ends those after it.
+    """Return the updates that count a write, in order; after a failure no later one runs.
 
-    The allowances after the first are looked at before anything is counted.
+    All allowances but the first are checked before anything is counted.
     """
     guards = [_Step(each, _refusal(each, now)) for each in allowances[1:]]
     return guards + [_Step(each, _count(each, now)) for each in allowances]
@@ -156,7 +156,7 @@ def _steps(allowances: Sequence[Allowance], now: datetime) -> list[_Step]:
 def _count(allowance: Allowance, now: datetime) -> UpdateOne:
     """Return the update that counts one write.
 
-    For a row that is too far ahead it tries to insert a second one, a duplicate.
+    If the row is too far ahead, the upsert fails with a duplicate key.
     """
     moved = {"$add": [{"$max": ["$tat", now]}, allowance.every // _MILLISECOND]}
     allowed = {"_id": allowance.row_id, "tat": {"$lte": allowance.latest(now)}}
@@ -164,9 +164,9 @@ def _count(allowance: Allowance, now: datetime) -> UpdateOne:
 
 
 def _refusal(allowance: Allowance, now: datetime) -> UpdateOne:
-    """Return an update that fails for a row that is too far ahead, and else changes nothing.
+    """Return an update that fails if the row is too far ahead, and otherwise changes nothing.
 
-    A row's id is no date: converting it is what fails.
+    It fails by converting the row's id, which is no date, to a date.
     """
     refused = {"_id": allowance.row_id, "tat": {"$gt": allowance.latest(now)}}
     return UpdateOne(refused, [{"$set": {"tat": {"$toDate": "$_id"}}}])
@@ -190,7 +190,7 @@ def _wait(
 ) -> timedelta:
     """Return how long until each of the allowances allows a write; nothing if they do now.
 
-    They may although a step failed: two first writes at once insert the same row.
+    They may allow it although a step failed: two concurrent first writes insert the same row.
     """
     latest = {each.row_id: each.latest(now) for each in allowances}
     found = rows.find({"_id": {"$in": list(latest)}})
@@ -205,9 +205,9 @@ def _whole(span: timedelta) -> timedelta:
 def source(context: Mapping[str, Any], headers: Mapping[str, str], trusted_hops: int) -> str | None:
     """Return the network that a request comes from: a /24 of IPv4 or a /64 of IPv6.
 
-    API Gateway names the address that it was called from, and adds it to X-Forwarded-For. With
-    `trusted_hops` proxies of one's own in front, the caller is as many entries before that one;
-    what stands further left is whatever the caller sent. None if the gateway names no address.
+    API Gateway names the address that called it, and appends it to X-Forwarded-For. With proxies of
+    one's own in front, the caller is `trusted_hops` entries before the last; entries further left
+    come from the caller and prove nothing. Returns None if the gateway names no address.
     """
     named = (context.get("identity") or {}).get("sourceIp")
     if trusted_hops:

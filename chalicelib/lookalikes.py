@@ -1,8 +1,8 @@
-"""Letters that look like a letter of ASCII, by that letter.
+"""Lookalikes: letters of other scripts, by the ASCII letter that they resemble.
 
-From Unicode's confusables.txt (Unicode Technical Standard #39), version 15: single characters, as
-they are after compatibility decomposition and case folding, without those that this already makes
-letters of ASCII. `i` and `l` count as one.
+From Unicode's confusables.txt (Unicode Technical Standard #39), version 15: single characters after
+compatibility decomposition and case folding. Characters that these steps already turn into ASCII
+letters are left out. `i` and `l` count as one.
 """
 
 LOOKALIKES = {

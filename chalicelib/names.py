@@ -1,4 +1,4 @@
-"""Names that nobody may take: those of staff and of the deployment, however they are spelled."""
+"""Reserved names: those of staff and of the deployment, in any spelling."""
 
 import re
 import unicodedata
@@ -10,14 +10,14 @@ from pydantic import TypeAdapter, ValidationError
 from chalicelib.lookalikes import LOOKALIKES
 from chalicelib.texts import PersonName, drop_controls, without_blanks
 
-# Refused as any word of a name: nobody is called so.
+# Refused as any word of a name, since they are nobody's real name.
 _TITLES = (
     "admin admins administrator administrators moderator moderators sysadmin webmaster",
     "administrador moderador administrateur moderateur amministratore moderatore moderatorin",
     "администратор модератор админ 管理员 管理者 管理人 モデレーター 모더레이터 관리자",
 )
-# Refused as a whole name, as those above and the deployment's own are, alone or with words that
-# say nothing of a person.
+# Refused only as a whole name, alone or with words that say nothing of a person; so are the words
+# above and the deployment's own.
 _OFFICES = ("plaza staff support system root official security helpdesk postmaster",)
 _BESIDE = ("the of and real your our my site team mod mods account user",)
 
@@ -44,7 +44,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(PersonName)
 
 
 def is_reserved(name: str, reserved: tuple[str, ...] = ()) -> bool:
-    """Return whether a name would pass for that of staff, or one that the deployment keeps.
+    """Return whether a name could be taken for a staff name or one the deployment reserves.
 
     Spelling does not matter: case, marks, digits for letters, spaces, and letters of other
     scripts that look the same (Unicode Technical Standard #39) are folded.
@@ -58,14 +58,14 @@ def is_reserved(name: str, reserved: tuple[str, ...] = ()) -> bool:
 
 
 def acceptable(claim: object, reserved: tuple[str, ...], *, is_staff: bool) -> str | None:
-    """Return the name in a token's claim as Plaza shows it, or None for one that it does not.
+    """Return the name of a token's claim as Plaza shows it; None if it may not be shown.
 
-    Characters that cannot be seen are dropped. Staff may be called what they are.
+    Invisible characters are dropped. Staff may use staff names.
     """
     return _acceptable(claim, reserved, is_staff) if isinstance(claim, str) else None
 
 
-# Every request with a token asks, mostly for the few people that a container serves just now.
+# Cached: every request with a token asks, mostly about the few people a container serves.
 @lru_cache(maxsize=4_096)
 def _acceptable(claim: str, reserved: tuple[str, ...], is_staff: bool) -> str | None:  # noqa: FBT001
     try:
@@ -77,7 +77,7 @@ def _acceptable(claim: str, reserved: tuple[str, ...], is_staff: bool) -> str | 
 
 @lru_cache(maxsize=4)
 def _reserved(own: tuple[str, ...]) -> tuple[frozenset[str], dict[str, bool]]:
-    """Return the titles, and the words that make a name reserved (True) or go beside (False)."""
+    """Return the titles; and words that reserve a name (True) or may accompany one (False)."""
     titles = frozenset(_folded(_TITLES))
     kept = titles.union(_folded(_OFFICES), ("".join(_folded([name])) for name in own)) - {""}
     return titles, dict.fromkeys(_folded(_BESIDE), False) | dict.fromkeys(kept, True)
@@ -88,19 +88,20 @@ def _folded(texts: Iterable[str]) -> list[str]:
 
 
 def _plain_letters(name: str) -> str:
-    """Return a name in small letters without marks and compatibility forms."""
+    """Return a name in lower case, without marks and compatibility forms."""
     letters = unicodedata.normalize("NFKD", without_blanks(name)).casefold()
     return "".join(each for each in letters if unicodedata.category(each)[0] != "M")
 
 
 def _alike(word: str) -> str:
-    """Return a word in letters of ASCII that look like its own, as far as there are any."""
+    """Return a word with each letter replaced by the ASCII letter it resembles, if any."""
     return word.translate(_FOLDED).replace("rn", "m").replace("vv", "w")
 
 
 def _is_made_of(joined: str, words: dict[str, bool]) -> bool:
-    """Return whether a text is words one after the other, at least one that is reserved."""
-    # What the words up to each place can be: none reserved (False), or some (True).
+    """Return whether a text is a sequence of the words, at least one of them reserved."""
+    # For each position, whether the words up to it can include no reserved one (False) or one
+    # (True).
     found: list[set[bool]] = [{False}, *(set() for _ in joined)]
     for start, before in enumerate(found):
         for word, counts in words.items() if before else ():

@@ -1,4 +1,4 @@
-"""What every function of Plaza is handed: the outside world, as one frozen argument."""
+"""The runtime: everything a function needs of the outside world, as one frozen argument."""
 
 import random
 import time

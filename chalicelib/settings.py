@@ -1,4 +1,4 @@
-"""Everything that a deployment can set, read once from the environment."""
+"""Settings of a deployment, read once from the environment."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
@@ -25,7 +25,7 @@ class InvalidSettings(Exception):
 
 
 def _said(message: str) -> str:
-    """Return what a check of ours said, without the words that pydantic puts before it."""
+    """Return the message of our own check, without pydantic's prefix."""
     return message.removeprefix("Value error, ")
 
 
@@ -36,7 +36,7 @@ def _split(value: object) -> object:
 
 
 def _open_sites(value: object) -> object:
-    """Read sites; `true` stands for the site `default`, as it did when no other could be open."""
+    """Read sites; `true` means the site `default`, as in releases that opened no other."""
     if isinstance(value, str) and value.strip().lower() in _YES:
         return ("default",)
     if isinstance(value, str) and value.strip().lower() in _NO:
@@ -45,7 +45,7 @@ def _open_sites(value: object) -> object:
 
 
 def _confidential(url: str) -> str:
-    """Return a URL that nobody on the way can change the answer of."""
+    """Return a URL whose answer nobody on the way can change."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -58,7 +58,7 @@ def _confidential(url: str) -> str:
 
 
 def _off(value: object) -> object:
-    """Take the word `off` for None."""
+    """Read the word `off` as None."""
     return None if value == "off" else value
 
 
@@ -218,7 +218,7 @@ class Settings(BaseModel):
     budget_lease_seconds: int = Field(
         default=60, ge=1, le=600, description="How long it leases them."
     )
-    # More than the five visibility timeouts after which SQS gives a message up.
+    # More than the five visibility timeouts after which SQS stops delivering a message.
     beacon_grace_seconds: int = Field(
         default=1_200,
         ge=60,

@@ -1,7 +1,7 @@
-"""Signatures of what Plaza hands out: HMAC-SHA256 (RFC 2104) and base64url in its canonical form.
+"""Signing of cursors and tokens: HMAC-SHA256 (RFC 2104) and canonical base64url.
 
-A message begins with its purpose and a zero byte, so that what was signed for one
-purpose is good for no other. The first key signs, every key verifies.
+A message begins with its purpose and a zero byte, so that a signature for one purpose is invalid
+for any other. The first key signs, every key verifies.
 """
 
 import base64
@@ -32,7 +32,7 @@ def tag(message: bytes, key: SecretStr, size_bytes: int = TAG_BYTES) -> bytes:
 def signer(
     given: bytes, message: bytes, keys: Sequence[SecretStr], size_bytes: int = TAG_BYTES
 ) -> SecretStr | None:
-    """Return the key under which a message has this tag of `size_bytes`; None if there is none."""
+    """Return the key under which a message has this tag of `size_bytes`, or None."""
     return next((k for k in keys if hmac.compare_digest(given, tag(message, k, size_bytes))), None)
 
 

@@ -1,7 +1,7 @@
 """Texts that people write, as pydantic types: trimmed, bounded, and readable.
 
-Refused are control characters, texts that show nothing, directional controls that are not closed
-(they would turn what is shown after the text), and piles of combining marks.
+Refused are control characters, texts without a visible character, unclosed directional controls
+(they would reverse the page after the text), and piles of combining marks.
 """
 
 import re
@@ -16,14 +16,14 @@ INVISIBLE = "The text has nothing that can be seen"
 UNBALANCED = "A directional control (U+202A to U+202E, U+2066 to U+2069) is not closed"
 # The Stream-Safe Text Format: no language needs more (Unicode Standard Annex #15, section 13).
 MAX_MARKS = 30
-# Syllables of Tibetan have eight; what has more is drawn over the lines above and below.
+# Syllables of Tibetan have eight; longer piles cover the lines above and below.
 MAX_MARKS_IN_NAME = 8
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROLS_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_SEPARATORS = re.compile(r"[\u2028\u2029]")
-# The property Default_Ignorable_Code_Point, and what has a blank glyph: annotation marks, the
-# Braille pattern without dots, the musical null notehead.
+# The property Default_Ignorable_Code_Point, and characters with a blank glyph: annotation marks,
+# the Braille pattern without dots, the musical null notehead.
 _BLANK = (
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
@@ -36,8 +36,8 @@ _CLOSED_BY = {
     **dict.fromkeys("\u202a\u202b\u202d\u202e", "\u202c"),
     **dict.fromkeys("\u2066\u2067\u2068", "\u2069"),
 }
-# Where a name needs a character that is blank by itself: between letters of scripts that join,
-# in emoji, after a virama, as the variant of an ideograph or of an emoji, in a flag.
+# Places where a name needs a blank character: between letters of scripts that join, in emoji, after
+# a virama, as the variant of an ideograph or of an emoji, in a flag.
 _JOINING = r"\u0590-\u1dff\u2190-\uffff\U00010000-\U0010ffff"
 _VIRAMAS = (
     r"\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0e3a\u0f84"
@@ -50,7 +50,7 @@ _MEANT = re.compile(
     rf"|(?<=[{_JOINING}])[\ufe00-\ufe0d\u180b-\u180d\u180f\U000e0100-\U000e01ef]"
     r"|(?<=\U0001f3f4)[\U000e0020-\U000e007e]+\U000e007f"
 )
-# They have canonical forms that look otherwise, and names are written with them.
+# Their canonical forms look different, and names are written with them.
 _COMPATIBLE_IDEOGRAPHS = re.compile(r"([\uf900-\ufaff\U0002f800-\U0002fa1f]+)")
 
 
@@ -71,7 +71,7 @@ def has_balanced_directions(text: str) -> bool:
 
 
 def normalized(text: str) -> str:
-    """Return a text in Normalization Form C, but for ideographs that would become others."""
+    """Return a text in Normalization Form C; ideographs that it would replace stay as they are."""
     if text.isascii():
         return text
     parts = _COMPATIBLE_IDEOGRAPHS.split(text)
@@ -80,12 +80,12 @@ def normalized(text: str) -> str:
 
 
 def drop_controls(text: object) -> object:
-    """Return a text without its control characters, for what others wrote and we only show."""
+    """Return a text without its control characters: for texts of others that are only shown."""
     return _CONTROLS.sub("", text) if isinstance(text, str) else text
 
 
 def without_blanks(name: str) -> str:
-    """Return a name without the characters that show nothing where they stand."""
+    """Return a name without characters that are invisible at their position."""
     meant = {each.start() + at for each in _MEANT.finditer(name) for at in range(len(each[0]))}
     return "".join(each for at, each in enumerate(name) if at in meant or not _BLANKS.match(each))
 
@@ -107,7 +107,7 @@ def _newlines(text: str) -> str:
 
 
 def _readable(text: str) -> str:
-    """Refuse a text that shows nothing, turns what is shown after it, or piles up marks."""
+    """Refuse a text that is invisible, reverses the text after it, or piles up marks."""
     if not is_visible(text):
         raise PydanticCustomError("invisible_text", INVISIBLE)
     if not text.isascii():
@@ -126,7 +126,7 @@ def _check_marks(text: str, most: int) -> None:
 
 
 def _plain(name: str) -> str:
-    """Refuse a name with characters that show nothing, except where a script needs them."""
+    """Refuse a name with invisible characters, except where a script needs them."""
     if name.isascii():
         return name
     _check_marks(name, MAX_MARKS_IN_NAME)
@@ -140,7 +140,7 @@ def _plain(name: str) -> str:
 def at_most(characters: int) -> AfterValidator:
     """Return the bound of a text that has been trimmed already.
 
-    Pydantic's own `max_length` takes such a text for a list, and speaks of items.
+    Pydantic's own `max_length` would treat such a text as a list, and report items.
     """
 
     def check(text: str) -> str:
@@ -159,14 +159,14 @@ Line = Annotated[
     AfterValidator(_one_line),
     AfterValidator(_readable),
 ]
-# What a person or a circle is called; `chalicelib.names` says which names are not theirs to take.
+# The name of a person or a circle; `chalicelib.names` says which names are reserved.
 PersonName = Annotated[Line, at_most(100), AfterValidator(_plain)]
 Url = Annotated[
     str,
     StringConstraints(pattern=r"^https?://[^\s<>\"]+$", max_length=2_000),
     AfterValidator(_one_line),
 ]
-# Several lines, as they were written but for their breaks; whoever uses it adds the bound, with
+# Several lines, unchanged except for their line breaks; a field that uses it adds its bound with
 # `at_most`.
 Paragraphs = Annotated[
     _Trimmed,

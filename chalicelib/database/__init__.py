@@ -1,4 +1,4 @@
-"""The connection, what a collection declares, and how it is migrated.
+"""The database: the connection, declarations of collections, and their migration.
 
 Public face: `outages`, `validators`.
 """

@@ -1,4 +1,4 @@
-"""The container's one MongoDB connection, and what a collection declares."""
+"""The container's one MongoDB connection, and the declaration of a collection."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,23 +28,23 @@ Result = TypeVar("Result")
 Shape = TypeVar("Shape", bound=Mapping[str, Any])
 Projected = TypeVar("Projected", bound=Mapping[str, Any])
 
-# An operation with all its retries, if the invocation's own deadline leaves it as much
-# (`observability/invocations.py`): below the functions' time-out of 30 s, so that a caller hears
-# of an outage as an answer.
+# An operation with all its retries, unless the invocation's own deadline is nearer
+# (`observability/invocations.py`). Below the functions' time-out of 30 s, so that an outage is
+# answered and not cut off.
 OPERATION_TIMEOUT_MS = 20_000
 # Longer than an election takes, which ends within 12 s as a rule: a request waits for the new
-# primary. A server that is there answers a connection within far less.
+# primary. A running server accepts a connection in far less.
 SERVER_SELECTION_TIMEOUT_MS = 15_000
 CONNECT_TIMEOUT_MS = 2_000
-# A server that refuses connections is taken for one that is overloaded: the driver goes on to
-# believe in it until its next look, and tries again after pauses that double from 0.1 s. Its
-# default, two of them within 0.3 s, ends before the look at a primary that is gone.
+# PyMongo treats a refused connection as overload: until its next heartbeat it retries, with pauses
+# that double from 0.1 s. The default of two retries (0.3 s) ends before the heartbeat notices a
+# lost primary.
 HEARTBEAT_MS = 2_000
 CONNECTION_RETRIES = 8
-# A frozen container's connection may be gone without a word when it thaws: NAT gateways and
-# AWS's load balancers forget one after 350 s.
+# A container that was frozen may find its connection silently dropped: NAT gateways and AWS's load
+# balancers forget idle ones after 350 s.
 MAX_IDLE_MS = 300_000
-# The driver alone would try a transaction again for 120 s.
+# The driver's own default retries a transaction for 120 s.
 TRANSACTION_TIMEOUT_SECONDS = 20
 _TRANSACTION_TOO_LARGE = 388
 _RETRYABLE = "RetryableWriteError"
@@ -76,8 +76,8 @@ class Collection(Generic[Shape]):
         shape: type[Projected],  # noqa: ARG002 - for the type checker alone
         database: Database[Document],
     ) -> MongoCollection[Projected]:
-        """Return the collection for a read whose projection or pipeline makes another shape."""
-        # Nothing but the caller's query says what it makes.
+        """Return the collection for a read whose projection or pipeline yields another shape."""
+        # Only the caller's query determines the shape.
         return cast("MongoCollection[Projected]", database[self.name])
 
 
@@ -132,10 +132,10 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
 
 
 def is_outage(error: PyMongoError) -> bool:
-    """Tell whether an operation failed for want of a server or of time, and not by its own fault.
+    """Return whether an operation failed for lack of a server or of time, not by its own fault.
 
-    With a server again, it may succeed. A write that no majority confirmed counts too: the
-    primary stepped down, and nobody knows yet whether it stays.
+    A retry may succeed. A write that no majority confirmed counts too: the primary stepped down,
+    and whether the write survives is not known yet.
     """
     is_cut_off = isinstance(error, ConnectionFailure) or error.has_error_label(_RETRYABLE)
     is_unconfirmed = isinstance(error, WriteConcernError) or (
@@ -145,10 +145,10 @@ def is_outage(error: PyMongoError) -> bool:
 
 
 def _met_a_step_down(error: PyMongoError) -> bool:
-    """Tell whether a primary refused a single write because it was stepping down.
+    """Return whether a primary refused a single write because it was stepping down.
 
-    Such an answer bears no label, and the driver, which repeats what is refused as a whole,
-    hands it on.
+    Such an answer has no error label, so the driver, which retries commands refused as a whole,
+    raises it.
     """
     if isinstance(error, BulkWriteError):
         codes = {each["code"] for each in error.details["writeErrors"]}
@@ -161,7 +161,7 @@ class NotInserted(Exception):
 
 
 def insert_missing(collection: MongoCollection[Shape], documents: Sequence[Shape]) -> None:
-    """Insert documents; where one with the same unique key is there, it stays as it is.
+    """Insert documents; an existing one with the same unique key stays as it is.
 
     Raises NotInserted after inserting all that could be.
     """

@@ -1,4 +1,4 @@
-"""Bringing the database to what the code declares: collections, validators, indexes, shard keys.
+"""Migration of the database to what the code declares: validators, indexes, shard keys.
 
 Two versions run side by side while one is deployed, so a migration has two halves (M. Fowler,
 "Parallel Change"): *expanding* allows and builds what this version needs and takes nothing from
@@ -20,7 +20,7 @@ from pymongo.errors import OperationFailure
 from chalicelib.database import Collection, Document, sharding
 from chalicelib.database.validators import AtMost, Schema, schema_of
 
-# By its name an index is known as Plaza's: no other is ever dropped.
+# Marks an index as Plaza's; no other index is ever dropped.
 INDEX_PREFIX = "plaza_"
 # Below a Lambda function's longest time, which is 15 minutes.
 BUILD_TIMEOUT_SECONDS = 840
@@ -28,9 +28,9 @@ BUILD_TIMEOUT_SECONDS = 840
 NEVER_SECONDS = 2**31 - 1
 _NAMESPACE_EXISTS = 48
 _INDEX_NOT_FOUND = 27
-# What makes two indexes on the same keys two indexes to the server.
+# Options by which the server distinguishes two indexes on the same keys.
 _TELLING = ("unique", "sparse", "partialFilterExpression")
-# `moderate`: a document that an older version left as it was can still be changed.
+# `moderate`: an invalid document that an older version left behind can still be changed.
 _STRICTNESS = {"validationLevel": "moderate", "validationAction": "error"}
 _TRIES = 10
 # This one, and the one before.
@@ -49,7 +49,7 @@ VALIDATORS = Collection("plaza.validator", Validator)
 
 @dataclass(frozen=True)
 class MigrationReport:
-    """What a migration did, and what it left for the contracting one, a line each."""
+    """What a migration did, and what it left for the contracting call, one line each."""
 
     done: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
@@ -58,10 +58,10 @@ class MigrationReport:
 def migrate(
     database: Database[Document], collections: Iterable[Collection[Any]], *, contract: bool = False
 ) -> MigrationReport:
-    """Make the database hold what the collections declare; say what was done.
+    """Make the database match what the collections declare; return what was done.
 
-    Without `contract`, what only another version declares stays. Raises ShardedOtherwise where
-    a collection is sharded by another key than its own.
+    Without `contract`, indexes and schemas of other versions stay. Raises ShardedOtherwise if a
+    collection is sharded by another key than it declares.
     """
     report = MigrationReport()
     is_sharded = sharding.is_sharded(database)
@@ -80,10 +80,10 @@ def migrate(
 
 
 def _create(database: Database[Document], collection: Collection[Any]) -> bool:
-    """Create a collection; False where another process was quicker.
+    """Create a collection; return False if another process was quicker.
 
-    One without an index too, since a transaction would otherwise have to create it, and two
-    at once would then conflict.
+    A collection without an index is created too: otherwise a transaction would create it, and two
+    of them at once would conflict.
     """
     try:
         database.create_collection(collection.name, check_exists=False)
@@ -103,8 +103,8 @@ def _validate(
 ) -> None:
     """Have the server accept this version's documents, and those of the version before.
 
-    Another migration may set the validator at the same time, so what both have agreed on is
-    looked at again after it was set.
+    Another migration may set the validator at the same time, so the agreed schemas are read again
+    after it was set.
     """
     accepted = _agree(database, collection, contract=contract)
     for _ in range(_TRIES):
@@ -122,10 +122,10 @@ def _validate(
 def _agree(
     database: Database[Document], collection: Collection[Any], *, contract: bool
 ) -> list[Schema]:
-    """Write this version's schema down before those that are accepted, and return them all.
+    """Record this version's schema before those already accepted; return all of them.
 
-    The server has no way to change a validator only if it is as it was read; for a document
-    it has.
+    The schemas are recorded in a document because the server can update a document only if it is
+    unchanged, but not a validator.
     """
     own = {"$literal": schema_of(collection.shape)}
     others = {
@@ -188,7 +188,7 @@ def _identity(index: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _encoded(value: Any) -> bytes:
-    # The server gives documents back in a class of their own, but the bytes are the same.
+    # The driver returns documents as a class of its own, but their bytes are the same.
     return bson.encode({"": value})
 
 
@@ -197,7 +197,7 @@ def _ttl(index: Mapping[str, Any]) -> int:
 
 
 def _named(index: Mapping[str, Any]) -> IndexModel:
-    """Return the index under a name that says whose it is, which keys and which options it has."""
+    """Return the index with a name made of Plaza's prefix, its keys and its options."""
     keys = [f"{key}_{kind}" for key, kind in index["key"].items()]
     options = [option for option in _TELLING if index.get(option)]
     filtered = [_digest(index[option]) for option in options if index[option] is not True]

@@ -4,19 +4,19 @@ from pymongo import MongoClient
 
 from chalicelib.database import Document
 
-# API Gateway gives up after 29 s, of which a cold start may take several; an election is over
-# within 12 s as a rule.
+# API Gateway stops waiting after 29 s, and a cold start may use several of them; an election
+# usually ends within 12 s.
 REQUEST_SECONDS = 20.0
-# Long enough to find a server that is there again: the driver looks twice a second at most.
+# Long enough to find a server that is back: the driver looks at most twice a second.
 SHORT_SECONDS = 1.0
 
 
 class Outage:
-    """What a container knows of an outage of its database.
+    """A container's record of an outage of its database.
 
-    The first request waits for an election. Once one has waited in vain, the others of the
-    container wait a second each, until the driver has found a server that takes writes: an
-    outage would otherwise hold every container for as long as it lasts.
+    The first request waits for an election. Once one has waited in vain, the container's other
+    requests wait for a second each, until the driver has found a primary. Otherwise an outage would
+    block every container for as long as it lasts.
     """
 
     def __init__(self, client: MongoClient[Document]) -> None:
@@ -30,5 +30,5 @@ class Outage:
         return SHORT_SECONDS if self._is_suspected else REQUEST_SECONDS
 
     def suspect(self) -> None:
-        """Take note that a request was refused for want of the database or of time."""
+        """Record that a request was refused for lack of the database or of time."""
         self._is_suspected = True

@@ -1,4 +1,4 @@
-"""Shard keys: how collections are spread over a sharded cluster, where there is one."""
+"""Shard keys: how collections are distributed over a sharded cluster, if there is one."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class ShardedOtherwise(Exception):
 
 
 def is_sharded(database: Database[Document]) -> bool:
-    """Tell whether the server is the router of a sharded cluster."""
+    """Return whether the server is the router of a sharded cluster."""
     return bool(database.client.admin.command("hello").get("msg") == "isdbgrid")
 
 
@@ -35,7 +35,7 @@ def _begins_with(key: list[tuple[str, int | str]], index: IndexModel) -> bool:
 
 
 def shard(database: Database[Document], collection: Collection[Any]) -> bool:
-    """Shard a collection by its key; False where it is. Raises ShardedOtherwise."""
+    """Shard a collection by its key; return False if it already is. Raises ShardedOtherwise."""
     client, namespace = database.client, f"{database.name}.{collection.name}"
     known = client.get_database("config")["collections"].find_one({"_id": namespace}, {"key": 1})
     if known is None:

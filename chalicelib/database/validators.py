@@ -1,4 +1,4 @@
-"""Validators: what the server checks of a stored document, made from the document's shape.
+"""Validators: the schema by which the server checks a document, made from its shape.
 
 A shape is a TypedDict beside its collection. Checking an element costs the server 0.6 µs, at
 every write of the document: an array that may be longer than `LOOKED_INTO` is checked for its
@@ -30,7 +30,7 @@ _NUMBERS = ["double", "int", "long"]
 _BSON_TYPES: dict[Any, list[str]] = {
     str: ["string"],
     bool: ["bool"],
-    # A pipeline may compute a whole number as either.
+    # A pipeline may return a whole number as either type.
     int: ["int", "long"],
     float: _NUMBERS,
     datetime: ["date"],
@@ -47,8 +47,8 @@ class AtMost:
     items: int
 
 
-# Marks a shape that the server takes for any object: `Annotated[Creative, OPAQUE]`. The type
-# checker holds the code to the shape, and a write of the document costs no more.
+# Marks a shape that the server accepts as any object: `Annotated[Creative, OPAQUE]`. The type
+# checker still checks the code against the shape, and writes cost no more.
 OPAQUE = object()
 
 

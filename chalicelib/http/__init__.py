@@ -1,4 +1,4 @@
-"""Requests into models, values into answers, failures into problem+json.
+"""HTTP: parses requests into models, and writes values and failures as answers.
 
 Public face: `cursors`, `idempotency`, `pages`, `payloads`.
 """

@@ -1,8 +1,7 @@
-"""Audit lines: who did what to whose things, one structured log line for each.
+"""Audit log: one structured line for each call that writes or needs a role.
 
-Every call that writes has one, whatever its outcome, and every read that needs a role. A line
-bears ids and amounts, and no texts, names, tokens or secrets. docs/operations.md says how to ask
-for them.
+A call that writes has a line whatever its outcome. A line has ids and amounts, and no texts, names,
+tokens or secrets. docs/operations.md has queries for them.
 """
 
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from typing import Any
 from chalicelib.identity import Principal
 from chalicelib.observability.logs import log
 
-# Longer than any id: of a path that fits no route's ids, no more than this is written.
+# Longer than any id. If a path's values are no ids, only this much of each is written.
 _MAX_CHARACTERS = 100
 
 

@@ -1,4 +1,4 @@
-"""JSON bodies into pydantic models, at a cost that the sender cannot choose."""
+"""JSON bodies, parsed into pydantic models at a bounded cost."""
 
 from typing import Any, TypeVar
 
@@ -8,8 +8,8 @@ from pydantic import BaseModel, ValidationError
 from chalicelib import errors
 from chalicelib.errors import FieldError
 
-# Members of objects and elements of arrays: twice what the largest campaign has. Pydantic takes
-# 2 to 4 µs for each one that it refuses.
+# Members of objects and elements of arrays: twice what the largest campaign has. Pydantic needs 2
+# to 4 µs to refuse one.
 MAX_VALUES = 10_000
 MAX_ERRORS = 20
 
@@ -20,7 +20,7 @@ def parse(text: bytes, model: type[Model], limit_bytes: int) -> Model:
     """Return the body as a model; raises BodyTooLarge, InvalidJson or InvalidRequest."""
     if len(text) > limit_bytes:
         raise errors.BodyTooLarge(f"The limit is {limit_bytes} bytes")
-    # Each value but the first has a comma before it or a colon; a long text has many as well.
+    # Every value but the first follows a comma or a colon; long texts contain them too.
     if text.count(b",") + text.count(b":") > MAX_VALUES:
         _count_values(text)
     try:
@@ -30,12 +30,12 @@ def parse(text: bytes, model: type[Model], limit_bytes: int) -> Model:
 
 
 def invalid(error: ValidationError) -> errors.InvalidRequest:
-    """Return the problem for pydantic's first findings, without the values that were sent."""
+    """Return the problem with pydantic's first errors, without the values that were sent."""
     return errors.InvalidRequest(errors=_faults(error))
 
 
 def _count_values(text: bytes) -> None:
-    """Raise InvalidRequest for more values than any model takes; InvalidJson for no JSON."""
+    """Raise InvalidRequest for more values than any model takes, InvalidJson for invalid JSON."""
     try:
         waiting: list[Any] = [orjson.loads(text)]
     except orjson.JSONDecodeError:

@@ -1,9 +1,8 @@
 """Opaque keyset cursors: a signed position in one listing.
 
-A cursor is base64url of a tag, a version and the position as JSON. People scroll while one
-release replaces another, so a release reads the cursors of the last one
-(docs/decisions/0066): a position that changes its shape raises VERSION, and its listing goes on
-reading the old shape too.
+A cursor is base64url of a tag, a version and the position as JSON. People scroll while one release
+replaces another, so a release reads the cursors of the last one (docs/decisions/0066). To change a
+position's shape, raise VERSION and let its listing read the old shape too.
 """
 
 from collections.abc import Sequence
@@ -33,8 +32,8 @@ def encode_cursor(position: Sequence[Any], scope: str, keys: Sequence[SecretStr]
 def decode_cursor(cursor: str, scope: str, keys: Sequence[SecretStr]) -> list[Any]:
     """Return the position that `encode_cursor` was given.
 
-    Raises InvalidCursor when the cursor was altered, cut, or made for another scope, and
-    Unavailable for one of a newer release, which another container can read.
+    Raises InvalidCursor if the cursor was altered, cut, or made for another scope. Raises
+    Unavailable for a cursor of a newer release, which another container can read.
     """
     signed = signing.decoded(cursor) or b""
     tag, payload = signed[:_TAG_BYTES], signed[_TAG_BYTES:]

@@ -1,4 +1,4 @@
-"""The API's own document, as `script/openapi` has written it, for this deployment's address."""
+"""The API's OpenAPI document, as `script/openapi` wrote it, with this deployment's address."""
 
 import hashlib
 from functools import cache

@@ -15,7 +15,7 @@ from chalicelib.identity import Principal
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# Who asks wants to know whether it answers now, not after an election.
+# Short: a health check asks whether the database answers now, not after an election.
 TIMEOUT_SECONDS = 3
 State = Literal["primary", "no_primary", "standalone"]
 
@@ -54,7 +54,7 @@ def routes(runtime: Runtime) -> Blueprint:
         """
         state = replica_set_state(request.runtime)
         health: Health = {"status": "ok" if state == "primary" else "unavailable"}
-        # They help an attacker to choose, and nobody else without a token.
+        # They help an attacker to choose an attack, and nobody else without a token.
         if caller is not None and caller.has("admin"):
             health["version"] = __version__
             health["database"] = {"reachable": state is not None, "replica_set": state}
@@ -64,7 +64,7 @@ def routes(runtime: Runtime) -> Blueprint:
 
 
 def replica_set_state(runtime: Runtime) -> State | None:
-    """Return `primary`, `no_primary` or `standalone`, or None where no server answers.
+    """Return `primary`, `no_primary` or `standalone`, or None if no server answers.
 
     A sharded cluster's router counts as a primary: it takes writes.
     """

@@ -1,9 +1,9 @@
-"""`Idempotency-Key`: a call that is repeated, since its answer was lost, makes nothing twice.
+"""`Idempotency-Key`: a call repeated because its answer was lost makes nothing twice.
 
-A row keeps, for a caller, a path and a key, what was sent and when it first came. A call with a
-key runs at that time and draws from a generator that is seeded by the row, so each attempt would
-give what it makes the same id. Whoever repeats a call is given what has that id; if nothing has,
-the call runs again. Without the header nothing of this happens.
+A row records a caller, a path, a key, a digest of the body and the time of the first attempt. Every
+attempt runs at that time and draws random numbers from a generator seeded by the row, so all
+attempts choose the same id. A repeated call answers with the thing of that id; if there is none,
+the call runs again. Calls without the header skip all of this.
 """
 
 import math
@@ -32,7 +32,7 @@ from chalicelib.runtime import Runtime
 
 # How long a key is remembered.
 KEPT = timedelta(hours=24)
-# How long an attempt that did not end may be running yet: longer than a function does.
+# How long an attempt without an end counts as running: longer than a function can run.
 HELD = timedelta(seconds=40)
 _CLIENT_ERROR, _SERVER_ERROR = 400, 500
 _KEY: TypeAdapter[str] = TypeAdapter(
@@ -43,7 +43,7 @@ Draw = Callable[[datetime, random.Random], str]
 
 
 class KeyRow(TypedDict):
-    """A key that was used; `_id` and `digest` say nothing of who used it and for what."""
+    """A key that was used; `_id` and `digest` reveal neither the caller nor the body."""
 
     _id: str
     digest: str
@@ -62,7 +62,7 @@ KEYS = Collection(
 
 
 def key_of(request: Request) -> str | None:
-    """Return the call's Idempotency-Key, if it has one; raises InvalidRequest for a bad one."""
+    """Return the call's Idempotency-Key, or None; raises InvalidRequest for an invalid one."""
     given = request.raw.headers.get("idempotency-key")
     return None if given is None else _valid(given)
 
@@ -89,9 +89,9 @@ def once(
 ) -> Made:
     """Return `make(runtime)`, or `find(id, made_at)` if an earlier call with the key made it.
 
-    What `make` makes has the first id that it draws, by `draw` from the runtime that it is
-    given. `find` raises a Problem of 4xx for what is not there. Raises IdempotencyKeyReused for
-    another body, RequestInProgress while another attempt may be running, and what the two raise.
+    `make` gives the new thing the first id that `draw` draws from the runtime it is given. `find`
+    raises a Problem of 4xx if the thing is not there. Raises IdempotencyKeyReused for another body,
+    RequestInProgress while another attempt may be running, and whatever `make` and `find` raise.
     """
     key = key_of(request)
     if key is None:
@@ -136,7 +136,7 @@ class _Attempt:
         return True
 
     def earlier(self, find: Callable[[str, datetime], Made], draw: Draw) -> Made | None:
-        """Return what an earlier call made; None, the row being held again, if it made nothing."""
+        """Return what an earlier call made; if it made nothing, hold the row again: None."""
         row = self._rows.find_one({"_id": self._id})
         if row is None:
             raise RequestInProgress(retry_after_seconds=1)
@@ -160,12 +160,12 @@ class _Attempt:
     def run(
         self, make: Callable[[Runtime], Made], find: Callable[[str, datetime], Made], draw: Draw
     ) -> Made:
-        """Return what `make` makes. A refusal forgets the key; after a failure it stays held."""
+        """Return what `make` makes. A refusal deletes the key; after a failure it stays held."""
         runtime = replace(self._runtime, now=lambda: self._at, random=self._random())
         try:
             made = make(runtime)
         except DuplicateKeyError:
-            # An attempt that was taken for dead has written after all.
+            # An attempt that was assumed dead has written after all.
             made = self._found(find, draw)
         except Problem as problem:
             if _CLIENT_ERROR <= problem.status < _SERVER_ERROR:
@@ -178,7 +178,7 @@ class _Attempt:
         return find(draw(self._at, self._random()), self._at)
 
     def _random(self) -> random.Random:
-        """Return what each attempt draws the same numbers from; no secret is among them."""
+        """Return the generator that gives every attempt the same numbers; none is secret."""
         return random.Random(self._id)  # noqa: S311 - ids, which others see
 
 

@@ -1,4 +1,4 @@
-"""The middleware of every request: one form of failure, headers, one log line."""
+"""Middleware of every request: problem+json for failures, headers, one log line."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -16,9 +16,9 @@ from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 from chalicelib.settings import Settings
 
-# What a caller quotes to have a request looked up: its correlation id in the logs.
+# The request's correlation id in the logs; callers quote it when they report a fault.
 REQUEST_ID_HEADER = "X-Request-Id"
-# For a deployment that lists no origins; `install` narrows the origin where it does.
+# For a deployment without a list of origins; `install` narrows the origin if there is a list.
 CORS = CORSConfig(
     allow_origin="*",
     allow_headers=["Authorization", "Idempotency-Key"],
@@ -27,7 +27,7 @@ CORS = CORSConfig(
     max_age=7_200,
 )
 _CORS_HEADERS: dict[str, str] = CORS.get_access_control_headers()
-# Of every answer, the gateway's own among them. A browser takes no answer for what it is not.
+# On every answer, the gateway's own included. A browser then never guesses a media type.
 SAFE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _KEPT_BY_NOBODY = "private, no-store"
 
@@ -38,7 +38,7 @@ def install(app: Chalice, settings: Settings, outage: Outage) -> None:
     It wraps Chalice's own failures too (a wrong method, a wrong content type), so that every
     failure has one form.
     """
-    # Every answer is text. With Chalice's own list each call is held to it twice, for 6 us.
+    # Every answer is text. Chalice would check its own list twice a call, for 6 µs.
     app.api.binary_types = []
     headers_of = _Headers(settings.allowed_origins)
 
@@ -60,8 +60,8 @@ def install(app: Chalice, settings: Settings, outage: Outage) -> None:
 def answer_further_methods(app: Chalice) -> None:
     """Answer HEAD wherever GET is answered, and OPTIONS everywhere.
 
-    API Gateway's own preflights know one origin, and a browser sends credentials to none but
-    the origin that is named: docs/decisions/0049.
+    API Gateway's own preflights name a single origin, and a browser sends credentials only if its
+    own origin is named (docs/decisions/0049).
     """
     for path, methods in list(app.routes.items()):
         if "GET" in methods:
@@ -94,7 +94,7 @@ def _answer(event: ChaliceRequest, get_response: Callable[[Any], Response]) -> R
 
 
 def _chalice_problem(status: int) -> Problem:
-    """Return our form of a failure that Chalice answered by itself."""
+    """Return the problem+json form of a failure that Chalice answered by itself."""
     match status:
         case HTTPStatus.METHOD_NOT_ALLOWED:
             return errors.UnknownRoute()
@@ -107,18 +107,19 @@ def _chalice_problem(status: int) -> Problem:
 
 
 class _Headers:
-    """Makes the headers that every answer has.
+    """Builder of the headers that every answer has.
 
-    With a list of allowed origins the caller's own is named if it is on the list, and another
-    one if it is not, which keeps the browser from showing the answer to the page. No cache keeps
-    an answer to a token, nor one to a cookie that its route does not call public; of the others
-    a cache keeps what their routes say.
+    If origins are listed, the answer names the caller's own if it is on the list, otherwise another
+    one, so that the browser hides the answer from the page. Caches keep no answer to a call with a
+    token, nor to a call with a cookie unless its route declares the answer public. For all other
+    answers the route's own Cache-Control holds.
     """
 
     def __init__(self, allowed_origins: tuple[str, ...]) -> None:
         self._allowed = allowed_origins
         self._fixed = {**SAFE_HEADERS, **CORS.get_access_control_headers()}
-        # A cache that is told to keep an answer to nobody must not give it to somebody.
+        # A cache that may keep an answer to an anonymous call must not serve it to a caller with a
+        # token.
         self._fixed["Vary"] = "Authorization, Origin" if allowed_origins else "Authorization"
         if allowed_origins:
             self._fixed["Access-Control-Allow-Credentials"] = "true"

@@ -1,9 +1,9 @@
 """The API's document: OpenAPI 3.1 from the signatures of the views.
 
-A view's docstring gives the summary and the description, its parameters what it takes, its return
-type what it answers, and `raises` the problems that it answers itself. What every call can end
-with is added here. Nothing of this runs in a deployment: `script/openapi` writes the file that is
-served (docs/decisions/0111).
+A view's docstring gives the summary and the description. Its parameters give the input, its return
+type the answers, and `raises` the problems of its own; problems that every call can end with are
+added here. None of this runs in a deployment: `script/openapi` writes the file that is served
+(docs/decisions/0111).
 """
 
 import inspect
@@ -37,7 +37,7 @@ _SCHEMAS = "#/components/schemas/"
 _EVERY_CALL = (errors.Internal, errors.Unavailable, errors.UnsupportedMediaType)
 _OF_A_BODY = (errors.InvalidJson, errors.BodyTooLarge)
 _OF_A_KEY = (errors.RequestInProgress, errors.IdempotencyKeyReused)
-# The same problems have these headers wherever they are answered.
+# Headers of these problems, the same wherever they are answered.
 _PROBLEM_HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 _HEADERS = {
     "X-Request-Id": "The id of this call in the logs: quote it to have the call looked up.",

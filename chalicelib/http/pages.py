@@ -1,4 +1,4 @@
-"""Pages of a listing: where one begins, which rows it shows, and the cursor of the next one."""
+"""Pages of a listing: its start position, its rows, and the cursor of the next page."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar

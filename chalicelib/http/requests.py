@@ -1,4 +1,4 @@
-"""Requests: what a client may send, and one call with the runtime that answers it."""
+"""Requests: models of input, and one call with the runtime that answers it."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -37,11 +37,11 @@ class PageQuery(Input):
 class Rules(NamedTuple):
     """What a route declares beside its method and path.
 
-    A route that writes and names no limit is limited as `CLICKS`; with None it has no limit. It
-    is audited too, unless it says otherwise; `secrets` are the parameters of its path that prove
-    something to whoever knows them, and are left out of the audit. `raises` are the problems that
-    the view itself may answer, `tag` is the part of the API that it is listed under, and
-    `takes_idempotency_key` says that a repeated call makes nothing twice.
+    A route that writes and names no limit is limited as `CLICKS`; with None it has no limit. It is
+    audited too, unless it says otherwise; `secrets` are path parameters that work as credentials,
+    such as tokens; the audit leaves them out. `raises` are the problems that the view itself may
+    answer. `tag` is the part of the API that it is listed under. `takes_idempotency_key` says that
+    a repeated call makes nothing twice.
     """
 
     limit: Limit | None
@@ -105,7 +105,7 @@ class Request:
 
     @property
     def user_agent(self) -> str | None:
-        """Return the browser's name; None for HEAD, which ads count as a bot's."""
+        """Return the User-Agent; None for HEAD, which ads count as a bot's."""
         agent: str | None = self.raw.headers.get("user-agent")
         return None if self.raw.method == "HEAD" else agent
 
@@ -120,7 +120,7 @@ class Request:
         audit.record(self._caller, operation, things, status, self.details)
 
     def count(self, limit: Limit) -> None:
-        """Count one write against what the limit allows the caller and the caller's address.
+        """Count one write against the limit, for the caller and the caller's address.
 
         A route that declares a limit has counted it already. Raises Unauthenticated for a bad
         token, and TooFast.

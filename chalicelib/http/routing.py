@@ -1,4 +1,4 @@
-"""Routes: a view at a method and path, with what is common to all of them."""
+"""Routes: a view at a method and path, with limits, audit and binding of arguments."""
 
 import functools
 from collections.abc import Callable
@@ -87,6 +87,6 @@ def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> Vi
             if request.is_audited:
                 request.audit(path, status)
 
-    # For the API's document, and for the tests, which look at what each route declares.
+    # For the API's document, and for tests of what each route declares.
     handler.operation = operation  # type: ignore[attr-defined]
     return handler

@@ -1,4 +1,4 @@
-"""Signatures of views: what a view's parameters ask for, and its arguments for one call.
+"""Signatures of views: reads a view's parameters, and binds its arguments for one call.
 
 A view takes a Request first. Its other parameters are bound in one order, whatever theirs is:
 
@@ -24,14 +24,14 @@ from chalicelib.identity import Principal, Role
 
 
 class Roles:
-    """The roles of which a caller must have one."""
+    """Roles that admit a caller: one of them is enough."""
 
     def __init__(self, *names: Role) -> None:
         self.names = names
 
 
 class Caller(NamedTuple):
-    """The parameter that takes the caller, and whom it lets in."""
+    """The parameter for the caller, and the roles it admits."""
 
     name: str
     is_optional: bool
@@ -67,7 +67,7 @@ class Signature(NamedTuple):
 
 
 def signature_of(view: Callable[..., Any], path: str) -> Signature:
-    """Read a view's signature; raises TypeError for a parameter that nothing can be bound to."""
+    """Read a view's signature; raises TypeError for a parameter that cannot be bound."""
     hints = get_type_hints(view, include_extras=True)
     hints.pop("return", None)
     in_path, caller, models = {}, None, {}
@@ -98,7 +98,7 @@ def _caller(name: str, hint: Any) -> Caller | None:
 
 @functools.cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return what validates a type, which many paths have in common."""
+    """Return the validator of a type; cached, since many paths share types."""
     return TypeAdapter(kind)
 
 

@@ -30,10 +30,10 @@ _NEWER = "newer_version"
 class Message(BaseModel):
     """A message: its class names the queue, its fields are ids and small numbers.
 
-    While one release replaces another, workers of both read the queue. A field that is added
-    has a default, and a worker of the last release passes over it: the version stays. A change
-    that such a worker could not live with raises the class's `version`, and it leaves the
-    message to a newer worker (docs/decisions/0066).
+    While one release replaces another, workers of both read the queue. A field that is added has a
+    default, and a worker of the last release passes over it: the version stays. A change that such
+    a worker could not handle raises the class's `version`; the worker then leaves the message to a
+    newer one (docs/decisions/0066).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -63,9 +63,8 @@ class Poisoned(Exception):
 class Queues:
     """Plaza's queues in SQS.
 
-    A queue is a courier and never the only memory: whatever is sent stands as a pending mark
-    in the database too, where a schedule finds it. So `send` reports a failure and does not
-    raise.
+    A queue is a courier and never the only memory: every message has a pending mark in the database
+    too, where a schedule finds it. So `send` reports a failure and does not raise.
     """
 
     def __init__(self, prefix: str, client: "SQSClient | None" = None) -> None:
@@ -75,11 +74,11 @@ class Queues:
         self._lock = threading.Lock()
 
     def name_of(self, queue: str) -> str:
-        """Return the name that the queue bears in SQS."""
+        """Return the queue's name in SQS."""
         return self._prefix + queue
 
     def send(self, *messages: Message) -> bool:
-        """Send messages, in calls of ten; tell whether SQS took every one of them."""
+        """Send messages, in calls of ten; return whether SQS took every one of them."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         taken = True
@@ -199,7 +198,7 @@ def consume_together(
 def _unhandled(
     batch: dict[str, AnyMessage], handle: Callable[[list[AnyMessage]], None]
 ) -> list[str]:
-    """Handle messages together, in halves where that fails; return the ids of those that failed."""
+    """Handle messages together, in halves after a failure; return the ids of those that failed."""
     try:
         handle(list(batch.values()))
     except Poisoned as error:
@@ -222,7 +221,7 @@ def _unhandled(
 
 
 def _is_nobodys_fault(error: Exception) -> bool:
-    """Tell whether any message would have failed, so that handling fewer at once is no use."""
+    """Return whether any message would have failed, so that handling fewer at once is no use."""
     return isinstance(error, Unavailable) or (isinstance(error, PyMongoError) and is_outage(error))
 
 
@@ -237,7 +236,7 @@ def _failure(record: dict[str, Any], error: Exception) -> dict[str, str]:
 
 
 def _attributes() -> dict[str, Any]:
-    """Return what goes beside a message's body: the id of the request that it is sent for."""
+    """Return a message's attributes: the id of the request that it is sent for."""
     correlation_id = logs.correlation_id()
     if correlation_id is None:
         return {}

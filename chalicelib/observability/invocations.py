@@ -1,4 +1,4 @@
-"""What holds for every invocation, be it a request, a batch or a schedule: its ids, its time."""
+"""Every invocation (request, batch or schedule): its ids in the logs, and its deadline."""
 
 import contextlib
 import time
@@ -13,9 +13,9 @@ from chalicelib.database.outages import Outage
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 
-# What is left of an invocation when the database has had its time: to answer, and to log.
+# Seconds kept of an invocation after the database's deadline: to answer, and to log.
 MARGIN_SECONDS = 2.0
-# A function that may run for longer is bounded by each operation's own time-out
+# In a function that may run for longer, each operation has its own time-out
 # (`chalicelib.database`): one deadline of minutes would let a dead connection hang for minutes.
 LONGEST_DEADLINE_SECONDS = 60.0
 
@@ -28,7 +28,7 @@ def install(app: Chalice, outage: Outage) -> None:
         is_request = isinstance(event, ChaliceRequest)
         context = event.lambda_context if is_request else event.context
         invocation_id = getattr(context, "aws_request_id", None)
-        # The gateway's own id of a request is the one that it answers and logs with.
+        # The gateway's request id: it is in the answer and in the gateway's logs.
         began = event.context.get("requestId", invocation_id) if is_request else invocation_id
         most = outage.patience() if is_request else LONGEST_DEADLINE_SECONDS
         deadline = _deadline(context, most)
@@ -44,16 +44,16 @@ def install(app: Chalice, outage: Outage) -> None:
 
 
 def _deadline(context: Any, most: float) -> contextlib.AbstractContextManager[Any]:
-    """Bound all that the database is asked for by what is left of the invocation.
+    """Bound all database operations by the time that is left of the invocation.
 
-    A request has `most` seconds of it.
+    A request uses at most `most` seconds.
     """
     if context is None:
         return contextlib.nullcontext()
     seconds = context.get_remaining_time_in_millis() / 1000 - MARGIN_SECONDS
     if seconds > LONGEST_DEADLINE_SECONDS:
         return contextlib.nullcontext()
-    # The driver takes a time-out of nothing for none at all.
+    # The driver reads a time-out of zero as none.
     return pymongo.timeout(max(min(seconds, most), 0.000_001))
 
 

@@ -1,9 +1,9 @@
 """Structured logs: one JSON line a request or batch, with ids and durations, never texts.
 
-A line bears the ids of the work that it belongs to: `correlation_id` of the request that began
-it, which goes with every message sent for it; `invocation_id`, Lambda's own, as in its REPORT
-line; and `trace_id`, X-Ray's. A record's `metrics` make its line one of CloudWatch's embedded
-metric format (`chalicelib.observability.metrics`).
+A line has the ids of its work: `correlation_id` of the request that began it, which goes with every
+message sent for it; `invocation_id`, Lambda's own, as in its REPORT line; and `trace_id`, X-Ray's.
+A record's `metrics` make its line one of CloudWatch's embedded metric format
+(`chalicelib.observability.metrics`).
 """
 
 import contextlib
@@ -29,7 +29,7 @@ _ids: ContextVar[Mapping[str, str]] = ContextVar("ids", default=_NONE)
 
 @contextlib.contextmanager
 def bound(**ids: str | None) -> Iterator[None]:
-    """Put these ids on every line that this thread writes meanwhile; None leaves one out."""
+    """Put these ids on every line that this thread writes within the block; None omits one."""
     known = {**_ids.get(), **ids}
     token = _ids.set({name: value for name, value in known.items() if value is not None})
     try:
@@ -39,7 +39,7 @@ def bound(**ids: str | None) -> Iterator[None]:
 
 
 def correlation_id() -> str | None:
-    """Return the id of the request that began the work at hand, or None outside of any."""
+    """Return the id of the request that began the current work, or None if none did."""
     return _ids.get().get("correlation_id")
 
 
@@ -86,9 +86,9 @@ class JsonFormatter(logging.Formatter):
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
-    """Return what an exception was, where it came from, and what caused it.
+    """Return an exception's type, where it was raised, and its causes.
 
-    The messages stay out, since they may quote a text.
+    Messages are left out, since they may quote a text.
     """
     failure: dict[str, Any] = {"exception": type(error).__name__, "traceback": _frames(error)}
     if error.__cause__ is not None:
@@ -105,8 +105,8 @@ def configure(level: str, metrics_namespace: str) -> None:
     """Send Plaza's log to standard output, where Lambda collects it; idempotent."""
     log.setLevel(level)
     log.propagate = False
-    # No line names its caller, and looking for it takes a fifth of a line's time. This is how
-    # Python's documentation of `logging` says to leave it out ("Optimization").
+    # No line names its calling function, and finding it takes a fifth of a line's time. Python's
+    # documentation of `logging` ("Optimization") recommends this way to skip it.
     logging._srcfile = None  # noqa: SLF001
     if not log.handlers:
         handler = logging.StreamHandler(sys.stdout)

@@ -1,8 +1,8 @@
-"""What of a log line CloudWatch counts: the fields that are metrics, and what they are told by.
+"""CloudWatch metrics embedded in log lines: metric fields, units and dimensions.
 
 A line in CloudWatch's embedded metric format is a log line with a member `_aws`, from which
-CloudWatch makes metrics as it takes the log in. So the one line of a request or batch is its
-metrics too, and no call is made for them (docs/decisions/0067).
+CloudWatch extracts metrics as it ingests the log. So the one line of a request or batch also holds
+its metrics, without a further call (docs/decisions/0067).
 """
 
 from collections.abc import Mapping
