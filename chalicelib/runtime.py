@@ -1,4 +1,4 @@
-"""The runtime: everything a function needs of the outside world, as one frozen argument."""
+"""Everything a function needs of the outside world, as one frozen argument."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""The database: the connection, declarations of collections, and their migration.
+"""The MongoDB connection, declarations of collections, and their migration.
 
 Public face: `outages`, `validators`.
 """

@@ -1,4 +1,4 @@
-"""HTTP: parses requests into models, and writes values and failures as answers.
+"""Requests parsed into models; values and failures written as answers.
 
 Public face: `cursors`, `idempotency`, `pages`, `payloads`.
 """
