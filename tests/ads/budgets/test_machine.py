@@ -1,5 +1,6 @@
 """Any sequence of movements, beside a model that counts impressions on its fingers."""
 
+import os
 import random
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,6 +21,8 @@ from tests.ads.support.factories import activate, add_zones, put_campaign
 from tests.support.clock import START, Clock
 from tests.support.isolation import empty_collections
 
+# A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/ads/budgets/test_machine.py
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "20"))
 DAILY = 240
 
 
@@ -128,7 +131,7 @@ class Budget(RuleBasedStateMachine):
 
 def test_any_sequence_of_movements_keeps_the_balances(runtime: Runtime, clock: Clock) -> None:
     machine = type("Machine", (Budget,), {"runtime": runtime, "clock": clock})
-    profile = settings(max_examples=50, stateful_step_count=30, deadline=None)
+    profile = settings(max_examples=EXAMPLES, stateful_step_count=30, deadline=None)
 
     run_state_machine_as_test(machine, settings=profile)
 

@@ -34,7 +34,7 @@ from tests.support.http_client import Client
 
 SPRING = "mercedes:spring"
 THREADS = 6
-ROUNDS = 30
+ROUNDS = 10
 CHANGES_PER_ROUND = 4
 ZONES = [f"blog/zone-{number}" for number in range(5)]
 CAMPAIGNS = [f"mercedes:campaign-{number}" for number in range(8)]

@@ -19,7 +19,7 @@ from tests.ads.support.factories import (
 
 WRITERS = 8
 ROUND_SECONDS = 0.1
-SECONDS = float(os.environ.get("PLAZA_TEST_WRITERS_SECONDS", "3"))
+SECONDS = float(os.environ.get("PLAZA_TEST_WRITERS_SECONDS", "1.5"))
 ZONES = [f"blog/zone-{number}" for number in range(20)]
 CAMPAIGNS = [f"advertiser-{number % 7}:campaign-{number}" for number in range(50)]
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import os
 from typing import Any
 
 import pytest
@@ -28,6 +29,8 @@ from tests.comments.support.discussion import Discussion, Layout
 from tests.comments.support.reference_model import Entry, Key, Model
 from tests.support.clock import Clock
 
+# A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/comments/discussion/test_machine.py
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "10"))
 MAX_DEPTH = 3
 _node_ids = (f"machine-{number}" for number in itertools.count())
 
@@ -211,11 +214,11 @@ def test_every_store_answers_like_a_plain_list(runtime: Runtime, layout: Layout)
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=20,
+            max_examples=EXAMPLES,
             stateful_step_count=40,
             deadline=None,
             database=None,
-            derandomize=True,
+            derandomize="PLAZA_TEST_EXAMPLES" not in os.environ,
             suppress_health_check=list(HealthCheck),
         ),
     )

@@ -1,6 +1,7 @@
 """Nodes that are made, moved, deleted and made again, beside a plain dictionary of lists."""
 
 import itertools
+import os
 from typing import Any
 
 import pytest
@@ -26,6 +27,8 @@ from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import PUBLISHER, Discussion, Layout
 from tests.support.clock import Clock
 
+# A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/comments/lifecycle/test_lifecycle.py
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "8"))
 PLACES = ("a", "b", "c")
 places = st.sampled_from(PLACES)
 
@@ -150,11 +153,11 @@ def test_nodes_come_and_go_like_entries_of_a_dictionary(runtime: Runtime, layout
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=15,
+            max_examples=EXAMPLES,
             stateful_step_count=25,
             deadline=None,
             database=None,
-            derandomize=True,
+            derandomize="PLAZA_TEST_EXAMPLES" not in os.environ,
             suppress_health_check=list(HealthCheck),
         ),
     )

@@ -21,8 +21,8 @@ from tests.social.support.random_life import PEOPLE, SEEDS, USERS, Life
 from tests.support.http_client import Reply
 
 VIEWS = ["news", "incoming", *PEOPLE]
-# A long run: PLAZA_EXAMPLES=500 pytest tests/social/timelines/test_machine.py
-EXAMPLES = int(os.environ.get("PLAZA_EXAMPLES", "4"))
+# A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/social/timelines/test_machine.py
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "4"))
 
 
 class LookedAt(Life):
@@ -161,7 +161,7 @@ def test_every_view_grants_what_the_rules_grant(watched: Town, meantime: Meantim
             phases=[Phase.generate],
             stateful_step_count=20,
             deadline=None,
-            derandomize="PLAZA_EXAMPLES" not in os.environ,
+            derandomize="PLAZA_TEST_EXAMPLES" not in os.environ,
             suppress_health_check=list(HealthCheck),
         ),
     )
