@@ -22,7 +22,7 @@ from chalicelib.runtime import Runtime, utc_now
 from tests.comments.support.discussion import Discussion, Layout
 
 WRITERS = 8
-EACH = int(os.environ.get("PLAZA_TEST_POSTS", "90"))
+EACH = int(os.environ.get("PLAZA_TEST_POSTS", "45"))
 # So little that a node is moved to documents while they write.
 EMBEDDED_BYTES = 65_536
 ROUND: tuple[StoreName, ...] = ("buckets", "embedded", "documents")

@@ -19,7 +19,7 @@ ORDERS: tuple[Order, ...] = ("oldest", "newest")
 def test_a_large_node_pages_through_while_another_writes(
     runtime: Runtime, layout: Layout, order: Order
 ) -> None:
-    number = 900 if layout.store == "embedded" else 10_000
+    number = 900 if layout.store == "embedded" else 5_000
     real = dataclasses.replace(runtime, now=utc_now, random=random.SystemRandom())
     seed_node(real, "large", number, store=layout.store, threaded=layout.threaded)
     discussion = Discussion(real, "large")
