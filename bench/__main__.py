@@ -34,7 +34,7 @@ Groups = Callable[[Stage], Generator[list[Case], None, None]]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the parts that the command line names, or take an earlier run; show the figures.
 
-    Exits with 1 where a full run misses a bar.
+    Exits with 1 if a full run misses a bar.
     """
     given = _options(arguments)
     run = (
@@ -95,7 +95,7 @@ def called_path(file: Path) -> Path:
 
 
 def _measured(parts: Sequence[str], is_quick: bool) -> Run:  # noqa: FBT001 - straight from the options
-    """Measure each part on a fresh MongoDB, at each visit anew."""
+    """Measure each part, on a fresh MongoDB at each visit."""
     started, seconds = datetime.now(UTC), time.monotonic()
     # What is imported by now; somebody may commit before the end.
     measured = commit()

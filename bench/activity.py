@@ -1,7 +1,7 @@
 """What the activity feed costs: its pages at any size, and re-ranking an action for its readers.
 
 The floor of a page is the source's two queries, sent by the driver with nothing around them; that
-of a ranking is one `update_many` that raises as many items.
+of a ranking is one `update_many` that raises the same number of items.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a decision costs in zones of every size, and what a change of a campaign costs.
+"""Cost of a decision in zones of every size, and of changing a campaign.
 
 The floor of a decision is the one read that it cannot do without: `find_one` of the visitor's
 own profile, by the driver alone.
@@ -37,7 +37,7 @@ DECISIONS: dict[str, dict[str, str]] = {
 # What a decision may cost: of the read of its profile, and in the largest zone beside the smallest.
 RATIO_AT_MOST, GROWTH_AT_MOST = 2.0, 1.3
 FEW_SAMPLES = 15
-# About as many as the best ads of a zone with keywords are from.
+# About the number of advertisers among the best ads of a zone with keywords.
 PART = ("advertiser-0", "advertiser-1", "advertiser-2")
 FIND_PROFILE = "find_one of the same profile"
 
@@ -100,7 +100,7 @@ def _zone(size: int) -> dict[str, str]:
 
 
 def _find_profile(runtime: Runtime, visitor: str, parts: int | None = None) -> Work:
-    """Return the read of a profile, or of so many advertisers in it."""
+    """Return the read of a profile, or of this number of advertisers in it."""
     fields = {f"advertisers.advertiser-{number}": 1 for number in range(parts)} if parts else None
     return lambda: runtime.database[PROFILES.name].find_one({"_id": visitor}, fields)
 
@@ -160,7 +160,7 @@ def _bid(runtime: Runtime, size: int) -> Case:
 
 
 def _deactivation(runtime: Runtime, zones: int) -> Case:
-    """Give the deactivation of a campaign in so many zones, beside a `$pull` from all."""
+    """Give the deactivation of a campaign in this number of zones, beside a `$pull` from all."""
     rng = random.Random(4)  # noqa: S311 - the same data every time
     names = [f"of-{zones}-{number}" for number in range(zones)]
     for name in names:

@@ -1,4 +1,4 @@
-"""What counting costs: beacons, the worker, drawing on a lease, rolling a day up.
+"""Cost of counting: beacons, the worker, drawing on a lease, rolling a day up.
 
 The floor of each is what the raw driver needs for the part that cannot be done without. A beacon
 without a visitor asks the database for nothing and draws are made in memory, so that neither has a
@@ -29,7 +29,7 @@ from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
 ZONE = "counted"
-# Impressions in a visitor's profile: of how many advertisers, and so many of each.
+# Impressions in a visitor's profile: the number of advertisers, and of impressions of each.
 PROFILES_MET = {20: (5, 4), 2_000: (50, 40), 20_000: (200, 100)}
 # More than a run counts.
 LEASED_IMPRESSIONS = 1_000_000

@@ -1,4 +1,4 @@
-"""What a day's reports cost: rolling them up, and reconciling them with the raw events."""
+"""Cost of a day's reports: rolling them up, and reconciling them with the raw events."""
 
 import bisect
 import itertools

@@ -50,16 +50,16 @@ class Town:
 
     @property
     def followed(self) -> float:
-        """Return how many authors a reader follows: as many people read as write."""
+        """Return how many authors a reader follows, if readers and authors are equally many."""
         return self.ties / len(self.followers)
 
     def below(self, line: float) -> tuple[int, int]:
-        """Return how many authors have at most so many followers, and their ties."""
+        """Return the number of authors with at most this number of followers, and their ties."""
         authors = bisect.bisect_right(self.followers, line)
         return authors, self._sums[authors]
 
     def hybrid_ms(self, line: float, posts: float, pages: float, costs: FeedCosts) -> float:
-        """Return a day's work in milliseconds, in which each posts and reads so often.
+        """Return the milliseconds of work in a day, at these rates of posts and pages.
 
         Authors with more followers than `line` are not pushed; at infinity this is push alone.
         """
@@ -72,7 +72,7 @@ class Town:
         return writing + pages * len(self.followers) * page
 
     def pull_ms(self, pages: float, costs: FeedCosts) -> float:
-        """Return a day's work where nothing is pushed and all is found at reading."""
+        """Return a day's work if nothing is pushed and everything is looked up at reading."""
         each = costs.pull_ms + self.followed * costs.pull_each_ms
         return pages * len(self.followers) * each
 

@@ -1,4 +1,4 @@
-"""What a call asks of MongoDB, as MongoDB's own profiler saw it: the proof that a floor is fair."""
+"""Commands of a call, as MongoDB's profiler saw them: the proof that a floor is fair."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -66,7 +66,7 @@ def _requests(client: MongoClient[Document]) -> int:
 
 
 def shape(seen: Document) -> str | None:
-    """Return a profiled operation without its values; None of what does not touch data.
+    """Return a profiled operation without its values; None if it does not touch data.
 
     `find post {author, deleted} sort ts limit 26 fields 9` asks for nine fields of what has an
     author and is not deleted.

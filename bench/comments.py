@@ -1,4 +1,4 @@
-"""What a call on a discussion costs, in every store and size.
+"""Cost of a call on a discussion, in every store and size.
 
 The floor of a call is its own reads and writes, sent by the driver with nothing around them:
 the node, then the same comments as the store keeps them.
@@ -70,7 +70,7 @@ def _sites(stage: Stage) -> Iterator[Case]:
 def _calls(stage: Stage, store: StoreName, size: int, *, threaded: bool) -> Iterator[Case]:
     runtime, calls = stage.runtime, AppCalls(stage.runtime)
     layout = f"{store}-{'threaded' if threaded else 'flat'}"
-    # What is read does not grow by what is posted meanwhile.
+    # Nodes that are read do not grow by the posts of other cases.
     read, posted = (
         Bench(runtime, calls, seed_node(runtime, name, size, store=store, threaded=threaded))
         for name in (f"{layout}-{size}", f"{layout}-{size}-posts")

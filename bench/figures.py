@@ -1,4 +1,4 @@
-"""What was measured, as it is kept in a file, and what follows from it: growth and bars."""
+"""Figures of a run as stored in a file, and their growth and bars."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -73,7 +73,7 @@ class Figure:
 
     @property
     def series(self) -> tuple[str, ...]:
-        """Return what figures that differ by size alone have in common."""
+        """Return the key that figures share if they differ only in size."""
         return (self.part, self.operation, self.store, self.door, self.unit, self.floor_is)
 
     @property
@@ -159,7 +159,7 @@ class Bar:
 
     @property
     def is_met(self) -> bool:
-        """Tell whether the promise is kept."""
+        """Return whether the promise is kept."""
         return self.median <= self.at_most
 
 
@@ -206,5 +206,5 @@ def compared(run: Run, other: Run) -> Comparison:
 
 
 def is_apart(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Tell whether no round of the one lies within the range of the other's."""
+    """Return whether no round of the one is within the range of the other's."""
     return min(one) > max(other) or min(other) > max(one)

@@ -16,7 +16,7 @@ VISITOR = "a-visitor"
 UNITS = 50
 WORDS = [f"word-{number}" for number in range(500)]
 KEYWORDS = ",".join(WORDS[:3])
-# A zone of ten ads has as many advertisers; the largest has more than a profile holds.
+# A zone of ten ads has ten advertisers; the largest has more than a profile holds.
 ADVERTISERS = 300
 
 
@@ -75,7 +75,7 @@ def campaign_body(
 
 
 def add_visitor(runtime: Runtime, visitor: str, advertisers: int, impressions: int) -> None:
-    """Make a profile of these advertisers, with so many impressions of each, none of them new."""
+    """Make a profile with this number of old impressions of each of these advertisers."""
     seen = runtime.now() - timedelta(days=2)
     entry = {
         "campaign": "another",

@@ -1,4 +1,4 @@
-"""A mixed day against a server of its own, and a look for what was lost.
+"""Load test: a mixed day against a server of its own, and a search for lost writes.
 
 Seven of ten tasks read a page of comments, two see an ad and tell so, eight in a hundred read
 news, two write: a comment or a post. Afterwards every comment that was acknowledged has to be
@@ -147,7 +147,7 @@ def _calls_table(found: dict[str, Any]) -> str:
 
 
 def check(calls_as: CallsAs, found: dict[str, Any], today: date) -> list[Check]:
-    """Return what is there of all that was acknowledged, once the queues are drained."""
+    """Return how much of what was acknowledged is found, once the queues are drained."""
     auditor = calls_as("auditor", roles=["admin"])
     there = _listed(calls_as("passer-by"), found["comments"])
     written = len(found["comments"])
@@ -165,7 +165,7 @@ def check(calls_as: CallsAs, found: dict[str, Any], today: date) -> list[Check]:
 
 
 def _settled(count: Callable[[], int], wanted: int) -> int:
-    """Return the count once it is what is wanted, or what it is when the time is over."""
+    """Return the count once it is the wanted one, or the last count when the time is over."""
     deadline = time.monotonic() + DRAIN_SECONDS
     while (found := count()) < wanted and time.monotonic() < deadline:
         time.sleep(1)

@@ -1,4 +1,4 @@
-"""What a run was made on: figures mean nothing without it."""
+"""The machine and versions of a run: figures mean nothing without them."""
 
 import os
 import platform

@@ -1,6 +1,6 @@
-"""Pages whose tables are made by the bench and whose words by people.
+"""Pages with tables written by the bench and text written by people.
 
-A region of a page stands between `<!-- bench: NAME -->` and `<!-- /bench -->`.
+A region of a page is between `<!-- bench: NAME -->` and `<!-- /bench -->`.
 """
 
 import re
@@ -23,7 +23,7 @@ def write(file: Path, content: Callable[[str], str]) -> None:
 
 
 def filled(text: str, content: Callable[[str], str]) -> str:
-    """Return a page's text with its regions filled anew."""
+    """Return a page's text with its regions filled again."""
 
     def region(match: re.Match[str]) -> str:
         return f"{match[1]}\n{content(match['name'])}\n\n{match[3]}"

@@ -1,4 +1,4 @@
-"""What a call costs in dollars: its measured time and round trips, at the prices of one file."""
+"""Cost of a call in dollars: its measured time and round trips, at the prices of one file."""
 
 import tomllib
 from dataclasses import dataclass, replace
@@ -66,7 +66,7 @@ class Traffic(_Part):
 
 
 class Fixed(_Part):
-    """What is paid whatever the traffic; not all deployments need all."""
+    """Fixed costs, whatever the traffic; not every deployment has all of them."""
 
     name: str
     per_month: float
@@ -74,7 +74,7 @@ class Fixed(_Part):
 
 
 class Tier(_Part):
-    """A size of cluster: three members, of which the primary has so many cores."""
+    """A size of cluster: three members, with the cores of the primary."""
 
     name: str
     per_hour: float
@@ -125,7 +125,7 @@ class Cost:
 
     @property
     def by_use(self) -> float:
-        """Return what is paid by use, which is all but the database."""
+        """Return the cost by use, which is everything but the database."""
         return self.api_gateway + self.compute + self.queues + self.logs + self.traffic
 
     @property
@@ -134,7 +134,7 @@ class Cost:
         return self.by_use + self.database
 
     def shared_by(self, number: int) -> "Cost":
-        """Return the cost of each of so many that one work served; messages are each one's own."""
+        """Return the cost of one of the calls that one work served; each has its own messages."""
         return replace(
             self,
             duration_ms=self.duration_ms / number,

@@ -1,4 +1,4 @@
-"""The writes of a post, of a comment's spread, a circling and a roll-up, by the driver alone."""
+"""Floors of writes, by the driver alone: a post, a comment's propagation, a circling, a roll-up."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -106,7 +106,7 @@ def _errand(runtime: Runtime) -> Document:
 
 
 def roll_up(database: Database[Document], day: datetime) -> Work:
-    """Return the three aggregations that make a day's week, month and year anew."""
+    """Return the three aggregations that rebuild a day's week, month and year."""
     monday, month = day - timedelta(days=day.weekday()), day.replace(day=1)
     year = month.replace(month=1)
     next_month = (month + timedelta(days=31)).replace(day=1)

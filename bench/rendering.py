@@ -1,4 +1,4 @@
-"""What it costs to render the texts that make a Markdown parser work hardest.
+"""Cost of rendering the texts that are hardest for a Markdown parser.
 
 usage: script/bootstrap bench.rendering
 """

@@ -21,7 +21,7 @@ Report = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Effort:
-    """How much measuring: so many rounds, and in each about so many seconds for a case.
+    """The extent of a measurement: the rounds, and the seconds for a case in each.
 
     The rounds are those of one visit. At each visit a part has a new server and new data, and all
     other parts come in between, so that the rounds show what minutes and memory change.

@@ -1,4 +1,4 @@
-"""What Plaza costs at scale: a run's measured figures, a made-up town, and a table of prices.
+"""Cost at scale: a run's measured figures, a made-up town, and a table of prices.
 
 `script/simulate RUN.json [--markdown FILE]` takes a full run of the bench and types no figure.
 """
@@ -284,7 +284,7 @@ def _traffic_table(run: Run, prices: Prices) -> str:
 
 
 def _cluster(cores: float, connections: int, prices: Prices) -> tuple[str, float]:
-    """Return the smallest cluster with so many cores and connections, and its hour's price."""
+    """Return the smallest cluster with these cores and connections, and its hourly price."""
     for tier in prices.atlas.tiers:
         if cores <= tier.cores and connections <= tier.connections:
             return tier.name, tier.per_hour

@@ -1,4 +1,4 @@
-"""What the social feed costs: a post, its fan-out, the first page, a comment's spread, circling.
+"""Cost of the social feed: a post, its fan-out, the first page, a comment's propagation, circling.
 
 The floor of a page is its own reads, permission reads included, sent by the driver with
 nothing around them.

@@ -28,7 +28,7 @@ from local.mongod import free_port, running_mongod
 _SECRET = "a secret of the bench that guards nothing"  # noqa: S105
 _SIGNING_KEY = "a signing key of the bench that guards nothing"
 _START_TIMEOUT_SECONDS = 60
-# For the floors that work in so many threads; Plaza's server has as many.
+# Threads of the floors that use several; Plaza's server has the same number.
 _CONNECTIONS = 8
 
 
@@ -64,7 +64,7 @@ class Stage:
         return dataclasses.replace(self, runtime=runtime)
 
     def observe(self, work: Work) -> Asked:
-        """Do a work and tell what it asked of MongoDB."""
+        """Do a work; return the commands that it sent to MongoDB."""
         return observe(self.runtime.database.client, work)
 
     @contextlib.contextmanager
@@ -105,7 +105,7 @@ class Stage:
 
 
 def _answers(url: str, process: "subprocess.Popen[bytes]") -> bool:
-    """Wait until the server answers; tell whether it did in time."""
+    """Wait until the server answers; return whether it did in time."""
     deadline = time.monotonic() + _START_TIMEOUT_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         # One that is busy starting may take the connection and answer nothing in time.

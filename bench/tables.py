@@ -68,7 +68,7 @@ def run_table(run: Run) -> str:
 def floors_tables(run: Run) -> str:
     """Return what Plaza and floor ask of MongoDB beyond each other, where that is not the same.
 
-    Of an operation's sizes the smallest one stands for all; behind HTTP there is the same app.
+    The smallest size of an operation represents all sizes; behind HTTP there is the same app.
     """
     looked = [
         each

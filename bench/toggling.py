@@ -1,4 +1,4 @@
-"""What a decision costs while a campaign of its full zone is switched on and off, 34 times in 12 s.
+"""Cost of a decision while a campaign of its full zone is switched on and off, 34 times in 12 s.
 
     .venv/bin/python -m bench.toggling [--rounds 3] [--seconds 12] [--ads 5000]
 
@@ -27,7 +27,7 @@ _TOGGLED = f"advertiser-0:{_ZONE}-0"
 
 
 def main() -> None:
-    """Measure, print the figures as JSON, and exit with 1 where the bar is missed."""
+    """Measure, print the figures as JSON, and exit with 1 if the bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=12)

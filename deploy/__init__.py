@@ -1,1 +1,1 @@
-"""What a deployment adds to the package that Chalice makes."""
+"""Deployment: the template's parts beyond the package that Chalice makes."""

@@ -1,4 +1,4 @@
-"""The API's access log: who called what from where, also those calls that no function saw."""
+"""The API's access log: each call with its source address, even if no function saw it."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from deploy.functions import retained_log
 from deploy.intrinsics import attribute, filled, when
 
-# No path: it bears ids of people and tokens. The request's id is that of the functions' lines.
+# No path, since it has ids of people and tokens. The request's id is that of the functions' lines.
 _LINE = {
     "request_id": "$context.requestId",
     "time_ms": "$context.requestTimeEpoch",
@@ -25,7 +25,7 @@ _PUSH = "arn:${AWS::Partition}:iam::aws:policy/service-role/AmazonAPIGatewayPush
 
 
 def access_log_setting() -> dict[str, Any]:
-    """Return where the stage writes its lines, and what a line says."""
+    """Return the destination and the format of the stage's lines."""
     group = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:${ApiAccessLog}"
     setting = {"DestinationArn": filled(group), "Format": json.dumps(_LINE)}
     return when("LogsAccess", setting)
@@ -34,7 +34,7 @@ def access_log_setting() -> dict[str, Any]:
 def access_log_resources() -> dict[str, Any]:
     """Return the log group, and the role by which API Gateway writes logs in this region.
 
-    The role is the account's, one for all APIs; it stays, since others may write by it.
+    The role belongs to the account, one for all APIs; it stays, since others may use it.
     """
     kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
     gateway = {

@@ -22,7 +22,7 @@ _UNPAID_SHARE = 0.01
 def alarms(functions: list[Function], namespace: str) -> dict[str, Any]:
     """Return every alarm; `namespace` is that of the metrics which Plaza counts itself.
 
-    A command has none: who calls it sees what it answers.
+    A command has none: its caller sees the answer.
     """
     found = dict(_api_alarms())
     for function in functions:
@@ -36,7 +36,7 @@ def alarms(functions: list[Function], namespace: str) -> dict[str, Any]:
 
 
 def _api_alarms() -> Iterator[tuple[str, Any]]:
-    # Of the gateway, so of all that callers saw, whoever was at fault.
+    # From the gateway, so of everything that callers saw, whatever the cause.
     failures = _metric("AWS/ApiGateway", "5XXError", "Average", ApiName=API_NAME)
     latency = _metric("AWS/ApiGateway", "Latency", "p99", ApiName=API_NAME)
     yield _alarm("api", "failing", failures, Threshold=_FAILING_SHARE, EvaluationPeriods=2)

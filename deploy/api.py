@@ -1,4 +1,4 @@
-"""What Chalice leaves out of the API: its own answers, throttling, keys, tracing, the web ACL."""
+"""The API beyond Chalice's template: gateway answers, throttling, keys, tracing, web ACL."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from deploy.intrinsics import filled, first_of, reference, when
 GATEWAY_RESPONSES: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parent / "gateway_responses.json").read_text()
 )
-# Every deployment's API bears the stack's name, by which CloudWatch tells them apart.
+# Every deployment's API has the stack's name, which distinguishes them in CloudWatch.
 API_NAME = filled("${AWS::StackName}")
 _STAGE = reference("RestAPI.Stage")
 
@@ -23,7 +23,7 @@ _STAGE = reference("RestAPI.Stage")
 def problem_body(response: dict[str, Any]) -> dict[str, Any]:
     """Return the problem+json of one of API Gateway's own answers.
 
-    That of all the others, whose status is what it is, leaves the status out.
+    The default for all other answers, whose status varies, leaves the status out.
     """
     status = {"status": response["statusCode"]} if "statusCode" in response else {}
     return {
@@ -49,7 +49,7 @@ def api_resources(app: Chalice) -> dict[str, Any]:
 
 
 def _api(app: Chalice) -> dict[str, Any]:
-    """Return what is merged into the API's properties."""
+    """Return the properties that are merged into the API."""
     every_method = {
         "HttpMethod": "*",
         "ResourcePath": "/*",
@@ -67,7 +67,7 @@ def _api(app: Chalice) -> dict[str, Any]:
 
 
 def _usage_plan() -> dict[str, Any]:
-    """Return the plan of those who call with a key, which allows what the API does."""
+    """Return the usage plan of callers with a key; its rates are those of the API."""
     return {
         "Description": filled("Who calls ${AWS::StackName}"),
         "ApiStages": [{"ApiId": reference("RestAPI"), "Stage": _STAGE}],
@@ -80,12 +80,12 @@ def _usage_plan() -> dict[str, Any]:
 
 
 def _definition(app: Chalice) -> dict[str, Any]:
-    """Return what is merged into the API's Swagger document."""
+    """Return the parts that are merged into the API's Swagger document."""
     needs_key = {"security": when("RequiresApiKey", [{"api_key": []}])}
     return {
         "info": {"title": API_NAME, "description": _description()},
         "securityDefinitions": {"api_key": {"type": "apiKey", "name": "x-api-key", "in": "header"}},
-        # Not OPTIONS: a browser's preflight bears no headers of the page's choice.
+        # Not OPTIONS: a browser's preflight has no headers chosen by the page.
         "paths": {
             path: {method.lower(): needs_key for method in methods if method != "OPTIONS"}
             for path, methods in app.routes.items()
@@ -98,9 +98,9 @@ def _definition(app: Chalice) -> dict[str, Any]:
 
 
 def _description() -> Any:
-    """Return the API's description, which names the account's role for logs where we set it.
+    """Return the API's description, which names the account's role for logs if we set it.
 
-    Thereby it is set before there is a stage, which is refused without it where it logs.
+    So the role is set before the stage, which cannot log without it.
     """
     by_role = filled("Plaza. Logs by the role of ${ApiLogsAccount}")
     return when("MakesLogsRole", by_role, otherwise="Plaza")
@@ -138,10 +138,10 @@ def _mapped(value: Any, quoted: Callable[[str], str]) -> Any:
 
 
 def _plain_headers() -> dict[str, Any]:
-    """Return what each answer bears that the app did not give.
+    """Return the headers of each answer that API Gateway gives by itself.
 
-    By CORS it is what the app gives to a caller whose origin is not on the list. API Gateway
-    cannot look an origin up. It could reflect any, and then allow what the list does not:
+    Its CORS headers are those that the app sends to a caller whose origin is not listed. API
+    Gateway cannot look an origin up. It could reflect any, and then allow what the list does not:
     docs/decisions/0049.
     """
     first = first_of(reference("AllowedOrigins"))

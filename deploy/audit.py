@@ -1,4 +1,4 @@
-"""Ask whether an advisory is out against anything that Plaza ships or is made with."""
+"""Advisories against the packages that Plaza ships or is developed with."""
 
 import argparse
 import json
@@ -22,7 +22,7 @@ class NotAsked(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Audit the requirements; exits with 1 for an advisory, with 2 where it could not ask."""
+    """Audit the requirements; exits with 1 for an advisory, with 2 if it could not ask."""
     parser = argparse.ArgumentParser(prog="script/audit", description=__doc__)
     parser.add_argument("--osv-url", help="another address of the advisory service (OSV)")
     given = parser.parse_args(arguments)
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def found(report: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each advisory of pip-audit's report.
 
-    Raises NotAsked for a package that the service was not asked about: silence is no clean bill.
+    Raises NotAsked if the service did not answer for a package: that does not mean it is safe.
     """
     for package in report["dependencies"]:
         if reason := package.get("skip_reason"):
@@ -60,7 +60,7 @@ def found(report: dict[str, Any]) -> Iterator[str]:
 
 def _answer(pip_audit: Path, file: Path, options: Sequence[str]) -> dict[str, Any]:
     command = [str(pip_audit), "--vulnerability-service", "osv", "--format", "json", *options]
-    # The file holds everything already, so nothing has to be resolved.
+    # The file lists every package already, so nothing has to be resolved.
     command += ["--require-hashes", "--disable-pip", "--progress-spinner", "off", "-r", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     try:

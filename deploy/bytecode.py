@@ -1,4 +1,4 @@
-"""The package's modules, compiled: Lambda's disk is read-only, so every cold start would do it."""
+"""Bytecode in the package: Lambda's disk is read-only, so every cold start would compile."""
 
 import compileall
 import os
@@ -7,7 +7,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-# Where Lambda unpacks a package; it stands in tracebacks.
+# Where Lambda unpacks a package; tracebacks show it.
 LAMBDA_ROOT = "/var/task"
 # The first date that a zip can hold: the same content makes the same package.
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
@@ -17,8 +17,8 @@ _READABLE = 0o644 << 16
 def add_bytecode(package: Path) -> None:
     """Add the compiled form of every module to a package.
 
-    It is not compared with its source when it is read (PEP 552, unchecked), since the two never
-    part. A Python of another minor version passes over it.
+    Python does not compare it with its source (PEP 552, unchecked), since the two are always
+    packaged together. A Python of another minor version ignores it.
     """
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

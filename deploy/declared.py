@@ -1,4 +1,4 @@
-"""What the app and a stage's configuration declare: the names that the template is made from."""
+"""Declarations of the app and a stage's configuration, from which the template is made."""
 
 import json
 import re

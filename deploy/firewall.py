@@ -1,4 +1,4 @@
-"""The web ACL before the API: one that a deployment brings, or else one with a rate an address."""
+"""The web ACL in front of the API: the deployment's own, or one that limits each address."""
 
 import json
 from typing import Any
@@ -71,7 +71,7 @@ def _rate_of_an_address(cors: dict[str, Any]) -> dict[str, Any]:
 
 
 def _header(name: str, value: Any) -> Any:
-    """Return a header, or nothing where its value is left out under a condition."""
+    """Return a header, or nothing if a condition leaves its value out."""
     match value:
         case {"Fn::If": [condition, given, {"Ref": "AWS::NoValue"}]}:
             return when(condition, {"Name": name, "Value": given})
@@ -79,7 +79,7 @@ def _header(name: str, value: Any) -> Any:
 
 
 def _counted(name: str) -> dict[str, Any]:
-    """Return that calls are counted and not sampled: a sample keeps addresses and tokens."""
+    """Return the setting that counts calls without samples, which keep addresses and tokens."""
     return {
         "CloudWatchMetricsEnabled": True,
         "MetricName": filled(f"${{AWS::StackName}}-{name}"),

@@ -1,4 +1,4 @@
-"""What Chalice leaves out of a function: its log, its network, and how much of it may run."""
+"""Functions beyond Chalice's template: log, network, and concurrency."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def retained_log() -> dict[str, Any]:
 
 
 def function_additions(function: Function) -> dict[str, Any]:
-    """Return what is merged into a function's resource."""
+    """Return the properties that are merged into a function's resource."""
     properties: dict[str, Any] = {
         "LoggingConfig": {"LogGroup": reference(log_group_id(function))},
         "KmsKeyArn": when("HasKey", reference("KmsKeyArn")),
@@ -52,7 +52,7 @@ def function_additions(function: Function) -> dict[str, Any]:
     if isinstance(function, Api):
         properties["Environment"] = {"Variables": api_variables()}
     if isinstance(function, Schedule):
-        # The next run is the retry; what failed, or was never run, is kept to be looked at.
+        # The next run is the retry; runs that failed or never began are kept for inspection.
         properties["EventInvokeConfig"] = {
             "DestinationConfig": {
                 "OnFailure": {"Type": "SQS", "Destination": attribute(FAILED_SCHEDULES)}
@@ -66,7 +66,7 @@ def function_additions(function: Function) -> dict[str, Any]:
         return {"Properties": properties}
     event = {"Properties": mapping_properties(function)}
     properties["Events"] = {f"{function.resource}SqsEventSource": event}
-    # The mapping names its queue by a constructed ARN, which orders nothing.
+    # The mapping names its queue by a constructed ARN, which creates no dependency.
     return {"DependsOn": [queue_id(function)], "Properties": properties}
 
 

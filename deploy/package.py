@@ -14,7 +14,7 @@ from deploy.declared import CONFIG, ROOT, stage_environment
 from deploy.template import merge_template
 from deploy.wheels import UnverifiedPackage, install_verified
 
-# What Python and Chalice have left of other runs.
+# Left over from other runs of Python and Chalice.
 _CACHES = shutil.ignore_patterns("__pycache__", "deployments", "deployed", "venv")
 
 
@@ -55,7 +55,7 @@ def package(stage: str, out: Path) -> None:
 
 
 def _copy_project(folder: Path) -> None:
-    """Copy what ships, less the requirements: Chalice packs what lies in `vendor`, and no more."""
+    """Copy the files that ship, without the requirements: Chalice packs only those in `vendor`."""
     shutil.copytree(ROOT / "chalicelib", folder / "chalicelib", ignore=_CACHES)
     shutil.copytree(ROOT / ".chalice", folder / ".chalice", ignore=_CACHES)
     shutil.copy(ROOT / "app.py", folder)

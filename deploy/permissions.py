@@ -1,4 +1,4 @@
-"""What each function may do in AWS: its own log, its own queue, and the queues that it sends to.
+"""Permissions of each function in AWS: its own log and queue, and the queues it sends to.
 
 The secrets need no permission: CloudFormation reads them when it deploys (docs/decisions/0005).
 """
@@ -14,8 +14,8 @@ from deploy.functions import log_group_id
 from deploy.intrinsics import attribute, filled, reference, when
 from deploy.queues import FAILED_SCHEDULES, queue_id
 
-# One message of each queue that a function sends to; who is not named sends nothing. AWS
-# refuses every other, and so does the SQS of the tests (tests/support/sending.py).
+# One message of each queue that a function sends to; functions without an entry send nothing. AWS
+# refuses every other send, and so does the SQS of the tests (tests/support/sending.py).
 SENDS: dict[str, tuple[type[Message], ...]] = {
     "api_handler": (Deliver, Propagate, BackFill, Rerank, MoveNode, AdEvent),
     "fan_out": (Deliver,),

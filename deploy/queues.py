@@ -1,4 +1,4 @@
-"""The queues, their dead letters, and what the workers' mappings lack in Chalice's template."""
+"""Queues, dead letters, and the settings that Chalice leaves out of the workers' mappings."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from chalicelib.messaging import DEAD_LETTER_SUFFIX, MAX_RECEIVES
 from deploy.declared import Worker, visibility_timeout_seconds
 from deploy.intrinsics import NO_VALUE, attribute, reference, when
 
-# The logical id of the queue of runs of schedules that failed, or were given up.
+# The logical id of the queue of schedule runs that failed or that Lambda dropped.
 FAILED_SCHEDULES = "FailedSchedules"
 DEAD_LETTERS_KEPT_SECONDS = 14 * 24 * 3_600
-# What is in a queue may be the only copy of it, so no change of the stack throws it away.
+# A queue may hold the only copy of a message, so no change of the stack deletes it.
 _KEPT = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
 _ENCRYPTED = {
     "SqsManagedSseEnabled": when("HasKey", NO_VALUE, otherwise=True),
@@ -28,7 +28,7 @@ def dead_letters_id(worker: Worker) -> str:
 
 
 def concurrency_parameter(worker: Worker) -> str:
-    """Return the name of the parameter that says how many of a worker run at once."""
+    """Return the name of the parameter for a worker's concurrency."""
     return f"{worker.resource}Concurrency"
 
 
@@ -59,7 +59,7 @@ def _dead_letters(name: str, queue_name: str) -> dict[str, Any]:
 
 
 def _queue(name: str, **properties: Any) -> dict[str, Any]:
-    """Return an encrypted queue that nobody reaches but by TLS."""
+    """Return an encrypted queue that accepts only TLS."""
     plain = {
         "Effect": "Deny",
         "Principal": "*",
@@ -82,7 +82,7 @@ def _queue(name: str, **properties: Any) -> dict[str, Any]:
 
 
 def mapping_properties(worker: Worker) -> dict[str, Any]:
-    """Return what Chalice leaves out of a worker's event source mapping."""
+    """Return the properties that Chalice leaves out of a worker's event source mapping."""
     return {
         # Without it, the messages that a handler reports as failed are lost.
         "FunctionResponseTypes": ["ReportBatchItemFailures"],

@@ -49,7 +49,7 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
 
 
 def _outputs(functions: list[Function], workers: list[Worker]) -> dict[str, Any]:
-    """Return where the API, the dashboard, the commands and the dead letters are found."""
+    """Return the outputs: the API, the dashboard, the commands and the dead letters."""
     console = "https://${AWS::Region}.console.aws.amazon.com/cloudwatch/home"
     commands = [each for each in functions if isinstance(each, Command)]
     return {

@@ -1,4 +1,4 @@
-"""What the package takes from the registry, verified: Chalice's own look at it asks for no hash."""
+"""Wheels of the package, verified by hash: Chalice's own download checks none."""
 
 import shutil
 import subprocess
@@ -10,13 +10,13 @@ _AMAZON_LINUX_2023 = (3, 12)
 
 
 class UnverifiedPackage(Exception):
-    """A wheel is not what the requirements name, or not to be had; uv has said why."""
+    """A wheel does not match the requirements, or is not available; uv has printed why."""
 
 
 def install_verified(requirements: Path, folder: Path) -> None:
     """Install pinned requirements into a folder as Lambda needs them, on whatever machine.
 
-    Nothing is built. Raises UnverifiedPackage where a wheel has no hash that the requirements name.
+    Nothing is built. Raises UnverifiedPackage if a wheel's hash is not in the requirements.
     """
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     glibc = "2_34" if sys.version_info >= _AMAZON_LINUX_2023 else "2_17"
@@ -26,6 +26,6 @@ def install_verified(requirements: Path, folder: Path) -> None:
     done = subprocess.run([*command, "-r", str(requirements)], check=False)  # noqa: S603
     if done.returncode:
         raise UnverifiedPackage(f"the wheels of {requirements.name} could not be verified")
-    # What uv leaves for itself, and commands that nobody calls in Lambda.
+    # Files of uv itself, and commands that nobody calls in Lambda.
     (folder / ".lock").unlink(missing_ok=True)
     shutil.rmtree(folder / "bin", ignore_errors=True)

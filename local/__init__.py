@@ -1,1 +1,1 @@
-"""What AWS does for Plaza, on one machine: gateway, queues, schedules, and a database."""
+"""Plaza's AWS services on one machine: gateway, queues, schedules, and a database."""

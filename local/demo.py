@@ -17,10 +17,10 @@ from local.gateway import Gateway
 from local.tokens import mint
 
 DATA: dict[str, Any] = json.loads((Path(__file__).parent / "demo_data.json").read_text())
-# What is said in the demo was said over the last days, a quarter of an hour apart.
+# The demo's texts were written over the last days, a quarter of an hour apart.
 STEP = timedelta(minutes=15)
 LOOK_BACK = timedelta(days=2)
-# What the town's advertisers may owe: the budgets of their campaigns, many times over.
+# Credit lines of the town's advertisers: many times the budgets of their campaigns.
 DEMO_CREDIT = 10_000_000_000
 _MARK = {"_id": "demo"}
 _LOCAL = "local.state"
@@ -29,9 +29,9 @@ _LOCAL = "local.state"
 def load_once(runtime: Runtime, *, may_start_over: bool) -> None:
     """Load the demo into a database that has never held anything.
 
-    The mark says that a load has begun, and then that it is done. One that was cut short is
-    dropped and begun anew where the database is our own, since nobody could call it by then;
-    in another's database it is left as it is.
+    The mark says that a load has begun, and then that it is done. If the database is our own, an
+    interrupted load is dropped and started again, since nobody could have used it yet; in another
+    database it is left as it is.
     """
     state = runtime.database[_LOCAL]
     mark = state.find_one(_MARK)
@@ -49,7 +49,7 @@ def load_once(runtime: Runtime, *, may_start_over: bool) -> None:
 
 
 def load(runtime: Runtime) -> None:
-    """Write the demo data, its times spread over the last days."""
+    """Write the demo data, with times over the last days."""
     api = _Api(runtime)
     for node in DATA["nodes"]:
         _load_node(api, node)
@@ -181,7 +181,7 @@ def _load_office(api: _Api) -> None:
         settings = {name: value for name, value in place.items() if name != "id"}
         api.call("PUT", f"/users/{place['id']}/org", settings, sub="editor", roles=["admin"])
     for action in DATA["actions"]:
-        # As the newspaper's own software would, which may tell those who follow nobody there.
+        # As the newspaper's own software would, which may also address people who follow nobody.
         told = {"sub": action["by"], "roles": ["application"]}
         conducted = api.call("POST", "/actions", action_body(action), **told)
         for author, text in action["comments"]:

@@ -1,4 +1,4 @@
-"""Environments of their own, for tools whose requirements would quarrel with those of .venv."""
+"""Separate environments, for tools whose requirements conflict with those of .venv."""
 
 import subprocess
 import sys
@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 def environment(folder: Path, requirements: Path) -> Path:
-    """Make an environment hold exactly what a file of requirements pins; return its `bin`.
+    """Install exactly the pinned packages of a requirements file; return the environment's `bin`.
 
-    Nothing is installed whose hash the file does not name, and nothing is built.
-    Raises subprocess.CalledProcessError where that fails; uv has said why.
+    Only files whose hash the requirements name are installed, and nothing is built. Raises
+    subprocess.CalledProcessError if that fails; uv has printed why.
     """
     stamp, wanted = folder / ".installed", requirements.read_text()
     if not (stamp.exists() and stamp.read_text() == wanted):

@@ -1,4 +1,4 @@
-"""What keeps the local stack from starting."""
+"""Failures to start the local stack."""
 
 
 class StartupFailure(Exception):

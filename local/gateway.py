@@ -1,4 +1,4 @@
-"""What API Gateway does before and after the app: routes, preflights, its own failures."""
+"""API Gateway on one machine: routes, preflights, and its own failures, around the app."""
 
 import base64
 import json

@@ -17,7 +17,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
-# What Lambda's Python runtime has by itself; a package brings everything else.
+# Modules that Lambda's Python runtime already has; a package contains all others.
 RUNTIME_DISTRIBUTIONS = (
     *("awslambdaric", "simplejson", "snapshot-restore-py"),
     *("boto3", "botocore", "s3transfer", "jmespath", "python-dateutil", "six", "urllib3"),
@@ -66,7 +66,7 @@ class Function:
 
 @dataclass
 class _Api:
-    """The Runtime API of one function, which gives each invocation so much time."""
+    """The Runtime API of one function; each invocation has the same time-out."""
 
     deadline_seconds: float
     ready: threading.Event = field(default_factory=threading.Event)
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _invocation_headers(deadline_seconds: float) -> dict[str, str]:
-    """Return what an invocation bears; the client ends by a segmentation fault without one."""
+    """Return an invocation's headers; without them the client ends with a segmentation fault."""
     return {
         "Lambda-Runtime-Aws-Request-Id": str(uuid.uuid4()),
         "Lambda-Runtime-Deadline-Ms": str(int((time.time() + deadline_seconds) * 1000)),
@@ -171,7 +171,7 @@ def standard_library() -> list[str]:
 
 
 def link_runtime(folder: Path) -> None:
-    """Make a folder hold what Lambda's runtime has, and nothing else."""
+    """Make a folder with the modules of Lambda's runtime, and no others."""
     for name in RUNTIME_DISTRIBUTIONS:
         found = distribution(name)
         for top in {file.parts[0] for file in found.files or () if file.parts[0] != ".."}:

@@ -43,7 +43,7 @@ class Tie(NamedTuple):
 
 
 def read_circles(folder: Path) -> Iterator[Tie]:
-    """Yield who is in which circle of each ego; a circle's id is its name in the file."""
+    """Yield the members of each ego's circles; a circle's id is its name in the file."""
     for file in sorted(folder.glob("*.circles")):
         for line in file.read_text().splitlines():
             circle, *members = line.split()
@@ -53,7 +53,7 @@ def read_circles(folder: Path) -> Iterator[Tie]:
 
 
 def read_friends(folder: Path) -> Iterator[Tie]:
-    """Yield each friendship as two people who have one another in a circle of friends."""
+    """Yield each friendship as two people, each in the other's circle of friends."""
     for file in sorted(folder.glob("*.edges")):
         for line in file.read_text().splitlines():
             one, other = line.split()
@@ -77,7 +77,7 @@ def load(runtime: Runtime, ties: Iterable[Tie], report: TextIO = sys.stderr) -> 
 
 
 def _with_bar(label: str, items: list[Item], report: TextIO) -> Iterator[Item]:
-    """Yield the items and draw how many there have been, where a person looks on."""
+    """Yield the items; on a terminal, show how many there have been."""
     for number, item in enumerate(items, start=1):
         yield item
         if report.isatty() and (number % 50 == 0 or number == len(items)):
@@ -89,7 +89,7 @@ def _with_bar(label: str, items: list[Item], report: TextIO) -> Iterator[Item]:
 
 
 class _Later(Queues):
-    """Sends nothing: what is owed is noted in the database, where the server's sweep finds it."""
+    """Sends nothing: jobs are recorded in the database, where the server's sweep finds them."""
 
     def send(self, *_messages: Message) -> bool:
         return False
@@ -98,7 +98,7 @@ class _Later(Queues):
 def _runtime() -> Runtime:
     """Return a runtime over PLAZA_MONGODB_URI, or else over the database of the local server.
 
-    Raises InvalidSettings, and StartupFailure where there is no such database.
+    Raises InvalidSettings, and StartupFailure if there is no such database.
     """
     uri = os.environ.get("PLAZA_MONGODB_URI") or uri_of_running(FOLDER / "mongodb")
     if not uri:

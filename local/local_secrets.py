@@ -15,7 +15,7 @@ _NAMES = ("PLAZA_JWT_SECRET", "PLAZA_SIGNING_KEYS")
 
 
 def make_folder() -> None:
-    """Make the folder of the local stack's data; raises StartupFailure where it cannot be."""
+    """Make the folder of the local stack's data; raises StartupFailure if it cannot be made."""
     try:
         FOLDER.mkdir(parents=True, exist_ok=True)
         if not os.access(FOLDER, os.W_OK):
@@ -25,7 +25,7 @@ def make_folder() -> None:
 
 
 def local_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment's secrets; one that it lacks is made up once and kept.
+    """Return the environment's secrets; missing ones are generated once and kept.
 
     Raises StartupFailure where the file that keeps them is damaged.
     """

@@ -7,7 +7,7 @@ from chalicelib.observability.logs import JsonFormatter, log
 
 
 def log_to(file: Path) -> None:
-    """Write what is logged from now on to the end of a file."""
+    """Append all log lines from now on to a file."""
     handler = logging.FileHandler(file)
     handler.setFormatter(JsonFormatter())
     log.handlers = [handler]

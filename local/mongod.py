@@ -22,7 +22,8 @@ REPLICA_SET = "plaza"
 START_TIMEOUT_SECONDS = 60
 STOP_TIMEOUT_SECONDS = 30
 LOG = "mongod.log"
-# As docs/operations.md asks of a cluster: what died within a transaction holds its locks no longer.
+# As docs/operations.md asks of a cluster: a process that died within a transaction must not hold
+# its locks for longer.
 TRANSACTION_SECONDS = 5
 # Asks Linux for SIGTERM (PR_SET_PDEATHSIG, 1) when the parent dies, and becomes the server.
 _END_WITH_PARENT = """
@@ -72,7 +73,7 @@ def uri_of(port: int) -> str:
 def running_mongod(data: Path, *options: str) -> Iterator[str]:
     """Run a one-member replica set over `data`; give its URI once it takes writes.
 
-    Raises StartupFailure when the server does not come up. It is stopped on leaving, and by
+    Raises StartupFailure if the server does not start. It is stopped at the end of the block, or by
     the kernel if this process dies first (on Linux).
     """
     port = prepare(data)
@@ -85,7 +86,7 @@ def running_mongod(data: Path, *options: str) -> Iterator[str]:
 
 
 def prepare(data: Path) -> int:
-    """Make the folder of a server's data fit for a start; return the port to start it on."""
+    """Prepare the folder of a server's data for a start; return the port to start it on."""
     data.mkdir(parents=True, exist_ok=True)
     stop_orphan(data)
     return free_port()
@@ -121,10 +122,10 @@ def start(data: Path, port: int, *options: str) -> "subprocess.Popen[bytes]":
 
 
 def become_primary(process: "subprocess.Popen[bytes]", port: int, data: Path) -> None:
-    """Initiate the replica set where it is new, and wait until it takes writes.
+    """Initiate the replica set if it is new, and wait until it takes writes.
 
-    The port changes from start to start, so a set that exists is told of the new one.
-    Raises StartupFailure where the server ends, or takes too long.
+    The port changes from start to start, so an existing set is reconfigured to the new one. Raises
+    StartupFailure if the server ends or takes too long.
     """
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     member = {"_id": 0, "host": f"127.0.0.1:{port}"}
@@ -159,7 +160,7 @@ def _configure(client: "MongoClient[dict[str, object]]", member: dict[str, objec
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:
-    """Stop a server, by force where it does not by itself."""
+    """Stop a server, by force if it does not stop by itself."""
     process.terminate()
     try:
         process.wait(STOP_TIMEOUT_SECONDS)
@@ -199,5 +200,5 @@ def _server_over(data: Path) -> int | None:
 
 
 def _runs_over(pid: int, data: Path) -> bool:
-    """Tell whether the process is a mongod over this folder, and not one that got its number."""
+    """Return whether the process is a mongod over this folder, and not another with its number."""
     return f"--dbpath={data}" in command_lines().get(pid, "")

@@ -1,4 +1,4 @@
-"""A mongod that is started again when it ends by itself, as a service manager would."""
+"""A supervised mongod, started again whenever it ends, as by a service manager."""
 
 import contextlib
 import signal
@@ -13,10 +13,10 @@ from chalicelib.observability.logs import log
 from local.failures import StartupFailure
 from local.mongod import LOG, become_primary, prepare, start, stop, uri_of
 
-# Between an end and the next start: doubled while the server does not stay, up to the last.
+# Pauses before a restart: doubled while the server keeps ending, up to the last.
 FIRST_PAUSE_SECONDS = 0.5
 LAST_PAUSE_SECONDS = 30.0
-# One that has run for so long has stayed.
+# A server that has run for this long counts as stable.
 STAYED_SECONDS = 60.0
 _DISK_FULL = b"No space left on device"
 
@@ -47,7 +47,7 @@ class _Keeper:
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start a server, unless it is to stop; raises StartupFailure, which says why."""
+        """Start a server, unless it is to stop; raises StartupFailure with the reason."""
         with self._lock:
             if self._stopping.is_set():
                 return
@@ -96,7 +96,7 @@ class _Keeper:
                 _say("MongoDB takes writes again.")
 
     def _disk_is_full(self) -> str:
-        """Return what to say where this server's log says that there was no room."""
+        """Return the message for a server whose log reports a full disk."""
         with contextlib.suppress(OSError), (self.data / LOG).open("rb") as file:
             file.seek(self._log_begins)
             if _DISK_FULL in file.read():

@@ -99,7 +99,7 @@ class Poller:
             )
 
     def _receive(self, wait_seconds: int) -> list[Any]:
-        """Receive up to a batch, going on while messages come and the window is open."""
+        """Receive up to a batch, while messages come and the window is open."""
         window_ends = time.monotonic() + self.source.maximum_batching_window_in_seconds
         messages: list[Any] = []
         while len(messages) < self.source.batch_size:

@@ -43,7 +43,7 @@ def _rate_seconds(expression: str | ScheduleExpression) -> int:
 def run_schedules(app: Chalice, stop: threading.Event) -> None:
     """Run every schedule now and then at its rate, one at a time, until told to stop.
 
-    The run at the start stands for those missed while the stack was down.
+    The run at the start replaces those missed while the stack was down.
     """
     schedules = declared_schedules(app)
     due = dict.fromkeys(schedules, time.monotonic())

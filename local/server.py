@@ -1,4 +1,4 @@
-"""Start Plaza on this machine: the command line, the signals, and one line where it fails."""
+"""Start Plaza on this machine: the command line, the signals, and one line on failure."""
 
 import argparse
 import contextlib
@@ -14,7 +14,7 @@ DEFAULT_PORT = 8000
 
 def main() -> None:
     """Start the stack of the command line's options and run it until a signal comes."""
-    # Nothing has been started yet, and an exception could be caught by what is being imported.
+    # Nothing has been started yet, and a module being imported could catch an exception.
     _on_signals(lambda *_: os._exit(0))
     options = _options()
     # Late: it takes a second, in which a signal or a wrong option should be answered already.

@@ -1,7 +1,7 @@
 """SQS on one machine: the calls that Plaza makes, over a file that outlives every kill.
 
-As boto3's client has them, names and shapes alike, as far as Plaza uses them: a test holds this and
-moto to one contract. docs/decisions/0101 says why it is not moto that runs here.
+The calls have the names and shapes of boto3's client, as far as Plaza uses them; a test runs one
+contract against this and moto. docs/decisions/0101 says why moto does not run here.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ _Answer = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Queue:
-    """What a queue was created with, and what those who wait for its messages wait on."""
+    """A queue's attributes, and the condition that its receivers wait on."""
 
     name: str
     visibility_ms: int
@@ -54,14 +54,14 @@ class LocalSqs:
     """Queues over one file, for the threads of one process."""
 
     def __init__(self, file: Path) -> None:
-        """Open the file; what a killed process was at work on can be received at once.
+        """Open the file; messages held by a killed process can be received at once.
 
-        That receive is not counted: neither was the worker at fault, nor the message.
+        That receive is not counted, since neither the worker nor the message was at fault.
         """
         self._lock = threading.RLock()
         self._queues: dict[str, _Queue] = {}
         self._database = sqlite3.connect(file, check_same_thread=False)
-        # A message that was taken is on the disk, as what MongoDB acknowledges is.
+        # An accepted message is on the disk, as an acknowledged write of MongoDB is.
         self._database.executescript(
             f"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; {_SCHEMA}"
         )
@@ -73,12 +73,12 @@ class LocalSqs:
             )
 
     def close(self) -> None:
-        """Close the file; whoever still calls gets a ClientError."""
+        """Close the file; later calls raise a ClientError."""
         with self._lock:
             self._database.close()
 
     def waiting(self) -> dict[str, int]:
-        """Return how many messages each queue holds that holds any."""
+        """Return the number of messages in each queue that is not empty."""
         with self._writing() as database:
             return dict(database.execute("SELECT queue, count(*) FROM message GROUP BY queue"))
 
@@ -103,7 +103,7 @@ class LocalSqs:
         return {"QueueUrl": self._queue(QueueName).name}
 
     def get_queue_attributes(self, *, QueueUrl: str, AttributeNames: Iterable[str]) -> _Answer:
-        """Return those of the queue's ARN, its waiting messages and those with a worker."""
+        """Return the queue's ARN, the number of waiting messages and of those with a worker."""
         queue = self._queue(QueueUrl)
         with self._writing() as database:
             visible, hidden = database.execute(
@@ -151,9 +151,9 @@ class LocalSqs:
         WaitTimeSeconds: int = 0,
         **_attributes: object,
     ) -> _Answer:
-        """Return messages that nobody else has, waiting for a first one as long as told.
+        """Return messages that no other worker holds; wait for a first one up to the given time.
 
-        One that was received as often as its queue allows goes to the dead letters instead.
+        A message received as often as its queue allows goes to the dead letters instead.
         """
         queue = self._queue(QueueUrl)
         deadline = time.monotonic() + WaitTimeSeconds

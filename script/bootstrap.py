@@ -20,15 +20,15 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / ".installed"
 REQUIREMENTS = ROOT / "requirements-dev.txt"
-# Nothing is installed but what has a hash that the requirements name, and nothing is built: a
-# build would fetch what it needs unverified.
+# Only files whose hash the requirements name are installed, and nothing is built, since a build
+# would fetch unverified packages.
 VERIFIED = ("--require-hashes", "--only-binary=:all:", "--no-deps")
 SYNC = ("pip", "sync", "--quiet", "--system-certs", "--require-hashes", "--no-build")
 _FAILED = "could not install the requirements; the lines above say why"
 
 
 def main() -> NoReturn:
-    """Install where something changed, then become `python -m MODULE ARGUMENT ...`."""
+    """Install if something changed, then become `python -m MODULE ARGUMENT ...`."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     os.environ["PLAZA_CALLED_FROM"] = os.getcwd()  # noqa: PTH109 - for paths that users name
     os.chdir(ROOT)
@@ -79,7 +79,7 @@ def _installer() -> str:
 
 
 def _usable() -> bool:
-    """Tell whether .venv is whole and of this Python; a killed start may have left a half."""
+    """Return whether .venv is complete and of this Python; a killed start leaves a part."""
     probe = "import pip, sys; print(sys.version)"
     try:
         found = subprocess.run(  # noqa: S603 - a fixed command

@@ -1,4 +1,4 @@
-"""What the pages name is there: files, folders, tests and each other."""
+"""Links and paths of the pages: files, folders, tests and each other."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ PATH = re.compile(
 )
 
 
-# Blocks of code, whose brackets are no links; and words in capitals, which stand for a name.
+# Blocks of code, whose brackets are no links; and words in capitals, which are placeholders.
 CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 PLACEHOLDER = re.compile(r"[A-Z]{3,}")
 

@@ -276,7 +276,7 @@ def test_a_request_comes_from_a_network(address: str | None, network: str | None
 @pytest.mark.parametrize(
     ("forwarded", "hops", "network"),
     [
-        # Nobody of ours stands in front: what the header says is whatever the caller sent.
+        # There is no proxy of ours in front: the header is whatever the caller sent.
         ("198.51.100.1, 203.0.113.77", 0, "203.0.113.0"),
         ("198.51.100.1, 203.0.113.77", 1, "198.51.100.0"),
         ("192.0.2.66, 198.51.100.1, 203.0.113.77", 1, "198.51.100.0"),

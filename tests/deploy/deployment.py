@@ -1,4 +1,4 @@
-"""The stack as CloudFormation makes it, in moto: what it holds, and its functions brought to life.
+"""The stack as CloudFormation makes it, in moto: its resources, and its functions running.
 
 moto takes the template less the REST API, whose Swagger it cannot import, and less what its
 CloudFormation does not know. Two things that CloudFormation and Lambda do and moto does not are

@@ -54,7 +54,7 @@ def test_a_function_may_send_nothing_else(
 
 @pytest.fixture
 def sent(sqs: Any) -> Iterator[set[tuple[str, str]]]:
-    """Collect which function has sent to the queue of which name."""
+    """Collect each function with the names of the queues it has sent to."""
     found: set[tuple[str, str]] = set()
 
     def note(params: dict[str, Any], **_: object) -> None:

@@ -1,4 +1,4 @@
-"""What is installed is what was chosen: each version pinned, each file known by its hash."""
+"""Installed packages: each version is pinned, and each file has its hash."""
 
 import http.server
 import json
@@ -31,7 +31,7 @@ def pins(lock: str) -> dict[str, list[str]]:
 
 
 def chosen(lock: str) -> set[str]:
-    """Return what is chosen by name, as the locked file spells it."""
+    """Return the packages chosen by name, as the locked file spells them."""
     lines = (ROOT / f"{lock}.in").read_text().splitlines()
     names = [re.split(r" ;|\[.*?\]", line) for line in lines if not line.startswith(("#", "-"))]
     return {"".join(parts[:2] if "==" not in parts[0] else parts[:1]).lower() for parts in names}

@@ -1,4 +1,4 @@
-"""The template that deploys the package: what is in it, and that its names are the app's."""
+"""The template that deploys the package: its contents, and its names, which are the app's."""
 
 import copy
 import json
@@ -375,7 +375,7 @@ def test_a_gateway_answer_is_the_same_problem_as_the_apps(kind: str) -> None:
 
 
 def condition(template: Any, name: str, **parameters: str) -> bool:
-    """Tell whether a condition of the template holds with these parameters."""
+    """Return whether a condition of the template holds with these parameters."""
     return bool(deployed_with(template, {"Fn::If": [name, "yes", ""]}, **parameters))
 
 

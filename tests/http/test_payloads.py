@@ -22,7 +22,7 @@ def weight(rows: list[str]) -> int:
     return len(json.dumps({"statusCode": 200, "headers": {}, "body": body}))
 
 
-# So few rows that the heaviest of them are just too many, and more than any answer can bear.
+# So few rows that only the heaviest are too many, and more rows than any answer can hold.
 @pytest.mark.parametrize("number", [60, 600])
 @pytest.mark.parametrize("character", HEAVIEST.values(), ids=HEAVIEST.keys())
 def test_what_fits_is_below_lambdas_limit_whatever_the_text(character: str, number: int) -> None:

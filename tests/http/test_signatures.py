@@ -1,4 +1,4 @@
-"""What a view's signature asks for is what a call must bring, in one order."""
+"""Signatures of views: their parameters are what a call must provide, in one order."""
 
 from collections.abc import Callable
 from typing import Annotated, Any

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.processes
 
 
 class Pauses:
-    """Stands for the wait between two starts: notes it, and says that it is over."""
+    """Replaces the wait between two starts: records it, and says that it is over."""
 
     def __init__(self, most: int) -> None:
         self.seconds: list[float] = []

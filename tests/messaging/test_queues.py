@@ -1,4 +1,4 @@
-"""Messages out to SQS and batches in, through the pollers that stand for Lambda's mapping."""
+"""Messages out to SQS and batches in, through pollers in place of Lambda's mapping."""
 
 import json
 from collections.abc import Callable

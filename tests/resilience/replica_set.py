@@ -135,7 +135,7 @@ def _initiate(members: list[Member]) -> None:
         "settings": {
             "electionTimeoutMillis": ELECTION_TIMEOUT_MS,
             "heartbeatIntervalMillis": ELECTION_TIMEOUT_MS // 4,
-            # Whoever is elected stays: the test says when the primary changes.
+            # An elected primary stays: the test decides when it changes.
             "catchUpTakeoverDelayMillis": -1,
         },
     }

@@ -98,7 +98,7 @@ def test_every_comment_that_was_acknowledged_stays_and_stays_single(
 def test_a_primary_that_steps_down_loses_nothing_and_refuses_at_most_a_call_of_each_caller(
     comment: Callable[[str], Reply], runtime: Runtime, replica_set: ReplicaSet
 ) -> None:
-    """The driver repeats what is refused as a whole; a write caught in its midst is a 503."""
+    """The driver retries a command refused as a whole; a write refused in the middle is a 503."""
     load = Load(comment)
     step_down_during(load, replica_set)
 
@@ -206,7 +206,7 @@ def test_every_post_that_was_acknowledged_reaches_each_follower_once(
 
 
 def is_idle(sqs: Any) -> bool:
-    """Tell whether no message waits in any queue, nor is with a worker."""
+    """Return whether no message waits in any queue or is with a worker."""
     counts = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
     found = [
         sqs.get_queue_attributes(QueueUrl=url, AttributeNames=list(counts))["Attributes"]

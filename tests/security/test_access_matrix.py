@@ -20,7 +20,7 @@ def world(client: Client, runtime: Runtime, workers: Workers) -> World:
 
 
 def expected_of(row: Row) -> dict[str, int]:
-    """Return the status for each caller; those whom the row does not name get that of `*`."""
+    """Return the status for each caller; callers that the row does not name get that of `*`."""
     stated = {
         caller: status
         for status, text in row.expected.items()
@@ -33,7 +33,7 @@ def expected_of(row: Row) -> dict[str, int]:
 
 
 def target_of(world: World, row: Row) -> str:
-    """Return the address that a row is about, made anew where calls use it up."""
+    """Return the address that a row is about, a new one if calls use it up."""
     names = {**world.names, **(row.made(world) if row.made else {}), **row.path}
     return row.call.split(" ", 1)[1].format(**names) + row.query
 

@@ -142,7 +142,7 @@ def be_known(world: World, zed: Client) -> None:
 
 
 def let_all_end(world: World, clock: Clock) -> None:
-    """Let every message be worked on, and every sweep find what is due 20 minutes later."""
+    """Handle every message, and let every sweep find the work that is due 20 minutes later."""
     for _ in range(3):
         world.workers.drain()
         clock.time += outbox.OUTLIVES_ALL

@@ -54,7 +54,7 @@ def test_every_request_has_an_answer_in_form(seed: int, world: World) -> None:
 
 
 def fault_of(reply: Reply, declared: set[str]) -> str | None:
-    """Return what is wrong with an answer, or None."""
+    """Return the fault of an answer, or None."""
     told = [leak.decode() for leak in LEAKS if leak in reply.body]
     if told:
         return f"it tells of {told}"

@@ -91,5 +91,5 @@ class QueueRoom:
             poller.source.maximum_batching_window_in_seconds = 0
 
     def has_messages(self, poller: Poller) -> bool:
-        """Tell whether a message can be received from a poller's queue."""
+        """Return whether a message can be received from a poller's queue."""
         return bool(self._backend.queues[str(poller.source.queue)].messages)

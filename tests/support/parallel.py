@@ -23,5 +23,5 @@ class ProcessesTogether(LoadScopeScheduling):  # type: ignore[misc]
 
 @cache
 def _is_marked(path: str) -> bool:
-    """Return whether a file bears the mark: who shares tests out knows them by name alone."""
+    """Return whether a file has the mark; the scheduler knows tests by name alone."""
     return MARK in (ROOT / path).read_text().splitlines()

@@ -61,7 +61,7 @@ def bound(where: Mapping[str, Any], field: str) -> Bound | None:
         elif path == field:
             found.append(_of(condition))
         elif field.startswith(f"{path}.") and _of(condition) == "one":
-            # A whole document stands for its fields, but only where it is equal.
+            # A whole document determines its fields, but only in an equality.
             found.append("one" if _inside(condition, field.removeprefix(f"{path}.")) else None)
     if "one" in found:
         return "one"
@@ -123,14 +123,14 @@ def _changed_paths(collection: Collection[Any], change: Any) -> Iterator[str]:
     for stage in stages:
         operators = [key for key in stage if key.startswith("$")]
         if not operators:
-            # A replacement keeps `_id`, and is to bring the rest of the key along.
+            # A replacement keeps `_id`, and must contain the rest of the key.
             missing = set(collection.shard_key) - set(stage) - {"_id"}
             yield from missing
         for operator in operators:
             if isinstance(change, Sequence) and operator not in _TRANSFORMS:
                 yield from collection.shard_key
             fields = [stage[operator]] if isinstance(stage[operator], str) else stage[operator]
-            # What is only set as a document is made stands in the filter as well.
+            # Fields set only on insert are in the filter as well.
             yield from fields if operator != "$setOnInsert" else ()
 
 
@@ -166,7 +166,7 @@ def _aggregate(
 
 
 def _joined(collections: Mapping[str, Collection[Any]], name: str, given: Any) -> Iterator[str]:
-    """Yield what is wrong with a stage that reads or writes another collection."""
+    """Yield the faults of a stage that reads or writes another collection."""
     match name:
         case "$lookup" if given.get("from") in collections and "foreignField" not in given:
             # Its pipeline is sent like one of its own, once for each document.

@@ -1,4 +1,4 @@
-"""A database of which nothing is there yet."""
+"""A database that does not exist yet."""
 
 from collections.abc import Iterator
 

@@ -173,7 +173,7 @@ def test_writers_do_not_notice_a_migration(database: Database[Document]) -> None
 
 def test_the_command_answers_with_what_it_did(app: Chalice, runtime: Runtime) -> None:
     init_db = app.handler_map["init_db"]
-    # Tests share this database, and one may have left something to mend.
+    # Tests share this database, and one may have left something to repair.
     init_db({"contract": True}, None)
     runtime.database.drop_collection("ad.site")
 

@@ -17,7 +17,7 @@ SITE_NODE = f"{OWN_SITE}:page"
 
 @dataclass(frozen=True)
 class World:
-    """The world with the names of what is in it, by the placeholders of the matrix."""
+    """The world, and the names of its things by the placeholders of the matrix."""
 
     client: Client
     runtime: Runtime
@@ -30,7 +30,7 @@ class World:
         return client_of(self.client, caller)
 
     def fresh(self) -> str:
-        """Return a name that nothing bears."""
+        """Return an unused name."""
         return f"n{next(self.numbers)}"
 
 

@@ -1,4 +1,4 @@
-"""A collection in three versions, and what of it stands."""
+"""A collection in three versions, and its state in the database."""
 
 from typing import TypedDict
 
