@@ -9,7 +9,6 @@ from chalice.app import Chalice
 from chalicelib.comments import nodes
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
-from chalicelib.social.delivery import engine
 from deploy import permissions
 from local.schedules import declared_schedules, scheduled_event
 from tests.ads.support.events import Page
@@ -93,15 +92,15 @@ def live(office: Office, author: str, store: str) -> None:
     assert moved.status == 202, moved.body
 
 
-@pytest.mark.bounds(comments={"inline_move_comments": -1, "erasure_step_comments": 1})
+@pytest.mark.bounds(
+    comments={"inline_move_comments": -1, "erasure_step_comments": 1}, social={"chunk_readers": 1}
+)
 def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     app: Chalice, office: Office, sent: set[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is told here makes each function send all that it may: extend it with `SENDS`."""
     # So that two readers are two chunks, no node is small enough to be moved at once, and one
     # comment is a step of an erasure.
-    monkeypatch.setattr(engine, "CHUNK_READERS", 1)
-
     live(office, "ann", "embedded")
     office.workers.drain()
     for _ in range(2):
