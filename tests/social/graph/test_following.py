@@ -252,10 +252,8 @@ def test_a_block_that_dies_half_way_has_changed_nothing(
     assert documents(runtime) == before
 
 
-def test_blocking_again_changes_nothing_where_no_more_can_be_blocked(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(blocks, "MAX_BLOCKED", 1)
+@pytest.mark.bounds(social={"blocked": 1})
+def test_blocking_again_changes_nothing_where_no_more_can_be_blocked(client: Client) -> None:
     settle(client, "ann", "bob", "cy")
     ann = client.as_("ann")
 
