@@ -67,24 +67,6 @@ class NoContent(Text):
     status = HTTPStatus.NO_CONTENT
 
 
-class Found(Text):
-    """302: what was asked for is at the address of `Location`."""
-
-    status = HTTPStatus.FOUND
-
-
-class Csv(Text):
-    """200: a table with a row of names."""
-
-    media_type = "text/csv"
-
-
-class Html(Text):
-    """200: a page."""
-
-    media_type = "text/html"
-
-
 def reply(
     value: Any, status: HTTPStatus = HTTPStatus.OK, headers: Mapping[str, str] | None = None
 ) -> Response:
