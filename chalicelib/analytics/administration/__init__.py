@@ -1,0 +1,4 @@
+"""What a publisher decides on a site's analytics.
+
+Public face: `routes`.
+"""

@@ -1,0 +1,113 @@
+"""Beacons and pixels: what a page reports becomes one message, without an address in it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from chalicelib import limits
+from chalicelib.analytics.counting.counting import HitCounter
+from chalicelib.analytics.counting.models import NewHit
+from chalicelib.analytics.counting.remembered_sites import RememberedSites
+from chalicelib.analytics.errors import OriginRefused, UnknownSite
+from chalicelib.analytics.hits import Hits, PageHit
+from chalicelib.analytics.settings import SiteAnalytics
+from chalicelib.analytics.visitors import agents, paths, sources
+from chalicelib.analytics.visitors.salts import Salts
+from chalicelib.http import Request
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+
+COOKIE = "plaza_uncounted"
+# Kept for each site that embeds Plaza by itself, as the visitors' cookie of ads is.
+_ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=None; Partitioned"
+_YEAR_SECONDS = 31_536_000
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A beacon: what was sent, by whom, and the origin of the page, if it was named."""
+
+    request: Request
+    site: str
+    hits: Sequence[NewHit]
+    user: str | None
+    origin: str | None
+
+
+class Beacons:
+    """Takes beacons; a container has one, with the settings and salts that it remembers."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._salts = Salts(runtime.database, runtime.random)
+        self.sites = RememberedSites(runtime.database, runtime.bounds.analytics.sites_remembered)
+        self._counter = HitCounter(runtime)
+
+    def take(self, reported: Reported) -> int:
+        """Hand hits to the queue; return how many, none from one who counts no own visits.
+
+        If the queue refuses them, the worker's work is done at once. Raises UnknownSite and
+        OriginRefused.
+        """
+        now, headers = self._runtime.now(), reported.request.raw.headers
+        site = self.sites.find(reported.site, now)
+        if site is None:
+            raise UnknownSite
+        if site["origins"] and reported.origin and reported.origin not in site["origins"]:
+            raise OriginRefused
+        if _is_uncounted(headers.get("cookie", "")):
+            return 0
+        message = self._message(reported, site, now)
+        if not self._runtime.queues.send(message):
+            self._counter.count([message])
+        return len(message.hits)
+
+    def _message(self, reported: Reported, site: SiteAnalytics, now: datetime) -> Hits:
+        request = reported.request
+        kind = agents.kind_of(request.user_agent)
+        is_view = kind == "view"
+        return Hits(
+            site=reported.site,
+            kind=kind,
+            hits=tuple(self._hit(reported, hit, now, is_view=is_view) for hit in reported.hits),
+            device=agents.device_of(request.user_agent) if is_view else None,
+            country=agents.country_of(request.raw.headers) if is_view else None,
+            user=reported.user if site["user_reports"] else None,
+        )
+
+    def _hit(self, reported: Reported, hit: NewHit, now: datetime, *, is_view: bool) -> PageHit:
+        ts = now - timedelta(milliseconds=hit.ago_ms)
+        own_host = sources.host_of(reported.origin)
+        return PageHit(
+            id=hit.id or new_id(now, self._runtime.random),
+            ts=ts,
+            path=paths.clean(hit.path),
+            visitor=self._visitor(reported, ts) if is_view else None,
+            ref=sources.referrer(hit.ref, own_host) if is_view else None,
+            campaign=sources.campaign(hit.path) if is_view else None,
+            node=hit.node,
+            title=hit.title or None,
+        )
+
+    def _visitor(self, reported: Reported, ts: datetime) -> str | None:
+        """Return who this is on the day of an instant; None for one who objects."""
+        request = reported.request
+        headers, hops = request.raw.headers, self._runtime.settings.trusted_hops
+        if agents.objects(headers):
+            return None
+        address = limits.address(request.raw.context, headers, hops)
+        return self._salts.visitor(reported.site, str(address), request.user_agent or "", ts)
+
+
+def _is_uncounted(cookies: str) -> bool:
+    return any(part.strip() == f"{COOKIE}=1" for part in cookies.split(";"))
+
+
+def uncounted_cookie() -> str:
+    """Return the Set-Cookie header by which a browser's visits are not counted, for a year."""
+    return f"{COOKIE}=1; Max-Age={_YEAR_SECONDS}; {_ATTRIBUTES}"
+
+
+def expired_cookie() -> str:
+    """Return the Set-Cookie header by which a browser's visits are counted again."""
+    return f"{COOKIE}=; Max-Age=0; {_ATTRIBUTES}"

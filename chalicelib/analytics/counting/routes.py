@@ -1,0 +1,83 @@
+"""The routes that pages call: beacons, pixels, and the cookie of one's own visits."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.analytics.counting.beacons import (
+    Beacons,
+    Reported,
+    expired_cookie,
+    uncounted_cookie,
+)
+from chalicelib.analytics.counting.models import BODY_BYTES, NewHit, NewHits, PixelQuery
+from chalicelib.analytics.errors import OriginRefused, UnknownSite
+from chalicelib.analytics.hits import HITS_AT_ONCE
+from chalicelib.analytics.visitors.sources import origin_of
+from chalicelib.http import Accepted, NoContent, Request, Route
+from chalicelib.identity import Principal
+from chalicelib.sites.ids import SiteId
+
+# `sendBeacon` sends a text as text/plain.
+BEACON_TYPES = ("text/plain", "application/json")
+# A pixel that a browser or proxy keeps is counted once for all.
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+class Taken(TypedDict):
+    """What became of a beacon."""
+
+    hits: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=HITS_AT_ONCE,
+            description="How many hits were taken; none from a browser whose visits are not "
+            "counted.",
+        ),
+    ]
+
+
+def declare(route: Route, beacons: Beacons) -> None:
+    """Declare the routes of beacons."""
+
+    # The address is what a WAF limits: a count of ours would cost more than the beacon.
+    @route(
+        "POST",
+        "/hits",
+        BEACON_TYPES,
+        limit=None,
+        is_audited=False,
+        body_limit_bytes=BODY_BYTES,
+        raises=(UnknownSite, OriginRefused),
+    )
+    def take_hits(request: Request, caller: Principal | None, body: NewHits) -> Accepted[Taken]:
+        """Report pages that were opened: up to 20, as `sendBeacon` sends them.
+
+        A hit counts once, however often it is reported. A token says who the reader is, on sites
+        with reports by user.
+        """
+        user, origin = caller.id if caller else None, request.raw.headers.get("origin")
+        taken = beacons.take(Reported(request, body.site, body.hits, user, origin))
+        return Accepted({"hits": taken}, NO_STORE)
+
+    @route("GET", "/hits/{site}/pixel", raises=(UnknownSite, OriginRefused))
+    def take_pixel(request: Request, site: SiteId, query: PixelQuery) -> NoContent:
+        """Report that a page was opened, by an image: for pages without scripts."""
+        hit = NewHit(id=query.id, path=query.path)
+        origin = origin_of(request.raw.headers.get("referer"))
+        beacons.take(Reported(request, site, [hit], None, origin))
+        return NoContent(headers=NO_STORE)
+
+    @route("PUT", "/hits/ignore", is_audited=False)
+    def ignore_own_hits(request: Request) -> NoContent:
+        """Have this browser's visits not counted, on any site, by a cookie."""
+        del request
+        return NoContent(headers={"Set-Cookie": uncounted_cookie(), **NO_STORE})
+
+    @route("DELETE", "/hits/ignore", is_audited=False)
+    def count_own_hits(request: Request) -> NoContent:
+        """Have this browser's visits counted again."""
+        del request
+        return NoContent(headers={"Set-Cookie": expired_cookie(), **NO_STORE})

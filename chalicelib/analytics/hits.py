@@ -1,0 +1,100 @@
+"""Hits: what a page reports, as the queue's message and as a log's row."""
+
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Literal, NotRequired, TypedDict
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from chalicelib.messaging import Message
+
+# A view is a person's. Bots are counted apart, and feed readers, which people read by, apart from
+# them.
+Kind = Literal["view", "bot", "feed"]
+Device = Literal["desktop", "mobile", "tablet"]
+DAY = timedelta(days=1)
+# Dead letters are kept for 14 days, and a page reports up to one day late. What is older still
+# could have been counted and forgotten, and is not counted.
+OLDEST = 15 * DAY
+# What could tell one visitor's hits from another's is gone by then (`visitors/salts.py`).
+VISITOR_KNOWN = 2 * DAY
+HITS_AT_ONCE = 20
+# The path of the reports over a whole site; paths begin with a slash.
+WHOLE_SITE = "*"
+# What a site's paths are counted as, beyond the number that one day may have.
+OTHER = "*other*"
+
+
+class StoredHit(TypedDict):
+    """A row of a log; `_id` is the site and the hit's own id, `site:id`.
+
+    `visitor` is good for one day. `campaign` is `source/medium/name`.
+    """
+
+    _id: str
+    site: str
+    ts: datetime
+    path: str
+    kind: Kind
+    ref: NotRequired[str]
+    campaign: NotRequired[str]
+    visitor: NotRequired[str]
+    user: NotRequired[str]
+    device: NotRequired[Device]
+    country: NotRequired[str]
+    node: NotRequired[str]
+    title: NotRequired[str]
+
+
+class PageHit(BaseModel):
+    """One hit of a message."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    ts: datetime
+    path: str
+    visitor: str | None = None
+    ref: str | None = None
+    campaign: str | None = None
+    node: str | None = None
+    title: str | None = None
+
+
+class Hits(Message):
+    """What one beacon reported of one visitor; neither an address nor a user agent is in it."""
+
+    queue: ClassVar[str] = "hits"
+    site: str
+    kind: Kind
+    hits: tuple[PageHit, ...]
+    device: Device | None = None
+    country: str | None = None
+    user: str | None = None
+
+
+HITS: TypeAdapter[Hits] = TypeAdapter(Hits)
+
+
+def rows_of(message: Hits) -> list[StoredHit]:
+    """Return the rows of a message's hits."""
+    shared = {"device": message.device, "country": message.country, "user": message.user}
+    return [_row(message, hit, shared) for hit in message.hits]
+
+
+def _row(message: Hits, hit: PageHit, shared: dict[str, Any]) -> StoredHit:
+    row: StoredHit = {
+        "_id": f"{message.site}:{hit.id}",
+        "site": message.site,
+        "ts": hit.ts,
+        "path": hit.path,
+        "kind": message.kind,
+    }
+    own = {name: getattr(hit, name) for name in ("visitor", "ref", "campaign", "node", "title")}
+    known: Any = {name: value for name, value in {**own, **shared}.items() if value is not None}
+    row.update(known)
+    return row
+
+
+def day_of(time: datetime) -> datetime:
+    """Return the midnight (UTC) at which a time's day begins."""
+    return time.replace(hour=0, minute=0, second=0, microsecond=0)

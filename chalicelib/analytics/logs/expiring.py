@@ -1,0 +1,114 @@
+"""The expiring log: one collection, from which a TTL index deletes each hit in time.
+
+The default: it does everything. Deleting costs the server about as much as the insert did, and the
+disk that is freed stays with the collection.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymongo import ASCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.analytics.hits import StoredHit
+from chalicelib.analytics.log import Position, Size, Span
+from chalicelib.analytics.logs import rows
+from chalicelib.analytics.settings import LogName, SiteAnalytics
+from chalicelib.database import Collection, Document, insert_missing
+
+
+class ExpiringHit(StoredHit):
+    """A hit and when it goes, which its site's settings say."""
+
+    until: datetime
+
+
+# By path before id: a path's hits are on few shards, and a hot path can still be split.
+EVENTS = Collection(
+    "hit.event",
+    ExpiringHit,
+    indexes=(
+        IndexModel([("site", ASCENDING), ("path", ASCENDING), ("ts", ASCENDING)]),
+        IndexModel([("site", ASCENDING), ("ts", ASCENDING)]),
+        IndexModel([("until", ASCENDING)], expireAfterSeconds=0),
+        IndexModel([("user", ASCENDING)], sparse=True),
+    ),
+    shard_key={"site": 1, "path": 1, "_id": 1},
+)
+
+
+class ExpiringLog:
+    """Hits in one collection with a TTL index."""
+
+    name: LogName = "expiring"
+    is_transactional = True
+    can_forget = True
+
+    def __init__(self, database: Database[Document], sites: Mapping[str, SiteAnalytics]) -> None:
+        self._database = database
+        self._sites = sites
+        self._rows = EVENTS.of(database)
+
+    def prepare(self, days: Sequence[datetime]) -> None:
+        """Nothing is made for a day."""
+
+    def needs_receipt(self, hit: StoredHit) -> bool:  # noqa: ARG002 - its row says what is new
+        """Return False: a hit's row says what is new."""
+        return False
+
+    def known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:
+        """Return the ids of those hits that are kept."""
+        return rows.known(self._rows, hits, session)
+
+    def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:
+        """Keep hits that are new."""
+        self._rows.insert_many(map(self._expiring, hits), session=session)
+
+    def append(self, hits: Sequence[StoredHit]) -> None:
+        """Keep hits, as a move does."""
+        insert_missing(self._rows, [self._expiring(hit) for hit in hits])
+
+    def aggregate(self, span: Span, stages: Sequence[Document]) -> Iterator[Any]:
+        """Run the stages over the hits of a span."""
+        pipeline: list[Document] = [{"$match": rows.match(span)}, {"$unset": "until"}, *stages]
+        yield from self._rows.aggregate(pipeline, allowDiskUse=True)
+
+    def read(self, span: Span, after: Position | None, limit: int) -> list[StoredHit]:
+        """Return the first hits of a span after a position."""
+        return rows.page(self._rows, span, after, limit)
+
+    def holds(self, day: datetime) -> bool:  # noqa: ARG002 - only time takes hits from it
+        """Return True: only time takes hits from it."""
+        return True
+
+    def forget(self, user: str, until: datetime | None = None) -> None:
+        """Delete a user's hits."""
+        self._rows.delete_many(rows.of_user(user, until))
+
+    def of_user(self, user: str) -> list[tuple[MongoCollection[Any], Document]]:
+        """Return where hits of a user may be."""
+        return [(self._rows, {"user": user})]
+
+    def remove(self, site: str, path: str | None = None) -> None:
+        """Delete a site's hits."""
+        self._rows.delete_many({"site": site, **({} if path is None else {"path": path})})
+
+    def trim(self, now: datetime) -> int:  # noqa: ARG002 - the index knows the time
+        """Have the TTL index go by each site's days as they are now."""
+        for site in self._sites.values():
+            if site.get("keep_changed"):
+                milliseconds = site["keep_days"] * 86_400_000
+                until = {"$set": {"until": {"$add": ["$ts", milliseconds]}}}
+                self._rows.update_many({"site": site["_id"]}, [until])
+        return 0
+
+    def size(self, site: str) -> Size:
+        """Return what a site has in the collection."""
+        return rows.size(self._database, EVENTS.name, site)
+
+    def _expiring(self, hit: StoredHit) -> ExpiringHit:
+        days = timedelta(days=self._sites[hit["site"]]["keep_days"])
+        return {**hit, "until": hit["ts"] + days}

@@ -1,0 +1,82 @@
+"""What the logs share: filters of a span, pages of it, and sizes of collections."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from pymongo import ASCENDING
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.analytics.hits import StoredHit
+from chalicelib.analytics.log import Position, Size, Span
+from chalicelib.database import Document
+
+_SIZES = ("size", "storageSize", "totalIndexSize")
+
+
+def match(span: Span) -> Document:
+    """Return the filter of a span's hits."""
+    path = {} if span.path is None else {"path": span.path}
+    return {"site": span.site, **path, "ts": {"$gte": span.start, "$lt": span.end}}
+
+
+def of_user(user: str, until: datetime | None) -> Document:
+    """Return the filter of a user's hits, up to a time if there is one."""
+    return {"user": user, **({} if until is None else {"ts": {"$lte": until}})}
+
+
+def page(
+    rows: MongoCollection[Any], span: Span, after: Position | None, limit: int
+) -> list[StoredHit]:
+    """Return the first hits of a span after a position, by time and id."""
+    # When a hit goes is its log's own matter.
+    found = rows.find({**match(span), **following(after, "_id")}, {"until": 0})
+    return list(found.sort([("ts", ASCENDING), ("_id", ASCENDING)]).limit(limit))
+
+
+def following(after: Position | None, id_field: str) -> Document:
+    """Return the filter of what comes after a position."""
+    if after is None:
+        return {}
+    later = [{"ts": {"$gt": after.ts}}, {"ts": after.ts, id_field: {"$gt": after.id}}]
+    # The first condition bounds the index; the others tell within one instant.
+    return {"$and": [{"ts": {"$gte": after.ts}}, {"$or": later}]}
+
+
+def known(
+    rows: MongoCollection[Any], hits: Iterable[StoredHit], session: ClientSession | None
+) -> set[str]:
+    """Return the ids of the hits that a collection has."""
+    ids, sites = [hit["_id"] for hit in hits], sorted({hit["site"] for hit in hits})
+    found = rows.find({"_id": {"$in": ids}, "site": {"$in": sites}}, {"_id": 1}, session=session)
+    return {row["_id"] for row in found}
+
+
+def stats(database: Database[Document], name: str) -> Document:
+    """Return the storage statistics of a collection, on all shards; zeros where there is none."""
+    told = database.command("collStats", name)
+    # A time series has buckets for documents.
+    count = told.get("count", told.get("timeseries", {}).get("bucketCount", 0))
+    sizes = {field: int(told.get(field, 0)) for field in _SIZES}
+    return {"count": int(count), **sizes}
+
+
+def share(whole: Document, documents: int, hits: int, oldest: datetime | None) -> Size:
+    """Return a site's share of a collection's bytes, by its number of documents."""
+    part = documents / whole["count"] if whole["count"] else 0.0
+    return {
+        "hits": hits,
+        "bytes": round(whole["size"] * part),
+        "index_bytes": round(whole["totalIndexSize"] * part),
+        "oldest": oldest,
+    }
+
+
+def size(database: Database[Document], name: str, site: str) -> Size:
+    """Return what a site has in a collection."""
+    rows: MongoCollection[Any] = database[name]
+    oldest = next(iter(rows.find({"site": site}, {"ts": 1}).sort("ts", ASCENDING).limit(1)), None)
+    hits = rows.count_documents({"site": site}) if oldest else 0
+    return share(stats(database, name), hits, hits, oldest["ts"] if oldest else None)

@@ -1,0 +1,172 @@
+"""The time-series log: hits in the server's own buckets, on very little disk.
+
+For years of raw hits, on sites without reports by user: MongoDB 6.0 deletes from a time series by
+its meta field alone, which is the site. It takes the same id twice without a word and cannot be
+written to in a transaction: receipts say what was counted, and readers take each id once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NotRequired, TypedDict
+
+from bson import ObjectId
+from pymongo import ASCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+
+from chalicelib.analytics.errors import LogCannotForget
+from chalicelib.analytics.hits import Device, Kind, StoredHit
+from chalicelib.analytics.log import Position, Size, Span
+from chalicelib.analytics.logs import rows
+from chalicelib.analytics.logs.capped import concern_of
+from chalicelib.analytics.settings import MAX_KEEP_DAYS, LogName, SiteAnalytics
+from chalicelib.database import Collection, Document
+
+
+class Meta(TypedDict):
+    """What the server makes buckets by."""
+
+    site: str
+
+
+class SeriesHit(TypedDict):
+    """A measurement; `hit` is the id that a hit has in the other logs."""
+
+    _id: NotRequired[ObjectId]
+    hit: str
+    meta: Meta
+    ts: datetime
+    path: str
+    kind: Kind
+    ref: NotRequired[str]
+    campaign: NotRequired[str]
+    visitor: NotRequired[str]
+    device: NotRequired[Device]
+    country: NotRequired[str]
+    node: NotRequired[str]
+    title: NotRequired[str]
+
+
+SERIES = Collection(
+    "hit.series",
+    SeriesHit,
+    indexes=(IndexModel([("meta.site", ASCENDING), ("ts", ASCENDING)]),),
+    shard_key={"meta.site": 1},
+    options={
+        "timeseries": {"timeField": "ts", "metaField": "meta", "granularity": "minutes"},
+        "expireAfterSeconds": MAX_KEEP_DAYS * 86_400,
+    },
+    # The server takes no validator for a time series.
+    is_validated=False,
+)
+
+
+class SeriesLog:
+    """Hits in a time-series collection."""
+
+    name: LogName = "timeseries"
+    is_transactional = False
+    can_forget = False
+
+    def __init__(
+        self,
+        database: Database[Document],
+        sites: Mapping[str, SiteAnalytics],
+        concern: str = "majority",
+    ) -> None:
+        self._database = database
+        self._sites = sites
+        self._rows = SERIES.of(database)
+        self._written = self._rows.with_options(write_concern=concern_of(concern))
+
+    def prepare(self, days: Sequence[datetime]) -> None:
+        """Nothing is made for a day."""
+
+    def needs_receipt(self, hit: StoredHit) -> bool:  # noqa: ARG002 - all of them do
+        """Return True: no measurement is written in a transaction."""
+        return True
+
+    def known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:  # noqa: ARG002 - receipts decide
+        """Return nothing: receipts decide."""
+        return set()
+
+    def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:
+        """Nothing is written in a transaction."""
+
+    def append(self, hits: Sequence[StoredHit]) -> None:
+        """Keep hits, without their users; one that is there already is there twice then."""
+        if hits:
+            self._written.insert_many([_measured(hit) for hit in hits], ordered=False)
+
+    def aggregate(self, span: Span, stages: Sequence[Document]) -> Iterator[Any]:
+        """Run the stages over the hits of a span, each taken once."""
+        once: list[Document] = [
+            {"$match": _match(span)},
+            {"$group": {"_id": "$hit", "row": {"$first": "$$ROOT"}}},
+            {"$replaceWith": {"$mergeObjects": ["$row", {"_id": "$_id", "site": span.site}]}},
+            {"$unset": ["hit", "meta"]},
+        ]
+        yield from self._rows.aggregate([*once, *stages], allowDiskUse=True)
+
+    def read(self, span: Span, after: Position | None, limit: int) -> list[StoredHit]:
+        """Return the first hits of a span after a position; repeats lie side by side."""
+        found: dict[str, StoredHit] = {}
+        rows_found = self._rows.find({**_match(span), **rows.following(after, "hit")})
+        for row in rows_found.sort([("ts", ASCENDING), ("hit", ASCENDING)]):
+            found.setdefault(row["hit"], _stored(row))
+            if len(found) == limit:
+                break
+        return list(found.values())
+
+    def holds(self, day: datetime) -> bool:  # noqa: ARG002 - only time takes hits from it
+        """Return True: only time takes hits from it."""
+        return True
+
+    def forget(self, user: str, until: datetime | None = None) -> None:
+        """Nothing is to be done: no user is kept with a hit."""
+
+    def of_user(self, user: str) -> list[tuple[MongoCollection[Any], Document]]:  # noqa: ARG002 - none is kept
+        """Return nothing: no user is kept with a hit."""
+        return []
+
+    def remove(self, site: str, path: str | None = None) -> None:
+        """Delete a site's hits. Raises LogCannotForget for those of one path."""
+        if path is not None:
+            raise LogCannotForget("path")
+        self._rows.delete_many({"meta.site": site})
+
+    def trim(self, now: datetime) -> int:  # noqa: ARG002 - the server knows the time
+        """Have the server delete whole buckets after the most days that any site keeps."""
+        days = [site["keep_days"] for site in self._sites.values()]
+        seconds = timedelta(days=max(days, default=MAX_KEEP_DAYS)).total_seconds()
+        self._database.command({"collMod": SERIES.name, "expireAfterSeconds": int(seconds)})
+        return 0
+
+    def size(self, site: str) -> Size:
+        """Return what a site has, repeats included; a time series stores buckets, not hits."""
+        where = {"meta.site": site}
+        first = self._rows.find(where, {"ts": 1}).sort("ts", ASCENDING).limit(1)
+        oldest = next(iter(first), None)
+        hits = self._rows.count_documents(where) if oldest else 0
+        buckets = f"system.buckets.{SERIES.name}"
+        own = self._database[buckets].count_documents({"meta.site": site}) if oldest else 0
+        whole = rows.stats(self._database, SERIES.name)
+        return rows.share(whole, own, hits, oldest["ts"] if oldest else None)
+
+
+def _match(span: Span) -> Document:
+    path = {} if span.path is None else {"path": span.path}
+    return {"meta.site": span.site, **path, "ts": {"$gte": span.start, "$lt": span.end}}
+
+
+def _measured(hit: StoredHit) -> SeriesHit:
+    fields: Any = {key: hit[key] for key in hit if key not in ("_id", "site", "user")}  # type: ignore[literal-required]
+    measured: Any = {"hit": hit["_id"], "meta": {"site": hit["site"]}, **fields}
+    return measured  # type: ignore[no-any-return]
+
+
+def _stored(row: SeriesHit) -> StoredHit:
+    fields: Any = {key: row[key] for key in row if key not in ("_id", "hit", "meta")}  # type: ignore[literal-required]
+    stored: Any = {"_id": row["hit"], "site": row["meta"]["site"], **fields}
+    return stored  # type: ignore[no-any-return]

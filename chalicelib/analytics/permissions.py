@@ -1,0 +1,33 @@
+"""Who may read a site's reports: its publisher, and everybody where it publishes them."""
+
+from pymongo.database import Database
+
+from chalicelib.analytics import settings
+from chalicelib.analytics.errors import UnknownSite
+from chalicelib.analytics.settings import SiteAnalytics
+from chalicelib.database import Document
+from chalicelib.errors import Forbidden, Unauthenticated
+from chalicelib.identity import Principal
+from chalicelib.sites.permissions import owns
+
+
+def of_reader(database: Database[Document], site: str, caller: Principal | None) -> SiteAnalytics:
+    """Return the settings of a site whose reports the caller may read.
+
+    Raises UnknownSite, Unauthenticated and Forbidden.
+    """
+    found = of_site(database, site)
+    if not found["public"]:
+        if caller is None:
+            raise Unauthenticated
+        if not owns(caller, site):
+            raise Forbidden("This site's publisher keeps its reports private")
+    return found
+
+
+def of_site(database: Database[Document], site: str) -> SiteAnalytics:
+    """Return the settings of a site; raises UnknownSite."""
+    found = settings.find(database, site)
+    if found is None:
+        raise UnknownSite
+    return found

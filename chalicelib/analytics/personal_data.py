@@ -1,0 +1,54 @@
+"""The hits of one person, on sites with reports by user: shown and erased; no name is kept."""
+
+from datetime import datetime
+
+from pymongo.database import Database
+
+from chalicelib.analytics.hits import StoredHit
+from chalicelib.analytics.logs.choosing import every_log
+from chalicelib.analytics.sessions.periods import PERIODS, SESSIONS, StoredSession
+from chalicelib.database import Document
+from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.runtime import Runtime
+
+
+def traces(database: Database[Document], user_id: str) -> list[Trace]:
+    """Return where hits of a user may be."""
+    hits = [
+        Trace(rows.name, rows, where, _shown)
+        for log in every_log(database, {})
+        for rows, where in log.of_user(user_id)
+    ]
+    own = {"user": user_id}
+    sessions = Trace("sessions", SESSIONS.of(database), own, _session)
+    periods = [
+        Trace(f"sessions by {level}", rows.of(database), own, not_shown="sums of the sessions")
+        for level, rows in PERIODS.items()
+    ]
+    return [*hits, sessions, *periods]
+
+
+def rename(runtime: Runtime, user_id: str, name: str) -> None:
+    """Nothing has a person's name."""
+
+
+def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
+    """Delete a user's hits; reports count nobody by name, and stay."""
+    for log in every_log(runtime.database, {}):
+        log.forget(user_id, until)
+    started = {} if until is None else {"started": {"$lte": until}}
+    SESSIONS.of(runtime.database).delete_many({"user": user_id, **started})
+    periods = {} if until is None else {"period": {"$lte": until}}
+    for rows in PERIODS.values():
+        rows.of(runtime.database).delete_many({"user": user_id, **periods})
+    return Step.DONE
+
+
+def _shown(hit: StoredHit) -> list[ExportEntry]:
+    told = {"site": hit["site"], "path": hit["path"], "at": hit["ts"], "title": hit.get("title")}
+    return [entry("hit", **told)]
+
+
+def _session(session: StoredSession) -> list[ExportEntry]:
+    told = {name: session[name] for name in ("site", "seconds", "hits", "entry", "exit")}
+    return [entry("session", started_at=session["started"], **told)]

@@ -1,0 +1,196 @@
+"""Pre-aggregated reports, as the worker writes them: one document a site, path, day and shard.
+
+The path `*` is the site's whole, so that its visitors are counted and not added up. With one
+document the workers would wait for each other, so each batch writes to one shard of several, which
+readers add up. Nothing is preallocated: documents no longer move as they grow. Source: "MongoDB
+Applied Design Patterns", ch. 4, pre-aggregated reports.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final, Literal, NamedTuple, NotRequired, TypedDict
+
+from pymongo import ASCENDING, IndexModel, UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.analytics.hits import OTHER, WHOLE_SITE, StoredHit, day_of
+from chalicelib.analytics.layout import Layout
+from chalicelib.database import Collection, Document
+
+CountedField = Literal["hits", "visitors", "bots", "feeds"]
+COUNTED_FIELDS: Final[tuple[CountedField, ...]] = ("hits", "visitors", "bots", "feeds")
+_AS = {"view": "hits", "bot": "bots", "feed": "feeds"}
+Dimension = Literal["referrer", "campaign", "device", "country"]
+DIMENSIONS: Final[tuple[Dimension, ...]] = ("referrer", "campaign", "device", "country")
+_FIELD_OF = {"referrer": "ref", "campaign": "campaign", "device": "device", "country": "country"}
+# Every zone's offset is a multiple of 15 minutes: what is counted by the quarter of an hour can be
+# summed over the days of any.
+QUARTER_MINUTES = 15
+
+
+class DayCounts(TypedDict, total=False):
+    """What is counted, as far as there was any; `quarters` has all but the hits."""
+
+    hits: int
+    visitors: int
+    bots: int
+    feeds: int
+    quarters: dict[str, Any]
+    minutes: dict[str, int]
+    hours: dict[str, Any]
+
+
+class StoredDay(DayCounts):
+    """A day of a path; that of a whole site says when it was changed last."""
+
+    _id: str
+    site: str
+    path: str
+    day: datetime
+    shard: int
+    updated_at: NotRequired[datetime]
+
+
+class StoredSource(DayCounts):
+    """A day of a dimension's value, such as a referring host."""
+
+    _id: str
+    site: str
+    dimension: Dimension
+    value: str
+    day: datetime
+    shard: int
+
+
+DAYS = Collection(
+    "hit.day",
+    StoredDay,
+    indexes=(
+        IndexModel([("site", ASCENDING), ("day", ASCENDING), ("path", ASCENDING)]),
+        IndexModel([("site", ASCENDING), ("path", ASCENDING), ("day", ASCENDING)]),
+        IndexModel(
+            [("updated_at", ASCENDING), ("day", ASCENDING)],
+            partialFilterExpression={"updated_at": {"$exists": True}},
+        ),
+    ),
+    shard_key={"site": 1, "path": 1, "day": 1},
+)
+SOURCES = Collection(
+    "hit.source",
+    StoredSource,
+    indexes=(
+        IndexModel(
+            [
+                ("site", ASCENDING),
+                ("dimension", ASCENDING),
+                ("day", ASCENDING),
+                ("value", ASCENDING),
+            ]
+        ),
+    ),
+    shard_key={"site": 1, "dimension": 1, "day": 1, "value": 1},
+)
+
+
+class Subject(NamedTuple):
+    """What a report's document is about: a path, or a value of a dimension."""
+
+    site: str
+    dimension: Dimension | None
+    value: str
+
+
+class Place(NamedTuple):
+    """A subject on a day."""
+
+    subject: Subject
+    day: datetime
+
+    def other(self) -> "Place":
+        """Return what is counted where the subject's name has no room."""
+        return Place(self.subject._replace(value=OTHER), self.day)
+
+
+# What one hit adds, and where and when. Not a class: a batch has thousands of them.
+Counted = tuple[Place, datetime, CountedField]
+
+
+class Placed(NamedTuple):
+    """A hit and the places that it counts for."""
+
+    hit: StoredHit
+    places: list[Place]
+
+
+def field_of(hit: StoredHit) -> CountedField:
+    """Return what a hit is counted as."""
+    field: Any = _AS[hit["kind"]]
+    return field  # type: ignore[no-any-return]
+
+
+def places_of(hit: StoredHit) -> list[Place]:
+    """Return what a hit is counted for on its day: site, path, and where a view came from."""
+    site, day = hit["site"], day_of(hit["ts"])
+    found = [_place(site, None, WHOLE_SITE, day), _place(site, None, hit["path"], day)]
+    if hit["kind"] == "view":
+        fields: Mapping[str, Any] = hit
+        for dimension in DIMENSIONS:
+            value = fields.get(_FIELD_OF[dimension])
+            if value is not None:
+                found.append(_place(site, dimension, value, day))
+    return found
+
+
+@lru_cache(maxsize=50_000)
+def _place(site: str, dimension: Dimension | None, value: str, day: datetime) -> Place:
+    return Place(Subject(site, dimension, value), day)
+
+
+def add(
+    database: Database[Document],
+    session: ClientSession,
+    counted: Iterable[Counted],
+    layouts: Mapping[str, Layout],
+    stamp: tuple[int, datetime],
+) -> None:
+    """Add what was counted to its days, in the caller's transaction.
+
+    `layouts` are those of the sites, `stamp` the shard and the time.
+    """
+    sums: dict[Place, dict[str, int]] = {}
+    for place, ts, field in counted:
+        fields = sums.setdefault(place, {})
+        minute = 60 * ts.hour + ts.minute
+        parts: tuple[str, ...]
+        if field == "hits":
+            parts = layouts[place.subject.site].paths(minute)
+        else:
+            parts = (f"quarters.{minute // QUARTER_MINUTES}.{field}",)
+        for name in (field, *parts):
+            fields[name] = fields.get(name, 0) + 1
+    for collection, is_source in ((DAYS, False), (SOURCES, True)):
+        operations = [
+            _update(place, counts, stamp)
+            for place, counts in sums.items()
+            if (place.subject.dimension is not None) is is_source
+        ]
+        if operations:
+            database[collection.name].bulk_write(operations, ordered=False, session=session)
+
+
+def _update(place: Place, counts: dict[str, int], stamp: tuple[int, datetime]) -> UpdateOne:
+    (site, dimension, value), day = place
+    shard, now = stamp
+    what: Document = (
+        {"path": value} if dimension is None else {"dimension": dimension, "value": value}
+    )
+    name = "/".join((site, *([dimension] if dimension else []), value, f"{day:%Y%m%d}", str(shard)))
+    this = {"_id": name, "site": site, **what, "day": day}
+    change: Document = {"$inc": counts, "$setOnInsert": {"shard": shard}}
+    if value == WHOLE_SITE:
+        # What has changed is asked of whole sites alone: of each path, an index would cost much.
+        change["$max"] = {"updated_at": now}
+    # By the id alone: choosing among the indexes costs the server more than the update.
+    return UpdateOne(this, change, upsert=True, hint=[("_id", ASCENDING)])

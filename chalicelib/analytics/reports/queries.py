@@ -1,0 +1,109 @@
+"""Reports, read from pre-aggregated documents alone, in the reader's time zone.
+
+Whole days in UTC are read from the documents' sums. Other zones' days are summed from hours, or
+from minutes where a zone's offset is no whole number of hours: so a zone is a question and not a
+setting, and changing it rewrites nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.analytics.hits import WHOLE_SITE, day_of
+from chalicelib.analytics.layouts import LAYOUTS
+from chalicelib.analytics.reports import zones
+from chalicelib.analytics.reports.days import (
+    COUNTED_FIELDS,
+    DAYS,
+    QUARTER_MINUTES,
+    SOURCES,
+    Dimension,
+)
+from chalicelib.analytics.reports.report import BY_DAYS, Report, Row
+from chalicelib.database import Document
+
+_PARTS = tuple(name for name in COUNTED_FIELDS if name != "hits")
+
+
+def read(
+    database: Database[Document], report: Report, after: Sequence[Any] | None, limit: int
+) -> tuple[list[Row], list[Any] | None]:
+    """Return up to `limit` rows in the order of period and key, and where the next ones start.
+
+    A position is [period in ISO form, key]. Periods without a hit have no row.
+    """
+    if report.is_of_one and report.by in BY_DAYS and not report.is_by_days:
+        return zones.read(database, report, after, limit)
+    sums = {name: {"$sum": f"${name}"} for name in COUNTED_FIELDS}
+    pipeline: list[Document] = [
+        {"$match": _match(report, after)},
+        *([] if report.is_by_days else _cells(report)),
+        {"$group": {"_id": _key(report), **sums}},
+        *([{"$match": {"_id": {"$gt": _position(after)}}}] if after else []),
+        {"$sort": {"_id": 1}},
+        {"$limit": limit + 1},
+    ]
+    rows: Any = DAYS.of(database) if _dimension(report) is None else SOURCES.of(database)
+    found = [_row(each) for each in rows.aggregate(pipeline, allowDiskUse=True)]
+    shown = found[:limit]
+    more = len(found) > limit
+    return shown, [shown[-1]["period"].isoformat(), shown[-1]["key"]] if more else None
+
+
+def _dimension(report: Report) -> Dimension | None:
+    return None if report.group in (None, "path") else report.group  # type: ignore[return-value]
+
+
+def _match(report: Report, after: Sequence[Any] | None) -> Document:
+    """Return the filter of the documents: those of the days that a span touches."""
+    # Its own start bounds a report, whatever an earlier one's cursor says.
+    start = max(datetime.fromisoformat(after[0]), report.start) if after else report.start
+    days = {"$gte": day_of(start.astimezone(UTC)), "$lt": report.end}
+    dimension = _dimension(report)
+    if dimension is not None:
+        return {"site": report.site, "dimension": dimension, "day": days}
+    if report.group == "path" and report.path is None:
+        return {"site": report.site, "day": days, "path": {"$ne": WHOLE_SITE}}
+    return {"site": report.site, "path": report.path or WHOLE_SITE, "day": days}
+
+
+def _cells(report: Report) -> list[Document]:
+    """Return the stages that make a document of each part of a day that has any count."""
+    hits = [layout.cells(by_minute=report.needs_minutes) for layout in LAYOUTS.values()]
+    parts: Document = {name: f"$$quarter.v.{name}" for name in _PARTS}
+    at_quarter = {"$multiply": [{"$toInt": "$$quarter.k"}, QUARTER_MINUTES]}
+    quarters = {
+        "$map": {
+            "input": {"$objectToArray": {"$ifNull": ["$quarters", {}]}},
+            "as": "quarter",
+            "in": {"at": at_quarter, **parts},
+        }
+    }
+    at = {"$dateAdd": {"startDate": "$day", "unit": "minute", "amount": "$cell.at"}}
+    return [
+        {"$set": {"cell": {"$concatArrays": [*hits, quarters]}}},
+        {"$unset": ["hours", "minutes", "quarters"]},
+        {"$unwind": "$cell"},
+        {"$set": {"at": at, **{name: f"$cell.{name}" for name in COUNTED_FIELDS}}},
+        {"$match": {"at": {"$gte": report.start, "$lt": report.end}}},
+    ]
+
+
+def _key(report: Report) -> Document:
+    time = "$day" if report.is_by_days else "$at"
+    week = {"startOfWeek": "monday"} if report.by == "week" else {}
+    period = {"$dateTrunc": {"date": time, "unit": report.by, "timezone": report.tz, **week}}
+    key = "" if report.group is None else "$path" if report.group == "path" else "$value"
+    return {"period": period, "key": key}
+
+
+def _position(after: Sequence[Any]) -> Document:
+    return {"period": datetime.fromisoformat(after[0]), "key": after[1]}
+
+
+def _row(found: Mapping[str, Any]) -> Row:
+    counts = {name: found[name] for name in COUNTED_FIELDS}
+    row: Any = {"period": found["_id"]["period"], "key": found["_id"]["key"], **counts}
+    return row  # type: ignore[no-any-return]

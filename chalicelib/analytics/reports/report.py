@@ -1,0 +1,77 @@
+"""A report: what is asked for, and the rows that answer."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal, TypedDict
+from zoneinfo import ZoneInfo
+
+from chalicelib.analytics.hits import DAY, day_of
+
+Period = Literal["minute", "hour", "day", "week", "month", "year"]
+Group = Literal["path", "referrer", "campaign", "device", "country"]
+# What one report may span, so that what is read for it is bounded.
+MAX_SPAN: Final[dict[Period, timedelta]] = {
+    "minute": timedelta(days=2),
+    "hour": timedelta(days=62),
+    "day": timedelta(days=800),
+    "week": timedelta(days=3_700),
+    "month": timedelta(days=3_700),
+    "year": timedelta(days=37_000),
+}
+BY_DAYS: Final[tuple[Period, ...]] = ("day", "week", "month", "year")
+# A zone that changed its offset for less than two weeks would not be noticed; there is none.
+_LOOKED_AT_EVERY = 14 * DAY
+_MOST_LOOKED_AT = 3_000
+
+
+class Row(TypedDict):
+    """A period of a report; `key` is the value that it is grouped by, and empty without one."""
+
+    period: datetime
+    key: str
+    hits: int
+    visitors: int
+    bots: int
+    feeds: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is asked for: a site's rows from one instant on and before another, in a time zone."""
+
+    site: str
+    start: datetime
+    end: datetime
+    by: Period
+    tz: str = "UTC"
+    path: str | None = None
+    group: Group | None = None
+
+    @property
+    def is_by_days(self) -> bool:
+        """Return whether whole UTC days are all that is asked for."""
+        at_midnight = day_of(self.start) == self.start and day_of(self.end) == self.end
+        return self.tz == "UTC" and self.by in BY_DAYS and at_midnight
+
+    @property
+    def is_of_one(self) -> bool:
+        """Return whether all rows are of one path, or of the site's whole."""
+        return self.group is None or (self.group == "path" and self.path is not None)
+
+    @property
+    def needs_minutes(self) -> bool:
+        """Return whether whole hours are too coarse for the periods of this zone."""
+        edges = (self.start, self.end)
+        if self.by == "minute" or any(edge.minute or edge.second for edge in edges):
+            return True
+        return any(offset % 3_600 for offset in self._offsets())
+
+    def _offsets(self) -> set[int]:
+        """Return the zone's offsets in seconds: at both ends, and at all changes between."""
+        zone, times = ZoneInfo(self.tz), [self.start, self.end]
+        day = self.start
+        while day < self.end and len(times) < _MOST_LOOKED_AT:
+            times.append(day)
+            day += _LOOKED_AT_EVERY
+        offsets = (time.astimezone(zone).utcoffset() for time in times)
+        return {int(offset.total_seconds()) for offset in offsets if offset is not None}

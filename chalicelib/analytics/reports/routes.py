@@ -1,0 +1,155 @@
+"""The routes of reports on hits."""
+
+from datetime import datetime
+from typing import Any
+
+from pymongo.errors import OperationFailure
+
+from chalicelib.analytics import permissions
+from chalicelib.analytics.errors import LogCannotForget, UnknownSite
+from chalicelib.analytics.log import Position, Span
+from chalicelib.analytics.logs import together
+from chalicelib.analytics.reports import now as lately
+from chalicelib.analytics.reports import queries, removal
+from chalicelib.analytics.reports.answers import (
+    HitsPage,
+    NowAnswer,
+    StatsCsv,
+    StatsPage,
+    as_csv,
+    columns_of,
+    hit_answer,
+    now_answer,
+    stats_row,
+)
+from chalicelib.analytics.reports.models import (
+    HitsQuery,
+    PageCountsQuery,
+    PathQuery,
+    StatsQuery,
+)
+from chalicelib.analytics.reports.page_counts import page_counts
+from chalicelib.analytics.reports.report import Report, Row
+from chalicelib.analytics.settings import kept_since
+from chalicelib.errors import FieldError, Forbidden, InvalidRequest, ReportTooLarge
+from chalicelib.http import NoContent, Ok, Request, Route
+from chalicelib.http.pages import Cursors, paged
+from chalicelib.identity import Principal
+from chalicelib.instants import MAX_INSTANT
+from chalicelib.limits import INVENTORY
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import Publisher, check_publisher
+
+_UNKNOWN_ZONE = 40485
+_A_MINUTE = "public, max-age=60"
+
+
+def declare(route: Route) -> None:
+    """Declare the routes of reports."""
+
+    @route("GET", "/stats/{site}", raises=(UnknownSite, Forbidden, ReportTooLarge))
+    def get_stats(
+        request: Request, site: SiteId, caller: Principal | None, query: StatsQuery
+    ) -> Ok[StatsPage] | StatsCsv:
+        """Read how often a site's pages were read, by period and group, in any time zone.
+
+        Periods without a hit have no row. With `Accept: text/csv` the whole report comes as a file
+        of up to 20,000 rows; `limit` and `cursor` are not looked at then.
+        """
+        permissions.of_reader(request.runtime.database, site, caller)
+        report = query.report(site)
+        if "text/csv" in request.raw.headers.get("accept", ""):
+            return _file(request, report)
+        cursors = _cursors(request, "stats", report)
+        rows, position = _read(request, report, cursors.position(query), query.limit)
+        shown = [stats_row(row, report.by, report.group) for row in rows]
+        return Ok({"rows": shown, "next": cursors.following(position)})
+
+    @route("GET", "/stats/{site}/now", raises=(UnknownSite, Forbidden))
+    def get_now(request: Request, site: SiteId, caller: Principal | None) -> Ok[NowAnswer]:
+        """Read who is on a site, and on which pages: the last five minutes."""
+        database, now = request.runtime.database, request.runtime.now()
+        found = permissions.of_reader(database, site, caller)
+        return Ok(now_answer(lately.look(database, together.logs_of(database, found), site, now)))
+
+    @route("GET", "/page-counts", raises=(UnknownSite, Forbidden))
+    def get_page_counts(
+        request: Request, caller: Principal | None, query: PageCountsQuery
+    ) -> Ok[dict[str, int]]:
+        """Read how often pages were read, for what they show of themselves: up to 100 at once."""
+        database = request.runtime.database
+        found = permissions.of_reader(database, query.site, caller)
+        headers = {"Cache-Control": _A_MINUTE} if found["public"] else {}
+        return Ok(page_counts(database, query.site, query.paths), headers)
+
+    _declare_hits(route)
+
+
+def _declare_hits(route: Route) -> None:
+    @route("GET", "/stats/{site}/hits", raises=(UnknownSite,))
+    def list_hits(
+        request: Request, site: SiteId, publisher: Publisher, query: HitsQuery
+    ) -> Ok[HitsPage]:
+        """Read raw hits, the earliest first, as long as they are kept."""
+        check_publisher(publisher, site)
+        database, now = request.runtime.database, request.runtime.now()
+        found = permissions.of_site(database, site)
+        oldest = kept_since(found, now)
+        start = max(query.start or oldest, oldest)
+        span = Span(site, start, query.end or MAX_INSTANT, query.path)
+        cursors = Cursors(f"hits:{site}:{query.path}", request.runtime.settings.signing_keys)
+        position = cursors.position(query)
+        after = None if position is None else _position(position)
+        rows = together.read(together.logs_of(database, found), span, after, query.limit + 1)
+        shown, last = paged(rows, query.limit)
+        following = [last["ts"].isoformat(), last["_id"]] if last else None
+        hits = [hit_answer(hit) for hit in shown]
+        return Ok({"hits": hits, "next": cursors.following(following)})
+
+    @route("DELETE", "/stats/{site}", limit=INVENTORY, raises=(UnknownSite, LogCannotForget))
+    def remove_path(
+        request: Request, site: SiteId, publisher: Publisher, query: PathQuery
+    ) -> NoContent:
+        """Take a page out of a site's reports and log, such as a spammer's."""
+        check_publisher(publisher, site)
+        database = request.runtime.database
+        found = permissions.of_site(database, site)
+        for log in together.logs_of(database, found):
+            log.remove(site, query.path)
+        removal.remove(database, site, query.path)
+        return NoContent()
+
+
+def _position(position: Any) -> Position:
+    return Position(datetime.fromisoformat(position[0]), position[1])
+
+
+def _cursors(request: Request, kind: str, report: Report) -> Cursors:
+    scope = f"{kind}:{report.site}:{report.by}:{report.tz}:{report.path}:{report.group}"
+    return Cursors(scope, request.runtime.settings.signing_keys)
+
+
+def _read(
+    request: Request, report: Report, after: Any, limit: int
+) -> tuple[list[Row], list[Any] | None]:
+    """Return rows of a report; raises InvalidRequest for a zone that the server does not know."""
+    try:
+        return queries.read(request.runtime.database, report, after, limit)
+    except OperationFailure as error:
+        if error.code != _UNKNOWN_ZONE:
+            raise
+        fault = FieldError("tz", "unknown_zone", "The database does not know this time zone")
+        raise InvalidRequest(errors=[fault]) from None
+
+
+def _file(request: Request, report: Report) -> StatsCsv:
+    """Return all rows of a report as a file; raises ReportTooLarge."""
+    most = request.runtime.bounds.analytics.csv_rows
+    rows, position = _read(request, report, None, most)
+    if position is not None:
+        fault = FieldError("to", ReportTooLarge.code, "Choose an earlier time")
+        raise ReportTooLarge(errors=[fault])
+    shown = [stats_row(row, report.by, report.group) for row in rows]
+    disposition = f'attachment; filename="{report.site}-{report.by}.csv"'
+    columns = columns_of(report.by, report.group)
+    return StatsCsv(as_csv(shown, columns), {"Content-Disposition": disposition})

@@ -1,0 +1,35 @@
+"""The collections of analytics."""
+
+from dataclasses import replace
+from typing import Any
+
+from chalicelib.analytics import settings
+from chalicelib.analytics.logs import schema as logs
+from chalicelib.analytics.reports import days, names, people
+from chalicelib.analytics.sessions import due, periods
+from chalicelib.analytics.visitors import salts
+from chalicelib.database import Collection
+
+COLLECTIONS: tuple[Collection[Any], ...] = (
+    settings.SITES,
+    salts.SALTS,
+    logs.EVENTS,
+    logs.CAPPED,
+    logs.SERIES,
+    logs.RECEIPTS,
+    days.DAYS,
+    days.SOURCES,
+    names.NAME_COUNTS,
+    people.VISITORS,
+    periods.SESSIONS,
+    *periods.PERIODS.values(),
+    due.DUE,
+)
+FAMILIES = (logs.DAILY_EVENTS,)
+
+
+def sized(collection: Collection[Any], capped_bytes: int) -> Collection[Any]:
+    """Return a collection as a deployment sizes it: the capped log by PLAZA_HIT_CAPPED_BYTES."""
+    if collection.name != logs.CAPPED.name:
+        return collection
+    return replace(collection, options={**collection.options, "size": capped_bytes})

@@ -1,0 +1,101 @@
+"""What a site's publisher decides on its analytics."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.analytics.hits import day_of
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+
+LogName = Literal["expiring", "rotating", "timeseries", "capped"]
+LayoutName = Literal["flat", "hierarchical"]
+MIN_KEEP_DAYS, MAX_KEEP_DAYS = 15, 3_650
+MAX_ORIGINS = 20
+
+
+class Moving(TypedDict):
+    """A move of a site's hits: announced, then switched, then copied day by day.
+
+    `copied` is the day up to which the old log's hits are in the new one.
+    """
+
+    log_from: LogName
+    log_to: LogName
+    announced_at: datetime
+    switched_at: NotRequired[datetime]
+    copied: NotRequired[datetime]
+
+
+class SiteAnalytics(TypedDict):
+    """A site's settings; `generation` is raised by each switch to another log.
+
+    Until `receipts_until` receipts decide what is new, whatever the log. The schedule takes up what
+    `keep_changed` and `layout_changed` say, and `moving`.
+    """
+
+    _id: str
+    origins: Annotated[list[str], AtMost(MAX_ORIGINS)]
+    keep_days: int
+    log: LogName
+    layout: LayoutName
+    user_reports: bool
+    public: bool
+    generation: int
+    receipts_until: NotRequired[datetime]
+    moving: NotRequired[Moving]
+    keep_changed: NotRequired[bool]
+    layout_changed: NotRequired[datetime]
+
+
+class Chosen(TypedDict):
+    """What a publisher sets."""
+
+    origins: list[str]
+    keep_days: int
+    user_reports: bool
+    public: bool
+
+
+SITES = Collection("hit.site", SiteAnalytics)
+
+
+def find(database: Database[Document], site: str) -> SiteAnalytics | None:
+    """Return a site's settings; None where analytics are not switched on."""
+    return SITES.of(database).find_one({"_id": site})
+
+
+def find_all(
+    database: Database[Document], sites: Iterable[str], session: ClientSession | None = None
+) -> dict[str, SiteAnalytics]:
+    """Return the settings of those sites that have any."""
+    found = SITES.of(database).find({"_id": {"$in": sorted(sites)}}, session=session)
+    return {each["_id"]: each for each in found}
+
+
+def put(
+    database: Database[Document], site: str, chosen: Chosen, log: LogName, layout: LayoutName
+) -> SiteAnalytics:
+    """Set a site's settings; the log and the layout only where it had none."""
+    # Rows of a log that say themselves when they go are told again.
+    told = {"keep_changed": True}
+    stored = SITES.of(database).find_one_and_update(
+        {"_id": site},
+        {
+            "$set": {**chosen, **told},
+            "$setOnInsert": {"log": log, "layout": layout, "generation": 1},
+        },
+        upsert=True,
+        return_document=ReturnDocument.AFTER,
+    )
+    assert stored is not None  # noqa: S101 - an upsert leaves a document to return
+    return stored
+
+
+def kept_since(site: SiteAnalytics, now: datetime) -> datetime:
+    """Return the day from which on a site's raw hits are kept."""
+    return day_of(now) - timedelta(days=site["keep_days"])

@@ -1,0 +1,215 @@
+"""Moves between logs and layouts while hits come: each counts once, whatever stops in between."""
+
+import itertools
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.analytics.hits import rows_of
+from chalicelib.analytics.log import Span
+from chalicelib.analytics.logs import receipts, together
+from chalicelib.analytics.moving import layouts, moves
+from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics
+from chalicelib.runtime import Runtime
+from tests.analytics.support.hits import (
+    LAYOUTS,
+    LOGS,
+    SITE,
+    at,
+    count,
+    differences,
+    logs,
+    rows,
+    site,
+    view,
+)
+from tests.support.clock import Clock
+
+NOON = at("2026-03-01 12:00")
+DAY = timedelta(days=1)
+EVERY_MOVE = list(itertools.permutations(LOGS, 2))
+
+
+def settings(runtime: Runtime) -> SiteAnalytics:
+    found = SITES.of(runtime.database).find_one({"_id": SITE})
+    assert found is not None
+    return found
+
+
+def step(runtime: Runtime, clock: Clock) -> None:
+    clock.advance(minutes=5)
+    moves.sweep(runtime)
+
+
+def ids(runtime: Runtime) -> list[str]:
+    span = Span(SITE, NOON - 10 * DAY, NOON + 10 * DAY)
+    return sorted(hit["_id"][-2:] for hit in together.each(logs(runtime), span))
+
+
+@pytest.mark.bounds(analytics={"moved_at_once": 2})
+@pytest.mark.parametrize(("log_from", "log_to"), EVERY_MOVE, ids=str)
+def test_hits_move_while_others_come_and_repeats_count_once(
+    runtime: Runtime, clock: Clock, log_from: LogName, log_to: LogName
+) -> None:
+    site(runtime, log_from)
+    told = [view(n, NOON - DAY * (n % 3), f"/{n}") for n in range(6)]
+    assert count(runtime, *told) == 6
+    moves.start(runtime, settings(runtime), log_to)
+
+    for number in range(10, 15):
+        # A repeat of before and one of this move, and a new hit, at each of its steps.
+        again = [*told, *(view(n, NOON) for n in range(10, number))]
+        assert count(runtime, *again, view(number, NOON)) == 1
+        assert len(ids(runtime)) == number - 10 + 7
+        step(runtime, clock)
+
+    assert "moving" not in settings(runtime)
+    assert settings(runtime)["log"] == log_to
+    assert [log.name for log in logs(runtime)] == [log_to]
+    assert count(runtime, *told, *(view(n, NOON) for n in range(10, 15))) == 0
+    assert len(ids(runtime)) == 11
+    assert differences(runtime, NOON, NOON - DAY, NOON - 2 * DAY) == []
+
+
+@pytest.mark.parametrize(("log_from", "log_to"), EVERY_MOVE, ids=str)
+def test_a_hit_of_before_that_comes_again_after_the_switch_alone_counts_once(
+    runtime: Runtime, clock: Clock, log_from: LogName, log_to: LogName
+) -> None:
+    site(runtime, log_from)
+    told = [view(n, NOON) for n in range(3)]
+    count(runtime, *told)
+    moves.start(runtime, settings(runtime), log_to)
+    step(runtime, clock)
+    assert settings(runtime)["log"] == log_to
+
+    assert count(runtime, *told) == 0
+
+    step(runtime, clock)
+    assert "moving" not in settings(runtime)
+    assert count(runtime, *told) == 0
+    assert differences(runtime, NOON) == []
+
+
+@pytest.mark.parametrize("log_to", ["timeseries", "capped"])
+def test_a_repeat_whose_worker_died_in_the_move_is_no_new_hit(
+    runtime: Runtime, clock: Clock, log_to: LogName
+) -> None:
+    """It was claimed and not settled, so the move must say that the hit was counted."""
+    site(runtime)
+    told = view(1, NOON)
+    count(runtime, told)
+    moves.start(runtime, settings(runtime), log_to)
+    step(runtime, clock)
+    assert len(receipts.claim(runtime.database, rows_of(told))) == 1
+    step(runtime, clock)
+    assert "moving" not in settings(runtime)
+
+    assert count(runtime, told) == 0
+    assert differences(runtime, NOON) == []
+
+
+@pytest.mark.parametrize("log_from", ["timeseries", "capped"])
+@pytest.mark.parametrize("log_to", ["expiring", "rotating", "capped"])
+def test_a_hit_that_was_appended_and_never_counted_is_counted_after_the_move(
+    runtime: Runtime, clock: Clock, log_from: LogName, log_to: LogName
+) -> None:
+    site(runtime, log_from)
+    told = view(1, NOON)
+    (log,) = logs(runtime)
+    log.append(receipts.claim(runtime.database, rows_of(told)))
+    moves.start(runtime, settings(runtime), log_to)
+    step(runtime, clock)
+    step(runtime, clock)
+
+    assert [count(runtime, told), count(runtime, told)] == [1, 0]
+    assert differences(runtime, NOON) == []
+
+
+def test_a_move_waits_for_those_who_have_not_heard_of_it(runtime: Runtime, clock: Clock) -> None:
+    site(runtime)
+    count(runtime, view(1, NOON))
+    moves.start(runtime, settings(runtime), "rotating")
+
+    moves.sweep(runtime)
+    assert settings(runtime)["log"] == "expiring"
+    clock.advance(seconds=90)
+    moves.sweep(runtime)
+    assert settings(runtime)["log"] == "rotating"
+    moves.sweep(runtime)
+    assert "copied" not in settings(runtime)["moving"]
+
+
+@pytest.mark.bounds(analytics={"moved_at_once": 1, "moved_in_a_run": 1})
+def test_a_copy_goes_on_where_it_stopped(runtime: Runtime, clock: Clock) -> None:
+    site(runtime)
+    count(runtime, *(view(n, NOON - DAY * n) for n in range(3)))
+    moves.start(runtime, settings(runtime), "capped")
+    step(runtime, clock)
+
+    copied = []
+    for _ in range(4):
+        step(runtime, clock)
+        copied.append(settings(runtime).get("moving", {}).get("copied"))
+
+    assert copied == [at("2026-02-28"), at("2026-03-01"), None, None]
+    assert len(ids(runtime)) == 3
+
+
+def test_a_copy_that_is_made_again_changes_nothing(runtime: Runtime, clock: Clock) -> None:
+    """The worst case: it dies after the copy of a day, before it says so."""
+    site(runtime)
+    count(runtime, *(view(n, NOON) for n in range(3)))
+    moves.start(runtime, settings(runtime), "timeseries")
+    step(runtime, clock)
+    log = next(log for log in logs(runtime) if log.name == "timeseries")
+    held = next(each for each in logs(runtime) if each.name == "expiring")
+    log.append(held.read(Span(SITE, NOON - DAY, NOON + DAY), None, 10))
+
+    step(runtime, clock)
+
+    assert ids(runtime) == ["00", "01", "02"]
+    assert differences(runtime, NOON) == []
+
+
+def test_a_hit_of_a_user_moves_without_the_user_into_a_time_series(
+    runtime: Runtime, clock: Clock
+) -> None:
+    site(runtime, user_reports=True)
+    count(runtime, view(1, NOON, user="zed"))
+    SITES.of(runtime.database).update_one({"_id": SITE}, {"$set": {"user_reports": False}})
+    moves.start(runtime, settings(runtime), "timeseries")
+    for _ in range(3):
+        step(runtime, clock)
+
+    (log,) = logs(runtime)
+    assert log.name == "timeseries"
+    assert "user" not in log.read(Span(SITE, NOON, NOON + DAY), None, 1)[0]
+
+
+@pytest.mark.bounds(analytics={"rewritten_in_a_run": 3})
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_new_layout_takes_over_the_days_of_before(
+    runtime: Runtime, clock: Clock, layout: str
+) -> None:
+    before, after = LAYOUTS if layout == "flat" else LAYOUTS[::-1]
+    site(runtime, layout=before)
+    minutes = [NOON + timedelta(minutes=17 * n) for n in range(30)]
+    count(runtime, *(view(n, minute, f"/{n % 4}") for n, minute in enumerate(minutes)))
+    span = (at("2026-03-01"), at("2026-03-02"))
+    found = rows(runtime, *span, by="minute", group="path")
+    clock.advance(days=1)
+    layouts.change(runtime, settings(runtime), after)
+    # Some hits are counted in documents of both.
+    count(runtime, *(view(n + 100, minute, "/0") for n, minute in enumerate(minutes)))
+
+    while layouts.rewrite(runtime):
+        assert differences(runtime, NOON) == []
+    layouts.rewrite(runtime)
+
+    old = "minutes" if before == "flat" else "hours"
+    assert runtime.database["hit.day"].count_documents({old: {"$exists": True}}) == 0
+    assert runtime.database["hit.source"].count_documents({old: {"$exists": True}}) == 0
+    assert "layout_changed" not in settings(runtime)
+    assert differences(runtime, NOON) == []
+    left = [row for row in rows(runtime, *span, by="minute", group="path") if row["key"] != "/0"]
+    assert left == [row for row in found if row["key"] != "/0"]

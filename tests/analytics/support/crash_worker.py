@@ -1,0 +1,65 @@
+"""What each process of the swarm does: take beacons, count them, make sessions, move logs; and die.
+
+Its queue is a collection: a message is deleted when it was counted, and taken by anyone before.
+"""
+
+import random
+from datetime import timedelta
+
+from pymongo.database import Database
+
+from chalicelib.analytics import settings
+from chalicelib.analytics.counting.counting import HitCounter
+from chalicelib.analytics.hits import HITS
+from chalicelib.analytics.moving import layouts, moves
+from chalicelib.analytics.sessions import due
+from chalicelib.analytics.upkeep import trimming
+from chalicelib.database import Document
+from chalicelib.errors import Unavailable
+from chalicelib.messaging import Queues
+from chalicelib.runtime import Runtime, utc_now
+from chalicelib.settings import Settings
+from tests.analytics.support.hits import LAYOUTS, LOGS
+
+QUEUE = "test.hits"
+BATCH = 20
+
+
+def runtime_of(database: Database[Document], rng: random.Random) -> Runtime:
+    """Return the runtime of one process, which sends nothing."""
+    return Runtime(database, Queues("test-"), utc_now, rng, Settings())
+
+
+def work(database: Database[Document], rng: random.Random) -> None:
+    """Count one batch; at times make sessions, begin a move, or take the moves on."""
+    runtime = runtime_of(database, rng)
+    # A move's steps wait for transactions, of which none takes this long here.
+    moves.GRACE = timedelta(seconds=6)
+    try:
+        _count(runtime, rng)
+        if rng.random() < 0.1:
+            _tend(runtime, rng)
+    except Unavailable:
+        """It is delivered again."""
+
+
+def _count(runtime: Runtime, rng: random.Random) -> None:
+    queue = runtime.database[QUEUE]
+    rows = list(queue.aggregate([{"$sample": {"size": BATCH}}]))
+    if not rows:
+        return
+    HitCounter(runtime).count([HITS.validate_json(row["body"]) for row in rows])
+    if rng.random() < 0.8:
+        queue.delete_many({"_id": {"$in": [row["_id"] for row in rows]}})
+
+
+def _tend(runtime: Runtime, rng: random.Random) -> None:
+    moves.sweep(runtime)
+    layouts.rewrite(runtime)
+    due.make_due(runtime)
+    trimming.trim(runtime)
+    for site in settings.SITES.of(runtime.database).find({"moving": {"$exists": False}}):
+        if rng.random() < 0.2:
+            moves.start(runtime, site, rng.choice(LOGS))
+        if rng.random() < 0.2:
+            layouts.change(runtime, site, rng.choice(LAYOUTS))

@@ -1,0 +1,162 @@
+"""Upkeep: parts made ahead, dropped in time, and sizes as metrics."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib import schema
+from chalicelib.analytics.log import Span
+from chalicelib.analytics.logs.rotating import DAILY_EVENTS
+from chalicelib.analytics.upkeep import sizes, trimming
+from chalicelib.runtime import Runtime
+from tests.analytics.support.hits import (
+    LOGS,
+    SITE,
+    at,
+    count,
+    differences,
+    logs,
+    rows,
+    site,
+    view,
+    worker,
+)
+from tests.support.clock import Clock
+
+NOON = at("2026-03-01 12:00")
+DAY = timedelta(days=1)
+
+
+def test_tomorrows_part_is_made_ahead_as_it_is_declared(runtime: Runtime) -> None:
+    trimming.trim(runtime)
+    assert DAILY_EVENTS.days(runtime.database) == []
+    site(runtime, "rotating")
+
+    for _ in range(2):
+        trimming.trim(runtime)
+
+    assert DAILY_EVENTS.days(runtime.database) == [at("2026-03-01"), at("2026-03-02")]
+    (made,) = runtime.database.list_collections(filter={"name": "hit.event.20260302"})
+    assert "$jsonSchema" in str(made["options"]["validator"])
+    assert len(runtime.database["hit.event.20260302"].index_information()) == 4
+
+
+@pytest.mark.parametrize("when", ["early", "late", "twice"])
+def test_writers_at_midnight_lose_nothing_whenever_the_schedule_runs(
+    runtime: Runtime, clock: Clock, when: str
+) -> None:
+    site(runtime, "rotating")
+    clock.time = at("2026-03-02 00:00")
+    if when != "late":
+        trimming.trim(runtime)
+    hits = [
+        view(n, at("2026-03-01 23:59:59") + timedelta(milliseconds=50 * n), f"/{n % 3}")
+        for n in range(40)
+    ]
+
+    def work(number: int) -> int:
+        if number == 3:
+            trimming.trim(runtime)
+            return 0
+        return sum(worker(runtime, number).count(hits[n : n + 10]) for n in range(0, 40, 10))
+
+    with ThreadPoolExecutor(4) as pool:
+        counted = list(pool.map(work, range(4)))
+    if when != "early":
+        trimming.trim(runtime)
+
+    assert sum(counted) == 40
+    assert differences(runtime, at("2026-03-01"), at("2026-03-02")) == []
+    found = rows(runtime, at("2026-03-01"), at("2026-03-03"))
+    assert [row["hits"] for row in found] == [20, 20]
+
+
+def test_the_rotating_log_drops_days_and_keeps_what_a_site_keeps(
+    runtime: Runtime, clock: Clock
+) -> None:
+    site(runtime, "rotating", keep_days=20)
+    site(runtime, "rotating", name="short", keep_days=15)
+    days = [at("2026-02-06") + n * DAY for n in range(0, 24, 2)]
+    for day in days:
+        clock.time = day + DAY / 2
+        number = f"{day:%m%d}"
+        count(runtime, view(number, day), view(number, day, site="short"))
+    clock.time = at("2026-03-01 12:00")
+
+    assert trimming.trim(runtime) == 1
+
+    held = {}
+    for name in (SITE, "short"):
+        found = logs(runtime, name)[0].read(Span(name, days[0], NOON), None, 99)
+        held[name] = [hit["ts"] for hit in found]
+    assert held[SITE] == [day for day in days if day >= at("2026-02-09")]
+    assert held["short"] == [day for day in days if day >= at("2026-02-14")]
+    assert trimming.trim(runtime) == 0
+
+
+def test_the_expiring_log_goes_by_the_sites_days_as_they_are_now(runtime: Runtime) -> None:
+    site(runtime, keep_days=20)
+    count(runtime, view(1, NOON))
+    until = [row["until"] for row in runtime.database["hit.event"].find()]
+    site(runtime, keep_days=15)
+
+    trimming.trim(runtime)
+
+    assert until == [NOON + 20 * DAY]
+    assert [row["until"] for row in runtime.database["hit.event"].find()] == [NOON + 15 * DAY]
+    found = runtime.database["hit.site"].find_one({"_id": SITE})
+    assert found is not None
+    assert "keep_changed" not in found
+
+
+def test_the_time_series_expires_after_the_most_days_that_a_site_keeps(runtime: Runtime) -> None:
+    site(runtime, "timeseries", keep_days=30)
+    site(runtime, "expiring", name="other", keep_days=400)
+
+    trimming.trim(runtime)
+
+    (series,) = runtime.database.list_collections(filter={"name": "hit.series"})
+    assert series["options"]["expireAfterSeconds"] == 400 * 86_400
+
+
+def test_hits_that_come_too_late_are_not_counted(runtime: Runtime) -> None:
+    site(runtime)
+    early = NOON - 15 * DAY
+
+    assert count(runtime, view(1, early), view(2, early - timedelta(milliseconds=1))) == 1
+
+
+def test_a_visitor_is_nobody_once_the_salt_is_gone(runtime: Runtime) -> None:
+    site(runtime)
+    count(runtime, view(1, NOON - 3 * DAY))
+
+    (row,) = rows(runtime, NOON - 5 * DAY, NOON)
+    assert (row["hits"], row["visitors"]) == (1, 0)
+    assert differences(runtime, NOON - 3 * DAY) == []
+
+
+@pytest.mark.parametrize("hour", [2, 3])
+def test_sizes_are_metrics_of_logs_always_and_of_all_once_a_day(
+    runtime: Runtime, clock: Clock, hour: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    for log in LOGS:
+        site(runtime, log, name=log)
+        count(runtime, view(1, NOON, site=log))
+    clock.time = at(f"2026-03-02 0{hour}:10")
+
+    caplog.clear()
+    number = sizes.measure(runtime)
+
+    fields = [record.__dict__.get("fields", {}) for record in caplog.records]
+    told: dict[str, Any] = {each["collection"]: each for each in fields if "collection" in each}
+    assert len(told) == number
+    logs_told = {"hit.event", "hit.capped", "hit.series", "hit.event.*"}
+    everything = {each.name for each in schema.COLLECTIONS} | {"plaza.validator"}
+    # Other tests of the process have collections of their own.
+    assert told.keys() >= (everything | logs_told if hour == 3 else logs_told)
+    assert hour == 3 or told.keys() == logs_told
+    for name in logs_told:
+        assert told[name]["documents"] >= 1
+        assert told[name]["data_bytes"] > 0
