@@ -1,0 +1,154 @@
+"""The forms in which the API answers about assets and uploads."""
+
+from datetime import datetime
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.assets.blobs import Blobs, part_count
+from chalicelib.assets.ids import AssetId, UploadId, address_of
+from chalicelib.assets.models import Digest
+from chalicelib.assets.shapes import MAX_PARTS, MAX_VERSIONS, Asset, StoreName, Upload, Version
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.runtime import Runtime
+
+Width = Annotated[int, Field(description="Of a picture, in pixels, as it is shown.")]
+
+
+class VersionAnswer(TypedDict):
+    """One content of an asset, at an address whose bytes never change."""
+
+    number: int
+    url: Annotated[str, Field(examples=["https://plaza.example/assets/aaneGAECAwQFBgcI/1"])]
+    type: Annotated[str, Field(examples=["image/jpeg"])]
+    length: Annotated[int, Field(description="In bytes.")]
+    sha256: Digest
+    width: NotRequired[Width]
+    height: NotRequired[Width]
+    made_at: datetime
+    made_by: Annotated[str | None, Field(description="Null for somebody who was erased.")]
+
+
+class AssetAnswer(TypedDict):
+    """An asset with its current version."""
+
+    id: AssetId
+    name: str
+    url: Annotated[
+        str,
+        Field(
+            description="Where its current version is; `asset:<id>` stands for it in the API.",
+            examples=["https://plaza.example/assets/aaneGAECAwQFBgcI"],
+        ),
+    ]
+    made_at: datetime
+    used_by: Annotated[int, Field(description="How many things show it; while any does, it stays.")]
+    current: VersionAnswer
+
+
+class WholeAssetAnswer(AssetAnswer):
+    """An asset with all its versions."""
+
+    versions: Annotated[list[VersionAnswer], Field(max_length=MAX_VERSIONS)]
+
+
+class AssetsAnswer(TypedDict):
+    """A page of an owner's assets, newest first."""
+
+    assets: Annotated[list[AssetAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+class PartAnswer(TypedDict):
+    """Where a part goes, by PUT."""
+
+    number: int
+    url: str
+    headers: Annotated[dict[str, str], Field(description="What the PUT has to send besides.")]
+    is_stored: bool
+
+
+class UploadAnswer(TypedDict):
+    """An upload, and what it still needs."""
+
+    id: UploadId
+    asset_id: AssetId
+    store: StoreName
+    part_bytes: Annotated[
+        int, Field(description="The length of each part but the last.", examples=[4_194_304])
+    ]
+    parts: Annotated[list[PartAnswer], Field(max_length=MAX_PARTS)]
+    finish_url: str
+    expires_at: datetime
+
+
+class LibraryAnswer(TypedDict):
+    """Where a site's assets are kept."""
+
+    store: StoreName
+    is_moving: Annotated[bool, Field(description="Whether some are still in another store.")]
+
+
+def version_answer(base: str, asset_id: str, version: Version) -> VersionAnswer:
+    """Return a version as the API shows it."""
+    answer: VersionAnswer = {
+        "number": version["n"],
+        "url": f"{address_of(base, asset_id)}/{version['n']}",
+        "type": version["type"],
+        "length": version["length"],
+        "sha256": version["sha256"],
+        "made_at": version["at"],
+        "made_by": version["by"],
+    }
+    if "width" in version and "height" in version:
+        answer["width"], answer["height"] = version["width"], version["height"]
+    return answer
+
+
+def asset_answer(base: str, asset: Asset) -> AssetAnswer:
+    """Return an asset as the API shows it in a list."""
+    return {
+        "id": asset["_id"],
+        "name": asset["name"],
+        "url": address_of(base, asset["_id"]),
+        "made_at": asset["made"],
+        "used_by": asset["used_by"],
+        "current": version_answer(base, asset["_id"], asset["versions"][asset["current"] - 1]),
+    }
+
+
+def whole_answer(base: str, asset: Asset) -> WholeAssetAnswer:
+    """Return an asset as the API shows it by itself."""
+    versions = [version_answer(base, asset["_id"], each) for each in asset["versions"]]
+    return {**asset_answer(base, asset), "versions": versions}
+
+
+def upload_answer(runtime: Runtime, folder: str, blobs: Blobs, upload: Upload) -> UploadAnswer:
+    """Return an upload as the API shows it; `folder` is the path below which its calls are."""
+    here = f"{runtime.settings.public_url}{folder}/uploads/{upload['_id']}"
+    given = blobs.addresses(upload["_id"], upload["handle"], upload["parts"])
+    stored = blobs.present(upload["_id"], upload["handle"], upload["length"])
+    parts: list[PartAnswer] = [
+        {
+            "number": number + 1,
+            "url": given[number].url if given else f"{here}/parts/{number + 1}",
+            "headers": (
+                dict(given[number].headers)
+                if given
+                else {"Content-Type": "application/octet-stream"}
+            ),
+            "is_stored": number in stored,
+        }
+        for number in range(part_count(blobs, upload["length"]))
+    ]
+    return {
+        "id": upload["_id"],
+        "asset_id": upload["asset"],
+        "store": upload["store"],
+        "part_bytes": blobs.part_bytes,
+        "parts": parts,
+        "finish_url": f"{here}/finish",
+        "expires_at": upload["expires_at"],
+    }

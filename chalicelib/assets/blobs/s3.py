@@ -1,0 +1,185 @@
+"""Blobs in S3: multipart uploads that clients send to the bucket themselves, and read there.
+
+Every part is sent with its SHA-256, which is part of the address that is signed, so S3 refuses
+other bytes, and a part that is sent twice changes nothing.
+"""
+
+import base64
+import contextlib
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.assets.blobs.protocol import BlobGone, PartAddress, part_count, part_length
+from chalicelib.assets.shapes import StoreName
+from chalicelib.errors import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+# S3's own least is 5 MiB.
+PART_BYTES = 8 * 1024 * 1024
+MAX_BYTES = 5 * 1024**3
+# What is read once more and hashed when an upload is finished: a second's work.
+_CHECKED_BYTES = 64 * 1024 * 1024
+_ADDRESS_SECONDS = 3_600
+_FOREVER = "public, max-age=31536000, immutable"
+_OF_A_PART = ("PartNumber", "ETag", "ChecksumSHA256")
+_MISSING = frozenset({"NoSuchUpload", "NoSuchKey", "404", "NotFound", "InvalidRange"})
+
+
+class _Missing(Exception):
+    """S3 has no such object or bytes, or no such upload any more."""
+
+
+class S3Blobs:
+    """Blobs in one bucket, each an object of its name."""
+
+    name: StoreName = "s3"
+    part_bytes = PART_BYTES
+    max_bytes = MAX_BYTES
+    needs_digests = True
+
+    def __init__(self, bucket: str) -> None:
+        self._bucket = bucket
+
+    def begin(self, blob: str, media_type: str) -> str:
+        """Begin a multipart upload; return S3's id of it."""
+        with _calls() as s3:
+            begun = s3.create_multipart_upload(
+                Bucket=self._bucket, Key=blob, ContentType=media_type, ChecksumAlgorithm="SHA256"
+            )
+        return begun["UploadId"]
+
+    def addresses(self, blob: str, handle: str, digests: Sequence[str]) -> list[PartAddress]:
+        """Return where each part is put, for an hour, and with which checksum."""
+        return [self._address(blob, handle, number, each) for number, each in enumerate(digests)]
+
+    def _address(self, blob: str, handle: str, number: int, digest: str) -> PartAddress:
+        checksum = _in_base64(bytes.fromhex(digest))
+        asked = {**self._part(blob, handle, number), "ChecksumSHA256": checksum}
+        with _calls() as s3:
+            url = s3.generate_presigned_url("upload_part", asked, ExpiresIn=_ADDRESS_SECONDS)
+        return PartAddress(url, {"x-amz-checksum-sha256": checksum})
+
+    def _part(self, blob: str, handle: str, number: int) -> dict[str, Any]:
+        return {**self._object(blob), "UploadId": handle, "PartNumber": number + 1}
+
+    def _object(self, blob: str) -> dict[str, Any]:
+        return {"Bucket": self._bucket, "Key": blob}
+
+    def part(self, blob: str, handle: str, number: int, data: bytes) -> None:
+        """Send a part of a blob that Plaza itself writes."""
+        checksum = _in_base64(hashlib.sha256(data).digest())
+        with _calls() as s3:
+            s3.upload_part(**self._part(blob, handle, number), Body=data, ChecksumSHA256=checksum)
+
+    def present(self, blob: str, handle: str, length: int) -> set[int]:
+        """Return the numbers of the parts that S3 has, all of them once they are an object."""
+        try:
+            parts = self._parts(blob, handle)
+        except _Missing:
+            is_there = self._has(blob, length)
+            return set(range(part_count(self, length))) if is_there else set()
+        sizes = {each["PartNumber"] - 1: each["Size"] for each in parts}
+        return {number for number in sizes if sizes[number] == part_length(self, number, length)}
+
+    def _parts(self, blob: str, handle: str) -> list[Any]:
+        with _calls() as s3:
+            pages = s3.get_paginator("list_parts").paginate(**self._object(blob), UploadId=handle)
+            return [part for page in pages for part in page.get("Parts", ())]
+
+    def _has(self, blob: str, length: int) -> bool:
+        try:
+            with _calls() as s3:
+                return s3.head_object(**self._object(blob))["ContentLength"] == length
+        except _Missing:
+            return False
+
+    def finish(self, blob: str, handle: str, length: int) -> None:
+        """Make the parts an object; raises BlobGone if one is missing."""
+        if len(self.present(blob, handle, length)) < part_count(self, length):
+            raise BlobGone(blob)
+        try:
+            parts: list[Any] = [
+                {name: part[name] for name in _OF_A_PART if name in part}
+                for part in self._parts(blob, handle)
+            ]
+            with _calls() as s3:
+                s3.complete_multipart_upload(
+                    **self._object(blob), UploadId=handle, MultipartUpload={"Parts": parts}
+                )
+        except _Missing:
+            # Another call has finished it.
+            if not self._has(blob, length):
+                raise BlobGone(blob) from None
+
+    def read(self, blob: str, start: int, end: int) -> bytes:
+        """Return bytes of an object; raises BlobGone."""
+        try:
+            with _calls() as s3:
+                found = s3.get_object(**self._object(blob), Range=f"bytes={start}-{end - 1}")
+                content = found["Body"].read()
+        except _Missing:
+            raise BlobGone(blob) from None
+        if len(content) < end - start:
+            raise BlobGone(blob)
+        return content
+
+    def is_checked(self, length: int) -> bool:
+        """Return whether reading so much again takes no longer than a call may."""
+        return length <= _CHECKED_BYTES
+
+    def reading_address(self, blob: str, media_type: str, disposition: str) -> str | None:
+        """Return where the object is read, for an hour."""
+        asked = {
+            **self._object(blob),
+            "ResponseContentType": media_type,
+            "ResponseContentDisposition": disposition,
+            "ResponseCacheControl": _FOREVER,
+        }
+        with _calls() as s3:
+            return s3.generate_presigned_url("get_object", asked, ExpiresIn=_ADDRESS_SECONDS)
+
+    def drop(self, blob: str) -> None:
+        """Abort the uploads of a blob, and delete its object."""
+        with _calls() as s3:
+            begun = s3.list_multipart_uploads(Bucket=self._bucket, Prefix=blob)
+            for upload in begun.get("Uploads", ()):
+                with contextlib.suppress(_Missing), _calls():
+                    s3.abort_multipart_upload(**self._object(blob), UploadId=upload["UploadId"])
+            s3.delete_object(**self._object(blob))
+
+
+def _in_base64(digest: bytes) -> str:
+    return base64.b64encode(digest).decode("ascii")
+
+
+@contextlib.contextmanager
+def _calls() -> "Iterator[S3Client]":
+    """Give the client; raises _Missing for what S3 does not have, and Unavailable."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield _client()
+    except ClientError as error:
+        response: Any = error.response
+        if response.get("Error", {}).get("Code") in _MISSING:
+            raise _Missing from error
+        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if status < HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.TOO_MANY_REQUESTS:
+            raise
+        raise Unavailable from error
+    except BotoCoreError as error:
+        raise Unavailable from error
+
+
+@lru_cache(maxsize=1)
+def _client() -> "S3Client":
+    """Return the container's client; imported late, since most calls need none."""
+    import boto3
+    from botocore.config import Config
+
+    return boto3.client("s3", config=Config(signature_version="s3v4"))

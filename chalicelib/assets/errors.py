@@ -1,0 +1,129 @@
+"""Errors of assets, each with its HTTP status and stable code."""
+
+from chalicelib.errors import Problem
+
+
+class UnknownAsset(Problem):
+    """There is no such asset, or no such version of it."""
+
+    status = 404
+    code = "unknown_asset"
+    title = "Asset not found"
+
+
+class UnknownUpload(Problem):
+    """There is no such upload, or its time is over."""
+
+    status = 404
+    code = "unknown_upload"
+    title = "Upload not found: it ends after a day"
+
+
+class UploadFinished(Problem):
+    """A part came after the upload was finished; what is stored stays as it is."""
+
+    status = 409
+    code = "upload_finished"
+    title = "This upload is finished"
+
+
+class PartsMissing(Problem):
+    """The upload is finished before all parts were sent; the detail names them."""
+
+    status = 409
+    code = "parts_missing"
+    title = "Parts of this upload are missing"
+
+
+class AssetInUse(Problem):
+    """Something shows the asset."""
+
+    status = 409
+    code = "asset_in_use"
+    title = "This asset is in use"
+
+
+class TooManyVersions(Problem):
+    """The asset has as many versions as it can have."""
+
+    status = 409
+    code = "too_many_versions"
+    title = "This asset has as many versions as it can have"
+
+
+class TooManyAssets(Problem):
+    """The person has as many assets as people can have."""
+
+    status = 409
+    code = "too_many_assets"
+    title = "You have as many pictures as you can have: delete some first"
+
+
+class TooManyUploads(Problem):
+    """The owner has begun as many uploads as may be unfinished."""
+
+    status = 409
+    code = "too_many_uploads"
+    title = "Too many uploads are unfinished: finish some, or wait until they end"
+
+
+class OtherStore(Problem):
+    """The part belongs elsewhere: its address is in the upload's answer."""
+
+    status = 409
+    code = "other_store"
+    title = "The parts of this upload go to another address"
+
+
+class StoreUnavailable(Problem):
+    """This deployment has no bucket."""
+
+    status = 409
+    code = "store_unavailable"
+    title = "This deployment does not have this store"
+
+
+class AssetTooLarge(Problem):
+    """The asset is larger than its store takes."""
+
+    status = 413
+    code = "asset_too_large"
+    title = "The asset is too large"
+
+
+class UnsatisfiableRange(Problem):
+    """The range has no byte of the asset."""
+
+    status = 416
+    code = "unsatisfiable_range"
+    title = "The asset has no bytes in this range"
+
+    def __init__(self, length: int) -> None:
+        super().__init__(headers={"Content-Range": f"bytes */{length}"})
+
+
+class RangeNeeded(Problem):
+    """The asset is larger than one answer; its length is in the headers."""
+
+    status = 400
+    code = "range_needed"
+    title = "This asset is larger than one answer: ask for it with Range"
+
+    def __init__(self, length: int) -> None:
+        super().__init__(headers={"Content-Range": f"bytes */{length}", "Accept-Ranges": "bytes"})
+
+
+class WrongContent(Problem):
+    """The bytes are not those that the upload announced."""
+
+    status = 422
+    code = "wrong_content"
+    title = "The bytes are not those that were announced"
+
+
+class UnreadableImage(Problem):
+    """The picture's header says no size, or too large a one."""
+
+    status = 422
+    code = "unreadable_image"
+    title = "This picture cannot be read, or is too large"

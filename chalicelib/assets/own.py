@@ -1,0 +1,130 @@
+"""A person's own assets: what they may be, and their erasure and export."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.assets import catalogue, kinds
+from chalicelib.assets.errors import AssetTooLarge, TooManyAssets
+from chalicelib.assets.ids import owner_of_person
+from chalicelib.assets.models import NewVersion
+from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Upload
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import FieldError, InvalidRequest
+from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.runtime import Runtime
+
+MOST_BYTES = 8 * 1024 * 1024
+
+
+def check(runtime: Runtime, user_id: str, asked: NewVersion) -> None:
+    """Raise unless a person may have one more asset, as it is asked for.
+
+    Raises InvalidRequest, AssetTooLarge and TooManyAssets.
+    """
+    check_picture(asked)
+    most = runtime.bounds.assets.of_person
+    owned = {"owner": owner_of_person(user_id)}
+    if ASSETS.of(runtime.database).count_documents(owned, limit=most) >= most:
+        raise TooManyAssets
+
+
+def check_picture(asked: NewVersion) -> None:
+    """Raise InvalidRequest for what is no picture, and AssetTooLarge."""
+    if asked.type not in kinds.IMAGES:
+        told = f"a picture of one of these types: {', '.join(kinds.IMAGES)}"
+        raise InvalidRequest(errors=[FieldError("type", "no_picture", told)])
+    if asked.length > MOST_BYTES:
+        raise AssetTooLarge(f"The limit is {MOST_BYTES} bytes")
+
+
+def traces(database: Database[Document], user_id: str) -> list[Trace]:
+    """Return where assets of a user are, and versions that the user has uploaded for sites."""
+    owner = owner_of_person(user_id)
+
+    def show_asset(asset: Asset) -> Iterator[ExportEntry]:
+        for version in asset["versions"]:
+            if owner == asset["owner"] or version["by"] == user_id:
+                yield entry(
+                    "asset",
+                    id=asset["_id"],
+                    name=asset["name"],
+                    version=version["n"],
+                    type=version["type"],
+                    length=version["length"],
+                    made_at=version["at"],
+                )
+
+    def show_upload(upload: Upload) -> Iterator[ExportEntry]:
+        yield entry("upload", id=upload["_id"], name=upload["name"], begun_at=upload["at"])
+
+    assets = {"$or": [{"owner": owner}, {"versions.by": user_id}]}
+    begun = {"$or": [{"owner": owner}, {"by": user_id}]}
+    return [
+        Trace("assets", ASSETS.of(database), assets, show_asset),
+        Trace("uploads", UPLOADS.of(database), begun, show_upload),
+    ]
+
+
+def rename(runtime: Runtime, user_id: str, name: str) -> None:
+    """Do nothing: assets have ids of people, and no names."""
+    del runtime, user_id, name
+
+
+def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
+    """Delete a user's own assets and uploads, and forget who uploaded a site's.
+
+    With `until`, only what was written by then. What is a site's stays the site's.
+    """
+    _forget(runtime.database, user_id, until)
+    _end_uploads(runtime, user_id, until)
+    written = {"made": {"$lte": until}} if until else {}
+    owned = {"owner": owner_of_person(user_id), **written}
+    most = runtime.bounds.assets.swept_at_once
+    found = list(ASSETS.of(runtime.database).find(owned).limit(most))
+    for asset in found:
+        _delete(runtime, asset)
+    return Step.MORE if len(found) == most else Step.DONE
+
+
+def _forget(database: Database[Document], user_id: str, until: datetime | None) -> None:
+    by = {"by": user_id, **({"at": {"$lte": until}} if until else {})}
+    named: dict[str, Any] = {f"each.{field}": value for field, value in by.items()}
+    ASSETS.of(database).update_many(
+        {"versions": {"$elemMatch": by}},
+        {"$set": {"versions.$[each].by": None}},
+        array_filters=[named],
+    )
+    UPLOADS.of(database).update_many(by, {"$set": {"by": None}})
+
+
+def _end_uploads(runtime: Runtime, user_id: str, until: datetime | None) -> None:
+    """Delete a user's own uploads; the blobs of unfinished ones are waste."""
+    rows = UPLOADS.of(runtime.database)
+    begun = {"owner": owner_of_person(user_id), **({"at": {"$lte": until}} if until else {})}
+    due = runtime.now() + catalogue.GRACE
+    for upload in rows.find(begun):
+        blobs = [upload["_id"], upload["clean"]]
+        for blob in blobs if upload["finished"] is None else ():
+            if blob is not None:
+                row = {"store": upload["store"], "asset": upload["asset"], "due": due}
+                WASTE.of(runtime.database).update_one({"_id": blob}, {"$set": row}, upsert=True)
+        rows.delete_one({"_id": upload["_id"]})
+
+
+def _delete(runtime: Runtime, asset: Asset) -> None:
+    """Delete an asset, whatever has shown it: that is erased as well."""
+
+    def remove(session: Any) -> None:
+        if (
+            ASSETS.of(runtime.database)
+            .delete_one({"_id": asset["_id"]}, session=session)
+            .deleted_count
+        ):
+            due = runtime.now() + catalogue.GRACE
+            rows = [catalogue.waste(asset["_id"], each, due) for each in asset["versions"]]
+            WASTE.of(runtime.database).insert_many(rows, session=session)
+
+    in_transaction(runtime.database, remove)

@@ -1,0 +1,109 @@
+"""Fields that say where a picture is: an address, or an asset, which is then counted as used.
+
+`asset:<id>` is what is stored, whether it was sent so or as the asset's address; the answer has the
+address. So a deployment may move to another host, and what was read can be sent back.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import Field, StringConstraints
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+from typing_extensions import get_type_hints
+
+from chalicelib.assets import catalogue, uses
+from chalicelib.assets.ids import address_of, referred
+from chalicelib.database import Document, in_transaction
+from chalicelib.identity import Principal
+
+__all__ = ["PictureUrl", "referred"]
+Result = TypeVar("Result")
+# Marks the type of a field.
+_PICTURE = object()
+_ID = r"[A-Za-z0-9_-]{16}"
+PictureUrl = Annotated[
+    str,
+    StringConstraints(
+        pattern=rf"^(asset:{_ID}|/assets/{_ID}|https?://[^\s\x00-\x1f\x7f-\x9f<>\"]+)$",
+        max_length=2_000,
+    ),
+    _PICTURE,
+    Field(
+        description="A picture's address, which Plaza does not fetch; or `asset:<id>` for an asset "
+        "of your own, or of a site that you write for, which is answered as its address."
+    ),
+]
+
+
+@functools.cache
+def fields_of(model: Any) -> frozenset[str]:
+    """Return the fields of a model, or of nothing, that say where a picture is."""
+    hints = get_type_hints(model, include_extras=True) if model is not None else {}
+    return fields_in(hints)
+
+
+def fields_in(kinds: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names, of fields by their types, that say where a picture is."""
+    return frozenset(name for name, kind in kinds.items() if _is_picture(kind))
+
+
+def _is_picture(kind: Any) -> bool:
+    marks: Iterable[Any] = getattr(kind, "__metadata__", ())
+    return any(each is _PICTURE for each in marks) or any(map(_is_picture, get_args(kind)))
+
+
+def stored(fields: frozenset[str], given: Document, base: str) -> Document:
+    """Return a document with each address of an asset as `asset:<id>`."""
+    own = re.compile(rf"{re.escape(base)}/assets/({_ID})")
+    found = {name: own.fullmatch(given[name]) for name in fields & given.keys()}
+    return {**given, **{name: f"asset:{each[1]}" for name, each in found.items() if each}}
+
+
+def shown(fields: frozenset[str], document: Document, base: str) -> Document:
+    """Return a document with each asset as its address."""
+    found = {name: referred(document[name]) for name in fields & document.keys()}
+    changed = {name: address_of(base, each) for name, each in found.items() if each}
+    return {**document, **changed} if changed else document
+
+
+def named(fields: frozenset[str], document: Document) -> set[str]:
+    """Return the assets that a stored document names."""
+    found = (referred(document[name]) for name in fields & document.keys())
+    return {each for each in found if each is not None}
+
+
+def check(database: Database[Document], asset_ids: set[str], by: Principal) -> None:
+    """Raise UnknownAsset unless the caller may show each of these as a picture."""
+    uses.check_pictures(database, sorted(asset_ids), by)
+
+
+def current_versions(database: Database[Document], asset_ids: set[str]) -> dict[str, int]:
+    """Return the number of the current version of each asset; raises UnknownAsset."""
+    return {each: catalogue.find(database, each)["current"] for each in asset_ids}
+
+
+def change(
+    database: Database[Document], session: ClientSession, before: set[str], after: set[str]
+) -> None:
+    """Count what is newly shown, and what no longer is; raises UnknownAsset."""
+    uses.use(database, session, sorted(after - before))
+    uses.release(database, session, sorted(before - after))
+
+
+def writing(
+    database: Database[Document],
+    after: set[str],
+    write: Callable[[ClientSession | None], Result],
+) -> Result:
+    """Make a write that begins to show assets, with its counts if there are any."""
+    if not after:
+        return write(None)
+
+    def work(session: ClientSession) -> Result:
+        change(database, session, set(), after)
+        return write(session)
+
+    return in_transaction(database, work)

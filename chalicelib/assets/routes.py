@@ -1,0 +1,210 @@
+"""The routes of assets: of a site, of a person, and where everybody reads them."""
+
+from typing import Annotated
+
+from chalice.app import Blueprint
+from pydantic import Field
+
+from chalicelib.assets import catalogue, own_routes, promotion, serving, views
+from chalicelib.assets.answers import (
+    AssetAnswer,
+    AssetsAnswer,
+    LibraryAnswer,
+    UploadAnswer,
+    WholeAssetAnswer,
+)
+from chalicelib.assets.errors import (
+    AssetInUse,
+    RangeNeeded,
+    StoreUnavailable,
+    UnknownAsset,
+    UnknownUpload,
+    UnsatisfiableRange,
+)
+from chalicelib.assets.ids import AssetId, UploadId
+from chalicelib.assets.models import AssetStore, NewAsset, NewVersion
+from chalicelib.assets.serving import Part, Whole
+from chalicelib.assets.shapes import MAX_VERSIONS
+from chalicelib.assets.views import PartNumber, site_folder
+from chalicelib.http import (
+    Created,
+    Found,
+    NoContent,
+    NotModified,
+    Ok,
+    PageQuery,
+    Request,
+    Route,
+    router,
+)
+from chalicelib.limits import ASSETS
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import Editor, Publisher, check_editor, check_publisher
+
+VersionNumber = Annotated[int, Field(ge=1, le=MAX_VERSIONS)]
+
+
+def routes(runtime: Runtime) -> Blueprint:
+    """Return the routes of assets."""
+    blueprint = Blueprint(__name__)
+    route = router(blueprint, runtime, "Assets")
+    _declare_uploads(route)
+    _declare_assets(route)
+    _declare_store(route)
+    own_routes.declare(route)
+    _declare_reading(route)
+    return blueprint
+
+
+def _declare_uploads(route: Route) -> None:
+    @route(
+        "POST",
+        "/content/{site}/assets",
+        limit=ASSETS,
+        body_limit_bytes=views.BEGIN_BYTES,
+        raises=views.OF_BEGIN,
+    )
+    def begin_asset(
+        request: Request, site: SiteId, editor: Editor, body: NewAsset
+    ) -> Created[UploadAnswer]:
+        """Begin an upload of a new asset of a site.
+
+        The answer says where each part goes. What is not finished in a day is removed.
+        """
+        check_editor(editor, site)
+        return views.begin(request, site, site_folder(site), body)
+
+    @route(
+        "POST",
+        "/content/{site}/assets/{asset}/versions",
+        limit=ASSETS,
+        body_limit_bytes=views.BEGIN_BYTES,
+        raises=views.OF_VERSION,
+    )
+    def begin_asset_version(
+        request: Request, site: SiteId, asset: AssetId, editor: Editor, body: NewVersion
+    ) -> Created[UploadAnswer]:
+        """Begin an upload of a new version of an asset; the version that is current stays as it is.
+
+        Once the upload is finished, the asset's address leads to the new version.
+        """
+        check_editor(editor, site)
+        return views.begin(request, site, site_folder(site), body, asset)
+
+    @route("GET", "/content/{site}/uploads/{upload}", raises=(UnknownUpload,))
+    def get_upload(
+        request: Request, site: SiteId, upload: UploadId, editor: Editor
+    ) -> Ok[UploadAnswer]:
+        """Read which parts of an upload are stored, to go on with the others."""
+        check_editor(editor, site)
+        return views.read_upload(request, site, site_folder(site), upload)
+
+    @route(
+        "PUT",
+        "/content/{site}/uploads/{upload}/parts/{number}",
+        limit=ASSETS,
+        raises=views.OF_PART,
+        **views.PART,
+    )
+    def put_part(  # noqa: PLR0913, PLR0917 - the path's
+        request: Request,
+        site: SiteId,
+        upload: UploadId,
+        number: PartNumber,
+        editor: Editor,
+        body: bytes,
+    ) -> NoContent:
+        """Send a part of an upload, as its bytes alone; one that is stored stays as it is."""
+        check_editor(editor, site)
+        return views.put_part(request, site, upload, number, body)
+
+    @route(
+        "POST",
+        "/content/{site}/uploads/{upload}/finish",
+        limit=ASSETS,
+        raises=views.OF_FINISH,
+    )
+    def finish_upload(
+        request: Request, site: SiteId, upload: UploadId, editor: Editor
+    ) -> Ok[AssetAnswer]:
+        """Make what was sent the current version of its asset; a repeated call changes nothing.
+
+        Length, SHA-256 and type must be as they were announced.
+        """
+        check_editor(editor, site)
+        return views.finish(request, site, upload)
+
+
+def _declare_assets(route: Route) -> None:
+    @route("GET", "/content/{site}/assets")
+    def list_assets(
+        request: Request, site: SiteId, editor: Editor, query: PageQuery
+    ) -> Ok[AssetsAnswer]:
+        """List a site's assets, newest first."""
+        check_editor(editor, site)
+        return Ok(catalogue.page(request.runtime, site, query))
+
+    @route("GET", "/content/{site}/assets/{asset}", raises=(UnknownAsset,))
+    def get_asset(
+        request: Request, site: SiteId, asset: AssetId, editor: Editor
+    ) -> Ok[WholeAssetAnswer]:
+        """Read what an asset is, with all its versions."""
+        check_editor(editor, site)
+        return views.read(request, site, asset)
+
+    @route(
+        "DELETE",
+        "/content/{site}/assets/{asset}",
+        limit=ASSETS,
+        raises=(UnknownAsset, AssetInUse),
+    )
+    def delete_asset(request: Request, site: SiteId, asset: AssetId, editor: Editor) -> NoContent:
+        """Delete an asset that nothing shows, with all its versions."""
+        check_editor(editor, site)
+        catalogue.delete(request.runtime, site, asset)
+        return NoContent()
+
+
+def _declare_store(route: Route) -> None:
+    @route("GET", "/content/{site}/assets/store")
+    def get_asset_store(request: Request, site: SiteId, publisher: Publisher) -> Ok[LibraryAnswer]:
+        """Read where a site's assets are kept."""
+        check_publisher(publisher, site)
+        library = catalogue.library_of(request.runtime.database, site)
+        return Ok({"store": library["store"], "is_moving": library["due"] is not None})
+
+    @route("POST", "/content/{site}/assets/store", raises=(StoreUnavailable,))
+    def choose_asset_store(
+        request: Request, site: SiteId, publisher: Publisher, body: AssetStore
+    ) -> Ok[LibraryAnswer]:
+        """Have a site's assets kept in another store: new ones at once, a worker moves the others.
+
+        They are read as before meanwhile, at the same addresses.
+        """
+        check_publisher(publisher, site)
+        library = promotion.choose(request.runtime, site, body.store)
+        return Ok({"store": library["store"], "is_moving": True})
+
+
+def _declare_reading(route: Route) -> None:
+    @route("GET", "/assets/{asset}", raises=(UnknownAsset,))
+    def find_asset(request: Request, asset: AssetId) -> Found:
+        """Go to the current version of an asset."""
+        return serving.current(request, asset)
+
+    @route(
+        "GET",
+        "/assets/{asset}/{number}",
+        raises=(UnknownAsset, RangeNeeded, UnsatisfiableRange),
+    )
+    def read_asset(
+        request: Request, asset: AssetId, number: VersionNumber
+    ) -> Whole | Part | Found | NotModified:
+        """Read a version of an asset, or a range of it: an answer has at most 4 MiB.
+
+        A version never changes. A range that is longer is answered up to that: `Content-Range` says
+        how far, and players go on from there. Where the store has an address of its own, that is
+        the answer.
+        """
+        return serving.version(request, asset, number)

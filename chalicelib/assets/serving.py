@@ -1,0 +1,126 @@
+"""Reading of assets: bytes with ranges and entity tags, or the address where a store has them."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import quote
+
+from chalicelib.assets import catalogue, kinds
+from chalicelib.assets.blobs import BlobGone
+from chalicelib.assets.blobs.stores import store_of
+from chalicelib.assets.errors import RangeNeeded, UnknownAsset
+from chalicelib.assets.ids import address_of
+from chalicelib.assets.ranges import MOST_BYTES, Span, span_of
+from chalicelib.assets.shapes import Asset, Version
+from chalicelib.http import Binary, Found, NotModified, Request, conditional
+from chalicelib.runtime import Runtime
+
+_FOREVER = "public, max-age=31536000, immutable"
+_SHORTLY = "public, max-age=60"
+# An asset runs nothing wherever it is opened, and any page may show it.
+_SAFE = {
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Access-Control-Allow-Origin": "*",
+}
+
+
+class Whole(Binary):
+    """200: all bytes of a version."""
+
+    media_types = (*kinds.SHOWN, kinds.ANY)
+
+
+class Part(Binary):
+    """206: the bytes of a range, or its first 4 MiB."""
+
+    status = HTTPStatus.PARTIAL_CONTENT
+    media_types = (*kinds.SHOWN, kinds.ANY)
+
+
+class Wanted(NamedTuple):
+    """What a request asks of a version."""
+
+    asset: Asset
+    version: Version
+    span: Span | None
+
+
+def current(request: Request, asset_id: str) -> Found:
+    """Answer where the current version is; raises UnknownAsset."""
+    asset = catalogue.find(request.runtime.database, asset_id)
+    base = request.runtime.settings.public_url
+    url = f"{address_of(base, asset_id)}/{asset['current']}"
+    return Found(headers={"Location": url, "Cache-Control": _SHORTLY, **_SAFE})
+
+
+def version(request: Request, asset_id: str, number: int) -> Whole | Part | Found | NotModified:
+    """Answer with a version's bytes; raises UnknownAsset, RangeNeeded and UnsatisfiableRange."""
+    asset = catalogue.find(request.runtime.database, asset_id)
+    found = catalogue.version_of(asset, number)
+    headers = _headers(asset, found)
+    if headers["ETag"] in conditional.held_tags(request):
+        return NotModified(headers=headers)
+    blobs = store_of(request.runtime, found["store"])
+    address = blobs.reading_address(found["blob"], found["type"], _disposition(asset, found))
+    if address is not None and request.raw.method != "HEAD":
+        return Found(headers={**headers, "Location": address, "Cache-Control": _SHORTLY})
+    return _bytes(request, Wanted(asset, found, _span(request, found)), headers)
+
+
+def _span(request: Request, version: Version) -> Span | None:
+    """Return the range that the request asks for; If-Range with another tag asks for the whole."""
+    asked = request.raw.headers
+    tag = asked.get("if-range")
+    if tag is not None and tag.strip() != _tag(version):
+        return None
+    return span_of(asked.get("range"), version["length"])
+
+
+def _bytes(request: Request, wanted: Wanted, headers: Mapping[str, str]) -> Whole | Part:
+    version, length = wanted.version, wanted.version["length"]
+    span = wanted.span or Span(0, length)
+    told = {**headers, "Accept-Ranges": "bytes"}
+    if wanted.span is not None:
+        told["Content-Range"] = wanted.span.told(length)
+    if request.raw.method == "HEAD":
+        data, told["Content-Length"] = b"", str(span.end - span.start)
+    elif span.end - span.start > MOST_BYTES:
+        raise RangeNeeded(length)
+    else:
+        data = read(request.runtime, wanted, span)
+    kind = Whole if wanted.span is None else Part
+    return kind(data, version["type"], told)
+
+
+def read(runtime: Runtime, wanted: Wanted, span: Span) -> bytes:
+    """Return the bytes of a version, from its next blob if it is moved meanwhile."""
+    version = wanted.version
+    try:
+        return store_of(runtime, version["store"]).read(version["blob"], span.start, span.end)
+    except BlobGone:
+        asset = catalogue.find(runtime.database, wanted.asset["_id"])
+        version = catalogue.version_of(asset, version["n"])
+    try:
+        return store_of(runtime, version["store"]).read(version["blob"], span.start, span.end)
+    except BlobGone:
+        raise UnknownAsset from None
+
+
+def _headers(asset: Asset, version: Version) -> dict[str, str]:
+    return {
+        "ETag": _tag(version),
+        "Cache-Control": _FOREVER,
+        "Content-Disposition": _disposition(asset, version),
+        **_SAFE,
+    }
+
+
+def _tag(version: Version) -> str:
+    return f'"{version["sha256"]}"'
+
+
+def _disposition(asset: Asset, version: Version) -> str:
+    """Return Content-Disposition, with the asset's name as RFC 6266 has it."""
+    how = "inline" if kinds.is_shown(version["type"]) else "attachment"
+    return f"{how}; filename*=UTF-8''{quote(asset['name'], safe='')}"

@@ -1,0 +1,135 @@
+"""The stored documents of assets, and their collections."""
+
+from datetime import datetime
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+
+from chalicelib.database import Collection
+from chalicelib.database.validators import AtMost
+
+StoreName = Literal["gridfs", "s3"]
+DEFAULT_STORE: StoreName = "gridfs"
+MAX_VERSIONS = 50
+MAX_PARTS = 1_000
+
+
+class Version(TypedDict):
+    """One content of an asset, which never changes; `by` is None once the person is erased."""
+
+    n: int
+    blob: str
+    store: StoreName
+    type: str
+    length: int
+    sha256: str
+    width: NotRequired[int]
+    height: NotRequired[int]
+    at: datetime
+    by: str | None
+
+
+class Asset(TypedDict):
+    """A name for versions, of which one is current; `owner` is a site, or a person as `~ann`."""
+
+    _id: str
+    owner: str
+    name: str
+    current: int
+    versions: Annotated[list[Version], AtMost(MAX_VERSIONS)]
+    used_by: int
+    made: datetime
+
+
+class Upload(TypedDict):
+    """Parts on their way to a version; `_id` is the blob that they make.
+
+    `name` is that of a new asset, None for another version of one. `clean` is the blob of the same
+    picture without metadata, if it is to be stripped. `handle` is the store's own name of the
+    upload. Once it is `finished`, that is the version's number.
+    """
+
+    _id: str
+    asset: str
+    owner: str
+    name: str | None
+    store: StoreName
+    handle: str
+    type: str
+    length: int
+    sha256: str
+    parts: Annotated[list[str], AtMost(MAX_PARTS)]
+    clean: str | None
+    finished: int | None
+    at: datetime
+    by: str | None
+    expires_at: datetime
+
+
+class Waste(TypedDict):
+    """A blob that is to be removed when it is due, unless a version has it by then."""
+
+    _id: str
+    store: StoreName
+    asset: str
+    due: datetime
+
+
+class Library(TypedDict):
+    """An owner's assets as a whole: the store that they are to be in.
+
+    `due` is when the message of a move that is unfinished is sent again, None without one.
+    """
+
+    _id: str
+    store: StoreName
+    due: datetime | None
+    resends: NotRequired[int]
+    resent_by: NotRequired[str]
+
+
+class File(TypedDict):
+    """A blob in GridFS, as its specification names the fields."""
+
+    _id: str
+    length: int
+    chunkSize: int
+    uploadDate: datetime
+
+
+class Chunk(TypedDict):
+    """A piece of a blob in GridFS."""
+
+    _id: str
+    files_id: str
+    n: int
+    data: bytes
+
+
+ASSETS = Collection(
+    "content.asset",
+    Asset,
+    indexes=(
+        IndexModel([("owner", ASCENDING), ("made", DESCENDING), ("_id", ASCENDING)]),
+        # What an erasure and an export ask for.
+        IndexModel([("versions.by", ASCENDING)]),
+    ),
+)
+UPLOADS = Collection(
+    "content.upload",
+    Upload,
+    indexes=(
+        IndexModel([("expires_at", ASCENDING)]),
+        IndexModel([("owner", ASCENDING), ("finished", ASCENDING)]),
+        IndexModel([("by", ASCENDING)]),
+    ),
+)
+WASTE = Collection("content.waste", Waste, indexes=(IndexModel([("due", ASCENDING)]),))
+LIBRARIES = Collection("content.library", Library, indexes=(IndexModel([("due", ASCENDING)]),))
+FILES = Collection("asset.files", File)
+CHUNKS = Collection(
+    "asset.chunks",
+    Chunk,
+    indexes=(IndexModel([("files_id", ASCENDING), ("n", ASCENDING)], unique=True),),
+    shard_key={"files_id": 1},
+)

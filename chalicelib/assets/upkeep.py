@@ -1,0 +1,43 @@
+"""Removal of what nobody can reach: unfinished uploads, and blobs without a version."""
+
+from chalicelib.assets import catalogue
+from chalicelib.assets.blobs.stores import store_of
+from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Upload
+from chalicelib.runtime import Runtime
+
+
+def sweep_uploads(runtime: Runtime) -> int:
+    """Remove uploads that ended a while ago, with their blobs if unfinished; return how many.
+
+    No call that found an upload open is still running, so nothing is written after the removal.
+    """
+    rows = UPLOADS.of(runtime.database)
+    ended = {"expires_at": {"$lte": runtime.now() - catalogue.GRACE}}
+    removed = 0
+    for upload in rows.find(ended).sort("expires_at").limit(runtime.bounds.assets.swept_at_once):
+        if upload["finished"] is None:
+            _drop(runtime, upload)
+        rows.delete_one({"_id": upload["_id"]})
+        removed += 1
+    return removed
+
+
+def _drop(runtime: Runtime, upload: Upload) -> None:
+    blobs = store_of(runtime, upload["store"])
+    blobs.drop(upload["_id"])
+    if upload["clean"] is not None:
+        blobs.drop(upload["clean"])
+
+
+def sweep_waste(runtime: Runtime) -> int:
+    """Remove blobs that are due and that no version has; return how many."""
+    rows = WASTE.of(runtime.database)
+    due = {"due": {"$lte": runtime.now()}}
+    removed = 0
+    for row in rows.find(due).sort("due").limit(runtime.bounds.assets.swept_at_once):
+        in_use = {"_id": row["asset"], "versions.blob": row["_id"]}
+        if ASSETS.of(runtime.database).find_one(in_use, {"_id": 1}) is None:
+            store_of(runtime, row["store"]).drop(row["_id"])
+            removed += 1
+        rows.delete_one({"_id": row["_id"]})
+    return removed

@@ -1,0 +1,95 @@
+"""What the calls of sites and of people have in common: each is about the assets of an owner."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from chalicelib.assets import catalogue, uploads
+from chalicelib.assets.answers import (
+    AssetAnswer,
+    UploadAnswer,
+    WholeAssetAnswer,
+    asset_answer,
+    upload_answer,
+    whole_answer,
+)
+from chalicelib.assets.blobs.gridfs import PART_BYTES
+from chalicelib.assets.blobs.stores import store_of
+from chalicelib.assets.errors import (
+    AssetTooLarge,
+    OtherStore,
+    PartsMissing,
+    TooManyUploads,
+    TooManyVersions,
+    UnknownAsset,
+    UnknownUpload,
+    UnreadableImage,
+    UploadFinished,
+    WrongContent,
+)
+from chalicelib.assets.models import NewVersion
+from chalicelib.assets.shapes import MAX_PARTS, Upload
+from chalicelib.http import Created, NoContent, Ok, Request
+
+# A thousand digests of parts, and what else a file is begun with.
+BEGIN_BYTES = 131_072
+OF_BEGIN = (AssetTooLarge, TooManyUploads)
+OF_VERSION = (*OF_BEGIN, UnknownAsset, TooManyVersions)
+# People choose no store, so their parts always come through this API.
+OF_OWN_PART = (UnknownUpload, UploadFinished)
+OF_PART = (*OF_OWN_PART, OtherStore)
+OF_FINISH = (
+    UnknownUpload,
+    PartsMissing,
+    WrongContent,
+    UnreadableImage,
+    UnknownAsset,
+    TooManyVersions,
+)
+# Of the route of a part: its bytes, and nothing else.
+PART = {"content_types": ("application/octet-stream",), "body_limit_bytes": PART_BYTES}
+PartNumber = Annotated[int, Field(ge=1, le=MAX_PARTS, description="The first part is 1.")]
+
+
+def site_folder(site: str) -> str:
+    """Return the path below which the calls about a site's assets are."""
+    return f"/content/{site}"
+
+
+def begin(
+    request: Request, owner: str, folder: str, body: NewVersion, asset_id: str = ""
+) -> Created[UploadAnswer]:
+    """Begin an upload of a new asset, or of a version of one."""
+    by = request.principal().id
+    upload = uploads.begin(request.runtime, owner, body, by, asset_id)
+    request.details["upload"] = upload["_id"]
+    location = request.location(f"{folder}/uploads/{upload['_id']}")
+    return Created(_answer(request, folder, upload), location)
+
+
+def read_upload(request: Request, owner: str, folder: str, upload_id: str) -> Ok[UploadAnswer]:
+    """Answer with an upload."""
+    return Ok(_answer(request, folder, uploads.find(request.runtime, owner, upload_id)))
+
+
+def put_part(request: Request, owner: str, upload_id: str, number: int, data: bytes) -> NoContent:
+    """Store a part."""
+    uploads.put_part(request.runtime, owner, upload_id, number - 1, data)
+    return NoContent()
+
+
+def finish(request: Request, owner: str, upload_id: str) -> Ok[AssetAnswer]:
+    """Finish an upload."""
+    asset = uploads.finish(request.runtime, owner, upload_id)
+    return Ok(asset_answer(request.runtime.settings.public_url, asset))
+
+
+def read(request: Request, owner: str, asset_id: str) -> Ok[WholeAssetAnswer]:
+    """Answer with an asset."""
+    asset = catalogue.find(request.runtime.database, asset_id, owner)
+    return Ok(whole_answer(request.runtime.settings.public_url, asset))
+
+
+def _answer(request: Request, folder: str, upload: Upload) -> UploadAnswer:
+    runtime = request.runtime
+    return upload_answer(runtime, folder, store_of(runtime, upload["store"]), upload)

@@ -1,0 +1,92 @@
+"""The bucket of assets, for sites that keep theirs in S3; a deployment may do without."""
+
+from typing import Any
+
+from deploy.intrinsics import attribute, filled, reference, when
+
+BUCKET = "AssetBucket"
+CONDITION = "MakesAssetBucket"
+# What reads, writes and sweeps assets.
+USERS = frozenset({"api_handler", "move_assets", "tend_assets"})
+_OBJECTS = [
+    *("s3:GetObject", "s3:PutObject", "s3:DeleteObject"),
+    *("s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"),
+]
+# Without ListBucket, S3 says of a missing object that it is forbidden.
+_WHOLE = ["s3:ListBucket", "s3:ListBucketMultipartUploads"]
+
+_BLOCKED = (
+    *("BlockPublicAcls", "BlockPublicPolicy"),
+    *("IgnorePublicAcls", "RestrictPublicBuckets"),
+)
+
+
+def bucket_resources() -> dict[str, Any]:
+    """Return the bucket, which stays when the stack goes, and its policy: TLS alone."""
+    plain = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": [attribute(BUCKET), filled(f"${{{BUCKET}.Arn}}/*")],
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    return {
+        BUCKET: {
+            "Type": "AWS::S3::Bucket",
+            "Condition": CONDITION,
+            "DeletionPolicy": "RetainExceptOnCreate",
+            "UpdateReplacePolicy": "Retain",
+            "Properties": _properties(),
+        },
+        f"{BUCKET}Policy": {
+            "Type": "AWS::S3::BucketPolicy",
+            "Condition": CONDITION,
+            "Properties": {
+                "Bucket": reference(BUCKET),
+                "PolicyDocument": {"Version": "2012-10-17", "Statement": [plain]},
+            },
+        },
+    }
+
+
+def _properties() -> dict[str, Any]:
+    own_key = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": reference("KmsKeyArn")}
+    encryption = {
+        "ServerSideEncryptionByDefault": when(
+            "HasKey", own_key, otherwise={"SSEAlgorithm": "AES256"}
+        ),
+        "BucketKeyEnabled": True,
+    }
+    return {
+        "PublicAccessBlockConfiguration": dict.fromkeys(_BLOCKED, True),
+        "BucketEncryption": {"ServerSideEncryptionConfiguration": [encryption]},
+        # Plaza aborts uploads after a day; this is for what it could not.
+        "LifecycleConfiguration": {
+            "Rules": [
+                {
+                    "Status": "Enabled",
+                    "Prefix": "",
+                    "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7},
+                }
+            ]
+        },
+        "CorsConfiguration": {"CorsRules": [_cors()]},
+    }
+
+
+def _cors() -> dict[str, Any]:
+    """Return what lets pages send parts, and read what a presigned address leads to."""
+    return {
+        "AllowedMethods": ["GET", "HEAD", "PUT"],
+        "AllowedOrigins": ["*"],
+        "AllowedHeaders": ["*"],
+        "ExposedHeaders": ["ETag", "Content-Range"],
+        "MaxAge": 7_200,
+    }
+
+
+def bucket_statements() -> list[Any]:
+    """Return the statements of a role that works with the bucket, if there is one."""
+    objects = {"Effect": "Allow", "Action": _OBJECTS, "Resource": filled(f"${{{BUCKET}.Arn}}/*")}
+    whole = {"Effect": "Allow", "Action": _WHOLE, "Resource": attribute(BUCKET)}
+    return [when(CONDITION, objects), when(CONDITION, whole)]

@@ -1,0 +1,148 @@
+"""Sizes from headers, and JPEG without what it says of its author."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.assets import images, kinds
+from chalicelib.assets.errors import UnreadableImage
+from tests.assets.support.files import (
+    ADOBE,
+    COMMENT,
+    GPS,
+    ICC,
+    IPTC,
+    JFIF,
+    SCANS,
+    XMP,
+    avif,
+    exif,
+    gif,
+    jpeg,
+    png,
+    segment,
+    webp,
+)
+
+# Exif with an orientation, 6, and nothing else.
+ORIENTED = segment(
+    0xE1, b"Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"
+)
+PICTURES = {
+    "image/png": png,
+    "image/gif": gif,
+    "image/webp": webp,
+    "image/avif": avif,
+    "image/jpeg": jpeg,
+}
+
+
+@pytest.mark.parametrize("kind", PICTURES)
+def test_a_header_says_type_and_size(kind: str) -> None:
+    picture = PICTURES[kind](640, 480)
+
+    assert kinds.sniffed(picture) == kind
+    assert images.size_of(picture[: kinds.HEAD_BYTES]) == (640, 480)
+
+
+def test_the_first_bytes_are_enough_of_a_picture_that_goes_on() -> None:
+    assert images.size_of(avif(10, 20)[:1_000]) == (10, 20)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("order", [">", "<"])
+def test_a_turned_picture_has_the_size_that_it_is_shown_in(orientation: int, order: str) -> None:
+    turned = jpeg(640, 480, before=[exif(orientation, order)])
+    shown = (480, 640) if orientation > 4 else (640, 480)
+
+    assert images.size_of(turned) == shown
+    assert images.size_of(images.stripped(turned)) == shown
+
+
+@pytest.mark.parametrize(
+    "picture", [png(0, 5), png(65_536, 1), png(10_001, 10_000), png()[:20], b"", b"\xff\xd8\xff"]
+)
+def test_a_header_that_says_no_size_or_too_large_a_one_is_refused(picture: bytes) -> None:
+    with pytest.raises(UnreadableImage):
+        images.size_of(picture)
+
+
+def test_a_header_may_claim_a_hundred_megapixels() -> None:
+    assert images.size_of(png(10_000, 10_000)) == (10_000, 10_000)
+    with pytest.raises(UnreadableImage):
+        images.size_of(jpeg(65_535, 65_535))
+
+
+def test_a_jpeg_loses_what_it_says_of_its_author_and_nothing_else() -> None:
+    metadata = [exif(6), XMP, IPTC, COMMENT, segment(0xE5, GPS), segment(0xE2, b"MPF\0" + GPS)]
+    picture = jpeg(before=[JFIF, *metadata, ICC, ADOBE], after=GPS + exif(1) + b"\xff\xd9")
+
+    clean = images.stripped(picture)
+
+    assert GPS not in clean
+    assert clean == images.stripped(clean)
+    assert clean == jpeg(before=[JFIF, ORIENTED, ICC, ADOBE])
+    assert SCANS in clean
+
+
+def test_a_jpeg_without_metadata_stays_as_it_is() -> None:
+    picture = jpeg(before=[JFIF, ICC])
+
+    assert images.stripped(picture) == picture
+
+
+@pytest.mark.parametrize("end", [2, 5, 30, 120, -3, -1])
+def test_a_jpeg_that_is_cut_is_refused(end: int) -> None:
+    with pytest.raises(UnreadableImage):
+        images.stripped(jpeg(before=[JFIF])[:end])
+
+
+@given(st.binary(max_size=300))
+def test_what_follows_the_start_never_makes_stripping_fail_otherwise(rest: bytes) -> None:
+    for content in (b"\xff\xd8" + rest, jpeg()[:100] + rest, b"\xff\xd8" + exif(3)[:20] + rest):
+        _stripped_or_refused(content)
+
+
+def test_a_changed_byte_never_makes_reading_fail_otherwise() -> None:
+    rng = random.Random(1)
+    makers: list[Callable[[], bytes]] = [png, gif, webp, avif, lambda: jpeg(before=[exif(6)])]
+    for _ in range(2_000):
+        picture = bytearray(rng.choice(makers)()[:2_000])
+        for _ in range(rng.randint(1, 4)):
+            picture[rng.randrange(len(picture))] = rng.randrange(256)
+        _stripped_or_refused(bytes(picture))
+        try:
+            assert min(images.size_of(bytes(picture))) > 0
+        except UnreadableImage:
+            continue
+
+
+def _stripped_or_refused(content: bytes) -> None:
+    try:
+        clean = images.stripped(content)
+    except UnreadableImage:
+        return
+    assert images.stripped(clean) == clean
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"%PDF-1.7\n", "application/pdf"),
+        (b"ID3\x03\0", "audio/mpeg"),
+        (b"\xff\xfb\x90\x64", "audio/mpeg"),
+        (b"\0\0\0\x20ftypisom\0\0\0\0isom", "video/mp4"),
+        (b"\0\0\0\x20ftypheic\0\0\0\0heic", kinds.ANY),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", kinds.ANY),
+        (b"<!doctype html>", kinds.ANY),
+        (b" %PDF-1.7", kinds.ANY),
+        (b"RIFF\0\0\0\0WAVE", kinds.ANY),
+        (b"\xff\xd9", kinds.ANY),
+        (b"", kinds.ANY),
+    ],
+)
+def test_other_files_are_what_their_first_bytes_say(head: bytes, kind: str) -> None:
+    assert kinds.sniffed(head) == kind
