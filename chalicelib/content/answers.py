@@ -1,0 +1,136 @@
+"""The forms in which the API answers those who write and publish."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.content.shapes import MAX_TAGS, ContentNode, Draft, Edition, Words, Writer
+from chalicelib.content.slugs import ContentId, Slug
+from chalicelib.content.types import AnyDetail
+from chalicelib.content.visibility import State, state
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.people.ids import UserId
+from chalicelib.sites.ids import SiteId
+
+TagsAnswer = Annotated[list[str], Field(max_length=MAX_TAGS)]
+
+
+class WriterAnswer(TypedDict):
+    """Who wrote something."""
+
+    id: UserId
+    name: str
+
+
+class WordsAnswer(TypedDict):
+    """What a page says."""
+
+    slug: Slug
+    title: str
+    summary: str | None
+    tags: TagsAnswer
+    detail: Annotated[Any, AnyDetail()]
+
+
+class DraftAnswer(WordsAnswer):
+    """What editors work on, and who saved it last."""
+
+    saved_by: Annotated[WriterAnswer | None, Field(description="Null once they were erased.")]
+    saved_at: datetime
+
+
+class EditionAnswer(WordsAnswer):
+    """A version of a page as readers see it, or will."""
+
+    version: int
+    minor: bool
+    shown_from: datetime
+
+
+class ContentAnswer(TypedDict):
+    """A page, a post or a photo as those who write it see it."""
+
+    id: ContentId
+    site: SiteId
+    type: str
+    version: Annotated[int, Field(description="How often the draft was saved.")]
+    state: State
+    author: WriterAnswer | None
+    draft: DraftAnswer
+    live: Annotated[EditionAnswer | None, Field(description="What readers see.")]
+    next: Annotated[
+        EditionAnswer | None, Field(description="What replaces it, at its `shown_from`.")
+    ]
+    published_at: Annotated[
+        datetime | None, Field(description="The first instant of being shown; it may be to come.")
+    ]
+    until: Annotated[datetime | None, Field(description="When it is no longer shown.")]
+    updated_at: datetime
+    discussion_id: Annotated[str | None, Field(description="The node of its comments.")]
+
+
+class DeskAnswer(TypedDict):
+    """A page of the desk, last changed first."""
+
+    nodes: Annotated[list[ContentAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+def content_answer(node: ContentNode, now: datetime) -> ContentAnswer:
+    """Return a page as those who write it see it; a deleted one has none."""
+    draft = node["draft"]
+    assert draft is not None  # noqa: S101 - only a deleted page has none
+    return {
+        "id": node["_id"],
+        "site": node["site"],
+        "type": node["type"],
+        "version": node["version"],
+        "state": state(node, now),
+        "author": writer_answer(node["author"]),
+        "draft": draft_answer(draft),
+        "live": _edition(node["live"]),
+        "next": _edition(node["next"]),
+        "published_at": node["published"],
+        "until": node["until"],
+        "updated_at": node["updated"],
+        "discussion_id": node["discussion"],
+    }
+
+
+def writer_answer(writer: Writer | None) -> WriterAnswer | None:
+    """Return who wrote something."""
+    return {"id": writer["id"], "name": writer["name"]} if writer else None
+
+
+def draft_answer(draft: Draft) -> DraftAnswer:
+    """Return a draft as the API shows it."""
+    return {
+        **words_answer(draft),
+        "saved_by": writer_answer(draft["by"]),
+        "saved_at": draft["at"],
+    }
+
+
+def words_answer(words: Words) -> WordsAnswer:
+    """Return what a page says as the API shows it."""
+    return {
+        "slug": words["slug"],
+        "title": words["title"],
+        "summary": words["summary"],
+        "tags": words["tags"],
+        "detail": words["detail"],
+    }
+
+
+def _edition(edition: Edition | None) -> EditionAnswer | None:
+    if edition is None:
+        return None
+    return {
+        **words_answer(edition),
+        "version": edition["version"],
+        "minor": edition["minor"],
+        "shown_from": edition["shown_from"],
+    }

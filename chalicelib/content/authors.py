@@ -1,0 +1,75 @@
+"""What a person wrote for sites: their name on it changed, and they removed from it.
+
+The words are the site's and stay; an erasure takes the person's id and name off them.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.content.editing.revisions import REVISIONS
+from chalicelib.content.nodes import NODES, RAISED
+from chalicelib.database import Document
+from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.runtime import Runtime
+
+
+def traces(database: Database[Document], user_id: str) -> list[Trace]:
+    """Return the collections that name a user, each with its filter."""
+    named = {"$or": [{"author.id": user_id}, {"draft.by.id": user_id}]}
+    return [
+        Trace("content", NODES.of(database), named, _node_entries),
+        Trace("content revisions", REVISIONS.of(database), {"by.id": user_id}, _revision_entries),
+    ]
+
+
+def rename(runtime: Runtime, user_id: str, name: str) -> None:
+    """Set the user's name on all that they wrote."""
+    pages = NODES.of(runtime.database)
+    by = {"author.id": user_id, "author.name": {"$ne": name}}
+    pages.update_many(by, {"$set": {"author.name": name}, "$inc": RAISED})
+    pages.update_many({"draft.by.id": user_id}, {"$set": {"draft.by.name": name}})
+    REVISIONS.of(runtime.database).update_many({"by.id": user_id}, {"$set": {"by.name": name}})
+
+
+def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
+    """Take a user off what they wrote; with `until`, only off what was written by then."""
+    pages = NODES.of(runtime.database)
+
+    def by_then(time: str) -> Document:
+        return {time: {"$lte": until}} if until else {}
+
+    written = {"author.id": user_id, **by_then("created")}
+    pages.update_many(written, {"$set": {"author": None}, "$inc": RAISED})
+    saved = {"draft.by.id": user_id, **by_then("draft.at")}
+    pages.update_many(saved, {"$set": {"draft.by": None}})
+    kept = {"by.id": user_id, **by_then("at")}
+    REVISIONS.of(runtime.database).update_many(kept, {"$set": {"by": None}})
+    return Step.DONE
+
+
+def _node_entries(node: Any) -> list[ExportEntry]:
+    words = node["draft"] or {}
+    return [
+        entry(
+            "content",
+            id=node["_id"],
+            site=node["site"],
+            title=words.get("title"),
+            author=node["author"],
+            created_at=node["created"],
+        )
+    ]
+
+
+def _revision_entries(revision: Any) -> list[ExportEntry]:
+    return [
+        entry(
+            "content_revision",
+            content_id=revision["_id"]["node"],
+            version=revision["_id"]["version"],
+            title=revision["title"],
+            saved_at=revision["at"],
+        )
+    ]

@@ -1,0 +1,90 @@
+"""The differences of two versions of a page: its fields, and the lines of its longer texts."""
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.content.shapes import Words
+
+# Beyond this many pairs of lines that differ, all of them count as replaced: finding the longest
+# run that two texts share takes each line of one through the other.
+_MOST_PAIRS = 4_000_000
+_FIELDS = ("slug", "title", "summary", "tags")
+
+
+class Hunk(TypedDict):
+    """Lines that were replaced: where they begin in each text, from 0."""
+
+    before: int
+    after: int
+    removed: Annotated[list[str], Field(max_length=200_000)]
+    added: Annotated[list[str], Field(max_length=200_000)]
+
+
+class FieldDifference(TypedDict):
+    """A field that differs; one of several lines has `hunks`, any other both values."""
+
+    field: Annotated[str, Field(examples=["detail.text"])]
+    before: Any
+    after: Any
+    hunks: Annotated[list[Hunk] | None, Field(max_length=200_000)]
+
+
+class _Lines(NamedTuple):
+    before: Sequence[str]
+    after: Sequence[str]
+
+
+def fields(words: Words) -> dict[str, Any]:
+    """Return what a page says by the paths of its fields."""
+    detail = {f"detail.{name}": value for name, value in words["detail"].items()}
+    return {name: words.get(name) for name in _FIELDS} | detail
+
+
+def different(before: Words, after: Words) -> list[str]:
+    """Return the paths of the fields that differ, in order."""
+    one, other = fields(before), fields(after)
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+
+
+def compared(before: Words, after: Words) -> list[FieldDifference]:
+    """Return how two versions differ, field by field."""
+    one, other = fields(before), fields(after)
+    return [_field(name, one.get(name), other.get(name)) for name in different(before, after)]
+
+
+def _field(name: str, before: Any, after: Any) -> FieldDifference:
+    texts = [each for each in (before, after) if isinstance(each, str)]
+    if len(texts) < 2 or not any("\n" in each for each in texts):  # noqa: PLR2004 - both of them
+        return {"field": name, "before": before, "after": after, "hunks": None}
+    lines = _Lines(before.split("\n"), after.split("\n"))
+    return {"field": name, "before": None, "after": None, "hunks": list(_hunks(lines))}
+
+
+def _hunks(lines: _Lines) -> Iterator[Hunk]:
+    begin, end = _ends(lines)
+    before = lines.before[begin : len(lines.before) - end]
+    after = lines.after[begin : len(lines.after) - end]
+    if len(before) * len(after) > _MOST_PAIRS:
+        yield {"before": begin, "after": begin, "removed": list(before), "added": list(after)}
+        return
+    for tag, i, j, k, m in SequenceMatcher(None, before, after).get_opcodes():
+        if tag != "equal":
+            yield {
+                "before": begin + i,
+                "after": begin + k,
+                "removed": list(before[i:j]),
+                "added": list(after[k:m]),
+            }
+
+
+def _ends(lines: _Lines) -> tuple[int, int]:
+    """Return how many lines two texts share at their beginning, and at their end."""
+    shortest = min(len(lines.before), len(lines.after))
+    begin = next((n for n in range(shortest) if lines.before[n] != lines.after[n]), shortest)
+    left = shortest - begin
+    end = next((n for n in range(left) if lines.before[~n] != lines.after[~n]), left)
+    return begin, end

@@ -1,0 +1,149 @@
+"""Drafts: made, and changed by the version that was read, so that no save is overwritten unseen."""
+
+from typing import Any
+
+from pymongo import DESCENDING, ReturnDocument
+from pymongo.client_session import ClientSession
+
+from chalicelib.content import nodes, types
+from chalicelib.content.answers import draft_answer
+from chalicelib.content.editing import differences, revisions
+from chalicelib.content.editing.models import ContentEdit, DeskQuery, NewContent
+from chalicelib.content.errors import EditConflict, UnknownContent
+from chalicelib.content.nodes import NODES
+from chalicelib.content.shapes import ContentNode, Draft, Words, Writer
+from chalicelib.content.visibility import in_state
+from chalicelib.database import Document, in_transaction
+from chalicelib.http.pages import Cursors, paged
+from chalicelib.identity import Principal
+from chalicelib.ids import new_id
+from chalicelib.instants import milliseconds, moment
+from chalicelib.runtime import Runtime
+
+_WORDS = ("slug", "title", "summary", "tags", "detail")
+# What the desk does not show: a page's HTML may have a megabyte.
+_WITHOUT_HTML = {"live.html": 0, "next.html": 0}
+
+
+def create(runtime: Runtime, site: str, new: NewContent, caller: Principal) -> ContentNode:
+    """Make a page with its first draft; raises InvalidRequest for the detail."""
+    now, writer = runtime.now(), _writer(caller)
+    draft: Draft = {
+        "slug": new.slug,
+        "title": new.title,
+        "summary": new.summary,
+        "tags": new.tags,
+        "detail": types.checked(new.type, new.detail),
+        "by": writer,
+        "at": now,
+    }
+    node: ContentNode = {
+        "_id": new_id(now, runtime.random),
+        "site": site,
+        "type": new.type,
+        "version": 1,
+        "created": now,
+        "updated": now,
+        "author": writer,
+        "draft": draft,
+        "live": None,
+        "next": None,
+        "published": None,
+        "first_published": None,
+        "until": None,
+        "edition": 0,
+        "discussion": None,
+        "is_closed": False,
+        "preview_key": new_id(now, runtime.random),
+        "removed": None,
+    }
+
+    def work(session: ClientSession) -> None:
+        NODES.of(runtime.database).insert_one(node, session=session)
+        revisions.add(runtime, node, session)
+
+    in_transaction(runtime.database, work)
+    return node
+
+
+def edit(
+    runtime: Runtime, node: ContentNode, version: int, change: ContentEdit, caller: Principal
+) -> ContentNode:
+    """Change a page's draft, if its version is the one that the caller has read.
+
+    Raises InvalidRequest for the detail, EditConflict, UnknownContent and ContentGone.
+    """
+    given = {name: getattr(change, name) for name in _WORDS if name in change.model_fields_set}
+    if "detail" in given:
+        given["detail"] = types.checked(node["type"], given["detail"])
+    return _save(runtime, node, version, given, caller)
+
+
+def restore(
+    runtime: Runtime, node: ContentNode, version: int, restored: int, caller: Principal
+) -> ContentNode:
+    """Save what a revision was as the draft: an edit like any other.
+
+    Raises UnknownRevision, EditConflict, UnknownContent and ContentGone.
+    """
+    revision: Any = revisions.find(runtime.database, node["_id"], restored)
+    return _save(runtime, node, version, {name: revision[name] for name in _WORDS}, caller)
+
+
+def check_version(node: ContentNode, version: int, given: Document | None = None) -> None:
+    """Raise EditConflict, with the present draft, unless the page has this version.
+
+    `given` is what the caller would have saved: the fields of it that differ are named.
+    """
+    draft = node["draft"]
+    if node["version"] == version or draft is None:
+        return
+    mine: Words = {**draft, **(given or {})}  # type: ignore[typeddict-item]
+    present = {"version": node["version"], **draft_answer(draft)}
+    raise EditConflict(present, differences.different(draft, mine))
+
+
+def desk(runtime: Runtime, site: str, query: DeskQuery) -> tuple[list[ContentNode], str | None]:
+    """Return a site's pages in a state, last changed first, and the cursor of the next page."""
+    cursors = Cursors(f"desk:{site}:{query.state}", runtime.settings.signing_keys)
+    position = cursors.position(query)
+    where: Document = {"site": site, "removed": None}
+    conditions = [in_state(query.state, runtime.now())]
+    if position:
+        at, node_id = moment(position[0]), position[1]
+        where["updated"] = {"$lte": at}
+        conditions.append({"$or": [{"updated": {"$lt": at}}, {"_id": {"$lt": node_id}}]})
+    rows = NODES.of(runtime.database).find({**where, "$and": conditions}, _WITHOUT_HTML)
+    order = [("updated", DESCENDING), ("_id", DESCENDING)]
+    found, last = paged(list(rows.sort(order).limit(query.limit + 1)), query.limit)
+    following = [milliseconds(last["updated"]), last["_id"]] if last else None
+    return list(found), cursors.following(following)
+
+
+def _save(
+    runtime: Runtime, node: ContentNode, version: int, given: Document, caller: Principal
+) -> ContentNode:
+    now = runtime.now()
+    stored = {f"draft.{name}": value for name, value in given.items()}
+    change = {**stored, "draft.by": _writer(caller), "draft.at": now, "updated": now}
+    where = {"_id": node["_id"], "site": node["site"]}
+
+    def work(session: ClientSession) -> ContentNode:
+        saved = NODES.of(runtime.database).find_one_and_update(
+            {**where, "version": version, "removed": None},
+            {"$set": change, "$inc": {"version": 1}},
+            return_document=ReturnDocument.AFTER,
+            session=session,
+        )
+        if saved is None:
+            present = nodes.find(runtime.database, node["site"], node["_id"], session)
+            check_version(present, version, given)
+            raise UnknownContent
+        revisions.add(runtime, saved, session)
+        return saved
+
+    return in_transaction(runtime.database, work)
+
+
+def _writer(caller: Principal) -> Writer:
+    return {"id": caller.id, "name": caller.name}

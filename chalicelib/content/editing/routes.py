@@ -1,0 +1,195 @@
+"""The routes of those who write: drafts, revisions and the desk."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from chalicelib.content import nodes
+from chalicelib.content.answers import ContentAnswer, DeskAnswer, content_answer
+from chalicelib.content.editing import differences, drafts, revisions
+from chalicelib.content.editing.answers import (
+    DifferencesAnswer,
+    RevisionAnswer,
+    RevisionsAnswer,
+    revision_answer,
+    revision_summary,
+)
+from chalicelib.content.editing.models import (
+    BODY_LIMIT_BYTES,
+    ContentEdit,
+    DeskQuery,
+    NewContent,
+)
+from chalicelib.content.errors import (
+    ContentGone,
+    EditConflict,
+    UnknownContent,
+    UnknownRevision,
+)
+from chalicelib.content.shapes import ContentNode
+from chalicelib.content.slugs import ContentId
+from chalicelib.http import Created, Ok, PageQuery, Request, Route, conditional
+from chalicelib.http.idempotency import once
+from chalicelib.http.pages import Cursors, paged
+from chalicelib.limits import CONTENT
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import Editor, check_editor
+
+Version = Annotated[int, Field(ge=1, le=999_999_999, description="The version of a draft.")]
+_UNKNOWN = (UnknownContent, ContentGone)
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+    _declare_drafts(route)
+    _declare_revisions(route)
+    _declare_restoring(route)
+
+
+def _declare_drafts(route: Route) -> None:
+    @route(
+        "POST",
+        "/content/{site}/nodes",
+        limit=CONTENT,
+        body_limit_bytes=BODY_LIMIT_BYTES,
+        takes_idempotency_key=True,
+        tells_version=True,
+        raises=_UNKNOWN,
+    )
+    def create_content(
+        request: Request, site: SiteId, editor: Editor, body: NewContent
+    ) -> Created[ContentAnswer]:
+        """Write a page, a post or a photo: a draft, which nobody reads before it is published."""
+        check_editor(editor, site)
+        database = request.runtime.database
+        node = once(
+            request,
+            lambda runtime: drafts.create(runtime, site, body, editor),
+            lambda made, _at: nodes.find(database, site, made),
+        )
+        request.details["made"] = node["_id"]
+        address = request.location(f"/content/{site}/nodes/{node['_id']}")
+        return Created(content_answer(node, request.runtime.now()), {**address, **_tag(node)})
+
+    @route("GET", "/content/{site}/nodes/{content}", tells_version=True, raises=_UNKNOWN)
+    def get_content(
+        request: Request, site: SiteId, content: ContentId, editor: Editor
+    ) -> Ok[ContentAnswer]:
+        """Read a page with its draft."""
+        check_editor(editor, site)
+        return _shown(request, nodes.find(request.runtime.database, site, content))
+
+    @route(
+        "PATCH",
+        "/content/{site}/nodes/{content}",
+        limit=CONTENT,
+        body_limit_bytes=BODY_LIMIT_BYTES,
+        needs_version=True,
+        tells_version=True,
+        raises=(*_UNKNOWN, EditConflict),
+    )
+    def edit_content(
+        request: Request, site: SiteId, content: ContentId, editor: Editor, body: ContentEdit
+    ) -> Ok[ContentAnswer]:
+        """Change a draft, of the version that `If-Match` names.
+
+        If somebody else has saved it since, nothing is changed, and `facts` of the answer have
+        the present draft and the fields of yours that differ. What readers see stays as it is.
+        """
+        check_editor(editor, site)
+        version = conditional.expected_version(request)
+        node = nodes.find(request.runtime.database, site, content)
+        return _shown(request, drafts.edit(request.runtime, node, version, body, editor))
+
+    @route("GET", "/content/{site}/desk")
+    def list_desk(
+        request: Request, site: SiteId, editor: Editor, query: DeskQuery
+    ) -> Ok[DeskAnswer]:
+        """List a site's pages in a state, last changed first."""
+        check_editor(editor, site)
+        found, following = drafts.desk(request.runtime, site, query)
+        now = request.runtime.now()
+        return Ok({"nodes": [content_answer(each, now) for each in found], "next": following})
+
+
+def _declare_revisions(route: Route) -> None:
+    @route("GET", "/content/{site}/nodes/{content}/revisions", raises=_UNKNOWN)
+    def list_revisions(
+        request: Request, site: SiteId, content: ContentId, editor: Editor, query: PageQuery
+    ) -> Ok[RevisionsAnswer]:
+        """List the revisions of a page, newest first.
+
+        A person's saves within ten minutes are one. The last 50 stay, and all that were live.
+        """
+        check_editor(editor, site)
+        database = request.runtime.database
+        node = nodes.find(database, site, content)
+        cursors = Cursors(f"revisions:{node['_id']}", request.runtime.settings.signing_keys)
+        position = cursors.position(query)
+        version = position[0] if position else None
+        found = revisions.before(database, node["_id"], version, query.limit + 1)
+        rows, last = paged(found, query.limit)
+        following = cursors.following([last["_id"]["version"]] if last else None)
+        return Ok({"revisions": [revision_summary(each) for each in rows], "next": following})
+
+    @route(
+        "GET",
+        "/content/{site}/nodes/{content}/revisions/{revision}",
+        raises=(*_UNKNOWN, UnknownRevision),
+    )
+    def get_revision(
+        request: Request, site: SiteId, content: ContentId, revision: Version, editor: Editor
+    ) -> Ok[RevisionAnswer]:
+        """Read a revision."""
+        check_editor(editor, site)
+        database = request.runtime.database
+        node = nodes.find(database, site, content)
+        return Ok(revision_answer(revisions.find(database, node["_id"], revision)))
+
+    @route(
+        "GET",
+        "/content/{site}/nodes/{content}/revisions/{revision}/diff/{other}",
+        raises=(*_UNKNOWN, UnknownRevision),
+    )
+    def compare_revisions(  # noqa: PLR0913, PLR0917 - the path names two revisions
+        request: Request,
+        site: SiteId,
+        content: ContentId,
+        revision: Version,
+        other: Version,
+        editor: Editor,
+    ) -> Ok[DifferencesAnswer]:
+        """Compare a revision with another one, field by field and texts line by line."""
+        check_editor(editor, site)
+        database = request.runtime.database
+        node = nodes.find(database, site, content)
+        before, after = (revisions.find(database, node["_id"], n) for n in (revision, other))
+        fields = differences.compared(before, after)
+        return Ok({"before": revision, "after": other, "fields": fields})
+
+
+def _declare_restoring(route: Route) -> None:
+    @route(
+        "POST",
+        "/content/{site}/nodes/{content}/revisions/{revision}/restore",
+        limit=CONTENT,
+        needs_version=True,
+        tells_version=True,
+        raises=(*_UNKNOWN, UnknownRevision, EditConflict),
+    )
+    def restore_revision(
+        request: Request, site: SiteId, content: ContentId, revision: Version, editor: Editor
+    ) -> Ok[ContentAnswer]:
+        """Save what a revision was as the draft: an edit of the version that `If-Match` names."""
+        check_editor(editor, site)
+        version = conditional.expected_version(request)
+        node = nodes.find(request.runtime.database, site, content)
+        return _shown(request, drafts.restore(request.runtime, node, version, revision, editor))
+
+
+def _shown(request: Request, node: ContentNode) -> Ok[ContentAnswer]:
+    return Ok(content_answer(node, request.runtime.now()), _tag(node))
+
+
+def _tag(node: ContentNode) -> dict[str, str]:
+    return {"ETag": conditional.version_tag(node["version"])}

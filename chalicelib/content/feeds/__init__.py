@@ -1,0 +1,4 @@
+"""Feeds of what a site shows: Atom and JSON Feed, from one list of entries.
+
+Public face: `routes`.
+"""

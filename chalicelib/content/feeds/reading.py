@@ -1,0 +1,152 @@
+"""One page of a feed, and whether a reader has it: a poll that finds nothing new reads an index."""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from html import escape
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlencode
+
+import orjson
+from pymongo.database import Database
+
+from chalicelib import __version__
+from chalicelib.content.feeds.entries import Feed, entries_of, feed_id
+from chalicelib.content.feeds.models import FeedQuery
+from chalicelib.content.reading import lists, pages
+from chalicelib.content.reading.answers import feeds_of
+from chalicelib.content.reading.lists import Listed, Position
+from chalicelib.content.shapes import ContentNode, ContentSite
+from chalicelib.content.sites import settings
+from chalicelib.database import Document
+from chalicelib.http import payloads
+from chalicelib.http.pages import Cursors, paged
+from chalicelib.runtime import Runtime
+
+Format = Literal["atom", "json"]
+# What an entity tag is made of: all of it is in the index, so that no page is read.
+OF_TAG = {"_id": 1, "published": 1, "until": 1, "next.shown_from": 1, "edition": 1}
+OF_FEED = {"draft": 0, "live.detail": 0, "next.detail": 0}
+# How long a container goes by a site's settings as it read them.
+_HELD = timedelta(seconds=10)
+_MOST_HELD = 1_000
+
+
+class Fetched(NamedTuple):
+    """A feed's page with its entity tag; `feed` is None if the reader has it."""
+
+    tag: str
+    feed: Feed | None
+
+
+class HeldSettings:
+    """The settings of sites whose feeds this container serves, for ten seconds each."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[datetime, ContentSite]] = {}
+
+    def of(self, database: Database[Document], site: str, now: datetime) -> ContentSite:
+        """Return a site's settings; raises UnknownContentSite."""
+        until, held = self._held.get(site, (None, None))
+        if held is not None and until is not None and until > now:
+            return held
+        found = settings.find(database, site)
+        if len(self._held) >= _MOST_HELD:
+            self._held.clear()
+        self._held[site] = (now + _HELD, found)
+        return found
+
+
+class Feeds:
+    """The feeds of all sites, as one app serves them."""
+
+    def __init__(self) -> None:
+        self._settings = HeldSettings()
+
+    def fetch(
+        self, runtime: Runtime, site_id: str, form: Format, query: FeedQuery, held: Collection[str]
+    ) -> Fetched:
+        """Return a page of a feed, unless it is one of which the reader holds the tag.
+
+        Raises UnknownContentSite and InvalidCursor.
+        """
+        now = runtime.now()
+        site = self._settings.of(runtime.database, site_id, now)
+        wanted = _Wanted(runtime, site, form, query, now)
+        if held:
+            tag = wanted.tag(wanted.rows(OF_TAG))
+            if tag in held:
+                return Fetched(tag, None)
+        rows = wanted.rows(OF_FEED)
+        return Fetched(wanted.tag(rows), wanted.feed(rows))
+
+
+class _Wanted:
+    """A page of a feed that is asked for."""
+
+    def __init__(
+        self, runtime: Runtime, site: ContentSite, form: Format, query: FeedQuery, now: datetime
+    ) -> None:
+        self._runtime = runtime
+        self._site = site
+        self._form = form
+        self._query = query
+        self._now = now
+        self._listed = Listed(site["_id"], query.type, query.tag)
+        scope = f"feed:{self._listed.scope}"
+        self._cursors = Cursors(scope, runtime.settings.signing_keys)
+        position = self._cursors.place(query.cursor)
+        self._after: Position | None = lists.position_of(position)
+
+    def rows(self, fields: Document) -> list[ContentNode]:
+        """Return the pages that it shows, and one more if there is one."""
+        most = self._site["feed_items"] + 1
+        wanted = (self._runtime.database, self._listed, self._now, self._after, most, fields)
+        return [_with_next(row) for row in lists.rows(*wanted)]
+
+    def tag(self, rows: Sequence[ContentNode]) -> str:
+        """Return the entity tag: of all that the feed's bytes depend on."""
+        shown = [[row["_id"], pages.shown_number(row, self._now)] for row in rows]
+        parts: list[Any] = [__version__, self._form, *self._listed, self._query.cursor]
+        parts += [self._site["version"], shown]
+        return f'"{hashlib.sha256(orjson.dumps(parts)).hexdigest()[:24]}"'
+
+    def feed(self, rows: Sequence[ContentNode]) -> Feed:
+        """Return the feed, with as many entries as an answer can hold."""
+        nodes, last = paged(rows, self._site["feed_items"])
+        public_url, site = self._runtime.settings.public_url, self._site
+        entries = entries_of(nodes, site, public_url, self._now)
+        # As XML has them, which is longer than JSON for all but quotation marks.
+        fitting = payloads.fitting([escape(entry.html, quote=False) for entry in entries])
+        if fitting < len(entries):
+            entries, last = entries[:fitting], nodes[fitting - 1]
+        following = self._cursors.following(lists.place_of(last) if last else None)
+        first_url = self._url()
+        return Feed(
+            id=feed_id(site, self._query.type, self._query.tag),
+            title=self._title(),
+            home_url=f"{site['base_url']}/",
+            url=self._url(self._query.cursor),
+            first_url=first_url,
+            next_url=self._url(following) if following else None,
+            language=site["language"],
+            author=site["author"],
+            updated=max((entry.updated for entry in entries), default=site["changed"]),
+            entries=entries,
+        )
+
+    def _title(self) -> str:
+        further = [each for each in (self._query.type, self._query.tag) if each]
+        return ": ".join([self._site["title"], *further])
+
+    def _url(self, cursor: str | None = None) -> str:
+        base = feeds_of(self._runtime.settings.public_url, self._site["_id"])[self._form]
+        given = {"type": self._query.type, "tag": self._query.tag, "cursor": cursor}
+        query = urlencode({name: value for name, value in given.items() if value})
+        return f"{base}?{query}" if query else base
+
+
+def _with_next(row: ContentNode) -> ContentNode:
+    """Return a page whose `next` is null if it has none: an index keeps its empty fields."""
+    following = row.get("next")
+    return row if following and following.get("shown_from") else {**row, "next": None}

@@ -1,0 +1,60 @@
+"""Pages as they are stored: the collection, its indexes, and finding one."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.content.errors import ContentGone, UnknownContent
+from chalicelib.content.shapes import ContentNode
+from chalicelib.database import Collection, Document
+
+# A query uses a partial index only if it says the index's own condition: `$type` would have to be
+# said beside every range, which this is a part of.
+EVER = {"$gt": datetime(1970, 1, 1, tzinfo=UTC)}
+_PUBLISHED: dict[str, Any] = {"partialFilterExpression": {"published": EVER}}
+_NEWEST = (("published", DESCENDING), ("_id", DESCENDING))
+# What a listing is filtered by and a feed's entity tag is made of: they then read the index alone.
+_BESIDE = tuple((name, ASCENDING) for name in ("until", "next.shown_from", "edition"))
+
+NODES = Collection(
+    "content.node",
+    ContentNode,
+    indexes=(
+        IndexModel([("site", ASCENDING), *_NEWEST, *_BESIDE], **_PUBLISHED),
+        IndexModel([("site", ASCENDING), ("type", ASCENDING), *_NEWEST, *_BESIDE], **_PUBLISHED),
+        IndexModel([("site", ASCENDING), ("live.tags", ASCENDING), *_NEWEST], **_PUBLISHED),
+        # Small: pages with an edition to come, which may have other tags.
+        IndexModel(
+            [("site", ASCENDING), ("next.tags", ASCENDING), *_NEWEST],
+            partialFilterExpression={"next.shown_from": EVER},
+        ),
+        # The desk; and moves, which take drafts along.
+        IndexModel([("site", ASCENDING), ("updated", DESCENDING), ("_id", DESCENDING)]),
+        IndexModel([("site", ASCENDING), ("draft.slug", ASCENDING)]),
+        # The schedule: what is due, of what is live.
+        IndexModel("next.shown_from", partialFilterExpression={"next.shown_from": EVER}),
+        IndexModel("until", partialFilterExpression={"until": EVER, "published": EVER}),
+        IndexModel("telling.due", partialFilterExpression={"telling": {"$exists": True}}),
+        # Finds what somebody who is renamed or erased has written.
+        IndexModel("author.id", sparse=True),
+        IndexModel("draft.by.id", sparse=True),
+    ),
+    shard_key={"site": 1, "_id": 1},
+)
+# The `$inc` of each write that changes what readers may see.
+RAISED = {"edition": 1}
+
+
+def find(
+    database: Database[Document], site: str, node_id: str, session: ClientSession | None = None
+) -> ContentNode:
+    """Return a page of a site; raises UnknownContent and ContentGone."""
+    node = NODES.of(database).find_one({"_id": node_id, "site": site}, session=session)
+    if node is None:
+        raise UnknownContent
+    if node["removed"] is not None:
+        raise ContentGone
+    return node

@@ -1,0 +1,221 @@
+"""Publishing a page, taking it back, and deleting it: each in one transaction.
+
+At the instant itself nothing runs: readers compare it with their clock (`content.visibility`).
+"""
+
+from datetime import datetime
+
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.content import nodes
+from chalicelib.content.editing import drafts, revisions
+from chalicelib.content.nodes import NODES, RAISED
+from chalicelib.content.publishing import addresses, states, telling
+from chalicelib.content.publishing.discussions import Discussed, Discussions, discussion_of
+from chalicelib.content.publishing.models import Publication
+from chalicelib.content.publishing.states import Publishing, slugs
+from chalicelib.content.rendered import RENDERER, render
+from chalicelib.content.shapes import Address, ContentNode, Draft, Edition
+from chalicelib.content.sites import settings
+from chalicelib.content.visibility import shown
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import FieldError, Forbidden, InvalidRequest
+from chalicelib.identity import Principal
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+from chalicelib.sites.permissions import owns
+
+
+def publish(
+    runtime: Runtime, discussions: Discussions, node: ContentNode, given: Publication
+) -> ContentNode:
+    """Make a page's draft what readers see, from an instant on.
+
+    Raises InvalidRequest, EditConflict, SiteNotSetUp, AddressTaken, PageTooLarge, UnreadablePage,
+    UnknownContent and ContentGone.
+    """
+    drafts.check_version(node, given.version)
+    now, draft = runtime.now(), _draft(node)
+    shown_from = max(given.at or now, now)
+    html = render(runtime, node["type"], draft)
+
+    def work(session: ClientSession) -> ContentNode:
+        current = nodes.find(runtime.database, node["site"], node["_id"], session)
+        drafts.check_version(current, given.version)
+        until = _until(current, given, shown_from)
+        edition = _edition(current, html, given, shown_from, now)
+        change = states.published(current, edition, until, now)
+        _claim(runtime.database, current, edition, session, take=given.take)
+        release(runtime.database, current, change, now, session)
+        revisions.keep_for_good(runtime.database, current, session)
+        begun = _discussion(runtime, discussions, current, edition, session)
+        return store(runtime, current, change, session, discussion=begun)
+
+    return _told(runtime, in_transaction(runtime.database, work))
+
+
+def unpublish(runtime: Runtime, node: ContentNode) -> ContentNode:
+    """Take a page back from its readers; its addresses stay, and lead nowhere until it returns.
+
+    Raises UnknownContent and ContentGone.
+    """
+    now = runtime.now()
+
+    def work(session: ClientSession) -> ContentNode:
+        current = nodes.find(runtime.database, node["site"], node["_id"], session)
+        change = states.unpublished(current, now)
+        release(runtime.database, current, change, now, session)
+        return store(runtime, current, change, session)
+
+    return _told(runtime, in_transaction(runtime.database, work))
+
+
+def delete(runtime: Runtime, node: ContentNode, caller: Principal) -> None:
+    """Delete a page with its revisions: its publisher any, its writer one that was never public.
+
+    Its addresses answer that it is gone. Raises Forbidden, UnknownContent and ContentGone.
+    """
+    now = runtime.now()
+
+    def work(session: ClientSession) -> ContentNode:
+        current = nodes.find(runtime.database, node["site"], node["_id"], session)
+        _check_may_delete(current, caller)
+        change: Publishing = {**states.unpublished(current, now), "until": None}
+        release(runtime.database, current, change, now, session)
+        revisions.remove_all(runtime.database, node["_id"], session)
+        empty: Document = {"draft": None, "author": None, "removed": now, "preview_key": ""}
+        return store(runtime, current, change, session, **empty)
+
+    _told(runtime, in_transaction(runtime.database, work))
+
+
+def new_preview_key(runtime: Runtime, node: ContentNode) -> ContentNode:
+    """End the addresses of a page's previews; return it with the key of the next ones."""
+    change = {"preview_key": new_id(runtime.now(), runtime.random)}
+    changed = NODES.of(runtime.database).find_one_and_update(
+        {"_id": node["_id"], "site": node["site"], "removed": None},
+        {"$set": change},
+        return_document=ReturnDocument.AFTER,
+    )
+    return changed or nodes.find(runtime.database, node["site"], node["_id"])
+
+
+def store(
+    runtime: Runtime,
+    node: ContentNode,
+    change: Publishing,
+    session: ClientSession,
+    **others: object,
+) -> ContentNode:
+    """Store what publishing changes, and that the page's discussion has to be told of it."""
+    stored: Document = {**change, **others, "updated": runtime.now()}
+    if node["discussion"] is not None:
+        stored["telling"] = telling.note(runtime)
+    changed = NODES.of(runtime.database).find_one_and_update(
+        {"_id": node["_id"], "site": node["site"]},
+        {"$set": stored, "$inc": RAISED},
+        return_document=ReturnDocument.AFTER,
+        session=session,
+    )
+    assert changed is not None  # noqa: S101 - it was read in this transaction
+    return changed
+
+
+def release(
+    database: Database[Document],
+    node: ContentNode,
+    change: Publishing,
+    now: datetime,
+    session: ClientSession,
+) -> None:
+    """Make the addresses old ones that a page has and no longer claims."""
+    left = slugs(node["live"], node["next"]) - slugs(change["live"], change["next"])
+    for slug in left:
+        addresses.release(database, addresses.key(node["site"], slug), now, session)
+
+
+def _claim(
+    database: Database[Document],
+    node: ContentNode,
+    edition: Edition,
+    session: ClientSession,
+    *,
+    take: bool,
+) -> None:
+    claimed: Address = {
+        "_id": addresses.key(node["site"], edition["slug"]),
+        "node": node["_id"],
+        "current": True,
+        "since": edition["shown_from"],
+    }
+    addresses.claim(database, claimed, session, take=take)
+
+
+def _edition(
+    node: ContentNode, html: str, given: Publication, shown_from: datetime, now: datetime
+) -> Edition:
+    """Return a page's draft as readers will see it."""
+    draft, present = _draft(node), shown(node, now)
+    # Publishing the same words again is no news.
+    is_minor = given.minor or (present is not None and present["version"] == node["version"])
+    return {
+        "slug": draft["slug"],
+        "title": draft["title"],
+        "summary": draft["summary"],
+        "tags": draft["tags"],
+        "detail": draft["detail"],
+        "html": html,
+        "renderer": RENDERER,
+        "version": node["version"],
+        "minor": given.minor,
+        "shown_from": shown_from,
+        "updated": present["updated"] if present is not None and is_minor else shown_from,
+    }
+
+
+def _until(node: ContentNode, given: Publication, shown_from: datetime) -> datetime | None:
+    """Return when a page ends; one that has ended is published for good."""
+    if "until" not in given.model_fields_set:
+        until = node["until"]
+        return until if until is not None and until > shown_from else None
+    if given.until is not None and given.until <= shown_from:
+        told = "the end must be after the publication"
+        raise InvalidRequest(errors=[FieldError("until", "until", told)])
+    return given.until
+
+
+def _discussion(
+    runtime: Runtime,
+    discussions: Discussions,
+    node: ContentNode,
+    edition: Edition,
+    session: ClientSession,
+) -> str | None:
+    """Return the id of a page's discussion, which the first publication begins."""
+    site = settings.needed(runtime.database, node["site"], session)
+    if node["discussion"] is not None or site["comments"] == "off":
+        return node["discussion"]
+    discussion = discussion_of(node["site"], node["_id"])
+    page = Discussed(edition["title"], settings.url_of(site, edition["slug"]))
+    discussions.begin(runtime, discussion, page, session)
+    return discussion
+
+
+def _check_may_delete(node: ContentNode, caller: Principal) -> None:
+    is_own = node["author"] is not None and node["author"]["id"] == caller.id
+    if not owns(caller, node["site"]) and not (is_own and node["first_published"] is None):
+        raise Forbidden("A page that was published, or is another's, is its publisher's to delete")
+
+
+def _told(runtime: Runtime, node: ContentNode) -> ContentNode:
+    """Send the message of what was stored; the schedule sends it again if it is lost."""
+    if "telling" in node:
+        runtime.queues.send(telling.TellDiscussion(site=node["site"], node_id=node["_id"]))
+    return node
+
+
+def _draft(node: ContentNode) -> Draft:
+    assert node["draft"] is not None  # noqa: S101 - only a deleted page has none
+    return node["draft"]

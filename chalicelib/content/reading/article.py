@@ -1,0 +1,78 @@
+"""A page alone as an HTML document, for crawlers and for trying it out: a site has its own look.
+
+Texts are escaped here, but for the page's own HTML, which was sanitised when it became live.
+"""
+
+from datetime import datetime
+from html import escape
+from typing import NamedTuple
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' https: http:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-popups "
+    "allow-popups-to-escape-sandbox",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+}
+
+
+class Article(NamedTuple):
+    """What an HTML document says of a page; `head` are further elements of its head."""
+
+    title: str
+    summary: str | None
+    html: str
+    language: str
+    author: str | None = None
+    published_at: datetime | None = None
+    head: tuple[str, ...] = ()
+
+
+def document(article: Article, stylesheet_url: str) -> str:
+    """Return the document."""
+    title, summary = escape(article.title), escape(article.summary or "")
+    told = f'<p dir="auto">{summary}</p>' if summary else ""
+    head = "\n".join(article.head)
+    return f"""<!doctype html>
+<html lang="{escape(article.language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<meta property="og:type" content="article">
+<meta property="og:title" content="{title}">
+<meta property="og:description" content="{summary}">
+{head}
+<link rel="stylesheet" href="{escape(stylesheet_url)}">
+</head>
+<body>
+<main>
+<article>
+<h1 dir="auto">{title}</h1>
+{_byline(article)}
+{told}
+<div dir="auto">{article.html}</div>
+</article>
+</main>
+</body>
+</html>
+"""
+
+
+def link(rel: str, href: str, kind: str = "") -> str:
+    """Return a link for a document's head."""
+    typed = f' type="{escape(kind)}"' if kind else ""
+    return f'<link rel="{escape(rel)}"{typed} href="{escape(href)}">'
+
+
+def meta(name: str, content: str) -> str:
+    """Return a property of Open Graph for a document's head."""
+    return f'<meta property="{escape(name)}" content="{escape(content)}">'
+
+
+def _byline(article: Article) -> str:
+    parts = [f'<b dir="auto">{escape(article.author)}</b>'] if article.author else []
+    if article.published_at is not None:
+        at = article.published_at
+        parts.append(f'<time datetime="{at.isoformat()}">{at:%d %B %Y, %H:%M} UTC</time>')
+    return f"<p>{' '.join(parts)}</p>" if parts else ""

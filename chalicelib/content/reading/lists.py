@@ -1,0 +1,124 @@
+"""Lists of what is shown now, newest first: of a site, of a type, with a tag."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pymongo import DESCENDING
+from pymongo.database import Database
+
+from chalicelib.content.nodes import EVER, NODES
+from chalicelib.content.reading.answers import EntriesAnswer, TagCountAnswer, entry_answer
+from chalicelib.content.reading.models import ListQuery
+from chalicelib.content.shapes import ContentNode
+from chalicelib.content.visibility import shown, shown_filter, tagged
+from chalicelib.database import Document
+from chalicelib.http import payloads
+from chalicelib.http.pages import Cursors, paged
+from chalicelib.instants import milliseconds, moment
+from chalicelib.runtime import Runtime
+
+# A page's text may have 200,000 characters, and its HTML a megabyte.
+WITHOUT_TEXTS = {
+    "draft": 0,
+    "live.html": 0,
+    "live.detail.text": 0,
+    "next.html": 0,
+    "next.detail.text": 0,
+}
+
+
+class Listed(NamedTuple):
+    """Which pages are listed: a site's, of one type or all, with one tag or any."""
+
+    site: str
+    type: str | None = None
+    tag: str | None = None
+
+    @property
+    def scope(self) -> str:
+        """Return what tells the cursors of one list from those of others."""
+        return f"content:{self.site}:{self.type or ''}:{self.tag or ''}"
+
+
+class Position(NamedTuple):
+    """The place of a page in every list."""
+
+    published: datetime
+    node_id: str
+
+
+def entries(runtime: Runtime, site: str, query: ListQuery) -> EntriesAnswer:
+    """Return a page of a list; raises InvalidCursor."""
+    listed, now = Listed(site, query.type, query.tag), runtime.now()
+    cursors = Cursors(listed.scope, runtime.settings.signing_keys)
+    after = position_of(cursors.position(query))
+    limit = query.limit
+    found = rows(runtime.database, listed, now, after, limit + 1, WITHOUT_TEXTS)
+    nodes, last = paged(found, limit)
+    answers = [
+        entry_answer(node, edition) for node in nodes if (edition := shown(node, now)) is not None
+    ]
+    fitting = payloads.fitting(answers)
+    if fitting < len(answers):
+        answers, last = answers[:fitting], nodes[fitting - 1]
+    return {"entries": answers, "next": cursors.following(place_of(last) if last else None)}
+
+
+def rows(  # noqa: PLR0913, PLR0917 - a list, its place and its size
+    database: Database[Document],
+    listed: Listed,
+    now: datetime,
+    after: Position | None,
+    limit: int,
+    fields: Mapping[str, Any],
+) -> list[ContentNode]:
+    """Return the pages of a list that are shown now, after a position."""
+    order = [("published", DESCENDING), ("_id", DESCENDING)]
+    found = NODES.of(database).find(where(listed, now, after), fields)
+    return list(found.sort(order).limit(limit))
+
+
+def where(listed: Listed, now: datetime, after: Position | None = None) -> Document:
+    """Return the filter of a list's pages after a position."""
+    filters: Document = {"site": listed.site, **shown_filter(now)}
+    if listed.type is not None:
+        filters["type"] = listed.type
+    if after is not None:
+        # The range is a condition of its own, so that it bounds the index.
+        filters["published"] = {**EVER, "$lte": min(now, after.published)}
+        same = {"published": after.published, "_id": {"$lt": after.node_id}}
+        filters["$and"] = [{"$or": [{"published": {"$lt": after.published}}, same]}]
+    if listed.tag is None:
+        return filters
+    # Each branch whole: one index then gives each of them in order, and they are merged.
+    return {"$or": [{**filters, **each} for each in tagged(listed.tag, now)]}
+
+
+def tag_counts(runtime: Runtime, site: str) -> list[TagCountAnswer]:
+    """Return the tags of a site with how many pages that are shown have them, most first."""
+    now = runtime.now()
+    is_next = {"$lte": ["$next.shown_from", now]}
+    has_next = {"$and": [{"$ne": [{"$type": "$next.shown_from"}, "missing"]}, is_next]}
+    tags = {"$cond": [has_next, "$next.tags", "$live.tags"]}
+    counted: Sequence[Document] = (
+        {"$match": {"site": site, **shown_filter(now)}},
+        {"$project": {"tag": tags}},
+        {"$unwind": "$tag"},
+        {"$group": {"_id": "$tag", "count": {"$sum": 1}}},
+        {"$sort": {"count": -1, "_id": 1}},
+        {"$limit": runtime.bounds.content.listed_tags},
+    )
+    found = NODES.read_as(Document, runtime.database).aggregate(list(counted))
+    return [{"tag": each["_id"], "count": each["count"]} for each in found]
+
+
+def place_of(node: ContentNode) -> list[Any]:
+    """Return a page's place as cursors have it."""
+    assert node["published"] is not None  # noqa: S101 - it is listed
+    return [milliseconds(node["published"]), node["_id"]]
+
+
+def position_of(place: Sequence[Any] | None) -> Position | None:
+    """Return the position of a cursor's place."""
+    return Position(moment(place[0]), place[1]) if place else None

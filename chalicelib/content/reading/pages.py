@@ -1,0 +1,136 @@
+"""A page by its address: what readers see of it now, or where it is.
+
+It takes two reads, the address and the page. What else a caller asks for costs its own.
+"""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from pymongo import ASCENDING, DESCENDING
+
+from chalicelib.content.errors import ContentGone, PageMoved, UnknownContent
+from chalicelib.content.nodes import EVER, NODES
+from chalicelib.content.publishing import addresses
+from chalicelib.content.publishing.discussions import Discussions
+from chalicelib.content.reading.answers import (
+    DiscussionCountAnswer,
+    NeighbourAnswer,
+    NeighboursAnswer,
+    ShownAnswer,
+    entry_answer,
+    feeds_of,
+)
+from chalicelib.content.reading.models import AddressQuery
+from chalicelib.content.rendered import with_assets
+from chalicelib.content.shapes import ContentNode, Edition
+from chalicelib.content.visibility import coming, next_change, shown, shown_filter
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+
+# What readers are answered as HTML is not read as Markdown, too.
+WITHOUT_DRAFT = {"draft": 0, "live.detail.text": 0, "next.detail.text": 0}
+# For how long caches keep a page, unless it changes before.
+_KEPT_SECONDS = 30
+
+
+class Shown(NamedTuple):
+    """A page and the edition that its readers see now."""
+
+    node: ContentNode
+    edition: Edition
+    now: datetime
+
+    @property
+    def tag(self) -> str:
+        """Return the entity tag; it stays the same when the schedule tidies up."""
+        return f'"{self.node["_id"]}.{shown_number(self.node, self.now)}"'
+
+    @property
+    def cache_control(self) -> str:
+        """Return for how long caches keep the page: not beyond what the clock alone changes."""
+        change = next_change(self.node, self.now)
+        left = int((change - self.now).total_seconds()) if change else _KEPT_SECONDS
+        return f"public, max-age={min(left, _KEPT_SECONDS)}"
+
+
+def find(runtime: Runtime, site: str, slug: str) -> Shown:
+    """Return the page at an address; raises UnknownContent, ContentGone and PageMoved."""
+    now = runtime.now()
+    address = addresses.look(runtime.database, site, slug)
+    if address is None or address["since"] > now:
+        raise UnknownContent
+    where = {"_id": address["node"], "site": site}
+    node = NODES.of(runtime.database).find_one(where, WITHOUT_DRAFT)
+    if node is None:
+        raise UnknownContent
+    if node["removed"] is not None:
+        raise ContentGone
+    edition = shown(node, now)
+    if edition is None:
+        raise UnknownContent
+    if edition["slug"] != slug:
+        public_url = runtime.settings.public_url
+        raise PageMoved(edition["slug"], page_url(public_url, site, edition["slug"]))
+    return Shown(node, edition, now)
+
+
+def answer(
+    runtime: Runtime, discussions: Discussions, found: Shown, query: AddressQuery
+) -> ShownAnswer:
+    """Return a page as its readers see it, with what the call asks for beside it."""
+    node, edition = found.node, found.edition
+    public_url = runtime.settings.public_url
+    counted: DiscussionCountAnswer | None = None
+    if "discussion" in query.include and (discussion := node["discussion"]):
+        counts = discussions.counts(runtime, [discussion])
+        counted = {"id": discussion, "comments": counts[discussion]}
+    return {
+        **entry_answer(node, edition),
+        "site": node["site"],
+        "html": with_assets(edition["html"], public_url),
+        "discussion_id": node["discussion"],
+        "feeds": feeds_of(public_url, node["site"]),
+        "discussion": counted,
+        "neighbours": _neighbours(runtime, found) if "neighbours" in query.include else None,
+    }
+
+
+def shown_number(node: ContentNode, now: datetime) -> int:
+    """Return a number that rises with each change that readers see."""
+    return node["edition"] + (coming(node, now) is not None)
+
+
+def page_url(public_url: str, site: str, slug: str) -> str:
+    """Return the call that reads a page."""
+    return f"{public_url}/content/{site}/page?address={quote(slug, safe='/')}"
+
+
+def _neighbours(runtime: Runtime, found: Shown) -> NeighboursAnswer:
+    return {
+        "previous": _neighbour(runtime, found, "$lt", DESCENDING),
+        "next": _neighbour(runtime, found, "$gt", ASCENDING),
+    }
+
+
+def _neighbour(runtime: Runtime, found: Shown, beyond: str, order: int) -> NeighbourAnswer | None:
+    node, now = found.node, found.now
+    published: Any = node["published"]
+    bound = (
+        {**EVER, "$lte": published} if beyond == "$lt" else {**EVER, "$gte": published, "$lte": now}
+    )
+    where: Document = {
+        "site": node["site"],
+        "type": node["type"],
+        **shown_filter(now),
+        "published": bound,
+        "$or": [
+            {"published": {beyond: published}},
+            {"published": published, "_id": {beyond: node["_id"]}},
+        ],
+    }
+    fields = {"live.html": 0, "live.detail": 0, "next.html": 0, "next.detail": 0, "draft": 0}
+    rows = NODES.of(runtime.database).find(where, fields)
+    beside = next(iter(rows.sort([("published", order), ("_id", order)]).limit(1)), None)
+    edition = shown(beside, now) if beside else None
+    return {"address": edition["slug"], "title": edition["title"]} if edition else None

@@ -1,0 +1,64 @@
+"""Previews: a signed address at which a draft can be read for a week, without a token.
+
+The page's own key is in it, so that a new key ends all addresses that were made before.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import orjson
+from pydantic import SecretStr
+
+from chalicelib import signing
+from chalicelib.content.errors import UnknownPreview
+from chalicelib.content.nodes import NODES
+from chalicelib.content.reading.answers import DraftShownAnswer, without_text
+from chalicelib.content.rendered import render, with_assets
+from chalicelib.content.shapes import ContentNode
+from chalicelib.runtime import Runtime
+
+LASTS = timedelta(days=7)
+
+
+def token_of(node: ContentNode, ends_at: datetime, keys: Sequence[SecretStr]) -> str:
+    """Return the token of a preview that ends at a time; raises Misconfigured without a key."""
+    fields = [node["site"], node["_id"], node["preview_key"], int(ends_at.timestamp())]
+    payload = orjson.dumps(fields)
+    tag = signing.tag(_message(payload), signing.signing_key(keys))
+    return signing.encoded(tag + payload)
+
+
+def find(runtime: Runtime, token: str) -> ContentNode:
+    """Return the page of a preview; raises UnknownPreview for any token that is not good now."""
+    signed = signing.decoded(token) or b""
+    tag, payload = signed[: signing.TAG_BYTES], signed[signing.TAG_BYTES :]
+    if signing.signer(tag, _message(payload), runtime.settings.signing_keys) is None:
+        raise UnknownPreview
+    site, node_id, key, ends = orjson.loads(payload)
+    if runtime.now() >= datetime.fromtimestamp(ends, UTC):
+        raise UnknownPreview
+    where = {"_id": node_id, "site": site, "preview_key": key, "removed": None}
+    node = NODES.of(runtime.database).find_one(where, {"live": 0, "next": 0})
+    if node is None:
+        raise UnknownPreview
+    return node
+
+
+def answer(runtime: Runtime, node: ContentNode) -> DraftShownAnswer:
+    """Return a draft as it would be shown; raises PageTooLarge and UnreadablePage."""
+    draft = node["draft"]
+    assert draft is not None  # noqa: S101 - only a deleted page has none
+    return {
+        "site": node["site"],
+        "type": node["type"],
+        "address": draft["slug"],
+        "title": draft["title"],
+        "summary": draft["summary"],
+        "tags": draft["tags"],
+        "detail": without_text(draft["detail"]),
+        "html": with_assets(render(runtime, node["type"], draft), runtime.settings.public_url),
+    }
+
+
+def _message(payload: bytes) -> bytes:
+    return b"preview\0" + payload

@@ -1,0 +1,152 @@
+"""The routes of readers, and of previews."""
+
+from chalicelib.content import nodes
+from chalicelib.content.errors import (
+    ContentGone,
+    PageMoved,
+    PageTooLarge,
+    UnknownContent,
+    UnknownPreview,
+)
+from chalicelib.content.publishing import publishing
+from chalicelib.content.publishing.discussions import Discussions
+from chalicelib.content.reading import article, lists, pages, previews
+from chalicelib.content.reading.answers import (
+    DraftShownAnswer,
+    EntriesAnswer,
+    PreviewAddressAnswer,
+    ShownAnswer,
+    TagCountsAnswer,
+    feeds_of,
+)
+from chalicelib.content.reading.article import Article, link, meta
+from chalicelib.content.reading.models import (
+    AddressQuery,
+    ListQuery,
+    PreviewRequest,
+    PreviewToken,
+)
+from chalicelib.content.reading.pages import Shown
+from chalicelib.content.rendered import absolute
+from chalicelib.content.sites import settings
+from chalicelib.content.slugs import ContentId
+from chalicelib.http import NotModified, Ok, Request, Route, conditional
+from chalicelib.limits import CONTENT
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.web.answers import Page
+from chalicelib.web.files import PAGE_STYLES
+
+_SHORTLY = "public, max-age=30"
+
+
+def declare(route: Route, discussions: Discussions) -> None:
+    """Declare the routes."""
+    _declare_pages(route, discussions)
+    _declare_lists(route)
+    _declare_previews(route)
+
+
+def _declare_pages(route: Route, discussions: Discussions) -> None:
+    @route("GET", "/content/{site}/page", raises=(UnknownContent, ContentGone, PageMoved))
+    def get_page(
+        request: Request, site: SiteId, query: AddressQuery
+    ) -> Ok[ShownAnswer] | Page | NotModified:
+        """Read the page at an address.
+
+        An address that the page had before is answered 308 with its present one, and a deleted
+        page 410. A browser, which asks for `text/html`, gets the article alone.
+        """
+        found = pages.find(request.runtime, site, query.address)
+        headers = {"Cache-Control": found.cache_control, "Vary": "Accept"}
+        if request.accepts_html:
+            return Page(_document(request, found), {**article.HEADERS, **headers})
+        if not query.include:
+            headers["ETag"] = found.tag
+            if found.tag in conditional.held_tags(request):
+                return NotModified(headers=headers)
+        return Ok(pages.answer(request.runtime, discussions, found, query), headers)
+
+
+def _declare_lists(route: Route) -> None:
+    @route("GET", "/content/{site}")
+    def list_content(request: Request, site: SiteId, query: ListQuery) -> Ok[EntriesAnswer]:
+        """List what a site shows now, newest first, without the texts."""
+        found = lists.entries(request.runtime, site, query)
+        return Ok(found, {"Cache-Control": _SHORTLY})
+
+    @route("GET", "/content/{site}/tags")
+    def list_content_tags(request: Request, site: SiteId) -> Ok[TagCountsAnswer]:
+        """List the tags of what a site shows now, the most used first; at most 500."""
+        found = lists.tag_counts(request.runtime, site)
+        # It reads all that is shown: half a second of 20,000 pages.
+        return Ok({"tags": found}, {"Cache-Control": "public, max-age=300"})
+
+
+def _declare_previews(route: Route) -> None:
+    @route(
+        "POST",
+        "/content/{site}/nodes/{content}/preview",
+        limit=CONTENT,
+        raises=(UnknownContent, ContentGone),
+    )
+    def make_preview(
+        request: Request,
+        site: SiteId,
+        content: ContentId,
+        publisher: Publisher,
+        body: PreviewRequest,
+    ) -> Ok[PreviewAddressAnswer]:
+        """Make an address at which the draft can be read for seven days, without a token."""
+        check_publisher(publisher, site)
+        runtime = request.runtime
+        node = nodes.find(runtime.database, site, content)
+        if body.end_others:
+            node = publishing.new_preview_key(runtime, node)
+        ends_at = (runtime.now() + previews.LASTS).replace(microsecond=0)
+        token = previews.token_of(node, ends_at, runtime.settings.signing_keys)
+        url = f"{runtime.settings.public_url}/previews/{token}"
+        return Ok({"url": url, "ends_at": ends_at})
+
+    @route("GET", "/previews/{token}", raises=(UnknownPreview, PageTooLarge))
+    def read_preview(request: Request, token: PreviewToken) -> Ok[DraftShownAnswer] | Page:
+        """Read a draft as it would be shown, as JSON or, for a browser, as a page."""
+        node = previews.find(request.runtime, token)
+        answer = previews.answer(request.runtime, node)
+        # A draft is nothing for caches, nor for search engines.
+        headers = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex", "Vary": "Accept"}
+        if not request.accepts_html:
+            return Ok(answer, headers)
+        shown = Article(answer["title"], answer["summary"], answer["html"], "")
+        html = article.document(shown, _styles(request))
+        return Page(html, {**article.HEADERS, **headers})
+
+
+def _document(request: Request, found: Shown) -> str:
+    """Return a page as an HTML document, whose links lead to its site."""
+    runtime, node, edition = request.runtime, found.node, found.edition
+    site = settings.needed(runtime.database, node["site"])
+    url, feeds = (
+        settings.url_of(site, edition["slug"]),
+        feeds_of(runtime.settings.public_url, node["site"]),
+    )
+    shown = Article(
+        title=edition["title"],
+        summary=edition["summary"],
+        html=absolute(edition["html"], site["base_url"], runtime.settings.public_url),
+        language=site["language"],
+        author=node["author"]["name"] if node["author"] else site["author"],
+        published_at=node["published"],
+        head=(
+            meta("og:url", url),
+            meta("og:site_name", site["title"]),
+            link("canonical", url),
+            link("alternate", feeds["atom"], "application/atom+xml"),
+            link("alternate", feeds["json"], "application/feed+json"),
+        ),
+    )
+    return article.document(shown, _styles(request))
+
+
+def _styles(request: Request) -> str:
+    return f"{request.runtime.settings.public_url}/web/v1/{PAGE_STYLES}"

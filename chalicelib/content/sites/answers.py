@@ -1,0 +1,38 @@
+"""The form in which the API answers about a site that publishes."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.content.shapes import ContentSite
+from chalicelib.sites.ids import SiteId
+
+
+class ContentSettingsAnswer(TypedDict):
+    """What a site says of itself."""
+
+    site: SiteId
+    title: str
+    base_url: str
+    language: str
+    author: str
+    comments: Literal["open", "off"]
+    feed_items: int
+    feed_host: Annotated[
+        str, Field(description="The ids in its feeds begin with it; it never changes.")
+    ]
+
+
+def settings_answer(settings: ContentSite) -> ContentSettingsAnswer:
+    """Return a site's settings as the API shows them."""
+    return {
+        "site": settings["_id"],
+        "title": settings["title"],
+        "base_url": settings["base_url"],
+        "language": settings["language"],
+        "author": settings["author"],
+        "comments": settings["comments"],
+        "feed_items": settings["feed_items"],
+        "feed_host": settings["feed_host"],
+    }

@@ -1,0 +1,48 @@
+"""The settings that a publisher sends."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
+
+from chalicelib.content.shapes import MAX_FEED_ITEMS
+from chalicelib.http import Input
+from chalicelib.texts import Line, Url
+
+
+def _base(url: str) -> str:
+    if "?" in url or "#" in url:
+        raise ValueError("the address must have no query and no fragment")
+    return url.rstrip("/")
+
+
+BaseUrl = Annotated[
+    Url,
+    # A host, which the ids in feeds begin with.
+    StringConstraints(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$"),
+    AfterValidator(_base),
+    Field(description="Where the site is; a page is at this address, a `/` and its own."),
+]
+Language = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$"),
+    Field(description="The site's language (BCP 47)."),
+]
+
+
+class ContentSettings(Input):
+    """What a site says of itself."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"title": "The Harbour Post", "base_url": "https://harbour-post.example"}]
+        }
+    )
+
+    title: Line
+    base_url: BaseUrl
+    language: Language = "en"
+    author: Line | None = Field(None, description="Who feeds name; left out, the site's title.")
+    comments: Literal["open", "off"] = Field(
+        "open", description="Whether a page that is published gets a discussion."
+    )
+    feed_items: int = Field(30, ge=1, le=MAX_FEED_ITEMS, description="Entries of a feed's page.")

@@ -1,0 +1,29 @@
+"""The routes of a site's settings."""
+
+from chalicelib.content.errors import UnknownContentSite
+from chalicelib.content.sites import settings
+from chalicelib.content.sites.answers import ContentSettingsAnswer, settings_answer
+from chalicelib.content.sites.models import ContentSettings
+from chalicelib.http import Ok, Request, Route
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import Publisher, check_publisher
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+
+    @route("GET", "/content/{site}/settings", raises=(UnknownContentSite,))
+    def get_content_settings(
+        request: Request, site: SiteId, publisher: Publisher
+    ) -> Ok[ContentSettingsAnswer]:
+        """Read what a site says of itself."""
+        check_publisher(publisher, site)
+        return Ok(settings_answer(settings.find(request.runtime.database, site)))
+
+    @route("PUT", "/content/{site}/settings")
+    def put_content_settings(
+        request: Request, site: SiteId, publisher: Publisher, body: ContentSettings
+    ) -> Ok[ContentSettingsAnswer]:
+        """Say what a site is: its title, its address, its language and its feeds."""
+        check_publisher(publisher, site)
+        return Ok(settings_answer(settings.put(request.runtime, site, body)))

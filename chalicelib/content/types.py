@@ -1,0 +1,134 @@
+"""The types of content, each with the model of its detail; an application registers its own."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Any, Union
+
+import orjson
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    TypeAdapter,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from chalicelib.http import Input, parse_part
+from chalicelib.ids import ID_PATTERN
+from chalicelib.texts import Line, Paragraphs, at_most
+
+MAX_TEXT_CHARACTERS = 200_000
+MAX_CAPTION_CHARACTERS = 2_000
+
+Text = Annotated[
+    Paragraphs,
+    at_most(MAX_TEXT_CHARACTERS),
+    Field(description='Markdown, with tables; `![alt](asset:<id> "caption")` is a figure.'),
+]
+AssetId = Annotated[
+    str,
+    StringConstraints(pattern=ID_PATTERN),
+    Field(description="The id of an asset.", examples=["aaneGAECAwQFBgcI"]),
+]
+
+
+def _example(**detail: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [detail]})
+
+
+class Detail(Input):
+    """What a type of content has beside its title, its summary and its tags."""
+
+    @abstractmethod
+    def markdown(self) -> str:
+        """Return what is rendered when the page becomes live."""
+
+
+class PageContent(Detail):
+    """A page that stays: a guide, an imprint."""
+
+    model_config = _example(text="# The moon\n\nIt is full on Friday.", section="guides")
+
+    text: Text
+    section: Line | None = None
+
+    def markdown(self) -> str:
+        """Return the text."""
+        return self.text
+
+
+class BlogContent(Detail):
+    """A post or an article, of its day."""
+
+    model_config = _example(text="The ferry sails at *nine* now.", cover="aaneGAECAwQFBgcI")
+
+    text: Text
+    cover: AssetId | None = None
+
+    def markdown(self) -> str:
+        """Return the text."""
+        return self.text
+
+
+class PhotoContent(Detail):
+    """A photo, with what it shows."""
+
+    model_config = _example(asset="aaneGAECAwQFBgcI", caption="The harbour at dawn.")
+
+    asset: AssetId
+    caption: Annotated[Paragraphs, at_most(MAX_CAPTION_CHARACTERS)]
+    taken: date | None = Field(None, description="The day it was taken.")
+    place: Line | None = None
+
+    def markdown(self) -> str:
+        """Return the picture, and below it the caption."""
+        return f"![](asset:{self.asset})\n\n{self.caption}"
+
+
+# The types by name. An application adds its own before the first request, and before
+# `script/openapi`.
+CONTENT_TYPES: dict[str, type[Detail]] = {
+    "page": PageContent,
+    "blog": BlogContent,
+    "photo": PhotoContent,
+}
+
+
+class AnyDetail:
+    """Marks a field that takes the detail of any registered type."""
+
+    def __get_pydantic_json_schema__(
+        self, _: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return `anyOf` the details."""
+        models: Any = Union[tuple(CONTENT_TYPES.values())]  # noqa: UP007 - made at run time
+        return handler(TypeAdapter[Any](models).core_schema)
+
+
+def _registered(name: str) -> str:
+    if name not in CONTENT_TYPES:
+        raise ValueError(f"the type must be one of {', '.join(CONTENT_TYPES)}")
+    return name
+
+
+TypeName = Annotated[
+    str,
+    AfterValidator(_registered),
+    Field(description="A registered type.", examples=["blog"], max_length=64),
+]
+
+
+def checked(name: str, detail: Any) -> dict[str, Any]:
+    """Return a detail as it is stored, by the model of a type; raises InvalidRequest."""
+    read = parse_part(detail, CONTENT_TYPES[name], "detail")
+    # BSON has no word for a day.
+    return read.model_dump(mode="json", exclude_none=True)
+
+
+def markdown_of(name: str, detail: Mapping[str, Any]) -> str:
+    """Return the Markdown of a stored detail."""
+    return CONTENT_TYPES[name].model_validate_json(orjson.dumps(detail)).markdown()

@@ -1,0 +1,141 @@
+"""Addresses: claimed by one page, and leading somewhere for ever once they were public."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.content.publishing.addresses import ADDRESSES
+from chalicelib.content.schedules import run_due
+from chalicelib.runtime import Runtime
+from tests.content.support.factories import (
+    SITE,
+    editor,
+    node,
+    publish,
+    published,
+    publisher,
+    read,
+    save,
+    write,
+)
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+
+
+def readdress(client: Client, node_id: str, version: int, slug: str) -> None:
+    save(editor(client), node_id, version, slug=slug)
+    assert publish(client, node_id, version + 1).status == 200
+
+
+def test_an_old_address_leads_to_the_page_and_not_to_the_next_address(site: Client) -> None:
+    node_id = published(site, "one")
+    for version, slug in enumerate(("two", "three"), 1):
+        readdress(site, node_id, version, slug)
+
+    for old in ("one", "two"):
+        moved = read(site, old)
+        assert moved.code == "page_moved"
+        assert moved.json["facts"] == {"address": "three"}
+        assert moved.headers["Location"].endswith(f"/content/{SITE}/page?address=three")
+    readdress(site, node_id, 3, "one")
+
+    assert read(site, "one").status == 200
+    assert read(site, "three").json["facts"] == {"address": "one"}
+
+
+def test_drafts_claim_no_address_and_leave_no_redirect(site: Client, runtime: Runtime) -> None:
+    edda = editor(site)
+    node_id = write(edda, "first")
+    save(edda, node_id, 1, slug="second")
+    publish(site, node_id, 2)
+
+    assert read(site, "first").code == "unknown_content"
+    assert ADDRESSES.of(runtime.database).count_documents({}) == 1
+
+
+def test_an_address_that_was_only_planned_leads_nowhere(site: Client, clock: Clock) -> None:
+    edda, later = editor(site), (clock() + timedelta(hours=1)).isoformat()
+    node_id = write(edda, "planned")
+    publish(site, node_id, at=later)
+    save(edda, node_id, 1, slug="better")
+    publish(site, node_id, 2, at=later)
+    clock.advance(hours=2)
+
+    assert read(site, "planned").code == "unknown_content"
+    assert read(site, "better").status == 200
+
+
+def test_the_next_address_is_told_to_nobody_before_its_instant(
+    site: Client, runtime: Runtime, clock: Clock
+) -> None:
+    edda, later = editor(site), clock() + timedelta(hours=1)
+    node_id = published(site, "now")
+    save(edda, node_id, 1, slug="then")
+    publish(site, node_id, 2, at=later.isoformat())
+
+    assert (read(site, "now").status, read(site, "then").code) == (200, "unknown_content")
+    clock.time = later
+    assert (read(site, "now").code, read(site, "then").status) == ("page_moved", 200)
+    run_due(runtime)
+    assert (read(site, "now").code, read(site, "then").status) == ("page_moved", 200)
+
+
+def test_an_address_belongs_to_one_page(site: Client) -> None:
+    first = published(site, "moon")
+    second = write(editor(site), "moon")
+
+    refused = publish(site, second, take=True)
+
+    assert refused.code == "address_taken"
+    assert refused.json["facts"] == {"address": "moon", "id": first, "is_current": True}
+    assert editor(site).get(node(second)).json["live"] is None
+
+
+def test_an_old_address_is_taken_over_only_by_saying_so(site: Client) -> None:
+    first = published(site, "moon")
+    readdress(site, first, 1, "old-moon")
+    second = write(editor(site), "moon", title="New")
+
+    refused = publish(site, second)
+    assert refused.json["facts"]["is_current"] is False
+    assert read(site, "moon").code == "page_moved"
+    assert publish(site, second, take=True).status == 200
+
+    assert read(site, "moon").json["title"] == "New"
+    assert read(site, "old-moon").status == 200
+
+
+def test_the_address_of_a_page_that_was_taken_back_is_kept_for_it(site: Client) -> None:
+    node_id = published(site, "moon")
+    publisher(site).post(f"{node(node_id)}/unpublish")
+
+    assert publish(site, write(editor(site), "moon")).code == "address_taken"
+    assert publish(site, node_id).status == 200
+
+
+def test_of_two_publishers_of_one_address_one_wins(site: Client, runtime: Runtime) -> None:
+    ids = [write(editor(site), "moon") for _ in range(6)]
+    answers: list[tuple[int, str]] = []
+
+    def work(node_id: str) -> None:
+        answers.append((publish(site, node_id).status, node_id))
+
+    threads = [threading.Thread(target=work, args=(node_id,)) for node_id in ids]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert sorted(status for status, _ in answers) == [200, 409, 409, 409, 409, 409]
+    winner = next(node_id for status, node_id in answers if status == 200)
+    assert read(site, "moon").json["id"] == winner
+    stored = list(ADDRESSES.of(runtime.database).find())
+    assert [each["node"] for each in stored] == [winner]
+    live = runtime.database["content.node"].count_documents({"live": {"$ne": None}})
+    assert live == 1
+
+
+@pytest.mark.parametrize("address", ["..", "a//b", "A", "a%00", "a/", ""])
+def test_what_is_no_address_is_refused(site: Client, address: str) -> None:
+    assert read(site, address).code == "invalid_request"

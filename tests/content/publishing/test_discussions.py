@@ -1,0 +1,177 @@
+"""Each page's discussion: begun with it, named as it, closed and deleted with it."""
+
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.content.schedules import run_due
+from chalicelib.messaging import Queues
+from chalicelib.published_discussions import DISCUSSIONS
+from chalicelib.runtime import Runtime
+from tests.content.support.factories import (
+    BASE,
+    SITE,
+    editor,
+    node,
+    publish,
+    published,
+    publisher,
+    read,
+    save,
+    set_up,
+    write,
+)
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.workers import Workers
+
+
+def discussion(client: Client, node_id: str) -> dict[str, object]:
+    found = client.get(f"/nodes/{SITE}:{node_id}")
+    assert found.status == 200, found.body
+    return {name: found.json[name] for name in ("title", "url", "locked")}
+
+
+def test_the_first_publication_begins_a_discussion(site: Client) -> None:
+    node_id = published(site)
+
+    assert discussion(site, node_id) == {"title": "Moon", "url": f"{BASE}/moon", "locked": False}
+    page = read(site, "moon", "&include=discussion").json
+    assert page["discussion"] == {"id": f"{SITE}:{node_id}", "comments": 0}
+    site.as_("ann").post(f"/nodes/{page['discussion_id']}/comments", text="Indeed")
+    page = read(site, "moon", "&include=discussion").json
+    assert page["discussion"]["comments"] == 1
+
+
+def test_a_discussion_follows_its_page(site: Client, workers: Workers, clock: Clock) -> None:
+    node_id = published(site)
+    save(editor(site), node_id, 1, title="The moon", slug="the-moon")
+    publish(site, node_id, 2)
+    workers.drain()
+    told = {"title": "The moon", "url": f"{BASE}/the-moon", "locked": False}
+    assert discussion(site, node_id) == told
+
+    publisher(site).post(f"{node(node_id)}/unpublish")
+    workers.drain()
+    assert discussion(site, node_id)["locked"] is True
+    publish(site, node_id, 2, until=(clock() + timedelta(hours=1)).isoformat())
+    workers.drain()
+    assert discussion(site, node_id)["locked"] is False
+
+    publisher(site).post(f"/content/{SITE}/move", **{"from": "none/", "to": "some/"})
+    publisher(site).delete(node(node_id))
+    workers.drain()
+    assert site.get(f"/nodes/{SITE}:{node_id}").code == "unknown_node"
+
+
+def test_a_discussion_that_a_moderator_closed_stays_closed(site: Client, workers: Workers) -> None:
+    node_id = published(site)
+    settings = {"title": "Moon", "url": f"{BASE}/moon", "locked": True}
+    publisher(site).put(f"/nodes/{SITE}:{node_id}", **settings)
+    save(editor(site), node_id, 1, title="The moon")
+    publish(site, node_id, 2)
+    workers.drain()
+
+    assert discussion(site, node_id) == {**settings, "title": "The moon"}
+
+
+def test_a_discussion_closes_when_its_page_ends(
+    site: Client, runtime: Runtime, workers: Workers, clock: Clock
+) -> None:
+    node_id = write(editor(site))
+    publish(site, node_id, until=(clock() + timedelta(hours=1)).isoformat())
+    clock.advance(hours=2)
+
+    assert run_due(runtime) == {"made_live": 0, "ended": 1}
+    clock.advance(minutes=2)
+    run_due(runtime)
+    workers.drain()
+
+    assert discussion(site, node_id)["locked"] is True
+
+
+def test_what_no_queue_took_is_told_by_the_schedule(
+    site: Client, runtime: Runtime, workers: Workers, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node_id = published(site)
+    save(editor(site), node_id, 1, title="The moon")
+    with monkeypatch.context() as patched:
+        patched.setattr(Queues, "send", lambda *_: False)
+        publish(site, node_id, 2)
+    workers.drain()
+    assert discussion(site, node_id)["title"] == "Moon"
+
+    clock.advance(minutes=2)
+    run_due(runtime)
+    workers.drain()
+
+    assert discussion(site, node_id)["title"] == "The moon"
+    stored = runtime.database["content.node"].find_one()
+    assert stored is not None
+    assert "telling" not in stored
+
+
+def test_a_message_that_comes_late_tells_what_is(site: Client, workers: Workers) -> None:
+    """A change while a worker tells of the last one leaves a note of its own."""
+    node_id = published(site)
+    save(editor(site), node_id, 1, title="Two")
+    publish(site, node_id, 2)
+    save(editor(site), node_id, 2, title="Three")
+    publish(site, node_id, 3)
+    workers.drain()
+
+    assert discussion(site, node_id)["title"] == "Three"
+
+
+def test_a_note_that_was_written_while_its_page_was_told_is_kept(
+    site: Client, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node_id = published(site)
+    save(editor(site), node_id, 1, title="Two")
+    publish(site, node_id, 2)
+    tell, begun = type(DISCUSSIONS).tell, list[int]()
+
+    def slowly(*arguments: object, **named: object) -> None:
+        if not begun:
+            begun.append(1)
+            save(editor(site), node_id, 2, title="Three")
+            publish(site, node_id, 3)
+        tell(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(DISCUSSIONS), "tell", slowly)
+    workers.drain()
+
+    assert discussion(site, node_id)["title"] == "Three"
+
+
+def test_a_site_without_comments_begins_none(client: Client) -> None:
+    set_up(client, comments="off")
+    node_id = published(client)
+
+    assert client.get(f"/nodes/{SITE}:{node_id}").code == "unknown_node"
+    assert read(client, "moon", "&include=discussion").json["discussion"] is None
+
+
+def test_a_refused_publication_begins_no_discussion(site: Client) -> None:
+    published(site, "moon")
+    second = write(editor(site), "moon")
+
+    assert publish(site, second).status == 409
+    assert site.get(f"/nodes/{SITE}:{second}").code == "unknown_node"
+
+
+def test_a_discussion_that_is_there_is_taken(site: Client, workers: Workers) -> None:
+    """One of a page that was made before by hand, or was deleted and is vacant."""
+    node_id, gone = write(editor(site), "there"), write(editor(site), "gone")
+    for each in (node_id, gone):
+        publisher(site).put(f"/nodes/{SITE}:{each}", title="By hand", url="https://a.example")
+    site.as_("ann").post(f"/nodes/{SITE}:{node_id}/comments", text="Before")
+    publisher(site).delete(f"/nodes/{SITE}:{gone}")
+
+    assert publish(site, node_id).status == 200
+    assert publish(site, gone).status == 200
+    workers.drain()
+
+    assert discussion(site, node_id)["title"] == "There"
+    assert len(site.get(f"/nodes/{SITE}:{node_id}/comments").json["comments"]) == 1
+    assert discussion(site, gone)["title"] == "Gone"

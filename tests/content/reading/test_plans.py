@@ -1,0 +1,112 @@
+"""What MongoDB reads for a listing, a feed and a poll: what they show, by an index, and no more."""
+
+from typing import Any
+
+import pytest
+
+from bench.pages import seed
+from chalicelib.content.feeds import reading
+from chalicelib.content.nodes import EVER, NODES
+from chalicelib.content.publishing import telling
+from chalicelib.content.reading import lists
+from chalicelib.content.reading.lists import Listed, Position
+from chalicelib.content.visibility import in_state
+from chalicelib.runtime import Runtime
+
+SITE, PAGES, SHOWN = "harbour", 700, 31
+ORDER = {"published": -1, "_id": -1}
+
+
+@pytest.fixture
+def seeded(runtime: Runtime) -> Runtime:
+    seed(runtime, SITE, PAGES)
+    return runtime
+
+
+def explained(runtime: Runtime, where: Any, order: Any, fields: Any = None) -> tuple[Any, Any]:
+    """Return the counts of a query's execution, and the names of its plan's stages."""
+    find = {"find": NODES.name, "filter": where, "sort": order, "limit": SHOWN}
+    if fields:
+        find["projection"] = fields
+    told = runtime.database.command("explain", find, verbosity="executionStats")
+    return told["executionStats"], set(_stages(told["queryPlanner"]["winningPlan"]))
+
+
+def _stages(plan: Any) -> list[str]:
+    if isinstance(plan, dict):
+        own = [plan["stage"]] if "stage" in plan else []
+        return own + [name for each in plan.values() for name in _stages(each)]
+    return [name for each in plan for name in _stages(each)] if isinstance(plan, list) else []
+
+
+@pytest.mark.parametrize("kind", [None, "blog"])
+@pytest.mark.parametrize("is_later", [False, True])
+def test_a_list_reads_the_pages_that_it_shows(
+    seeded: Runtime,
+    kind: str | None,
+    is_later: bool,  # noqa: FBT001 - the two cases
+) -> None:
+    now = seeded.now()
+    listed = Listed(SITE, kind)
+    after = None
+    if is_later:
+        last = lists.rows(seeded.database, listed, now, None, 100, {})[-1]
+        assert last["published"]
+        after = Position(last["published"], last["_id"])
+
+    counts, stages = explained(seeded, lists.where(listed, now, after), ORDER)
+
+    assert counts["nReturned"] == SHOWN
+    # The page that the cursor is of is looked at once more.
+    assert counts["totalDocsExamined"] <= SHOWN + is_later
+    assert counts["totalKeysExamined"] <= SHOWN + 5
+    assert stages <= {"LIMIT", "FETCH", "IXSCAN"}
+
+
+def test_a_list_of_a_tag_merges_two_indexes(seeded: Runtime) -> None:
+    counts, stages = explained(seeded, lists.where(Listed(SITE, None, "all"), seeded.now()), ORDER)
+
+    assert counts["nReturned"] == SHOWN
+    # Of those with an edition to come, the first that has the tag may be looked at as well.
+    assert counts["totalDocsExamined"] <= SHOWN + 5
+    assert "SORT" not in stages
+    assert "COLLSCAN" not in stages
+
+
+@pytest.mark.parametrize("kind", [None, "blog"])
+def test_a_poll_of_a_feed_reads_no_page(seeded: Runtime, kind: str | None) -> None:
+    where = lists.where(Listed(SITE, kind), seeded.now())
+
+    counts, stages = explained(seeded, where, ORDER, reading.OF_TAG)
+
+    assert counts["nReturned"] == SHOWN
+    assert counts["totalDocsExamined"] == 0
+    assert "FETCH" not in stages
+
+
+def test_the_desk_reads_in_its_order(seeded: Runtime) -> None:
+    where = {"site": SITE, "removed": None, "$and": [in_state("live", seeded.now())]}
+
+    _, stages = explained(seeded, where, {"updated": -1, "_id": -1})
+
+    assert "SORT" not in stages
+    assert "COLLSCAN" not in stages
+
+
+@pytest.mark.parametrize(
+    ("field", "others"),
+    [
+        ("next.shown_from", {}),
+        ("until", {"published": EVER}),
+        ("telling.due", telling.RESENDING.where),
+    ],
+)
+def test_the_schedule_reads_what_is_due(
+    seeded: Runtime, field: str, others: dict[str, Any]
+) -> None:
+    bounds = {"$lte": seeded.now(), **({} if field == "telling.due" else EVER)}
+
+    counts, stages = explained(seeded, {**others, field: bounds}, {field: 1})
+
+    assert counts["totalDocsExamined"] == counts["totalKeysExamined"] == 0
+    assert stages <= {"LIMIT", "FETCH", "IXSCAN"}
