@@ -1,0 +1,65 @@
+"""Carts as they are stored."""
+
+from datetime import datetime
+from typing import Annotated, Literal, TypedDict
+
+from pymongo import ASCENDING, IndexModel
+
+from chalicelib.database import Collection
+from chalicelib.database.validators import AtMost
+
+MAX_LINES = 100
+MAX_QTY = 999
+# Checkouts of a cart whose keys are known: a cart that was let go is checked out again.
+MAX_ATTEMPTS = 20
+_KEPT_SECONDS = 90 * 24 * 3_600
+
+State = Literal["open", "checkout", "ordered", "expired"]
+
+
+class Line(TypedDict):
+    """What a cart has of one SKU; it is held until then."""
+
+    qty: int
+    price_micros: int
+    title: str
+    until: datetime
+
+
+class Attempt(TypedDict):
+    """A checkout of a cart: its Idempotency-Key, a digest of its body, and the order it made."""
+
+    key: str
+    digest: str
+    order: str
+
+
+class Cart(TypedDict):
+    """A cart; `version` rises with each change of its lines.
+
+    `order` is the last that was made of it. 90 days after it has `ended` it is deleted.
+    """
+
+    _id: str
+    site: str
+    user: str | None
+    state: State
+    lines: dict[str, Line]
+    order: str | None
+    attempts: Annotated[list[Attempt], AtMost(MAX_ATTEMPTS)]
+    version: int
+    touched: datetime
+    ended: datetime | None
+
+
+CARTS = Collection(
+    "shop.cart",
+    Cart,
+    indexes=(
+        IndexModel([("state", ASCENDING), ("touched", ASCENDING)]),
+        IndexModel([("ended", ASCENDING)], expireAfterSeconds=_KEPT_SECONDS),
+        # Finds the carts of somebody who is erased.
+        IndexModel([("user", ASCENDING)], partialFilterExpression={"user": {"$gt": ""}}),
+    ),
+    shard_key={"_id": "hashed"},
+)

@@ -1,0 +1,98 @@
+"""How many products have each value of the facets, and lie below each category."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.shop import types
+from chalicelib.shop.listing import filters
+from chalicelib.shop.listing.answers import FacetAnswer
+from chalicelib.shop.listing.filters import Facets
+from chalicelib.shop.listing.models import ProductsQuery
+from chalicelib.shop.products.rows import PRODUCTS
+from chalicelib.shop.sites.settings import ShopSite
+
+# Counting all of 50,000 would take a third of a second.
+MOST = 10_000
+MAX_VALUES = 100
+# Both layouts as pairs; a value may be a list.
+_PAIRS = {
+    "$concatArrays": [
+        {"$ifNull": ["$attributes", []]},
+        {"$objectToArray": {"$ifNull": ["$details", {}]}},
+    ]
+}
+
+
+def facets(
+    database: Database[Document], shop: ShopSite, query: ProductsQuery, chosen: Facets
+) -> tuple[list[FacetAnswer], int]:
+    """Return the counts of each facet's values, and of how many products they are.
+
+    The counts of a facet leave out what is chosen of it: they say what choosing another value
+    would give.
+    """
+    declared = types.facets_of(query.type)
+    open_ones = [name for name in declared if name not in chosen]
+    values, counted = _counts(database, filters.of(shop, query, chosen), open_ones)
+    for name in chosen:
+        others = {each: chosen[each] for each in chosen if each != name}
+        values |= _counts(database, filters.of(shop, query, others), [name])[0]
+    return [_facet(name, values[name]) for name in declared if values.get(name)], counted
+
+
+def below(database: Database[Document], site: str, categories: Sequence[str]) -> dict[str, int]:
+    """Return how many active products lie below each category, the first of which has the others.
+
+    Of at most ten thousand.
+    """
+    top = categories[0]
+    rows: Any = PRODUCTS.read_as(dict[str, Any], database).aggregate(
+        [
+            {"$match": {"site": site, "state": "active", "under": top}},
+            {"$limit": MOST},
+            {"$project": {"under": 1}},
+            {"$unwind": "$under"},
+            {"$match": {"under": {"$in": list(categories)}}},
+            {"$group": {"_id": "$under", "products": {"$sum": 1}}},
+        ]
+    )
+    return {each["_id"]: each["products"] for each in rows}
+
+
+def _counts(
+    database: Database[Document], where: Document, names: Iterable[str]
+) -> tuple[dict[str, list[tuple[Any, int]]], int]:
+    rows: Any = PRODUCTS.read_as(dict[str, Any], database).aggregate(
+        [
+            {"$match": where},
+            {"$limit": MOST},
+            {"$project": {"pair": _PAIRS}},
+            {
+                "$facet": {
+                    "counted": [{"$count": "products"}],
+                    "values": [
+                        {"$unwind": "$pair"},
+                        {"$match": {"pair.k": {"$in": list(names)}}},
+                        {"$unwind": "$pair.v"},
+                        {"$group": {"_id": "$pair", "products": {"$sum": 1}}},
+                    ],
+                }
+            },
+        ]
+    )
+    (row,) = rows
+    values: dict[str, list[tuple[Any, int]]] = {}
+    for each in row["values"]:
+        values.setdefault(each["_id"]["k"], []).append((each["_id"]["v"], each["products"]))
+    return values, next((each["products"] for each in row["counted"]), 0)
+
+
+def _facet(name: str, values: list[tuple[Any, int]]) -> FacetAnswer:
+    most = sorted(values, key=lambda each: (-each[1], str(each[0])))[:MAX_VALUES]
+    return {
+        "name": name,
+        "values": [{"value": value, "products": products} for value, products in most],
+    }

@@ -1,0 +1,83 @@
+"""The query of a list of products."""
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
+
+from chalicelib.http import PageQuery
+from chalicelib.shop.ids import CategoryId
+from chalicelib.shop.money import MICROS
+from chalicelib.shop.products.models import Tag
+from chalicelib.shop.types import TypeName
+
+MAX_FACETS = 8
+MAX_FACET_VALUES = 20
+MAX_TEXT_CHARACTERS = 200
+
+Order = Literal["price", "-price", "newest", "best"]
+_FACET = re.compile(r"f\.([a-z0-9_]{1,40})")
+_AMOUNT = r"[0-9]{1,9}(\.[0-9]{1,6})?"
+
+
+class ProductsQuery(PageQuery):
+    """What a list of products shows. `f.<facet>=red,blue` chooses values of a facet."""
+
+    # Facets are of the types that an application registers.
+    model_config = ConfigDict(extra="allow")
+
+    category: CategoryId | None = Field(None, description="Those in it, and in all below it.")
+    type: TypeName | None = None
+    tag: Tag | None = None
+    q: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)] | None = Field(
+        None, description="Words that all occur in the title, the tags, the details or the text."
+    )
+    price: Annotated[str, StringConstraints(pattern=rf"^({_AMOUNT})?\.\.({_AMOUNT})?$")] | None = (
+        Field(
+            None,
+            description="From and to, in the shop's currency; either may be left out.",
+            examples=["5..20"],
+        )
+    )
+    order: Order | None = Field(
+        None,
+        description="`best` is for lists by `q`, which begin with it; others begin with `newest`.",
+    )
+    facets: bool = Field(
+        False,  # noqa: FBT003 - pydantic's default
+        description="Whether the answer counts the values of the facets, of the first 10,000.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.order == "best" and self.q is None:
+            raise ValueError("the order best needs q")
+        unknown = [name for name in self.model_extra or {} if not _FACET.fullmatch(name)]
+        if unknown:
+            raise ValueError(f"there is no parameter {unknown[0][:50]}")
+        return self
+
+    @property
+    def sorting(self) -> Order:
+        """Return the order of the list."""
+        return self.order or ("best" if self.q is not None else "newest")
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Return the facets that are chosen, each with its values as they were sent."""
+        given: dict[str, Any] = self.model_extra or {}
+        return {name.removeprefix("f."): str(value) for name, value in given.items()}
+
+    @property
+    def price_micros(self) -> tuple[int | None, int | None]:
+        """Return the least and the greatest price, in micros; None without one."""
+        least, _, greatest = (self.price or "..").partition("..")
+        return _micros(least), _micros(greatest)
+
+
+def _micros(amount: str) -> int | None:
+    try:
+        return int(Decimal(amount) * MICROS)
+    except InvalidOperation:
+        return None

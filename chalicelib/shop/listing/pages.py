@@ -1,0 +1,91 @@
+"""Pages of products in their orders, each after the last product of the page before."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypedDict
+
+from pymongo import ASCENDING, DESCENDING
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.instants import milliseconds, moment
+from chalicelib.shop.listing.models import Order
+from chalicelib.shop.products.rows import PRODUCTS, Product
+
+# A list by `best` ends after these.
+BEST = 1_000
+_LISTED = {"text": 0, "html": 0, "search": 0, "under": 0}
+SORTS: dict[Order, list[tuple[str, int]]] = {
+    "price": [("price_micros", ASCENDING), ("_id", ASCENDING)],
+    "-price": [("price_micros", DESCENDING), ("_id", DESCENDING)],
+    "newest": [("added", DESCENDING), ("_id", ASCENDING)],
+}
+
+
+class _Ranked(TypedDict):
+    _id: str
+    score: float
+
+
+class Listed(NamedTuple):
+    """A product of a page, with its position."""
+
+    product: Product
+    position: list[Any]
+
+
+def page(
+    database: Database[Document],
+    where: Document,
+    order: Order,
+    after: Sequence[Any] | None,
+    most: int,
+) -> list[Listed]:
+    """Return products in an order, after a position; at most so many."""
+    if order == "best":
+        return _best(database, where, after, most)
+    conditions = _after(order, after) if after else []
+    given = {**where, "$and": [*where.get("$and", []), *conditions]} if conditions else where
+    rows = PRODUCTS.of(database).find(given, _LISTED).sort(SORTS[order]).limit(most)
+    return [Listed(each, _position(order, each)) for each in rows]
+
+
+def _position(order: Order, product: Product) -> list[Any]:
+    if order == "newest":
+        return [milliseconds(product["added"]), product["_id"]]
+    return [product["price_micros"], product["_id"]]
+
+
+def _after(order: Order, position: Sequence[Any]) -> list[Document]:
+    """Return the conditions of what comes after a position; the first bounds the index."""
+    (field, direction), (_, of_ids) = SORTS[order]
+    value = moment(position[0]) if order == "newest" else position[0]
+    beyond, last = ("$gt" if way == ASCENDING else "$lt" for way in (direction, of_ids))
+    return [
+        {field: {f"{beyond}e": value}},
+        {"$or": [{field: {beyond: value}}, {field: value, "_id": {last: position[1]}}]},
+    ]
+
+
+def _best(
+    database: Database[Document], where: Document, after: Sequence[Any] | None, most: int
+) -> list[Listed]:
+    """Return products by how well their words are found, among the best thousand."""
+    later: list[Document] = []
+    if after:
+        score, key = after
+        ties = {"score": score, "_id": {"$gt": key}}
+        later = [{"$match": {"$or": [{"score": {"$lt": score}}, ties]}}]
+    ranked = PRODUCTS.read_as(_Ranked, database).aggregate(
+        [
+            {"$match": where},
+            {"$project": {"score": {"$meta": "textScore"}}},
+            {"$sort": {"score": -1, "_id": 1}},
+            {"$limit": BEST},
+            *later,
+            {"$limit": most},
+        ]
+    )
+    scores = {each["_id"]: each["score"] for each in ranked}
+    wanted = {"site": where["site"], "_id": {"$in": list(scores)}}
+    found = {each["_id"]: each for each in PRODUCTS.of(database).find(wanted, _LISTED)}
+    return [Listed(found[key], [score, key]) for key, score in scores.items() if key in found]

@@ -1,0 +1,66 @@
+"""The routes of customers: lists of products, and a category."""
+
+from chalicelib.http import Ok, Request, Route
+from chalicelib.http.pages import Cursors, paged
+from chalicelib.shop.errors import UnknownCategory, UnknownShop
+from chalicelib.shop.ids import CategoryId, name_of
+from chalicelib.shop.listing import counting, filters, pages
+from chalicelib.shop.listing.answers import (
+    CategoryPageAnswer,
+    CountedCategory,
+    ProductsAnswer,
+)
+from chalicelib.shop.listing.models import ProductsQuery
+from chalicelib.shop.products.answers import product_summary
+from chalicelib.shop.sites import settings
+from chalicelib.shop.tree import reading
+from chalicelib.shop.tree.answers import category_answer, crumb_answer
+from chalicelib.shop.trees.rows import Category
+from chalicelib.sites.ids import SiteId
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+
+    @route("GET", "/shops/{site}/products", raises=(UnknownShop,))
+    def list_products(request: Request, site: SiteId, query: ProductsQuery) -> Ok[ProductsAnswer]:
+        """List what a shop sells, by category, type, tag, words, price and facets.
+
+        `f.<facet>=red,blue` chooses a facet's values: one of them is enough, and each facet that
+        is chosen narrows the list. The counts of a facet leave out what is chosen of it.
+        """
+        database = request.runtime.database
+        shop, chosen = settings.find(database, site), filters.chosen_facets(query)
+        cursors = Cursors(f"products:{site}:{query.sorting}", request.runtime.settings.signing_keys)
+        where, after = filters.of(shop, query, chosen), cursors.position(query)
+        found = pages.page(database, where, query.sorting, after, query.limit + 1)
+        shown, last = paged(found, query.limit)
+        answer: ProductsAnswer = {
+            "products": [product_summary(each.product) for each in shown],
+            "next": cursors.following(last.position if last else None),
+        }
+        if query.facets:
+            answer["facets"], answer["counted"] = counting.facets(database, shop, query, chosen)
+        return Ok(answer)
+
+    @route("GET", "/shops/{site}/categories/{category}", raises=(UnknownCategory,))
+    def get_category(
+        request: Request, site: SiteId, category: CategoryId
+    ) -> Ok[CategoryPageAnswer]:
+        """Read a category: those above it, those right below, and how many products each has."""
+        database = request.runtime.database
+        place = reading.place(database, site, category)
+        names = [name_of(each["_id"]) for each in (place.category, *place.children)]
+        counts = counting.below(database, site, names)
+        return Ok(
+            {
+                **_counted(place.category, counts),
+                "breadcrumb": [crumb_answer(each) for each in place.breadcrumb],
+                "children": [_counted(each, counts) for each in place.children],
+            }
+        )
+
+
+def _counted(category: Category, counts: dict[str, int]) -> CountedCategory:
+    answer = category_answer(category)
+    return {**answer, "products": counts.get(answer["id"], 0)}

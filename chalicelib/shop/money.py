@@ -1,0 +1,62 @@
+"""Money of many currencies: micros, and the smallest unit in which a currency is charged.
+
+An amount is a whole number of micros, millionths of a currency's unit. What is charged is a whole
+number of its smallest unit: 10,000 micros (a cent) of a euro, 1,000,000 of a yen.
+"""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+MICROS = 1_000_000
+# A million units of any currency.
+MAX_PRICE_MICROS = 1_000_000 * MICROS
+_MICROS_EXPONENT = 6
+
+# The decimals of each currency (ISO 4217, list one; without funds, metals and codes for tests).
+_BY_EXPONENT = {
+    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF",
+    2: (
+        "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD "
+        "CAD CDF CHF CNY COP CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP "
+        "GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD "
+        "LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB "
+        "PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC "
+        "SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VES WST XCD XCG YER ZAR ZMW ZWG"
+    ),
+    3: "BHD IQD JOD KWD LYD OMR TND",
+}
+EXPONENTS = {code: exponent for exponent, codes in _BY_EXPONENT.items() for code in codes.split()}
+
+
+def _known(code: str) -> str:
+    if code not in EXPONENTS:
+        raise ValueError("this is no currency of ISO 4217 that is charged")
+    return code
+
+
+Currency = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Z]{3}$"),
+    AfterValidator(_known),
+    Field(description="A currency (ISO 4217).", examples=["EUR"]),
+]
+PriceMicros = Annotated[
+    int,
+    Field(
+        gt=0,
+        le=MAX_PRICE_MICROS,
+        description="In millionths of the shop's currency: a whole number of its smallest unit.",
+        examples=[18_990_000],
+    ),
+]
+
+
+def smallest_micros(currency: str) -> int:
+    """Return how many micros the smallest unit of a currency has."""
+    return int(10 ** (_MICROS_EXPONENT - EXPONENTS[currency]))
+
+
+def is_chargeable(micros: int, currency: str) -> bool:
+    """Return whether an amount is a whole number of the currency's smallest unit."""
+    return micros % smallest_micros(currency) == 0

@@ -1,0 +1,127 @@
+"""The forms in which the API answers about orders."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.ids import ID_PATTERN
+from chalicelib.shop.carts.shapes import MAX_LINES
+from chalicelib.shop.money import Currency
+from chalicelib.shop.orders.shapes import Order, State
+from chalicelib.shop.payments.port import Name, Status
+from chalicelib.shop.payments.records import Payment
+from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Kind
+from chalicelib.sites.ids import SiteId
+
+
+class OrderLineAnswer(TypedDict):
+    """What was bought of a SKU."""
+
+    sku: str
+    title: str
+    qty: int
+    price_micros: int
+
+
+class AdjustmentAnswer(TypedDict):
+    """An amount beside the lines."""
+
+    kind: Kind
+    label: str
+    amount_micros: int
+
+
+class AddressAnswer(TypedDict):
+    """Where an order goes."""
+
+    name: str
+    street: str
+    postal_code: str
+    city: str
+    region: str | None
+    country: str
+
+
+class PaymentAnswer(TypedDict):
+    """How an order is paid."""
+
+    provider: Name
+    status: Status
+    client_secret: Annotated[
+        str | None, Field(description="With it the buyer's page confirms the payment.")
+    ]
+    redirect_url: Annotated[str | None, Field(description="Where the buyer pays, if elsewhere.")]
+
+
+class OrderAnswer(TypedDict):
+    """An order."""
+
+    id: Annotated[str, Field(pattern=ID_PATTERN)]
+    site: SiteId
+    state: Annotated[
+        State,
+        Field(description="`done` is paid and taken off the shelf; `void` was let go."),
+    ]
+    reason: Annotated[str | None, Field(description="Why it was let go.")]
+    lines: Annotated[list[OrderLineAnswer], Field(max_length=MAX_LINES)]
+    adjustments: Annotated[list[AdjustmentAnswer], Field(max_length=MAX_ADJUSTMENTS)]
+    total_micros: int
+    refunded_micros: int
+    currency: Currency
+    email: Annotated[str | None, Field(description="Null once its buyer was erased.")]
+    address: AddressAnswer | None
+    at: datetime
+    pay_until: datetime | None
+    sent: datetime | None
+
+
+class CheckoutAnswer(TypedDict):
+    """An order, and how it is paid; a payment is there while it can be made."""
+
+    order: OrderAnswer
+    payment: PaymentAnswer | None
+
+
+class OrdersAnswer(TypedDict):
+    """A page of orders, the newest first."""
+
+    orders: Annotated[list[OrderAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+def order_answer(order: Order, payment: Payment | None) -> OrderAnswer:
+    """Return an order as the API shows it."""
+    return {
+        "id": order["_id"],
+        "site": order["site"],
+        "state": order["state"],
+        "reason": order["reason"],
+        "lines": [{**line} for line in order["lines"]],
+        "adjustments": [{**each} for each in order["adjustments"]],
+        "total_micros": order["total_micros"],
+        "refunded_micros": payment["refunded_micros"] if payment else 0,
+        "currency": order["currency"],
+        "email": order["email"],
+        "address": {**order["address"]} if order["address"] else None,
+        "at": order["at"],
+        "pay_until": order["deadline"],
+        "sent": order["sent"],
+    }
+
+
+def checkout_answer(order: Order, payment: Payment | None) -> CheckoutAnswer:
+    """Return an order with its payment, as whoever buys sees it."""
+    answer: CheckoutAnswer = {"order": order_answer(order, payment), "payment": None}
+    if payment is not None:
+        can_pay = order["state"] == "paying"
+        answer["payment"] = {
+            "provider": payment["provider"],
+            "status": payment["status"],
+            "client_secret": payment["client_secret"] if can_pay else None,
+            "redirect_url": payment["redirect_url"] if can_pay else None,
+        }
+    return answer

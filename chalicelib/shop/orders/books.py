@@ -1,0 +1,26 @@
+"""The books of a stock: what movements and orders say against what is there, asked by hand."""
+
+from typing import TypedDict
+
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+from chalicelib.shop.ids import key_of
+from chalicelib.shop.orders.shapes import ORDERS
+from chalicelib.shop.stock import audit
+from chalicelib.shop.stock.audit import Differences
+
+
+class _Total(TypedDict):
+    units: int
+
+
+def verify(runtime: Runtime, site: str, sku: str) -> Differences:
+    """Return the differences of a stock from its books; both are 0 while no order is `paid`."""
+    sold: list[Document] = [
+        {"$match": {"site": site, "state": "done", "lines.sku": sku}},
+        {"$unwind": "$lines"},
+        {"$match": {"lines.sku": sku}},
+        {"$group": {"_id": None, "units": {"$sum": "$lines.qty"}}},
+    ]
+    rows = ORDERS.read_as(_Total, runtime.database).aggregate(sold)
+    return audit.audit(runtime, key_of(site, sku), sum(row["units"] for row in rows))

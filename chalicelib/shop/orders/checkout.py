@@ -1,0 +1,208 @@
+"""Checking out: a cart is frozen, its order is made of it, everything is held, the payment begins.
+
+Only whoever has inserted an order holds anything for it, as only one prepares a transfer (decision
+0032): what an order that went on without them has sold is never held again. A sweep takes an order
+that is prepared for too long for abandoned. Its preparer finds that out by the next conditional
+write and gives back what was held since; one who dies before that leaves entries of an order that
+has ended, which the sweep finds by their time.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.errors import IdempotencyKeyReused
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+from chalicelib.shop.carts import carts
+from chalicelib.shop.carts.errors import CartClosed, NotForSale
+from chalicelib.shop.carts.shapes import Attempt, Cart, Line
+from chalicelib.shop.ids import key_of
+from chalicelib.shop.orders import resuming
+from chalicelib.shop.orders.errors import EmptyCart, TotalChanged
+from chalicelib.shop.orders.messages import ResumeOrder
+from chalicelib.shop.orders.models import Checkout
+from chalicelib.shop.orders.shapes import ORDERS, Order, OrderLine, charge_of, find
+from chalicelib.shop.orders.strays import end_stray
+from chalicelib.shop.payments import providers, records
+from chalicelib.shop.payments.port import Refused
+from chalicelib.shop.payments.records import Payment
+from chalicelib.shop.pricing import adjustments, total_micros
+from chalicelib.shop.products.offers import offers
+from chalicelib.shop.sites import settings
+from chalicelib.shop.stock import shelf
+from chalicelib.shop.stock.errors import HeldByOrder, OutOfStock
+from chalicelib.shop.stock.shapes import Claim
+
+# Tries of a freeze while the buyer changes the cart in another window.
+_ATTEMPTS = 5
+SHORT = "out_of_stock:"
+
+
+def check_out(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) -> Order:
+    """Check a cart out, once for each key, and return its order as it is then.
+
+    Raises UnknownCart, CartClosed, EmptyCart, NotForSale, TotalChanged, OutOfStock,
+    PaymentsNotSetUp, IdempotencyKeyReused, and Unavailable if the payment's provider cannot be
+    reached: a repeated call goes on then.
+    """
+    cart, order_id = _frozen(runtime, cart_id, wanted, attempt_key)
+    order = order_of(runtime, cart, order_id, wanted)
+    try:
+        ORDERS.of(runtime.database).insert_one(order)
+    except DuplicateKeyError:
+        resuming.resume(runtime, order_id)
+    else:
+        _prepare(runtime, order)
+    _begin_payment(runtime, order_id)
+    found = find(runtime.database, order_id)
+    assert found is not None  # noqa: S101 - orders are never deleted
+    if (found["reason"] or "").startswith(SHORT):
+        sku = (found["reason"] or "").removeprefix(SHORT)
+        raise OutOfStock(sku, shelf.available(runtime.database, cart["site"], [sku])[sku])
+    return found
+
+
+def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | None) -> Order:
+    """Return the order that is made of a frozen cart; `wanted` is what its buyer said, if known."""
+    shop = settings.find(runtime.database, cart["site"])
+    lines = _order_lines(cart["lines"])
+    adjusted = adjustments(lines, wanted.place if wanted else None)
+    now = runtime.now()
+    return {
+        "_id": order_id,
+        "cart": cart["_id"],
+        "site": cart["site"],
+        "user": cart["user"],
+        "state": "holding",
+        "lines": lines,
+        "adjustments": adjusted,
+        "total_micros": total_micros(lines, adjusted),
+        "currency": shop["currency"],
+        "provider": shop["payments"],
+        "email": wanted.email if wanted else None,
+        "address": wanted.stored_address() if wanted else None,
+        "at": now,
+        "deadline": None,
+        "reason": None,
+        "sent": None,
+        "due": now + timedelta(seconds=runtime.bounds.shop.order_lease_seconds),
+    }
+
+
+def _frozen(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) -> tuple[Cart, str]:
+    """Freeze a cart for a new order, unless an earlier call with the key has; return both."""
+    digest = wanted.digest()
+    for _ in range(_ATTEMPTS):
+        cart = carts.find(runtime.database, cart_id)
+        before = next((each for each in cart["attempts"] if each["key"] == attempt_key), None)
+        if before is not None:
+            if before["digest"] != digest:
+                raise IdempotencyKeyReused
+            return cart, before["order"]
+        if cart["state"] != "open":
+            raise CartClosed
+        lines = _lines_of_now(runtime, cart, wanted)
+        order_id = new_id(runtime.now(), runtime.random)
+        attempt = Attempt(key=attempt_key, digest=digest, order=order_id)
+        if carts.freeze(runtime, cart, lines, attempt):
+            return {**cart, "lines": lines}, order_id
+    raise CartClosed
+
+
+def _lines_of_now(runtime: Runtime, cart: Cart, wanted: Checkout) -> dict[str, Line]:
+    """Return a cart's lines at the prices of now.
+
+    Raises EmptyCart, NotForSale, PaymentsNotSetUp, and TotalChanged if the buyer saw others.
+    """
+    if not cart["lines"]:
+        raise EmptyCart
+    shop = settings.find(runtime.database, cart["site"])
+    providers.provider_of(runtime, shop["payments"])
+    found = offers(runtime.database, cart["site"], list(cart["lines"]))
+    lines: dict[str, Line] = {}
+    for sku, line in cart["lines"].items():
+        if sku not in found or found[sku]["state"] != "active":
+            raise NotForSale(sku)
+        lines[sku] = {**line, "price_micros": found[sku]["price_micros"]}
+    priced = _order_lines(lines)
+    adjusted = adjustments(priced, wanted.place)
+    total = total_micros(priced, adjusted)
+    if total != wanted.total_micros:
+        raise TotalChanged(total, priced, adjusted)
+    return lines
+
+
+def _order_lines(lines: dict[str, Line]) -> list[OrderLine]:
+    """Return the lines of an order, which are held in this order, too."""
+    return [
+        {
+            "sku": sku,
+            "title": line["title"],
+            "qty": line["qty"],
+            "price_micros": line["price_micros"],
+        }
+        for sku, line in sorted(lines.items())
+    ]
+
+
+def _prepare(runtime: Runtime, order: Order) -> None:
+    """Hold every line for a new order, and have it paid, or refuse it."""
+    reason = _hold(runtime, order, order["lines"])
+    pays_until = runtime.now() + timedelta(seconds=runtime.bounds.shop.payment_seconds)
+    if reason is None and resuming.advance(runtime, order, "paying", deadline=pays_until):
+        return
+    if reason is not None:
+        resuming.advance(runtime, order, "refused", reason=reason)
+    # A sweep may have refused it meanwhile, and looked for its entries too early.
+    for line in order["lines"]:
+        stock_id = key_of(order["site"], line["sku"])
+        shelf.release(runtime, stock_id, order["cart"], order["_id"])
+    resuming.resume(runtime, order["_id"])
+
+
+def _hold(runtime: Runtime, order: Order, lines: Sequence[OrderLine]) -> str | None:
+    """Hold lines for an order; return why that cannot be, if it cannot."""
+    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    for line in lines:
+        stock_id = key_of(order["site"], line["sku"])
+        until = runtime.now() + lease
+        claim = Claim(stock_id, order["cart"], line["qty"], until, order["_id"])
+        try:
+            _put(runtime, claim)
+        except OutOfStock:
+            return SHORT + line["sku"]
+        except HeldByOrder:
+            return "abandoned"
+    return None
+
+
+def _put(runtime: Runtime, claim: Claim) -> None:
+    """Hold a line; an entry that an ended order of the same cart has left is ended first."""
+    try:
+        shelf.put(runtime, claim)
+    except HeldByOrder as other:
+        end_stray(runtime, claim.stock, claim.cart, other.order)
+        shelf.put(runtime, claim)
+
+
+def _begin_payment(runtime: Runtime, order_id: str) -> None:
+    """Begin the payment of an order that is to be paid, if that was not done yet."""
+    order = find(runtime.database, order_id)
+    if order is None or order["state"] != "paying":
+        return
+    runtime.queues.send(ResumeOrder(order=order_id))
+    payment_of(runtime, order)
+
+
+def payment_of(runtime: Runtime, order: Order) -> Payment | None:
+    """Return an order's payment; of one that is to be paid, it begins now if it has not."""
+    payment = records.find(runtime.database, order["_id"])
+    if payment is not None or order["state"] != "paying":
+        return payment
+    try:
+        return providers.begin(runtime, order["provider"], charge_of(order))
+    except Refused:
+        resuming.resume(runtime, order["_id"])
+        return None

@@ -1,0 +1,199 @@
+"""Refunds: recorded as owed first, then made by the provider, then put back on the shelf.
+
+A refund has a key. Whoever stops in between leaves it owed, and the sweep goes on with it.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from pymongo import ASCENDING
+
+from chalicelib.database import Document
+from chalicelib.errors import IdempotencyKeyReused, Problem
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+from chalicelib.shop.ids import key_of
+from chalicelib.shop.orders.errors import OrderNotPaid, RefundRefused, RefundTooLarge
+from chalicelib.shop.orders.shapes import Order, charge_of, find
+from chalicelib.shop.payments import providers, records
+from chalicelib.shop.payments.port import Refused
+from chalicelib.shop.payments.records import MAX_REFUNDS, PAYMENTS, Payment, Refund
+from chalicelib.shop.stock import movements
+from chalicelib.shop.stock.movements import Change
+
+# The key of the refund of a payment that came after its order was let go.
+LATE = "paid-late"
+_ATTEMPTS = 5
+
+
+def give_back(
+    runtime: Runtime, order: Order, key: str, units: Mapping[str, int] | None, *, restock: bool
+) -> Payment:
+    """Refund units of a paid order, or all that is left of it; once for each key.
+
+    Returns the payment then. Raises OrderNotPaid, RefundTooLarge, RefundRefused,
+    IdempotencyKeyReused for another refund with the key, and Unavailable.
+    """
+    if order["state"] not in {"paid", "done"}:
+        raise OrderNotPaid
+    for _ in range(_ATTEMPTS):
+        payment = records.find(runtime.database, order["_id"])
+        if payment is None:
+            raise OrderNotPaid
+        known = _known(payment, key)
+        if known is not None:
+            _check_same(known, units, restock=restock)
+            break
+        wanted = _wanted(order, payment, units)
+        refund = _new(runtime, key, wanted, _amount(order, payment, units), restock=restock)
+        if _owe(runtime, payment, refund):
+            break
+    return _paid_back(runtime, order, key)
+
+
+def give_back_late(runtime: Runtime, order: Order) -> None:
+    """Refund the whole payment of an order that was let go; once."""
+    payment = records.find(runtime.database, order["_id"])
+    if payment is None:
+        return
+    if _known(payment, LATE) is None:
+        left = payment["amount_micros"] - payment["refunded_micros"]
+        _owe(runtime, payment, _new(runtime, LATE, {}, left, restock=False))
+    _paid_back(runtime, order, LATE)
+
+
+def sweep(runtime: Runtime) -> int:
+    """Make the refunds that are owed for longest; return how many payments had some."""
+    now, most = runtime.now(), runtime.bounds.shop.tended_at_once
+    rows = PAYMENTS.of(runtime.database)
+    due = list(rows.find({"owed": {"$lte": now}}).sort("owed", ASCENDING).limit(most))
+    for payment in due:
+        this = {"_id": payment["_id"], "owed": payment["owed"]}
+        if rows.update_one(this, {"$set": {"owed": _next(runtime)}}).matched_count:
+            _pay_owed(runtime, payment)
+    return len(due)
+
+
+def _pay_owed(runtime: Runtime, payment: Payment) -> None:
+    order = find(runtime.database, payment["_id"])
+    if order is None:
+        return
+    for refund in payment["refunds"]:
+        if refund["state"] == "owed":
+            try:
+                _paid_back(runtime, order, refund["key"])
+            except Problem as problem:
+                fields = {"order": order["_id"], "reason": problem.code}
+                log.warning("refund not made", extra={"fields": fields})
+
+
+def _paid_back(runtime: Runtime, order: Order, key: str) -> Payment:
+    """Make a refund that is owed, and return the payment then; raises RefundRefused."""
+    payment = records.find(runtime.database, order["_id"])
+    refund = _known(payment, key) if payment else None
+    if payment is None or refund is None:
+        raise RefundTooLarge
+    if refund["state"] == "owed":
+        _make(runtime, order, payment, refund)
+        payment = records.find(runtime.database, order["_id"]) or payment
+        refund = _known(payment, key) or refund
+    if refund["state"] == "refused":
+        raise RefundRefused
+    return payment
+
+
+def _make(runtime: Runtime, order: Order, payment: Payment, refund: Refund) -> None:
+    charge = charge_of(order)
+    provider = providers.provider_of(runtime, payment["provider"])
+    try:
+        provider.refund(charge, payment["intent"], refund["amount_micros"], refund["key"])
+    except Refused:
+        _end(runtime, payment, refund, "refused", -refund["amount_micros"])
+        return
+    if refund["restock"]:
+        for sku, units in refund["units"].items():
+            key = f"refund-{order['_id']}-{refund['key']}"
+            change = Change(key, units, None, "refund")
+            movements.move(runtime, key_of(order["site"], sku), change)
+    _end(runtime, payment, refund, "done", 0)
+
+
+def _end(runtime: Runtime, payment: Payment, refund: Refund, state: str, by_micros: int) -> None:
+    """Say how a refund ended, unless that was said before."""
+    rows = PAYMENTS.of(runtime.database)
+    owed = {"$elemMatch": {"key": refund["key"], "state": "owed"}}
+    change = {"$set": {"refunds.$.state": state}, "$inc": {"refunded_micros": by_micros}}
+    rows.update_one({"_id": payment["_id"], "refunds": owed}, change)
+    none_owed = {"_id": payment["_id"], "refunds": {"$not": {"$elemMatch": {"state": "owed"}}}}
+    rows.update_one(none_owed, {"$unset": {"owed": ""}})
+
+
+def _owe(runtime: Runtime, payment: Payment, refund: Refund) -> bool:
+    """Record a refund if the payment is as it was read; return whether it was."""
+    this: Document = {
+        "_id": payment["_id"],
+        "refunded_micros": payment["refunded_micros"],
+        "refunds": {"$size": len(payment["refunds"])},
+        "refunds.key": {"$ne": refund["key"]},
+    }
+    change = {
+        "$push": {"refunds": refund},
+        "$inc": {"refunded_micros": refund["amount_micros"]},
+        "$set": {"owed": _next(runtime)},
+    }
+    return PAYMENTS.of(runtime.database).update_one(this, change).matched_count > 0
+
+
+def _new(
+    runtime: Runtime, key: str, units: Mapping[str, int], amount: int, *, restock: bool
+) -> Refund:
+    return {
+        "key": key,
+        "amount_micros": amount,
+        "units": dict(units),
+        "restock": restock,
+        "state": "owed",
+        "at": runtime.now(),
+    }
+
+
+def _wanted(order: Order, payment: Payment, units: Mapping[str, int] | None) -> dict[str, int]:
+    """Return the units that a refund is of; raises RefundTooLarge for more than are left."""
+    left = {line["sku"]: line["qty"] for line in order["lines"]}
+    for refund in payment["refunds"]:
+        if refund["state"] != "refused":
+            for sku, qty in refund["units"].items():
+                left[sku] -= qty
+    wanted = {sku: qty for sku, qty in left.items() if qty} if units is None else dict(units)
+    if len(payment["refunds"]) >= MAX_REFUNDS:
+        raise RefundTooLarge("A payment has at most 100 refunds")
+    if any(qty > left.get(sku, 0) for sku, qty in wanted.items()):
+        raise RefundTooLarge
+    return wanted
+
+
+def _amount(order: Order, payment: Payment, units: Mapping[str, int] | None) -> int:
+    """Return what a refund gives back; a refund of all has the adjustments, too."""
+    left = payment["amount_micros"] - payment["refunded_micros"]
+    if units is None:
+        amount = left
+    else:
+        prices = {line["sku"]: line["price_micros"] for line in order["lines"]}
+        amount = sum(qty * prices.get(sku, 0) for sku, qty in units.items())
+    if not 0 < amount <= left:
+        raise RefundTooLarge
+    return amount
+
+
+def _known(payment: Payment, key: str) -> Refund | None:
+    return next((each for each in payment["refunds"] if each["key"] == key), None)
+
+
+def _check_same(known: Refund, units: Mapping[str, int] | None, *, restock: bool) -> None:
+    is_other = units is not None and dict(units) != known["units"]
+    if is_other or known["restock"] != restock:
+        raise IdempotencyKeyReused
+
+
+def _next(runtime: Runtime) -> datetime:
+    return runtime.now() + timedelta(seconds=runtime.bounds.shop.order_lease_seconds)

@@ -1,0 +1,63 @@
+"""What shops store of a person: their carts and orders.
+
+An erasure takes the person's id, name, address and e-mail off them; lines and amounts stay, as
+they are the seller's books.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.runtime import Runtime
+from chalicelib.shop.carts.shapes import CARTS
+from chalicelib.shop.orders.shapes import ORDERS
+
+
+def traces(database: Database[Document], user_id: str) -> list[Trace]:
+    """Return the collections that name a user, each with its filter."""
+    theirs = {"user": user_id}
+    return [
+        Trace("shop carts", CARTS.of(database), theirs, _cart_entries),
+        Trace("shop orders", ORDERS.of(database), theirs, _order_entries),
+    ]
+
+
+def rename(_runtime: Runtime, _user_id: str, _name: str) -> None:
+    """Do nothing: an order goes to the name that its buyer gave it."""
+
+
+def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
+    """Take a user off their carts and orders; with `until`, only those of by then."""
+
+    def theirs(time: str) -> Document:
+        return {"user": user_id, **({time: {"$lte": until}} if until else {})}
+
+    CARTS.of(runtime.database).update_many(theirs("touched"), {"$set": {"user": None}})
+    nobody = {"$set": {"user": None, "address": None, "email": None}}
+    ORDERS.of(runtime.database).update_many(theirs("at"), nobody)
+    return Step.DONE
+
+
+def _cart_entries(cart: Any) -> list[ExportEntry]:
+    lines = {sku: line["qty"] for sku, line in cart["lines"].items()}
+    return [entry("cart", id=cart["_id"], site=cart["site"], state=cart["state"], lines=lines)]
+
+
+def _order_entries(order: Any) -> list[ExportEntry]:
+    return [
+        entry(
+            "order",
+            id=order["_id"],
+            site=order["site"],
+            state=order["state"],
+            lines=order["lines"],
+            total_micros=order["total_micros"],
+            currency=order["currency"],
+            email=order["email"],
+            address=order["address"],
+            at=order["at"],
+        )
+    ]

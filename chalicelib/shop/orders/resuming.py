@@ -1,0 +1,129 @@
+"""Orders resumed: whatever stopped, a client, a webhook or the sweep goes on from the state.
+
+Each step acts on a state that was just read, and ends in a write that is conditional on it. So any
+number of callers may resume one order at once: one of them takes each step.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from chalicelib.observability.logs import log
+from chalicelib.observability.metrics import LATE_PAYMENTS
+from chalicelib.runtime import Runtime
+from chalicelib.shop.carts import carts
+from chalicelib.shop.ids import key_of
+from chalicelib.shop.orders import giving_back
+from chalicelib.shop.orders.shapes import ORDERS, Order, State, charge_of, find
+from chalicelib.shop.payments import providers, records
+from chalicelib.shop.payments.port import Status
+from chalicelib.shop.stock import shelf
+
+# More than there are steps from any state to the last.
+_STEPS = 8
+# When an order that was let go is looked at once more: its provider may have been paid after all.
+WATCHED = timedelta(hours=1)
+_LET_GO: dict[Status, str] = {"failed": "declined", "cancelled": "cancelled"}
+
+
+def resume(runtime: Runtime, order_id: str, *, cancels: bool = False) -> Order | None:
+    """Take every step of an order that can be taken now; return it as it is then.
+
+    One that `cancels` asks the provider to cancel a payment that was not made yet. Raises
+    Unavailable while the provider cannot be asked; the order is as it was then.
+    """
+    order = find(runtime.database, order_id)
+    for number in range(_STEPS):
+        # One that has just been let go is not looked at again at once.
+        is_let_go = bool(number) and order is not None and order["state"] == "void"
+        if order is None or is_let_go or not _step(runtime, order, cancels=cancels):
+            return order
+        order = find(runtime.database, order_id)
+    return order
+
+
+def advance(runtime: Runtime, order: Order, state: State, **changes: Any) -> bool:
+    """Change an order's state if it is still as it was read; return whether it was."""
+    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    change = {"state": state, "due": runtime.now() + lease, **changes}
+    this = {"_id": order["_id"], "state": order["state"]}
+    return ORDERS.of(runtime.database).update_one(this, {"$set": change}).matched_count > 0
+
+
+def is_abandoned(runtime: Runtime, at: datetime) -> bool:
+    """Return whether what was begun then, and is not finished, was abandoned."""
+    return at + timedelta(seconds=runtime.bounds.shop.order_lease_seconds) <= runtime.now()
+
+
+def _step(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
+    """Take an order's next step; return whether there may be another."""
+    match order["state"]:
+        case "holding":
+            if is_abandoned(runtime, order["at"]):
+                advance(runtime, order, "refused", reason="abandoned")
+                return True
+        case "paying":
+            return _decide(runtime, order, cancels=cancels)
+        case "paid" | "declined" | "refused":
+            _settle(runtime, order)
+            return True
+        case "void":
+            _watch(runtime, order)
+    return False
+
+
+def _decide(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
+    """Ask the provider what became of a payment; after the deadline, cancel it."""
+    charge = charge_of(order)
+    status = providers.look(runtime, order["provider"], charge)
+    is_late = order["deadline"] is not None and order["deadline"] <= runtime.now()
+    if status in {"pending", "unknown"} and (is_late or cancels):
+        status = providers.cancel(runtime, order["provider"], charge)
+    if status == "succeeded":
+        advance(runtime, order, "paid")
+        return True
+    if status in _LET_GO:
+        advance(runtime, order, "declined", reason=_LET_GO[status])
+        return True
+    return False
+
+
+def _settle(runtime: Runtime, order: Order) -> None:
+    """Take what is paid for off the shelf, or give it back; then the cart; then end the order.
+
+    Every part may be done already, by somebody who stopped or is at it now.
+    """
+    is_paid = order["state"] == "paid"
+    part = shelf.sell if is_paid else shelf.release
+    for line in order["lines"]:
+        part(runtime, key_of(order["site"], line["sku"]), order["cart"], order["_id"])
+    if is_paid:
+        carts.close(runtime, order["cart"], order["_id"])
+    else:
+        carts.let_go(runtime, order["cart"], order["_id"])
+    _end(runtime, order, "done" if is_paid else "void")
+
+
+def _end(runtime: Runtime, order: Order, state: State) -> None:
+    this = {"_id": order["_id"], "state": order["state"]}
+    change: dict[str, Any] = {"$set": {"state": state}, "$unset": {"due": ""}}
+    if order["state"] == "declined":
+        change = {"$set": {"state": state, "due": runtime.now() + WATCHED}}
+    ORDERS.of(runtime.database).update_one(this, change)
+
+
+def _watch(runtime: Runtime, order: Order) -> None:
+    """Give back what was paid for an order that was let go: its provider could not cancel it."""
+    payment = records.find(runtime.database, order["_id"])
+    if payment is not None:
+        status = providers.look(runtime, order["provider"], charge_of(order))
+        if status == "succeeded" and payment["refunded_micros"] < payment["amount_micros"]:
+            fields = {"order": order["_id"], "late_payments": 1}
+            log.error(
+                "paid after it was let go", extra={"fields": fields, "metrics": LATE_PAYMENTS}
+            )
+            giving_back.give_back_late(runtime, order)
+    # The sweep has moved the time on by its lease; a webhook that comes before leaves it.
+    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    this = {"_id": order["_id"], "state": "void", "due": {"$lte": runtime.now() + lease}}
+    if "due" in order:
+        ORDERS.of(runtime.database).update_one(this, {"$unset": {"due": ""}})

@@ -1,0 +1,168 @@
+"""The routes of orders: checking out, paying, and what a seller does with them."""
+
+from typing import Annotated
+
+from chalicelib.errors import IdempotencyKeyReused
+from chalicelib.http import Created, Ok, PageQuery, Request, Route
+from chalicelib.http.idempotency import required_key_of
+from chalicelib.identity import Principal
+from chalicelib.ids import Id
+from chalicelib.limits import CHECKOUTS
+from chalicelib.shop.carts.errors import CartClosed, NotForSale, UnknownCart
+from chalicelib.shop.carts.ids import CartId
+from chalicelib.shop.orders import checkout, giving_back, reading, resuming, webhooks
+from chalicelib.shop.orders.answers import (
+    CheckoutAnswer,
+    OrderAnswer,
+    OrdersAnswer,
+    checkout_answer,
+    order_answer,
+)
+from chalicelib.shop.orders.errors import (
+    EmptyCart,
+    OrderDecided,
+    OrderNotPaid,
+    RefundRefused,
+    RefundTooLarge,
+    TotalChanged,
+    UnknownOrder,
+)
+from chalicelib.shop.orders.models import CartProof, Checkout, NewRefund, OrdersQuery
+from chalicelib.shop.orders.shapes import ORDERS, Order, find
+from chalicelib.shop.payments import records
+from chalicelib.shop.payments.errors import PaymentsNotSetUp
+from chalicelib.shop.stock.errors import OutOfStock
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import Publisher, check_publisher
+
+OrderId = Annotated[str, Id]
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+    _declare_checkout(route)
+    _declare_paying(route)
+    _declare_lists(route)
+    _declare_selling(route)
+    webhooks.declare(route)
+
+
+def _declare_checkout(route: Route) -> None:
+    @route(
+        "POST",
+        "/carts/{cart}/checkout",
+        limit=CHECKOUTS,
+        secrets=("cart",),
+        needs_idempotency_key=True,
+        raises=(
+            UnknownCart,
+            CartClosed,
+            EmptyCart,
+            NotForSale,
+            TotalChanged,
+            OutOfStock,
+            PaymentsNotSetUp,
+            IdempotencyKeyReused,
+        ),
+    )
+    def check_out_cart(request: Request, cart: CartId, body: Checkout) -> Created[CheckoutAnswer]:
+        """Check a cart out, once for each key: hold all of it, and begin the payment.
+
+        `total_micros` is what the buyer saw. A refusal leaves the cart open. A call whose answer
+        was lost is repeated with its key, and goes on.
+        """
+        order = checkout.check_out(request.runtime, cart, body, required_key_of(request))
+        request.details["order"] = order["_id"]
+        return Created(_with_payment(request, order))
+
+
+def _declare_paying(route: Route) -> None:
+    @route("GET", "/orders/{order}", raises=(UnknownOrder,))
+    def get_order(
+        request: Request, order: OrderId, caller: Principal | None, query: CartProof
+    ) -> Ok[CheckoutAnswer]:
+        """Read an order: with its cart's id, as its buyer, or as its publisher."""
+        found = reading.seen_by(request.runtime, order, caller, query.cart)
+        return Ok(_with_payment(request, found))
+
+    @route("POST", "/orders/{order}/payment", raises=(UnknownOrder, PaymentsNotSetUp))
+    def look_at_payment(
+        request: Request, order: OrderId, caller: Principal | None, query: CartProof
+    ) -> Ok[CheckoutAnswer]:
+        """Look now whether an order was paid, as after the buyer's page has confirmed it."""
+        reading.seen_by(request.runtime, order, caller, query.cart)
+        return Ok(_with_payment(request, _resumed(request, order)))
+
+    @route("POST", "/orders/{order}/cancel", raises=(UnknownOrder, OrderDecided, PaymentsNotSetUp))
+    def cancel_order(
+        request: Request, order: OrderId, caller: Principal | None, query: CartProof
+    ) -> Ok[CheckoutAnswer]:
+        """Cancel an order that is not paid yet; if it was paid in time, it stays."""
+        found = reading.seen_by(request.runtime, order, caller, query.cart)
+        if found["state"] != "paying":
+            raise OrderDecided
+        return Ok(_with_payment(request, _resumed(request, order, cancels=True)))
+
+
+def _declare_lists(route: Route) -> None:
+    @route("GET", "/shops/{site}/orders")
+    def list_orders(
+        request: Request, site: SiteId, publisher: Publisher, query: OrdersQuery
+    ) -> Ok[OrdersAnswer]:
+        """List a shop's orders, the newest first."""
+        check_publisher(publisher, site)
+        return Ok(reading.of_site(request.runtime, site, query.state, query))
+
+    @route("GET", "/users/me/orders")
+    def list_my_orders(request: Request, caller: Principal, query: PageQuery) -> Ok[OrdersAnswer]:
+        """List the orders of carts that you had claimed, the newest first."""
+        return Ok(reading.of_user(request.runtime, caller.id, query))
+
+
+def _declare_selling(route: Route) -> None:
+    @route(
+        "POST",
+        "/orders/{order}/refund",
+        raises=(
+            UnknownOrder,
+            OrderNotPaid,
+            RefundTooLarge,
+            RefundRefused,
+            PaymentsNotSetUp,
+            IdempotencyKeyReused,
+        ),
+    )
+    def refund_order(
+        request: Request, order: OrderId, publisher: Publisher, body: NewRefund
+    ) -> Ok[OrderAnswer]:
+        """Give money back for units of a paid order, once for each `key`.
+
+        Units that are restocked are on the shelf again.
+        """
+        sold = reading.sold_by(request.runtime, order, publisher)
+        payment = giving_back.give_back(
+            request.runtime, sold, body.key, body.lines, restock=body.restock
+        )
+        return Ok(order_answer(sold, payment))
+
+    @route("POST", "/orders/{order}/sent", raises=(UnknownOrder, OrderNotPaid))
+    def send_order(request: Request, order: OrderId, publisher: Publisher) -> Ok[OrderAnswer]:
+        """Say that an order was sent; the first time counts."""
+        sold = reading.sold_by(request.runtime, order, publisher)
+        if sold["state"] != "done":
+            raise OrderNotPaid
+        now, rows = request.runtime.now(), ORDERS.of(request.runtime.database)
+        rows.update_one({"_id": order, "sent": None}, {"$set": {"sent": now}})
+        found = find(request.runtime.database, order) or sold
+        return Ok(order_answer(found, records.find(request.runtime.database, order)))
+
+
+def _resumed(request: Request, order_id: str, *, cancels: bool = False) -> Order:
+    order = resuming.resume(request.runtime, order_id, cancels=cancels)
+    if order is None:
+        raise UnknownOrder
+    return order
+
+
+def _with_payment(request: Request, order: Order) -> CheckoutAnswer:
+    return checkout_answer(order, records.find(request.runtime.database, order["_id"]))

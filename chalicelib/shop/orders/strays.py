@@ -1,0 +1,28 @@
+"""Entries of orders whose time is over: the order says what becomes of them."""
+
+from datetime import datetime, timedelta
+
+from chalicelib.runtime import Runtime
+from chalicelib.shop.orders import resuming
+from chalicelib.shop.orders.shapes import Order
+from chalicelib.shop.stock import shelf
+
+_ENDED = frozenset({"done", "void"})
+
+
+def end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None:
+    """Release the entry of an order that has ended; keep that of one that is being paid.
+
+    Whoever prepares an order takes and writes it within its lease, or finds that it was refused.
+    """
+    order = resuming.resume(runtime, order_id)
+    if order is None or order["state"] in _ENDED:
+        shelf.release(runtime, stock_id, cart, order_id)
+    else:
+        lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+        until = max(runtime.now(), _deadline(order, runtime)) + lease
+        shelf.prolong(runtime, stock_id, cart, order_id, until)
+
+
+def _deadline(order: Order, runtime: Runtime) -> datetime:
+    return order["deadline"] or runtime.now()

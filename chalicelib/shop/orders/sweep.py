@@ -1,0 +1,94 @@
+"""The sweep of a shop, each minute: entries, carts and orders that nobody goes on with."""
+
+from datetime import timedelta
+
+from pymongo import ASCENDING
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.errors import Problem
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+from chalicelib.shop.carts import carts
+from chalicelib.shop.carts.shapes import Cart
+from chalicelib.shop.orders import giving_back, resuming, strays
+from chalicelib.shop.orders.checkout import order_of
+from chalicelib.shop.orders.shapes import ORDERS, Order, find
+from chalicelib.shop.stock import expiry
+
+
+def sweep(runtime: Runtime) -> dict[str, int]:
+    """End what has lapsed, resume what stopped, make refunds that are owed; count each."""
+    carts_found = _resume_carts(runtime)
+    orders = _resume_orders(runtime)
+    units, overdue = expiry.end_lapsed(runtime)
+    for stock_id, entry in overdue:
+        _end_stray(runtime, stock_id, entry["cart"], str(entry["order"]))
+    return {
+        "units_freed": units,
+        "entries_of_orders": len(overdue),
+        "carts_resumed": carts_found,
+        "orders_resumed": orders,
+        "carts_expired": carts.expire_idle(runtime),
+        "refunds_made": giving_back.sweep(runtime),
+    }
+
+
+def _resume_orders(runtime: Runtime) -> int:
+    """Resume the orders that are due for longest, each under a lease; return how many."""
+    now, most = runtime.now(), runtime.bounds.shop.tended_at_once
+    rows = ORDERS.of(runtime.database)
+    found = rows.find({"due": {"$lte": now}}, {"due": 1}).sort("due", ASCENDING).limit(most)
+    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    resumed = 0
+    for row in list(found):
+        this = {"_id": row["_id"], "due": row["due"]}
+        if rows.update_one(this, {"$set": {"due": now + lease}}).matched_count:
+            _resume(runtime, row["_id"])
+            resumed += 1
+    return resumed
+
+
+def _resume_carts(runtime: Runtime) -> int:
+    """See to the carts that are frozen for long; return how many there were.
+
+    One whose order was never inserted gets it now, refused: a preparer who wakes up late cannot
+    insert it again.
+    """
+    lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
+    frozen = carts.frozen_before(runtime, lease)
+    for cart in frozen:
+        order_id = str(cart["order"])
+        order = find(runtime.database, order_id) or _refused(runtime, cart, order_id)
+        carts.stay_frozen(runtime, cart["_id"], order_id)
+        if order["state"] != "paying":
+            _resume(runtime, order_id)
+    return len(frozen)
+
+
+def _refused(runtime: Runtime, cart: Cart, order_id: str) -> Order:
+    order: Order = {
+        **order_of(runtime, cart, order_id, None),
+        "state": "refused",
+        "reason": "abandoned",
+    }
+    try:
+        ORDERS.of(runtime.database).insert_one(order)
+    except DuplicateKeyError:
+        return find(runtime.database, order_id) or order
+    return order
+
+
+def _resume(runtime: Runtime, order_id: str) -> None:
+    try:
+        resuming.resume(runtime, order_id)
+    except Problem as problem:
+        fields = {"order": order_id, "reason": problem.code}
+        log.warning("order not resumed", extra={"fields": fields})
+
+
+def _end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None:
+    try:
+        strays.end_stray(runtime, stock_id, cart, order_id)
+    except Problem as problem:
+        fields = {"order": order_id, "reason": problem.code}
+        log.warning("entry of an order not ended", extra={"fields": fields})

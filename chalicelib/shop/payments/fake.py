@@ -1,0 +1,116 @@
+"""The provider `fake`: takes no money, and does what the buyer's e-mail address says.
+
+`declines@…` is declined, `slow@…` is paid at the third look, `lost-answer@…` loses the answer to
+its beginning, and `late@…` is paid after it was cancelled. Any other pays at the first look.
+"""
+
+from typing import Annotated, Literal, TypedDict, cast
+
+from pymongo import ReturnDocument
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.errors import Unavailable
+from chalicelib.shop.payments.port import Charge, Refused, Started, Status
+
+Script = Literal["pays", "declines", "slow", "late", "lost-answer"]
+_SCRIPTS: tuple[Script, ...] = ("declines", "slow", "late", "lost-answer")
+MAX_REFUNDS = 1_000
+_SLOW_LOOKS = 3
+
+
+class FakeRefund(TypedDict):
+    """Money given back."""
+
+    key: str
+    amount_micros: int
+
+
+class FakePayment(TypedDict):
+    """A payment, by its order; `looks` counts how often its status was asked for."""
+
+    _id: str
+    script: str
+    status: str
+    amount_micros: int
+    looks: int
+    refunds: Annotated[list[FakeRefund], AtMost(MAX_REFUNDS)]
+
+
+FAKE_PAYMENTS = Collection("shop.fake_payment", FakePayment, shard_key={"_id": "hashed"})
+
+
+class FakeProvider:
+    """Takes no money."""
+
+    def __init__(self, database: Database[Document]) -> None:
+        self._rows = FAKE_PAYMENTS.of(database)
+
+    def start(self, charge: Charge) -> Started:
+        """Begin a payment."""
+        script = script_of(charge.email)
+        fresh: Document = {
+            "script": script,
+            "status": "pending",
+            "amount_micros": charge.amount_micros,
+            "looks": 0,
+            "refunds": [],
+        }
+        this = {"_id": charge.order}
+        begun = self._rows.update_one(this, {"$setOnInsert": fresh}, upsert=True)
+        if begun.upserted_id is not None and script == "lost-answer":
+            raise Unavailable("The payment's provider did not answer")
+        return Started(f"fake_{charge.order}", client_secret=f"fake_{charge.order}_secret")
+
+    def status(self, order: str, intent: str) -> Status:
+        """Return how a payment stands, which may be decided by being looked at."""
+        del intent
+        row = self._rows.find_one_and_update(
+            {"_id": order}, {"$inc": {"looks": 1}}, return_document=ReturnDocument.AFTER
+        )
+        if row is None:
+            return "unknown"
+        match row["script"], row["status"]:
+            case "late", "cancelled":
+                return self._decided(order, "cancelled", "succeeded")
+            case "declines", "pending":
+                return self._decided(order, "pending", "failed")
+            case "pays" | "lost-answer", "pending":
+                return self._decided(order, "pending", "succeeded")
+            case "slow", "pending" if row["looks"] >= _SLOW_LOOKS:
+                return self._decided(order, "pending", "succeeded")
+        return cast("Status", row["status"])
+
+    def cancel(self, order: str, intent: str) -> Status:
+        """Cancel a payment that was not made."""
+        del intent
+        return self._decided(order, "pending", "cancelled")
+
+    def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
+        """Give money back, never more than was paid."""
+        del intent
+        back = {"key": key, "amount_micros": amount_micros}
+        given = {"$add": [{"$sum": "$refunds.amount_micros"}, amount_micros]}
+        this = {
+            "_id": charge.order,
+            "status": "succeeded",
+            "refunds.key": {"$ne": key},
+            "$expr": {"$lte": [given, "$amount_micros"]},
+        }
+        if self._rows.update_one(this, {"$push": {"refunds": back}}).matched_count:
+            return
+        if self._rows.find_one({"_id": charge.order, "refunds.key": key}, {"_id": 1}) is None:
+            raise Refused("more_than_was_paid")
+
+    def _decided(self, order: str, before: str, after: str) -> Status:
+        """Change a payment's status if it is `before`; return what it is then."""
+        self._rows.update_one({"_id": order, "status": before}, {"$set": {"status": after}})
+        row = self._rows.find_one({"_id": order}, {"status": 1})
+        return cast("Status", row["status"]) if row else "unknown"
+
+
+def script_of(email: str) -> Script:
+    """Return what a buyer's address asks for."""
+    local = email.partition("@")[0]
+    return next((each for each in _SCRIPTS if each == local), "pays")

@@ -1,0 +1,62 @@
+"""Payments as they are recorded: one for each order that was to be paid, with its refunds."""
+
+from datetime import datetime
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from pymongo import ASCENDING, IndexModel
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.shop.payments.port import Name, Status
+
+MAX_REFUNDS = 100
+
+
+class Refund(TypedDict):
+    """Money to be given back, and whether it was; `units` are those of it by SKU."""
+
+    key: str
+    amount_micros: int
+    units: dict[str, int]
+    restock: bool
+    state: Literal["owed", "done", "refused"]
+    at: datetime
+
+
+class Payment(TypedDict):
+    """An order's payment. `refunded_micros` counts what is owed, too.
+
+    While a refund is owed, `owed` is when the sweep tries it again.
+    """
+
+    _id: str
+    provider: Name
+    intent: str
+    client_secret: str | None
+    redirect_url: str | None
+    status: Status
+    amount_micros: int
+    refunded_micros: int
+    refunds: Annotated[list[Refund], AtMost(MAX_REFUNDS)]
+    owed: NotRequired[datetime]
+
+
+PAYMENTS = Collection(
+    "shop.payment",
+    Payment,
+    indexes=(
+        IndexModel([("owed", ASCENDING)], partialFilterExpression={"owed": {"$exists": True}}),
+    ),
+    shard_key={"_id": "hashed"},
+)
+
+
+def find(database: Database[Document], order_id: str) -> Payment | None:
+    """Return an order's payment, or None if it was never begun."""
+    return PAYMENTS.of(database).find_one({"_id": order_id})
+
+
+def note_status(database: Database[Document], order_id: str, status: Status) -> None:
+    """Record what the provider has said last."""
+    PAYMENTS.of(database).update_one({"_id": order_id}, {"$set": {"status": status}})

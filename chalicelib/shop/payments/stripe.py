@@ -1,0 +1,116 @@
+"""The provider `stripe`, by HTTP: PaymentIntents and refunds, each call under a key of its order.
+
+Stripe forgets a key after 24 hours; an order is decided within one. A repeated call with a key
+gives the first answer, so how a payment stands is always asked for, and never taken from that.
+Source: Stripe's API reference, "PaymentIntents", "Refunds", "Idempotent requests", "Currencies".
+"""
+
+import http.client
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import orjson
+
+from chalicelib.errors import Misconfigured, Unavailable
+from chalicelib.observability.logs import log
+from chalicelib.shop.money import smallest_micros
+from chalicelib.shop.payments.port import Charge, Refused, Started, Status
+
+CONNECT_SECONDS, READ_SECONDS = 2.0, 10.0
+# Charged without decimals, and sent to Stripe with two of them.
+_WITH_DECIMALS = frozenset({"ISK", "UGX"})
+_STATUSES: dict[str, Status] = {"succeeded": "succeeded", "canceled": "cancelled"}
+_TRY_AGAIN = frozenset({409, 429})
+_NOT_OURS = frozenset({401, 403})
+_SERVER_ERROR, _ERROR = 500, 400
+
+
+class StripeProvider:
+    """Takes money by Stripe; `url` is its API's, `key` a secret key of one account."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self._url = urlsplit(url)
+        self._key = key
+
+    def start(self, charge: Charge) -> Started:
+        """Begin an order's payment, or return the one that was begun."""
+        form = {
+            "amount": str(units_of(charge.amount_micros, charge.currency)),
+            "currency": charge.currency.lower(),
+            "automatic_payment_methods[enabled]": "true",
+            "metadata[order]": charge.order,
+        }
+        made = self._call("POST", "/v1/payment_intents", form, f"{charge.order}:start")
+        return Started(str(made["id"]), client_secret=made.get("client_secret"))
+
+    def status(self, order: str, intent: str) -> Status:
+        """Return how a payment stands; a card that is declined leaves it `pending` for another."""
+        del order
+        found = self._call("GET", f"/v1/payment_intents/{intent}")
+        return _STATUSES.get(str(found["status"]), "pending")
+
+    def cancel(self, order: str, intent: str) -> Status:
+        """Cancel a payment that was not made; what Stripe refuses to cancel is asked about."""
+        try:
+            self._call("POST", f"/v1/payment_intents/{intent}/cancel", {}, f"{order}:cancel")
+        except Refused as refusal:
+            log.info("payment not cancelled", extra={"fields": {"reason": refusal.reason}})
+        return self.status(order, intent)
+
+    def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
+        """Give back a part of a payment."""
+        form = {
+            "payment_intent": intent,
+            "amount": str(units_of(amount_micros, charge.currency)),
+            "metadata[order]": charge.order,
+        }
+        self._call("POST", "/v1/refunds", form, f"{charge.order}:refund:{key}")
+
+    def _call(
+        self, method: str, path: str, form: dict[str, str] | None = None, key: str = ""
+    ) -> dict[str, Any]:
+        """Return what Stripe answers; raises Refused, Unavailable and Misconfigured."""
+        headers = {"Authorization": f"Bearer {self._key}"}
+        if form is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            headers["Idempotency-Key"] = key
+        try:
+            status, text = self._send(method, path, urlencode(form or {}), headers)
+            answer: dict[str, Any] = orjson.loads(text)
+        except (OSError, http.client.HTTPException, orjson.JSONDecodeError):
+            raise Unavailable("The payment's provider did not answer") from None
+        if status >= _ERROR:
+            raise _failure(status, answer)
+        return answer
+
+    def _send(
+        self, method: str, path: str, body: str, headers: dict[str, str]
+    ) -> tuple[int, bytes]:
+        host = str(self._url.hostname)
+        is_tls = self._url.scheme == "https"
+        kind = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
+        connection = kind(host, self._url.port, timeout=CONNECT_SECONDS)
+        try:
+            connection.connect()
+            connection.sock.settimeout(READ_SECONDS)
+            connection.request(method, self._url.path + path, body or None, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+def units_of(amount_micros: int, currency: str) -> int:
+    """Return an amount as Stripe counts it: in the currency's smallest unit."""
+    units = amount_micros // smallest_micros(currency)
+    return units * 100 if currency in _WITH_DECIMALS else units
+
+
+def _failure(status: int, answer: dict[str, Any]) -> Exception:
+    error = answer.get("error")
+    code = str(error.get("code") or error.get("type")) if isinstance(error, dict) else "unknown"
+    if status in _NOT_OURS:
+        return Misconfigured(f"Stripe refuses the secret key: {code}")
+    if status >= _SERVER_ERROR or status in _TRY_AGAIN:
+        return Unavailable("The payment's provider did not answer")
+    return Refused(code)

@@ -1,0 +1,4 @@
+"""Products: written by version, read, and what carts need of them.
+
+Public face: `answers`, `models`, `offers`, `relisting`, `rewriting`, `routes`, `rows`, `skus`.
+"""

@@ -1,0 +1,155 @@
+"""Writing products: whole, by the version that was read."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pymongo.client_session import ClientSession
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.errors import FieldError, InvalidRequest, VersionNeeded
+from chalicelib.runtime import Runtime
+from chalicelib.shop import types
+from chalicelib.shop.errors import ProductChanged, UnknownProduct
+from chalicelib.shop.ids import key_of, name_of
+from chalicelib.shop.layouts.stores import stored
+from chalicelib.shop.money import is_chargeable
+from chalicelib.shop.products import skus
+from chalicelib.shop.products.models import NewProduct
+from chalicelib.shop.products.rendering import render
+from chalicelib.shop.products.rows import PRODUCTS, Product, find, under
+from chalicelib.shop.products.skus import Claim
+from chalicelib.shop.search import stored_tokens
+from chalicelib.shop.sites import settings
+from chalicelib.shop.sites.settings import ShopSite
+from chalicelib.shop.tree import reading
+
+
+@dataclass(frozen=True)
+class Written:
+    """A product as it was written, and whether it is new."""
+
+    product: Product
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a publisher sent, checked and rendered before the transaction."""
+
+    new: NewProduct
+    details: dict[str, Any]
+    html: str
+    lines: list[list[str]]
+
+
+def put(
+    runtime: Runtime, site: str, product_id: str, new: NewProduct, version: int | None
+) -> Written:
+    """Write a product, if its version is the one that the caller has read; None for a new one.
+
+    Raises UnknownShop, InvalidRequest, SkuTaken, ProductTooLarge; VersionNeeded and
+    ProductChanged for one that is there, UnknownProduct if a version is named and it is not.
+    """
+    details = types.checked(new.type, new.details)
+    lines = _lines(runtime, site, new.categories)
+    given = _Given(new, details, render(new.text), lines)
+
+    def work(session: ClientSession) -> Written:
+        shop = settings.find(runtime.database, site, session)
+        _check_prices(shop, new)
+        before = _before(runtime, site, product_id, version, session)
+        product = _product(runtime, shop, product_id, given, before)
+        owned = [each["sku"] for each in before["skus"]] if before else []
+        claim = Claim(site, product_id, [each.sku for each in new.skus], owned)
+        skus.take(runtime.database, claim, session)
+        where = {"_id": product["_id"], "site": site}
+        PRODUCTS.of(runtime.database).replace_one(where, product, upsert=True, session=session)
+        return Written(product, before is None)
+
+    return in_transaction(runtime.database, work)
+
+
+def archive(runtime: Runtime, site: str, product_id: str) -> None:
+    """Take a product from sale for good, and keep it with its SKUs; raises UnknownProduct."""
+    where: Document = {"_id": key_of(site, product_id), "site": site}
+    change = {"$set": {"state": "archived", "updated": runtime.now()}, "$inc": {"version": 1}}
+    rows = PRODUCTS.of(runtime.database)
+    if not rows.update_one({**where, "state": {"$ne": "archived"}}, change).matched_count:
+        find(runtime.database, site, product_id)
+
+
+def _before(
+    runtime: Runtime, site: str, product_id: str, version: int | None, session: ClientSession
+) -> Product | None:
+    """Return the product that is replaced, which has to have this version."""
+    try:
+        before = find(runtime.database, site, product_id, session)
+    except UnknownProduct:
+        if version is None:
+            return None
+        raise
+    if version is None:
+        raise VersionNeeded
+    if before["version"] != version:
+        raise ProductChanged(before["version"])
+    return before
+
+
+def _lines(runtime: Runtime, site: str, categories: list[str]) -> list[list[str]]:
+    """Return each category with those above it, from the root; raises InvalidRequest.
+
+    A tree that is changed now is read as it was; the job of that change corrects the product.
+    """
+    above = reading.places_above(runtime.database, site, categories)
+    faults = [
+        FieldError(f"categories.{number}", "unknown_category", "there is no such category")
+        for number, name in enumerate(categories)
+        if key_of(site, name) not in above
+    ]
+    if faults:
+        raise InvalidRequest(errors=faults)
+    return [[*map(name_of, above[key_of(site, name)]), name] for name in categories]
+
+
+def _check_prices(shop: ShopSite, new: NewProduct) -> None:
+    currency = shop["currency"]
+    if new.currency not in {None, currency}:
+        told = f"the prices of this shop are in {currency}"
+        raise InvalidRequest(errors=[FieldError("currency", "other_currency", told)])
+    told = f"a price must be a whole number of the smallest unit of {currency}"
+    faults = [
+        FieldError(f"skus.{number}.price_micros", "fraction", told)
+        for number, each in enumerate(new.skus)
+        if not is_chargeable(each.price_micros, currency)
+    ]
+    if faults:
+        raise InvalidRequest(errors=faults[:20])
+
+
+def _product(
+    runtime: Runtime, shop: ShopSite, product_id: str, given: _Given, before: Product | None
+) -> Product:
+    new, now = given.new, runtime.now()
+    words = [*new.tags, *(str(value) for _, value in types.values_of(given.details))]
+    product: Any = {
+        "_id": key_of(shop["_id"], product_id),
+        "site": shop["_id"],
+        "type": new.type,
+        "title": new.title,
+        "text": new.text or "",
+        "html": given.html,
+        "state": new.state,
+        "version": before["version"] + 1 if before else 1,
+        "skus": [each.model_dump() for each in new.skus],
+        "price_micros": min(each.price_micros for each in new.skus),
+        "categories": new.categories,
+        "under": under(new.type, new.tags, given.lines),
+        "tags": new.tags,
+        "assets": new.assets,
+        "search": stored_tokens(new.title, words, new.text or ""),
+        "added": before["added"] if before else now,
+        "updated": now,
+        **stored(shop, given.details),
+    }
+    made: Product = product
+    return made

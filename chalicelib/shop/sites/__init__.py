@@ -1,0 +1,4 @@
+"""The settings of a site's shop.
+
+Public face: `answers`, `routes`, `settings`.
+"""

@@ -1,0 +1,31 @@
+"""The audit of a stock: its counters against its entries, and against its movements."""
+
+from typing import TypedDict
+
+from chalicelib.runtime import Runtime
+from chalicelib.shop.stock import shelf
+from chalicelib.shop.stock.shapes import MOVEMENTS, find
+
+
+class Differences(TypedDict):
+    """What is to be 0: units by which the counters differ from what they are made of."""
+
+    held: int
+    moved: int
+
+
+class _Total(TypedDict):
+    units: int
+
+
+def audit(runtime: Runtime, stock_id: str, sold: int) -> Differences:
+    """Return the differences of a stock at rest, of which orders have taken `sold` units."""
+    stock = find(runtime.database, stock_id)
+    on_hand, available = (stock["on_hand"], stock["available"]) if stock else (0, 0)
+    held = sum(each["qty"] for each in shelf.entries(runtime, stock_id))
+    total = {"$group": {"_id": None, "units": {"$sum": "$by"}}}
+    rows = MOVEMENTS.read_as(_Total, runtime.database).aggregate(
+        [{"$match": {"stock": stock_id}}, total]
+    )
+    moved = sum(row["units"] for row in rows)
+    return {"held": available + held - on_hand, "moved": moved - sold - on_hand}

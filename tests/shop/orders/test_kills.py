@@ -1,0 +1,87 @@
+"""Eight processes buy and sweep under SIGKILL: nothing is lost, sold twice or charged for nothing.
+
+A long run: PLAZA_TEST_SHOP_SECONDS=60 script/test tests/shop/orders/test_kills.py -s
+"""
+
+import os
+import random
+import time
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+
+import pytest
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime, utc_now
+from chalicelib.shop.orders import sweep
+from chalicelib.shop.sites.settings import SITES
+from tests.ads.support.crash_workers import run_swarm
+from tests.shop.support import book
+from tests.shop.support.buyers import runtime_of
+from tests.shop.support.buying import stocked
+from tests.shop.support.ledger import Figures, figures
+from tests.support.http_client import Client
+
+pytestmark = pytest.mark.processes
+
+SECONDS = float(os.environ.get("PLAZA_TEST_SHOP_SECONDS", "4"))
+UNITS = 100_000
+
+
+@pytest.fixture
+def open_shop(client: Client, runtime: Runtime) -> Runtime:
+    """A shop that keeps what is in carts for two seconds."""
+    stocked(client, UNITS)
+    SITES.of(runtime.database).update_many({}, {"$set": {"hold_seconds": 2}})
+    return runtime
+
+
+def come_to_rest(database: Database[Document]) -> None:
+    """Let every lease and every time end, and sweep what is left."""
+    for hours in range(6):
+        runtime = runtime_of(database, random.Random(hours))
+        later = replace(runtime, now=partial(_later, timedelta(hours=hours)))
+        for _ in range(3):
+            sweep.sweep(later)
+
+
+def _later(by: timedelta) -> datetime:
+    return utc_now() + by
+
+
+def told(kind: str, died: int, found: Figures, seconds: float) -> None:
+    """Print the figures, for a long run."""
+    print(f"\n{kind}: {died} killed in {seconds:.0f} s: {found}")  # noqa: T201 - a measurement
+
+
+def test_buyers_and_sweeps_that_are_killed_lose_nothing(
+    open_shop: Runtime, mongodb_uri: str
+) -> None:
+    database, begun = open_shop.database, time.monotonic()
+
+    died = run_swarm("tests.shop.support.buyers:trade", mongodb_uri, database.name, seconds=SECONDS)
+
+    come_to_rest(database)
+    found = figures(open_shop)
+    told("in this order", died, found, time.monotonic() - begun)
+    assert died > 3
+    assert found.sold > 3
+    assert not any(found.wrong), found
+
+
+def test_the_sources_order_of_writes_fails_in_the_same_swarm(
+    open_shop: Runtime, mongodb_uri: str
+) -> None:
+    database, begun = open_shop.database, time.monotonic()
+
+    died = run_swarm("tests.shop.support.book:trade", mongodb_uri, database.name, seconds=SECONDS)
+
+    deadline = time.monotonic() + 10
+    while database["shop.cart"].count_documents({"state": "open"}) and time.monotonic() < deadline:
+        book.repair(database)
+    found = figures(open_shop)
+    told("in the source's order", died, found, time.monotonic() - begun)
+    assert found.lost + found.sold_and_on_the_shelf > 0
+    assert found.unbalanced > 0

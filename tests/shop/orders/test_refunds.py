@@ -1,0 +1,202 @@
+"""Refunds: units of paid orders, once for each key, whoever stops in between."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.errors import Unavailable
+from chalicelib.runtime import Runtime
+from chalicelib.shop.orders import giving_back, sweep
+from chalicelib.shop.payments import records
+from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
+from chalicelib.shop.payments.port import Refused
+from tests.shop.support.buying import (
+    OTHER,
+    SKU,
+    Shelf,
+    agreement,
+    bought,
+    cart_of,
+    ordered,
+    shelf_of,
+    stocked,
+    stored_order,
+)
+from tests.shop.support.factories import PRICE
+from tests.shop.support.knife import Cut, cut
+from tests.shop.support.threads import in_threads
+from tests.support.clock import Clock
+from tests.support.http_client import Client, Reply
+
+pytestmark = pytest.mark.usefixtures("workers")
+
+
+def refund(
+    paula: Client, order: str, key: str = "r1", *, restock: bool = True, **lines: int
+) -> Reply:
+    """Refund units, or all that is left."""
+    units = {name.replace("_", "-"): qty for name, qty in lines.items()}
+    body: dict[str, Any] = {"restock": restock, "key": key}
+    return paula.post(f"/orders/{order}/refund", **body, **({"lines": units} if units else {}))
+
+
+def given_back(runtime: Runtime, order: str) -> list[int]:
+    """Return the amounts that the provider has given back."""
+    row = FAKE_PAYMENTS.of(runtime.database).find_one({"_id": order})
+    assert row is not None
+    return [each["amount_micros"] for each in row["refunds"]]
+
+
+def test_units_are_given_back_once_for_each_key_and_are_on_the_shelf_again(
+    client: Client, runtime: Runtime
+) -> None:
+    paula = stocked(client, 5)
+    _, order = bought(client, MOBY_HARD=3)
+
+    for _ in range(2):
+        assert refund(paula, order, MOBY_HARD=1).json["refunded_micros"] == PRICE
+
+    assert given_back(runtime, order) == [PRICE]
+    assert shelf_of(runtime) == Shelf(3, 3, 0)
+    assert refund(paula, order, "r2", restock=False, MOBY_HARD=1).status == 200
+    assert shelf_of(runtime) == Shelf(3, 3, 0)
+    assert given_back(runtime, order) == [PRICE, PRICE]
+
+
+def test_all_that_is_left_is_given_back(client: Client, runtime: Runtime) -> None:
+    paula = stocked(client, 5)
+    _, order = bought(client, MOBY_HARD=2, PEQUOD=1)
+    refund(paula, order, MOBY_HARD=1)
+
+    assert refund(paula, order, "rest").json["refunded_micros"] == 3 * PRICE
+
+    assert given_back(runtime, order) == [PRICE, 2 * PRICE]
+    assert (shelf_of(runtime), shelf_of(runtime, OTHER)) == (Shelf(5, 5, 0), Shelf(5, 5, 0))
+    assert refund(paula, order, "more").code == "refund_too_large"
+
+
+def test_no_more_is_given_back_than_was_bought(client: Client) -> None:
+    paula = stocked(client, 5)
+    _, order = bought(client, MOBY_HARD=2)
+    refund(paula, order, MOBY_HARD=1)
+
+    for refused in (
+        refund(paula, order, "r2", MOBY_HARD=2),
+        refund(paula, order, "r2", PEQUOD=1),
+    ):
+        assert (refused.status, refused.code) == (409, "refund_too_large")
+    assert refund(paula, order, MOBY_HARD=2).code == "idempotency_key_reused"
+    assert refund(paula, order, restock=False, MOBY_HARD=1).code == "idempotency_key_reused"
+
+
+def test_of_two_refunds_at_once_only_what_is_left_is_given_back(
+    client: Client, runtime: Runtime
+) -> None:
+    paula = stocked(client, 5)
+    _, order = bought(client, MOBY_HARD=2)
+
+    in_threads(lambda number: refund(paula, order, f"r{number}", MOBY_HARD=2), 3)
+
+    assert given_back(runtime, order) == [2 * PRICE]
+    assert shelf_of(runtime) == Shelf(5, 5, 0)
+
+
+def test_what_was_not_paid_is_not_given_back(client: Client) -> None:
+    paula = stocked(client, 5)
+    order = ordered(client, cart_of(client, MOBY_HARD=1))
+
+    refused = refund(paula, order, MOBY_HARD=1)
+
+    assert (refused.status, refused.code) == (409, "order_not_paid")
+    other = client.as_("pat", roles=["publisher"], sites=["beta"])
+    assert refund(other, order, MOBY_HARD=1).code == "unknown_order"
+
+
+def test_a_refund_that_the_provider_refuses_changes_nothing(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paula = stocked(client, 5)
+    _, order = bought(client, MOBY_HARD=1)
+
+    def refuses(*_: Any) -> None:
+        raise Refused("charge_disputed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FakeProvider, "refund", refuses)
+        refused = refund(paula, order, MOBY_HARD=1)
+
+    assert (refused.status, refused.code) == (409, "refund_refused")
+    assert shelf_of(runtime) == Shelf(4, 4, 0)
+    assert refund(paula, order, "again", MOBY_HARD=1).json["refunded_micros"] == PRICE
+
+
+def test_a_refund_of_an_outage_is_owed_and_made_later(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paula = stocked(client, 5)
+    _, order = bought(client, MOBY_HARD=1)
+
+    def gone(*_: Any) -> None:
+        raise Unavailable
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FakeProvider, "refund", gone)
+        assert refund(paula, order, MOBY_HARD=1).status == 503
+        clock.advance(minutes=2)
+        sweep.sweep(runtime)
+    assert given_back(runtime, order) == []
+    clock.advance(minutes=2)
+
+    sweep.sweep(runtime)
+
+    assert given_back(runtime, order) == [PRICE]
+    assert shelf_of(runtime) == Shelf(5, 5, 0)
+    payment = records.find(runtime.database, order)
+    assert payment is not None
+    assert "owed" not in payment
+
+
+@pytest.mark.parametrize("edge", ["before", "after"])
+def test_a_refund_cut_at_any_write_is_made_once(
+    client: Client,
+    runtime: Runtime,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    edge: Any,
+) -> None:
+    paula = stocked(client, 50)
+    orders = [bought(client, MOBY_HARD=1)[1] for _ in range(7)]
+    cuts = 0
+    for number, order in enumerate(orders):
+        sold = stored_order(runtime, order)
+        with cut(monkeypatch, number, edge):
+            try:
+                giving_back.give_back(runtime, sold, "r1", {SKU: 1}, restock=True)
+            except Cut:
+                cuts += 1
+    clock.advance(minutes=2)
+    sweep.sweep(runtime)
+
+    for order in orders:
+        assert refund(paula, order, MOBY_HARD=1).status == 200
+        assert given_back(runtime, order) == [PRICE]
+    assert 3 < cuts < 7
+    assert shelf_of(runtime) == Shelf(50, 50, 0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"restock": True},
+        {"key": "k"},
+        {"restock": "yes", "key": "k"},
+        {"restock": True, "key": "k", "lines": {}},
+        {"restock": True, "key": "k", "lines": {SKU: 0}},
+        {"restock": True, "key": "k", "lines": {"a.b": 1}},
+    ],
+)
+def test_a_refund_has_its_form(client: Client, body: dict[str, Any]) -> None:
+    paula = stocked(client, 5)
+    order = ordered(client, cart_of(client, MOBY_HARD=1), agreement())
+
+    assert paula.post(f"/orders/{order}/refund", **body).status == 422
