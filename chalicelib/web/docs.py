@@ -1,0 +1,63 @@
+"""The API's reference: a page that shows every operation and can try it."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from chalicelib.http import NotModified, Request, Route
+from chalicelib.web.answers import Image, Page, Script, Stylesheet, file_answer
+from chalicelib.web.errors import UnknownFile
+from chalicelib.web.files import PAGES, SWAGGER_UI, swagger_ui
+
+FileName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9.-]{1,64}$"),
+    Field(description="A file that the page names.", examples=["docs.js"]),
+]
+_FIVE_MINUTES, _ONE_DAY = "public, max-age=300", "public, max-age=86400"
+_KINDS: dict[str, type[Script | Stylesheet | Image]] = {
+    ".js": Script,
+    ".css": Stylesheet,
+    ".svg": Image,
+}
+_FILES = ("docs.css", "docs.js", "docs.svg", "index.css")
+
+
+def declare(route: Route, public_url: str) -> None:
+    """Declare the routes of the reference, whose page may call the API at this address."""
+    headers = {"Content-Security-Policy": _policy(public_url), "Cache-Control": _FIVE_MINUTES}
+
+    @route("GET", "/docs")
+    def get_docs(request: Request) -> Page | NotModified:
+        """Read the reference: a page about every operation, from which each can be tried."""
+        return file_answer(request, Page, PAGES / "docs.html", headers)
+
+    @route("GET", "/docs/{file}", raises=(UnknownFile,))
+    def get_docs_file(
+        request: Request, file: FileName
+    ) -> Script | Stylesheet | Image | NotModified:
+        """Read a script or a style sheet of the reference."""
+        if file in _FILES:
+            path, cache = PAGES / file, _FIVE_MINUTES
+        elif file in SWAGGER_UI:
+            path, cache = swagger_ui() / file, _ONE_DAY
+        else:
+            raise UnknownFile
+        kind = _KINDS[path.suffix]
+        return file_answer(request, kind, path, {"Cache-Control": cache})
+
+
+def _policy(public_url: str) -> str:
+    """Return a Content-Security-Policy: nothing but our own files, and calls to this API."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src 'self' data:",
+            f"connect-src 'self' {public_url}".rstrip(),
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+    )

@@ -1,0 +1,51 @@
+"""The files of the elements that a site puts into its pages, at addresses that say their release.
+
+A page names the loader, whose address stays; the loader names the files of its own release, which
+never change, so that a page mixes no releases. A page may still have the loader of another release:
+one that was opened days ago, or while this release is being deployed. Under that release's
+addresses it gets the files of this one, each of which is whole: docs/decisions/0122.
+"""
+
+from typing import Annotated
+
+import orjson
+from pydantic import Field, StringConstraints
+
+from chalicelib.http import NotModified, Request, Route
+from chalicelib.web.answers import Script, Stylesheet, file_answer
+from chalicelib.web.docs import FileName
+from chalicelib.web.errors import UnknownFile
+from chalicelib.web.files import EMBED, LOADER, MANIFEST, PAGE_STYLES, static_file
+
+Version = Annotated[
+    str,
+    StringConstraints(pattern=r"^(v1|[0-9.]{1,20}-[0-9a-f]{12})$"),
+    Field(description="`v1` for the loader; the loader names that of the other files."),
+]
+STABLE, STABLE_FILES = "v1", {LOADER, PAGE_STYLES}
+_SHORTLY = "public, max-age=300, stale-while-revalidate=86400"
+# Not a second longer than needed: the release of the address may answer again in a moment.
+_AS_ANOTHER = "public, max-age=300"
+_FOREVER = "public, max-age=31536000, immutable"
+# Any page may load them: they hold nothing of anybody.
+_FOR_ANY_PAGE = {
+    "Access-Control-Allow-Origin": "*",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+
+
+def declare(route: Route) -> None:
+    """Declare the route of the elements' files."""
+
+    @route("GET", "/web/{version}/{file}", raises=(UnknownFile,))
+    def get_web_file(
+        request: Request, version: Version, file: FileName
+    ) -> Script | Stylesheet | NotModified:
+        """Read a script of the elements for web pages: `/web/v1/plaza.js` is the one to name."""
+        manifest = orjson.loads(static_file(EMBED / MANIFEST).text)
+        if file not in manifest["files"] or (version == STABLE) != (file in STABLE_FILES):
+            raise UnknownFile
+        caches = {STABLE: _SHORTLY, manifest["release"]: _FOREVER}
+        headers = {"Cache-Control": caches.get(version, _AS_ANOTHER), **_FOR_ANY_PAGE}
+        kind = Stylesheet if file == PAGE_STYLES else Script
+        return file_answer(request, kind, EMBED / file, headers)

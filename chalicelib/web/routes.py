@@ -1,0 +1,17 @@
+"""The routes of pages and of files for browsers."""
+
+from chalice.app import Blueprint
+
+from chalicelib.http import router
+from chalicelib.runtime import Runtime
+from chalicelib.web import docs, embed, welcome
+
+
+def routes(runtime: Runtime) -> Blueprint:
+    """Return the blueprint of the pages and of their files."""
+    blueprint = Blueprint(__name__)
+    route = router(blueprint, runtime, "Operation")
+    welcome.declare(route)
+    docs.declare(route, runtime.settings.public_url)
+    embed.declare(route)
+    return blueprint

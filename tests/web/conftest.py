@@ -1,0 +1,84 @@
+"""A browser for the session; for each test an app that is served, and pages to open."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from chalice.app import Chalice
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.support.serving import served
+from tests.web.support.axe import source as axe_source
+from tests.web.support.browser import Faults, running_browser
+from tests.web.support.site import Site, serving
+
+OpenPage = Callable[..., Page]
+# A browser waits for what a busy machine does; a test fails after this time.
+PATIENCE_MS = 20_000
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser without a window."""
+    with running_browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core."""
+    return axe_source()
+
+
+@pytest.fixture
+def address(app: Chalice) -> Iterator[str]:
+    """The address of the test's app."""
+    with served(app) as started:
+        yield started
+
+
+@pytest.fixture
+def site(address: str) -> Iterator[Site]:
+    """A site on another origin, with the strictest policy."""
+    with serving(Site(address)) as started:
+        yield started
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
+    """Opens a path of the app, or a site, in a fresh profile.
+
+    The test fails on what no page may do, except what it `may_log`. `before` gets the page before
+    it loads anything.
+    """
+    faults: list[Faults] = []
+    contexts: list[BrowserContext] = []
+    allowed: list[str] = []
+
+    def opened(
+        where: str | Site,
+        *,
+        may_log: str = "",
+        before: Callable[[Page], object] = lambda _page: None,
+        **options: object,
+    ) -> Page:
+        context = browser.new_context(**options)  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        page = context.new_page()
+        own = where.address if isinstance(where, Site) else address
+        faults.append(Faults(page, address, own))
+        allowed.append(may_log)
+        before(page)
+        page.goto(f"{own}/" if isinstance(where, Site) else f"{address}{where}")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    found = [
+        fault
+        for each, expected in zip(faults, allowed, strict=True)
+        for fault in each.found
+        if not (expected and expected in fault)
+    ]
+    assert found == []

@@ -1,0 +1,5 @@
+const FILES=({"plaza-ad":"../0.1.0-6165fddcddee/ad.js","plaza-comments":"../0.1.0-6165fddcddee/comments.js","plaza-count":"../0.1.0-6165fddcddee/count.js"});const MARGIN="600px 0px";const near=new IntersectionObserver((entries)=>{for(const{isIntersecting,target}of entries){if(!isIntersecting)continue;near.unobserve(target);load(target.localName);}},{rootMargin:MARGIN},);async function load(name){const module=await import(new URL(FILES[name],import.meta.url).href);if(!customElements.get(name))customElements.define(name,module.default);}
+function meet(element){if(element.getAttribute("loading")==="eager")load(element.localName);else near.observe(element);}
+function watch(root){root.querySelectorAll(Object.keys(FILES).join()).forEach(meet);}
+if(document.readyState==="loading"){document.addEventListener("DOMContentLoaded",()=>watch(document));}else{watch(document);}
+new MutationObserver((changes)=>{for(const{addedNodes}of changes){for(const node of addedNodes){if(!(node instanceof Element))continue;if(node.localName in FILES)meet(node);else watch(node);}}}).observe(document.documentElement,{childList:true,subtree:true});

@@ -1,0 +1,42 @@
+"""axe-core: which rules of WCAG 2.2 (A and AA) and of good practice a page breaks."""
+
+import os
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Page
+
+from contract.clients import TYPESCRIPT, NoNode, typescript_tools
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+
+
+def source() -> str:
+    """Return axe-core's source; skips the test where there is no npm, which in CI is a failure."""
+    try:
+        typescript_tools()
+    except NoNode as failure:
+        if "CI" in os.environ:
+            raise
+        pytest.skip(str(failure))
+    return (TYPESCRIPT / "node_modules" / "axe-core" / "axe.min.js").read_text()
+
+
+def violations(page: Page, axe: str, within: str = "html") -> list[str]:
+    """Return the rules that a page breaks, and where."""
+    page.evaluate(axe)
+    options = {"runOnly": {"type": "tag", "values": RULES}}
+    found: dict[str, Any] = page.evaluate(
+        "([within, options]) => axe.run(within, options)", [within, options]
+    )
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found["violations"]]
+
+
+def in_both_schemes(page: Page, axe: str) -> list[str]:
+    """Return what a page breaks in light colours or in dark ones."""
+    found: list[str] = []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        found += violations(page, axe)
+    return found

@@ -1,0 +1,86 @@
+"""A real browser, and what a page in it must never do."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
+_LOOKS = 1_000
+# Chromium's sandbox needs rights that a container's root does not have.
+_ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
+
+
+def executable(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the path of a browser; skips the test if there is none, and in CI fails it."""
+    named = environment.get("PLAZA_BROWSER")
+    found = named or next(filter(None, map(shutil.which, _NAMES)), None)
+    if found is None and environment.get("CI"):
+        pytest.fail("CI has no browser: .ci/run installs Debian's chromium")
+    if found is None:
+        pytest.skip("no browser was found; install chromium or name one in PLAZA_BROWSER")
+    return found
+
+
+@contextlib.contextmanager
+def running_browser() -> Iterator[Browser]:
+    """Start a browser without a window, and stop it afterwards."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable(), args=_ARGUMENTS)
+        with contextlib.closing(browser):
+            yield browser
+
+
+class Faults:
+    """What a page did that none may: errors on its console, and requests to other hosts."""
+
+    def __init__(self, page: Page, *own: str) -> None:
+        self.found: list[str] = []
+        self._hosts = {urlsplit(each).netloc for each in own}
+        page.on("console", lambda each: self._note(each.type, each.text))
+        page.on("pageerror", lambda error: self.found.append(f"exception: {error}"))
+        page.on("request", lambda request: self._look_at(request.url))
+
+    def _note(self, kind: str, text: str) -> None:
+        # A violation of the Content-Security-Policy is an error on the console, too.
+        if kind in {"error", "warning"}:
+            self.found.append(f"{kind}: {text}")
+
+    def _look_at(self, url: str) -> None:
+        address = urlsplit(url)
+        if address.scheme in {"http", "https"} and address.netloc not in self._hosts:
+            self.found.append(f"request to another host: {url}")
+
+
+def until(page: Page, is_true: Callable[[], bool]) -> None:
+    """Let the page go on until something is true."""
+    for _ in range(_LOOKS):
+        if is_true():
+            return
+        page.wait_for_timeout(20)
+    pytest.fail("it never was")
+
+
+def count_answers(page: Page) -> None:
+    """Have a page count the answers whose JSON its scripts have dealt with."""
+    page.add_init_script(
+        """window.answersRead = 0;
+        const { json } = Response.prototype;
+        Response.prototype.json = async function () {
+            const read = await json.call(this);
+            setTimeout(() => answersRead++);
+            return read;
+        };"""
+    )
+
+
+@contextlib.contextmanager
+def answer_read(page: Page) -> Iterator[None]:
+    """Wait until a page's scripts have dealt with one more answer than before."""
+    before = page.evaluate("answersRead")
+    yield
+    until(page, lambda: bool(page.evaluate("answersRead") > before))

@@ -1,0 +1,184 @@
+"""The demo newspaper in a browser: read as somebody, write, and see what the page called."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from chalice.app import Chalice
+from playwright.sync_api import Page, expect
+
+from chalicelib.runtime import Runtime
+from local import demo
+from local.gateway import Gateway, wsgi_application
+from local.site import Site, with_site
+from tests.support.http_client import Client
+from tests.support.serving import served_application
+from tests.support.workers import Workers
+from tests.web.conftest import OpenPage
+from tests.web.support.axe import in_both_schemes
+
+NODE = "harbour-post:lighthouse-cafe"
+ARTICLE = "/articles/lighthouse-cafe"
+PATIENCE_MS = 20_000
+
+
+@pytest.fixture
+def address(app: Chalice, runtime: Runtime) -> Iterator[str]:
+    """The address of the test's app, with the newspaper before it."""
+    site = Site(runtime.settings, runtime.now)
+    with served_application(with_site(site, wsgi_application(Gateway(app)))) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def town(client: Client) -> None:
+    """The articles' discussions, one of them with a comment, and two people."""
+    admin = client.as_("admin", roles=["admin"])
+    for node in demo.DATA["nodes"]:
+        settings = {name: node[name] for name in ("title", "url", "threaded")}
+        assert admin.put(f"/nodes/{node['id']}", **settings).status == 201
+    for zone in demo.DATA["zones"]:
+        size = {"width": zone["width"], "height": zone["height"]}
+        path = f"/sites/{demo.DATA['site']}/zones/{zone['id']}"
+        assert admin.put(path, size=size).status == 201
+    for sub in ("tobias", "ines"):
+        name = demo.DATA["people"][sub]
+        assert client.as_(sub, name=name).put("/users/me").status == 200
+    assert client.as_("pavel").post(f"/nodes/{NODE}/comments", text="Parking?").status == 201
+
+
+@pytest.fixture
+def open_article(open_page: OpenPage) -> Callable[..., Page]:
+    """Opens the article and goes to its discussion."""
+
+    def opened(**options: object) -> Page:
+        page = open_page(ARTICLE, **options)
+        page.set_default_timeout(PATIENCE_MS)
+        page.locator("plaza-comments").scroll_into_view_if_needed()
+        return page
+
+    return opened
+
+
+def test_the_front_page_counts_comments(open_page: OpenPage) -> None:
+    page = open_page("/")
+
+    expect(page.get_by_role("link", name="1 comment")).to_be_visible(timeout=PATIENCE_MS)
+
+
+@pytest.fixture
+def neighbours(client: Client, workers: Workers) -> None:
+    """Tobias follows Inês, who has posted."""
+    tobias = client.as_("tobias", name="Tobias Kern")
+    assert tobias.put("/users/me/circles/birders", name="Birders").status == 201
+    assert tobias.put("/users/me/circles/birders/members/ines").status == 204
+    ride = {"question": "Which way?", "options": ["The woods", "The wall"]}
+    post = {"type": "poll", "detail": ride, "circles": ["*public*"]}
+    assert client.as_("ines").post("/posts", **post).status == 201
+    workers.drain()
+
+
+@pytest.mark.usefixtures("neighbours")
+def test_the_town_is_read_as_one_of_its_people_and_written_to(
+    open_page: OpenPage, workers: Workers
+) -> None:
+    page = open_page("/in-town")
+    page.set_default_timeout(PATIENCE_MS)
+    news = page.locator("plaza-feed[view=news]")
+    page.get_by_role("button", name="Sign in to read your news").click()
+    expect(page.get_by_label("Read as")).to_have_value("tobias")
+
+    expect(news.get_by_role("article", name="Inês Carvalho")).to_be_visible(timeout=PATIENCE_MS)
+    news.get_by_role("textbox", name="What is new?").fill("Fog.")
+    news.get_by_role("button", name="Post", exact=True).click()
+    expect(news.get_by_role("article", name="Tobias Kern")).to_be_visible(timeout=PATIENCE_MS)
+    workers.drain()
+    page.get_by_role("navigation", name="Feeds").get_by_role("link", name="Your wall").click()
+
+    wall = page.locator("plaza-feed[view=wall]")
+    expect(wall.get_by_role("article", name="Tobias Kern")).to_be_visible(timeout=PATIENCE_MS)
+    page.get_by_text("What happened", exact=True).click()
+    row = page.get_by_role("row", name=re.compile("^GET .users.me.wall"))
+    expect(row.get_by_role("button", name="Copy as curl")).to_be_visible()
+
+
+@pytest.mark.processes
+@pytest.mark.usefixtures("neighbours")
+@pytest.mark.parametrize("path", ["/", ARTICLE, "/in-town"])
+def test_a_page_breaks_no_rule_of_accessibility(open_page: OpenPage, axe: str, path: str) -> None:
+    page = open_page(path)
+    page.get_by_label("Read as").select_option("tobias")
+    for element in page.locator("plaza-feed, plaza-comments").all():
+        element.scroll_into_view_if_needed()
+        expect(element.locator("section")).to_be_visible(timeout=PATIENCE_MS)
+    page.get_by_text("What happened", exact=True).click()
+    expect(page.get_by_role("button", name="Copy as curl").first).to_be_visible()
+
+    assert in_both_schemes(page, axe) == []
+
+
+@pytest.mark.parametrize("path", ["/", ARTICLE, "/in-town"])
+def test_a_page_fits_on_a_narrow_phone(open_page: OpenPage, path: str) -> None:
+    page = open_page(path, viewport={"width": 320, "height": 700})
+    page.get_by_text("What happened", exact=True).click()
+
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_guest_who_signs_in_is_somebody_and_may_write_at_once(
+    open_article: Callable[..., Page],
+) -> None:
+    page = open_article()
+    page.get_by_role("button", name="Sign in to comment").click()
+
+    expect(page.get_by_role("textbox", name="Write a comment")).to_be_focused(timeout=PATIENCE_MS)
+    expect(page.get_by_label("Read as")).to_have_value("tobias")
+
+
+def test_somebody_is_chosen_and_writes(open_article: Callable[..., Page]) -> None:
+    page = open_article()
+    page.get_by_label("Read as").select_option("tobias")
+    page.get_by_role("textbox", name="Write a comment").fill("By *bicycle*.")
+    page.get_by_role("button", name="Post", exact=True).click()
+
+    expect(page.get_by_text("By bicycle.")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Tobias Kern", exact=True)).to_be_visible()
+
+
+def test_the_choice_outlives_a_page(open_article: Callable[..., Page]) -> None:
+    page = open_article()
+    page.get_by_label("Read as").select_option("mara")
+    page.get_by_role("link", name="Letters", exact=True).click()
+
+    expect(page.get_by_label("Read as")).to_have_value("mara", timeout=PATIENCE_MS)
+
+
+def test_calls_are_listed_and_copied_without_the_token(open_article: Callable[..., Page]) -> None:
+    page = open_article(permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_label("Read as").select_option("tobias")
+    page.get_by_role("textbox", name="Write a comment").fill("It's there.")
+    page.get_by_role("button", name="Post", exact=True).click()
+    page.get_by_text("What happened", exact=True).click()
+    row = page.get_by_role("row", name=re.compile("^POST "))
+    expect(row).to_contain_text(f"/nodes/{NODE}/comments", timeout=PATIENCE_MS)
+    expect(row).to_contain_text("201")
+
+    row.get_by_role("button", name="Copy as curl").click()
+    expect(row.get_by_role("button", name="Copied")).to_be_visible()
+
+    command = page.evaluate("navigator.clipboard.readText()")
+    assert re.match(r"curl -X POST ", command)
+    assert '-H "Authorization: Bearer $TOKEN"' in command
+    assert r"""--data-raw '{"text":"It'\''s there."}'""" in command
+    assert "eyJ" not in command
+
+
+def test_the_lines_for_other_pages_are_copied(open_page: OpenPage, address: str) -> None:
+    page = open_page(ARTICLE, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the lines").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible(timeout=PATIENCE_MS)
+
+    assert page.evaluate("navigator.clipboard.readText()").splitlines()[:2] == [
+        f'<script type="module" async src="{address}/web/v1/plaza.js"></script>',
+        f'<plaza-comments node="{NODE}"></plaza-comments>',
+    ]

@@ -1,0 +1,85 @@
+"""A page that reports itself: once when it is opened, and again when an application changes it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from chalicelib.analytics.log import Span
+from chalicelib.runtime import Runtime
+from tests.analytics.support.hits import differences, logs
+from tests.support.clock import START
+from tests.support.http_client import Client
+from tests.support.workers import Workers
+from tests.web.conftest import OpenPage
+from tests.web.support.site import Site
+from tests.web.test_visitors import PERSON
+
+SITE = "harbour"
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def _switched_on(client: Client) -> None:
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put(f"/sites/{SITE}/analytics", user_reports=True).status == 200
+
+
+def held(runtime: Runtime, workers: Workers) -> list[Any]:
+    """Return the hits of the site's log."""
+    workers.drain()
+    (log,) = logs(runtime, SITE)
+    return [dict(hit) for hit in log.read(Span(SITE, START - DAY, START + DAY), None, 50)]
+
+
+def opened(open_page: OpenPage, site: Site, hit: str) -> Page:
+    """Open a page with an element, and wait until it has reported itself."""
+    site.body = hit
+    with_answer: list[int] = []
+
+    def watch(page: Page) -> None:
+        page.on("response", lambda r: with_answer.append(r.status) if "/hits" in r.url else None)
+
+    page = open_page(site, before=watch, user_agent=PERSON)
+    while not with_answer:
+        page.wait_for_timeout(20)
+    assert with_answer == [202]
+    return page
+
+
+def test_a_page_is_counted_once_when_it_is_opened(
+    site: Site, open_page: OpenPage, runtime: Runtime, workers: Workers
+) -> None:
+    opened(open_page, site, f'<plaza-hit site="{SITE}" node="{SITE}:moon"></plaza-hit>')
+
+    (hit,) = held(runtime, workers)
+    assert (hit["path"], hit["kind"], hit["node"]) == ("/", "view", f"{SITE}:moon")
+    assert len(hit["_id"].partition(":")[2]) == 16
+    assert "visitor" in hit
+    assert differences(runtime, START, name=SITE) == []
+
+
+def test_an_application_reports_its_next_page(
+    site: Site, open_page: OpenPage, runtime: Runtime, workers: Workers
+) -> None:
+    page = opened(
+        open_page, site, f'<plaza-hit site="{SITE}" path="/one?utm_source=x"></plaza-hit>'
+    )
+    with page.expect_response("**/hits"):
+        page.evaluate("document.querySelector('plaza-hit').setAttribute('path', '/two')")
+
+    hits = held(runtime, workers)
+    assert {(hit["path"], hit.get("campaign")) for hit in hits} == {("/one", "x"), ("/two", None)}
+    assert len({hit["visitor"] for hit in hits}) == 1
+
+
+def test_a_reader_is_named_where_the_page_says_so(
+    site: Site, open_page: OpenPage, runtime: Runtime, workers: Workers, client: Client
+) -> None:
+    token = client.as_("ann").headers["Authorization"].partition(" ")[2]
+    site.token = lambda: token
+
+    opened(open_page, site, f'<plaza-hit site="{SITE}" user></plaza-hit>')
+
+    assert [hit.get("user") for hit in held(runtime, workers)] == ["ann"]

@@ -1,0 +1,40 @@
+// @ts-check
+/** One comment as it is shown. */
+import { h } from "./element.js";
+import { fill } from "./markup.js";
+import { ago } from "./words.js";
+
+/** @typedef {import("./plaza-api.js").components["schemas"]["CommentAnswer"]} Comment */
+/** @typedef {"visible" | "hidden"} Decided */
+/** @typedef {{reply: () => void, edit: () => void, remove: () => void, decide: (state: Decided) => void}} Actions */
+
+/** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions */
+export function articleOf(comment, { t, language }, actions) {
+  if (!comment.author || comment.html === null) {
+    return h("article", { class: "gone", "aria-label": t("gone") }, h("p", {}, t("gone")));
+  }
+  const name = `a-${comment.id}`;
+  const posted = new Date(comment.posted_at);
+  const button = (/** @type {string} */ what, /** @type {() => void} */ onclick) => h("button", { part: "button", onclick, "data-does": what }, t(what));
+  const buttons = Object.entries({ reply: actions.reply, edit: actions.edit, delete: actions.remove })
+    .filter(([what]) => /** @type {string[]} */ (comment.can).includes(what))
+    .map(([what, onclick]) => button(what, onclick));
+  if (comment.can.includes("moderate")) {
+    if (comment.state !== "visible") buttons.push(button("approve", () => actions.decide("visible")));
+    if (comment.state !== "hidden") buttons.push(button("hide", () => actions.decide("hidden")));
+  }
+  if (comment.editable_until) {
+    const left = new Date(comment.editable_until).getTime() - Date.now();
+    // A clock by which the time is over is wrong: the API has just said that there is some.
+    if (left > 0) setTimeout(() => buttons.find((each) => each.dataset.does === "edit")?.remove(), left);
+  }
+  return h("article", { "aria-labelledby": name, class: comment.state },
+    h("header", {},
+      h("b", { id: name, part: "author", dir: "auto" }, comment.author.name),
+      h("a", { href: `#plaza-${comment.id}`, title: t("permalink") },
+        h("time", { datetime: comment.posted_at, title: posted.toLocaleString(language) }, ago(comment.posted_at, language))),
+      comment.edited_at && h("i", {}, t("edited")),
+      comment.state !== "visible" && h("i", { class: "badge" }, t(comment.state))),
+    fill(h("div", { class: "text", part: "text", dir: "auto" }), comment.html),
+    buttons.length > 0 && h("footer", {}, ...buttons));
+}

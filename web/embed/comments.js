@@ -1,0 +1,274 @@
+// @ts-check
+/** <plaza-comments node="harbour:moon">: the discussion of a page. */
+import { call, forget, Problem, readerId } from "./api.js";
+import { articleOf } from "./comment.js";
+import { apiOf, h, sheet, tell } from "./element.js";
+import { textForm } from "./form.js";
+import { failure, invitation, whileShown } from "./states.js";
+import { Thread } from "./thread.js";
+import { wordsFor } from "./words.js";
+import english from "./words/en/comments.js";
+import ofForms from "./words/en/form.js";
+import base from "./base.css";
+import forms from "./forms.css";
+import css from "./comments.css";
+
+/** @typedef {import("./comment.js").Comment} Comment */
+/** @typedef {import("./plaza-api.js").components["schemas"]["CommentsAnswer"]} Page */
+
+const STYLES = [base, forms, css].map(sheet);
+const PAGE = 50;
+
+export default class PlazaComments extends HTMLElement {
+  static observedAttributes = ["node", "lang", "order"];
+
+  #root = this.attachShadow({ mode: "open" });
+  #thread = new Thread((comment) => this.#article(comment));
+  #status = h("p", { role: "status", class: "status" });
+  #fresh = h("p", { "aria-live": "polite", class: "fresh" });
+  #earlier = h("button", { class: "more earlier", part: "button", hidden: true, onclick: () => this.#previousPage() });
+  #more = h("button", { class: "more", part: "button", hidden: true, onclick: () => this.#nextPage() });
+  #title = h("h2", { id: "title", part: "title" });
+  /** @type {AbortController | undefined} */
+  #alive;
+  /** Which start is the last: the answer to an earlier one may be somebody else's. */
+  #turn = 0;
+  #reader = "";
+  /** @type {string | null} */
+  #previous = null;
+  /** @type {string | null} */
+  #next = null;
+  #count = 0;
+  #order = "";
+  /** @type {Page["node"] | null} */
+  #node = null;
+  /** @type {Page["viewer"]} */
+  #viewer = null;
+  /** @type {import("./words.js").Words} */
+  #words = /** @type {any} */ (null);
+
+  constructor() {
+    super();
+    this.#root.adoptedStyleSheets = STYLES;
+    // What the page put inside stays until the comments are here: a link for those without scripts.
+    this.#root.append(h("slot"));
+  }
+
+  connectedCallback() {
+    this.#alive = new AbortController();
+    const { signal } = this.#alive;
+    document.addEventListener("plaza:identity", () => { forget(); this.#start(); }, { signal });
+    addEventListener("hashchange", () => this.#jump(), { signal });
+    whileShown(() => this.#look(), signal);
+    this.#start();
+  }
+
+  disconnectedCallback() {
+    this.#alive?.abort();
+  }
+
+  attributeChangedCallback(/** @type {string} */ name, /** @type {string | null} */ old) {
+    if (name === "order") this.#order = "";
+    if (old !== null && this.isConnected) this.#start();
+  }
+
+  /** @param {string} [rest] @param {import("./api.js").Options} [options] */
+  async #call(rest = "", options) {
+    const node = encodeURIComponent(this.getAttribute("node") || "");
+    const turn = this.#turn;
+    const answer = await call(apiOf(this), `/nodes/${node}/comments${rest}`, { signal: this.#alive?.signal, ...options });
+    if (turn !== this.#turn) throw new Problem({});
+    return answer;
+  }
+
+  /** @param {Record<string, string>} [where] @param {boolean} [anew] @returns {Promise<Page>} */
+  #page(where = {}, anew = false) {
+    this.#order ||= this.getAttribute("order") === "newest" ? "newest" : "oldest";
+    return this.#call(`?${new URLSearchParams({ order: this.#order, limit: String(PAGE), ...where })}`, { anew });
+  }
+
+  async #start() {
+    const turn = ++this.#turn;
+    const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
+    this.#words = await wordsFor(this, { ...english, ...ofForms });
+    try {
+      const reader = await readerId();
+      const page = await this.#page();
+      if (isOver()) return;
+      this.#reader = reader;
+      this.#render(page);
+      await this.#jump();
+      tell(this, "ready");
+    } catch (error) {
+      if (!isOver()) this.#root.replaceChildren(failure(this, error, this.#words, () => this.#start()));
+    }
+  }
+
+  /** @param {Page} page */
+  #render(page) {
+    const { t, isRtl, language } = this.#words;
+    this.#node = page.node;
+    this.#viewer = page.viewer;
+    const order = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": t("order"), part: "input", onchange: () => { this.#order = order.value; this.#start(); } },
+      h("option", { value: "oldest" }, t("oldest")), h("option", { value: "newest" }, t("newest"))));
+    order.value = this.#order;
+    for (const each of [this.#status, this.#fresh]) each.replaceChildren();
+    this.#thread.clear();
+    this.#more.textContent = t("more");
+    this.#earlier.textContent = t("earlier");
+    this.#root.replaceChildren(
+      h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
+        h("header", {}, this.#title, order), this.#fresh, this.#head(), this.#status, this.#earlier, this.#thread.list, this.#more),
+    );
+    this.#previous = page.previous;
+    this.#earlier.hidden = !page.previous;
+    this.#show(page);
+    this.#counted(page.node.counts.visible);
+  }
+
+  /** What stands above the list: a form, an invitation to sign in, or why neither. */
+  #head() {
+    const { t } = this.#words;
+    if (this.#node?.locked) return h("p", { class: "note" }, t("locked"));
+    if (!this.#viewer?.can.includes("post")) return invitation(this, this.#words, "signIn");
+    return this.#form("", { label: t("write"), send: (text, key) => this.#post({ text }, key) });
+  }
+
+  /** @param {string} place @param {Pick<import("./form.js").FormOptions, "label" | "text" | "send" | "done">} options */
+  #form(place, options) {
+    const hint = this.#words.t("placeholder");
+    return textForm({ words: this.#words, place: `${this.#reader}:${this.#node?.id}${place}`, hint, ...options });
+  }
+
+  /** @param {Page} page */
+  #show(page) {
+    for (const comment of page.comments) this.#thread.place(comment);
+    this.#next = page.next;
+    this.#more.hidden = !page.next;
+  }
+
+  /** @param {number} count */
+  #counted(count) {
+    this.#count = count;
+    this.#title.textContent = count ? this.#words.t("count", { n: count }) : this.#words.t("empty");
+  }
+
+  /** @param {Comment} comment */
+  #article(comment) {
+    return articleOf(comment, this.#words, {
+      reply: () => this.#reply(comment),
+      edit: () => this.#edit(comment),
+      remove: () => this.#remove(comment),
+      decide: (state) => this.#decide(comment, state),
+    });
+  }
+
+  /** @param {{text: string, parent?: string}} body @param {string} key */
+  async #post(body, key) {
+    /** @type {Comment} */
+    const comment = await this.#call("", { method: "POST", body, key });
+    const item = this.#thread.place(comment, this.#order === "newest" ? this.#thread.list.firstElementChild : null);
+    const isVisible = comment.state === "visible";
+    this.#counted(this.#count + Number(isVisible));
+    this.#status.textContent = this.#words.t(isVisible ? "posted" : "pending");
+    item.focus();
+    tell(this, "posted", { id: comment.id });
+  }
+
+  /** @param {Comment} comment */
+  #reply(comment) {
+    const article = this.#thread.item(comment.id)?.querySelector("article");
+    if (!article || article.querySelector("form")) return;
+    const form = this.#form(`:${comment.id}`, {
+      label: this.#words.t("replyTo", { name: comment.author?.name || "" }),
+      send: (text, key) => this.#post({ text, parent: comment.id }, key),
+      done: () => { form.remove(); /** @type {HTMLElement | null} */ (article.querySelector("[data-does=reply]"))?.focus(); },
+    });
+    article.append(form);
+    form.querySelector("textarea")?.focus();
+  }
+
+  /** @param {Comment} comment */
+  #edit(comment) {
+    const form = this.#form(`:${comment.id}:edit`, {
+      label: this.#words.t("edit"),
+      text: comment.text || "",
+      send: async (text) => { comment = await this.#call(`/${comment.id}`, { method: "PATCH", body: { text } }); },
+      done: () => { this.#thread.renew(comment); this.#thread.item(comment.id)?.focus(); },
+    });
+    this.#thread.item(comment.id)?.querySelector("article")?.replaceWith(form);
+    form.querySelector("textarea")?.focus();
+  }
+
+  /** @param {Comment} comment */
+  async #remove(comment) {
+    if (!confirm(this.#words.t("confirm"))) return;
+    await this.#tried(async () => {
+      await this.#call(`/${comment.id}`, { method: "DELETE" });
+      this.#thread.remove(comment);
+      if (comment.state === "visible") this.#counted(this.#count - 1);
+      this.#root.querySelector("section")?.focus();
+      return "gone";
+    });
+  }
+
+  /** Show or hide a comment, as its moderator has read it. @param {Comment} comment @param {import("./comment.js").Decided} state */
+  async #decide(comment, state) {
+    await this.#tried(async () => {
+      const body = { state, edited_at: comment.edited_at };
+      this.#thread.renew(await this.#call(`/${comment.id}/state`, { method: "POST", body }));
+      this.#counted(this.#count + Number(state === "visible") - Number(comment.state === "visible"));
+      this.#thread.item(comment.id)?.focus();
+      return state === "visible" ? "approved" : state;
+    });
+  }
+
+  /** Do something, and say what came of it. @param {() => Promise<string | void>} act */
+  async #tried(act) {
+    const turn = this.#turn;
+    try {
+      const told = await act();
+      this.#status.textContent = told ? this.#words.t(told) : "";
+    } catch (error) {
+      if (turn === this.#turn && !this.#alive?.signal.aborted) this.#status.textContent = this.#words.reason(error);
+    }
+  }
+
+  #nextPage() {
+    return this.#tried(async () => this.#show(await this.#page(this.#next ? { cursor: this.#next } : {})));
+  }
+
+  #previousPage() {
+    return this.#tried(async () => {
+      const page = await this.#page(this.#previous ? { cursor: this.#previous } : {});
+      this.#thread.before(page.comments);
+      this.#previous = page.previous;
+      this.#earlier.hidden = !page.previous;
+    });
+  }
+
+  /** Look for what is new and what has changed; what is read never moves by itself. */
+  async #look() {
+    if (!this.#node) return false;
+    const page = await this.#page({}, true);
+    const isChanged = this.#thread.compare(page.comments);
+    const fresh = page.node.counts.visible - this.#count;
+    if (fresh > 0) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#start() }, this.#words.t("fresh", { n: fresh })));
+    else this.#counted(page.node.counts.visible);
+    return fresh > 0 || isChanged;
+  }
+
+  /** Go to the comment that the page's address names, wherever in the discussion it is. */
+  async #jump() {
+    const id = location.hash.match(/^#plaza-([\w-]+)$/)?.[1];
+    if (!id) return;
+    if (!this.#thread.item(id)) {
+      const page = await this.#page({ around: id }).catch(() => null);
+      if (page) this.#render(page);
+    }
+    const item = this.#thread.item(id);
+    this.#root.querySelector(".target")?.classList.remove("target");
+    item?.classList.add("target");
+    item?.scrollIntoView({ block: "center" });
+  }
+}

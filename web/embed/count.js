@@ -1,0 +1,46 @@
+// @ts-check
+/** <plaza-count node="harbour:moon">Comments</plaza-count>: how many comments a page has. */
+import { call } from "./api.js";
+import { apiOf, h } from "./element.js";
+import { wordsFor } from "./words.js";
+
+/** Nodes that one call may ask for. */
+const MOST = 100;
+/** @typedef {{nodes: Set<string>, counts: Promise<Record<string, number>>}} Batch */
+/** @type {Map<string, Batch>} */
+const gathering = new Map();
+
+/** Ask for a node's count, together with all others of the same turn. @param {string} api @param {string} node */
+function countsWith(api, node) {
+  let batch = gathering.get(api);
+  if (!batch || batch.nodes.size >= MOST) {
+    /** @type {Set<string>} */
+    const nodes = new Set();
+    const turn = new Promise((resolve) => setTimeout(resolve));
+    const counts = turn.then(() => {
+      gathering.delete(api);
+      return call(api, `/comment-counts?${new URLSearchParams({ nodes: [...nodes].join() })}`, { anonymous: true });
+    });
+    batch = { nodes, counts };
+    gathering.set(api, batch);
+  }
+  batch.nodes.add(node);
+  return batch.counts;
+}
+
+export default class PlazaCount extends HTMLElement {
+  #root = this.attachShadow({ mode: "open" });
+
+  constructor() {
+    super();
+    this.#root.append(h("slot"));
+  }
+
+  async connectedCallback() {
+    const node = this.getAttribute("node") || "";
+    const counts = await countsWith(apiOf(this), node).catch(() => null);
+    if (!counts) return;
+    const { t } = await wordsFor(this);
+    this.#root.replaceChildren(h("span", { part: "count" }, t("count", { n: counts[node] || 0 })));
+  }
+}

@@ -1,0 +1,259 @@
+// @ts-check
+/** <plaza-feed view="news">: what those whom the reader follows post, a wall, or an activity feed. */
+import { call, forget, Problem, readerId } from "./api.js";
+import { apiOf, h, sheet, tell } from "./element.js";
+import { articleOf, commentOf, isAction, pathOf, personOf, showVotes } from "./item.js";
+import { failure, invitation, whileShown } from "./states.js";
+import { wordsFor } from "./words.js";
+import english from "./words/en/feed.js";
+import base from "./base.css";
+import css from "./feed.css";
+
+/** @typedef {import("./item.js").Item} Item */
+/** @typedef {import("./item.js").Comment} Comment */
+/** @typedef {import("./item.js").Schemas} Schemas */
+/** @typedef {typeof import("./writing.js")} Writing */
+/** @typedef {{items: Item[], next: string | null}} Page */
+
+const STYLES = [base, css].map(sheet);
+/** @type {Record<string, string>} */
+const PATHS = { news: "/users/me/news", wall: "/users/me/wall", incoming: "/users/me/incoming", activity: "/feed" };
+/** A page may be empty before the end; so many are read on. */
+const MOST_EMPTY = 5;
+/** What the readers who are signed in load as well; the build writes the address of this release. */
+const WRITING = BUILT_WRITING;
+
+export default class PlazaFeed extends HTMLElement {
+  static observedAttributes = ["view", "user", "lang"];
+
+  #root = this.attachShadow({ mode: "open" });
+  #list = h("ol", { part: "list", class: "thread" });
+  #status = h("p", { role: "status", class: "status" });
+  #fresh = h("p", { "aria-live": "polite", class: "fresh" });
+  #more = h("button", { class: "more", part: "button", hidden: true, onclick: () => this.#nextPage() });
+  #title = h("h2", { id: "title", part: "title" });
+  /** @type {AbortController | undefined} */
+  #alive;
+  /** Which start is the last: the answer to an earlier one may be somebody else's. */
+  #turn = 0;
+  #reader = "";
+  /** @type {Writing | null} */
+  #writing = null;
+  /** @type {string | null} */
+  #next = null;
+  /** What is shown, by id. @type {Map<string, HTMLElement>} */
+  #shown = new Map();
+  /** @type {import("./words.js").Words} */
+  #words = /** @type {any} */ (null);
+
+  constructor() {
+    super();
+    this.#root.adoptedStyleSheets = STYLES;
+    this.#root.append(h("slot"));
+  }
+
+  connectedCallback() {
+    this.#alive = new AbortController();
+    const { signal } = this.#alive;
+    document.addEventListener("plaza:identity", () => { forget(); this.#start(); }, { signal });
+    whileShown(() => this.#look(), signal);
+    this.#start();
+  }
+
+  disconnectedCallback() {
+    this.#alive?.abort();
+  }
+
+  attributeChangedCallback(/** @type {string} */ _name, /** @type {string | null} */ old) {
+    if (old !== null && this.isConnected) this.#start();
+  }
+
+  get #view() {
+    const view = this.getAttribute("view") || "";
+    return this.hasAttribute("user") ? "wall" : view in PATHS ? view : "news";
+  }
+
+  /** @param {string} path @param {import("./api.js").Options} [options] */
+  async #call(path, options) {
+    const turn = this.#turn;
+    const answer = await call(apiOf(this), path, { signal: this.#alive?.signal, ...options });
+    if (turn !== this.#turn) throw new Problem({});
+    return answer;
+  }
+
+  /** @param {string | null} [cursor] @returns {Promise<Page>} */
+  async #page(cursor = null) {
+    const user = this.getAttribute("user");
+    const path = user ? `/users/${encodeURIComponent(user)}/wall` : PATHS[this.#view];
+    for (let empty = 0; ; empty++) {
+      const query = new URLSearchParams({ limit: this.getAttribute("limit") || "10", ...(cursor && { cursor }) });
+      const { posts, actions, next } = await this.#call(`${path}?${query}`);
+      const items = posts || actions;
+      if (items.length || !next || empty === MOST_EMPTY) return { items, next };
+      cursor = next;
+    }
+  }
+
+  async #start(isAsked = false) {
+    const turn = ++this.#turn;
+    const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
+    try {
+      const reader = await readerId();
+      /** @type {[Writing | null, Page | null]} */
+      const [writing, page] = await Promise.all([
+        reader ? import(new URL(WRITING, import.meta.url).href).catch(() => null) : null,
+        reader || this.hasAttribute("user") ? this.#page() : null,
+      ]);
+      const words = await wordsFor(this, { ...english, ...writing?.ENGLISH });
+      if (isOver()) return;
+      this.#words = words;
+      this.#reader = reader;
+      this.#writing = writing;
+      this.#root.adoptedStyleSheets = [...STYLES, ...(writing?.STYLES || [])];
+      this.#render(page);
+      if (isAsked) /** @type {HTMLElement | null} */ (this.#list.firstElementChild)?.focus();
+      if (page && this.#view === "activity") await this.#call("/feed/seen", { method: "PUT" }).catch(() => null);
+      tell(this, "ready");
+    } catch (error) {
+      this.#words ||= await wordsFor(this, english);
+      if (isOver()) return;
+      // The page's token was refused: its reader is a guest here.
+      if (error instanceof Problem && error.status === 401) {
+        this.#reader = "";
+        this.#render(null);
+      }
+      else this.#root.replaceChildren(failure(this, error, this.#words, () => this.#start()));
+    }
+  }
+
+  /** @param {Page | null} page Null for a guest, where only somebody signed in has something to read. */
+  #render(page) {
+    const { t, isRtl, language } = this.#words;
+    const user = this.getAttribute("user");
+    const owner = user && page?.items.map(personOf).find(({ id }) => id === user);
+    this.#title.textContent = owner ? t("wallOf", { name: owner.name }) : t(this.#view);
+    for (const each of [this.#list, this.#status, this.#fresh]) each.replaceChildren();
+    this.#shown.clear();
+    this.#more.textContent = t("more");
+    const writes = page && this.#reader && (user ? user === this.#reader : ["news", "wall"].includes(this.#view));
+    const head = page
+      ? [writes && this.#writing?.composer(this.#desk, (post) => this.#posted(post))]
+      : [h("slot"), invitation(this, this.#words, "signInFeed")];
+    this.#root.replaceChildren(
+      h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
+        h("header", {}, this.#title), this.#fresh, ...head, this.#status, this.#list, this.#more));
+    if (page) this.#show(page);
+    else this.#more.hidden = true;
+  }
+
+  /** @param {Page} page */
+  #show({ items, next }) {
+    for (const item of items) if (!this.#shown.has(item.id)) this.#list.append(this.#item(item));
+    this.#next = next;
+    this.#more.hidden = !next;
+    if (!this.#shown.size) this.#status.textContent = this.#words.t("nothing");
+  }
+
+  #nextPage() {
+    return this.#tried(async () => {
+      const last = this.#list.lastElementChild;
+      this.#show(await this.#page(this.#next));
+      /** @type {HTMLElement | null} */ (last?.nextElementSibling || null)?.focus();
+    });
+  }
+
+  /** Look whether there is more than is shown; what is read never moves. */
+  async #look() {
+    if (!this.#words || !(this.#reader || this.hasAttribute("user"))) return false;
+    const { items } = await this.#page();
+    const n = items.filter((each) => !this.#shown.has(each.id)).length;
+    if (n) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#start(true) }, this.#words.t("posts", { n })));
+    return n > 0;
+  }
+
+  /** @returns {import("./writing.js").Desk} */
+  get #desk() {
+    return { words: this.#words, reader: this.#reader, call: (path, options) => this.#call(path, options), tried: (act) => this.#tried(act) };
+  }
+
+  /** @param {import("./item.js").Post} post */
+  #posted(post) {
+    const item = this.#shown.get(post.id) || this.#item(post);
+    this.#list.prepend(item);
+    this.#status.textContent = this.#words.t("posted");
+    item.focus();
+    tell(this, "posted", { id: post.id });
+  }
+
+  /** @param {Item} item @returns {HTMLElement} */
+  #item(item) {
+    const made = h("li", { id: item.id, part: "post", tabindex: -1 });
+    this.#fill(made, item);
+    this.#shown.set(item.id, made);
+    return made;
+  }
+
+  /** @param {HTMLElement} place @param {Item} item */
+  #fill(place, item) {
+    const article = articleOf(item, this.#words, { api: apiOf(this), all: this.hasAttribute("images") });
+    const comments = h("ol", { class: "thread comments" });
+    const given = isAction(item) ? [] : item.comments;
+    comments.append(...given.map((each) => commentOf(each, this.#words)));
+    const footer = h("footer", {});
+    if (item.comment_count > given.length) footer.append(this.#allComments(item, comments));
+    footer.append(...(this.#writing?.toolsFor(this.#desk, item, {
+      place, article,
+      isOnOwnWall: this.#view === "wall",
+      commented: (comment) => { this.#put(comment, comments); this.#status.textContent = this.#words.t("posted"); },
+      changed: (now) => this.#fill(place, now),
+      voted: (now) => showVotes(article, now),
+      removed: () => this.#removed(item),
+    }) || []));
+    if (!isAction(item) && item.type === "poll") showVotes(article, item);
+    article.append(comments, footer);
+    place.replaceChildren(article);
+  }
+
+  /** A button that shows all comments, from the first one on. @param {Item} item @param {HTMLElement} list */
+  #allComments(item, list) {
+    /** @type {string | null} */
+    let next = null;
+    let isBegun = false;
+    const button = h("button", { part: "button", onclick: () => this.#tried(async () => {
+      const query = new URLSearchParams({ limit: "50", ...(next && { cursor: next }) });
+      /** @type {Schemas["PostCommentsAnswer"]} */
+      const page = await this.#call(`${pathOf(item)}/comments?${query}`);
+      if (!isBegun) list.replaceChildren();
+      isBegun = true;
+      for (const each of page.comments) this.#put(each, list);
+      next = page.next;
+      button.textContent = this.#words.t("more");
+      if (!next) button.remove();
+    }) }, this.#words.t("count", { n: item.comment_count }));
+    return button;
+  }
+
+  /** Show a comment, once, below those that came before. @param {Comment} comment @param {HTMLElement} list */
+  #put(comment, list) {
+    list.querySelector(`[data-id="${comment.id}"]`)?.remove();
+    list.append(commentOf(comment, this.#words));
+  }
+
+  /** @param {Item} item */
+  #removed(item) {
+    this.#shown.get(item.id)?.remove();
+    this.#shown.delete(item.id);
+    this.#root.querySelector("section")?.focus();
+  }
+
+  /** Do something, and say what came of it. @param {() => Promise<string | void>} act */
+  async #tried(act) {
+    const turn = this.#turn;
+    try {
+      const told = await act();
+      this.#status.textContent = told ? this.#words.t(told) : "";
+    } catch (error) {
+      if (turn === this.#turn && !this.#alive?.signal.aborted) this.#status.textContent = this.#words.reason(error);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// @ts-check
+/** A form for a text: a draft that survives, and failures that lose nothing. */
+import { h } from "./element.js";
+
+/** @typedef {import("./words.js").Words} Words */
+/**
+ * @typedef {object} FormOptions
+ * @property {Words} words
+ * @property {string} place What the draft belongs to, its writer included.
+ * @property {string} label
+ * @property {string} [hint] What the empty field says.
+ * @property {number} [most] How many characters it takes.
+ * @property {HTMLSelectElement} [choice] What is sent along with the text, and kept with the draft.
+ * @property {string} [text] What is edited.
+ * @property {(text: string, key: string) => Promise<void>} send `key` is the same for the same text, however often it is sent.
+ * @property {() => void} [done] What ends the form; a form without it stays.
+ */
+
+/** @typedef {{text: string, key: string, choice?: string[]}} Draft */
+
+/** Drafts of this page, for browsers that refuse storage. @type {Map<string, Draft>} */
+const kept = new Map();
+const drafts = {
+  /** @param {string} place @returns {Draft | null} */
+  read(place) {
+    try {
+      return JSON.parse(sessionStorage.getItem(place) || "null");
+    } catch {
+      return kept.get(place) || null;
+    }
+  },
+  /** @param {string} place @param {Draft | null} draft */
+  write(place, draft) {
+    const isText = draft && draft.text;
+    if (isText) kept.set(place, draft);
+    else kept.delete(place);
+    try {
+      if (isText) sessionStorage.setItem(place, JSON.stringify(draft));
+      else sessionStorage.removeItem(place);
+    } catch {
+      // A private window without storage.
+    }
+  },
+};
+
+/** @param {FormOptions} options */
+export function textForm({ words, place, label, hint = "", most = 10_000, choice, text = "", send, done }) {
+  const { t } = words;
+  const stored = `plaza:draft:${place}`;
+  /** @type {Draft} */
+  const draft = drafts.read(stored) || { text, key: crypto.randomUUID() };
+  let { key } = draft;
+  // A draft for few must not become one for everybody, even if the choices are not known yet.
+  if (choice && draft.choice) choice.append(new Option(draft.choice[0], draft.choice[1], true, true));
+  const area = /** @type {HTMLTextAreaElement} */ (h("textarea", {
+    "aria-label": label,
+    placeholder: hint,
+    rows: 3,
+    maxlength: most,
+    required: true,
+    dir: "auto",
+    part: "input",
+    oninput: changed,
+    onkeydown(/** @type {KeyboardEvent} */ event) {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+      if (event.key === "Escape") done?.();
+    },
+  }));
+  area.value = draft.text;
+  choice?.addEventListener("change", changed);
+  const does = t(text ? "save" : "post");
+  const button = /** @type {HTMLButtonElement} */ (h("button", { class: "primary", part: "button primary" }, does));
+  const form = /** @type {HTMLFormElement} */ (h("form", { part: "form", onsubmit: submit }, area,
+    h("div", { class: "row" }, choice, button, done && h("button", { type: "button", onclick: done }, t("cancel")))));
+
+  function changed() {
+    // Another text is another comment: with the old key, it would be taken for the old one.
+    key = crypto.randomUUID();
+    const chosen = choice?.selectedOptions[0];
+    drafts.write(stored, { text: area.value, key, choice: chosen && [chosen.text, chosen.value] });
+  }
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    if (button.disabled) return;
+    // What is written while this is on its way would go with the text that was sent.
+    area.readOnly = button.disabled = true;
+    button.textContent = t("sending");
+    form.querySelector("[role=alert]")?.remove();
+    try {
+      await send(area.value, key);
+      drafts.write(stored, null);
+      area.value = "";
+      key = crypto.randomUUID();
+      done?.();
+    } catch (error) {
+      const told = words.reason(error);
+      form.append(h("p", { role: "alert", class: "note" }, told === t("offline") ? `${told} ${t("kept")}` : told));
+    }
+    area.readOnly = button.disabled = false;
+    button.textContent = does;
+  }
+  return form;
+}

@@ -1,0 +1,12 @@
+/** What the build writes into the sources, and what a page may set. */
+declare const BUILT_FILES: Record<string, string>;
+declare const BUILT_LANGUAGES: Record<string, string>;
+declare const BUILT_WRITING: string;
+declare module "*.css" {
+  const css: string;
+  export default css;
+}
+interface Window {
+  plaza?: { token?: () => string | null | Promise<string | null>; api?: string; words?: Record<string, string> };
+  trustedTypes?: { createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): any } };
+}

@@ -1,0 +1,43 @@
+// @ts-check
+/** <plaza-hit site="harbour-post">: reports that the page was opened, and shows nothing. */
+
+/** The characters of an id. */
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** The token of who reads, as the page gives it: by its function, or at an address. */
+async function readerOf() {
+  if (window.plaza?.token) return window.plaza.token();
+  const address = document.querySelector('meta[name="plaza-token-url"]')?.getAttribute("content");
+  return address && (await (await fetch(address)).json()).token;
+}
+
+export default class PlazaHit extends HTMLElement {
+  static observedAttributes = ["path"];
+
+  connectedCallback() {
+    // A page that a browser makes ready ahead is not open yet.
+    if ("prerendering" in document && document.prerendering) document.addEventListener("prerenderingchange", () => this.#report(), { once: true });
+    else this.#report();
+  }
+
+  /** An application that changes its page without loading one. @param {string} _ @param {string | null} before */
+  attributeChangedCallback(_, before) {
+    if (before !== null && this.isConnected) this.#report();
+  }
+
+  async #report() {
+    const said = (/** @type {string} */ name) => this.getAttribute(name) || undefined;
+    const api = (said("api") || window.plaza?.api || new URL("../../", import.meta.url).href).replace(/\/+$/, "");
+    const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => LETTERS[byte & 63]).join("");
+    const path = said("path") || location.pathname + location.search;
+    const hit = { id, path, ref: document.referrer || undefined, title: document.title.slice(0, 200), node: said("node") };
+    const body = JSON.stringify({ site: said("site"), hits: [hit] });
+    const token = this.hasAttribute("user") && (await readerOf().catch(() => null));
+    // A beacon has no headers, so one of a reader who is named goes by `fetch`.
+    if (token || !navigator.sendBeacon(`${api}/hits`, body)) {
+      /** @type {Record<string, string>} */
+      const headers = token ? { Authorization: `Bearer ${token}` } : {};
+      fetch(`${api}/hits`, { method: "POST", keepalive: true, headers, body }).catch(() => {});
+    }
+  }
+}

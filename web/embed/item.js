@@ -1,0 +1,113 @@
+// @ts-check
+/** A post or an action as a feed shows it. */
+import { h } from "./element.js";
+import { ago } from "./words.js";
+
+/** @typedef {import("./words.js").Words} Words */
+/** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
+/** @typedef {Schemas["PostAnswer"]} Post */
+/** @typedef {Schemas["FeedActionAnswer"]} Action */
+/** @typedef {Post | Action} Item */
+/** @typedef {Schemas["PostCommentAnswer"] | Schemas["ActionCommentAnswer"]} Comment */
+
+/** @param {Item} item @returns {item is Action} */
+export const isAction = (item) => "descriptor" in item;
+
+/** Where the API has it. @param {Item} item */
+export const pathOf = (item) => `/${isAction(item) ? "actions" : "posts"}/${item.id}`;
+
+/** @param {Item} item */
+export const personOf = (item) => (isAction(item) ? item.actor : item.author);
+
+/** A text that is told apart from the direction of those around it. @param {unknown} value @param {string} language */
+const isolated = (value, language) => (typeof value === "number" ? value.toLocaleString(language) : `\u2068${value}\u2069`);
+
+/** What somebody did, in the words of its type; a type without words is told by its name. @param {Action} action @param {Words} words */
+function deed({ descriptor, refs }, { t, language }) {
+  const key = `did_${descriptor.type}`;
+  const values = Object.fromEntries(Object.entries(descriptor).map(([name, value]) => [name, isolated(value, language)]));
+  const own = t(key, values);
+  return own === key ? [descriptor.type.replaceAll("_", " "), ...refs.map((ref) => isolated(ref.name, language))].join(" · ") : own;
+}
+
+/** @typedef {{api: string, all: boolean}} Pictures Where the API is, whose own pictures are shown; and whether those of any other host are, too. */
+
+/** What a post of each registered type shows, besides its text. @param {Post} post @param {Words} words @param {Pictures} pictures */
+function shownOf(post, { t }, { api, all }) {
+  const about = (/** @type {string} */ text, tag = "span") => h(tag, { dir: "auto" }, text);
+  const card = (/** @type {string} */ url, /** @type {string} */ title) => {
+    const isPage = /^https?:/i.test(url);
+    return h(isPage ? "a" : "p", { class: "card", part: "link", href: isPage && url, target: "_blank", rel: "nofollow ugc noopener noreferrer" },
+      about(title, "b"), h("small", { dir: "ltr" }, url.replace(/^https?:\/\/([^/?#]*).*/i, "$1")));
+  };
+  const picture = (/** @type {string} */ given) => {
+    const url = given[0] === "/" ? api + given : given;
+    const alt = t("photo", { name: post.author.name });
+    if (all || url.startsWith(`${api}/assets/`)) return h("img", { src: url, alt, loading: "lazy", referrerpolicy: "no-referrer" });
+    return card(url, alt);
+  };
+  switch (post.type) {
+    case "link":
+      return card(post.detail.url, post.detail.title || post.detail.url);
+    case "photo":
+      return picture(post.detail.url);
+    case "checkin":
+      return h("div", {}, about(t("at", { place: post.detail.place })), post.detail.photo && picture(post.detail.photo));
+    case "poll":
+      return h("div", { class: "poll" }, about(post.detail.question, "b"),
+        h("ul", {}, ...post.detail.options.map((each) => h("li", {}, about(each), h("small")))));
+  }
+}
+
+/** Show how many voted for what, and the reader's own vote where it can be changed. @param {HTMLElement} article @param {Schemas["PollPost"]} post */
+export function showVotes(article, { detail, poll: { votes, vote_count: count, own_vote: own } }) {
+  article.querySelectorAll(".poll li").forEach((option, at) => {
+    /** @type {HTMLElement} */ (option).style.setProperty("--_share", `${(100 * votes[at]) / (count || 1)}%`);
+    /** @type {Element} */ (option.querySelector("small")).textContent = String(votes[at]);
+    option.querySelector("button")?.setAttribute("aria-pressed", String(detail.options[at] === own));
+  });
+}
+
+/** @param {{name: string}} person */
+function face({ name }) {
+  const made = h("span", { class: "face", "aria-hidden": "true" }, ([...name.trim()][0] || "").toLocaleUpperCase());
+  let sum = 0;
+  for (const each of name) sum = (131 * sum + /** @type {number} */ (each.codePointAt(0))) % 360;
+  made.style.setProperty("--_hue", String(sum));
+  return made;
+}
+
+/** @param {string} iso @param {string} language */
+export function when(iso, language) {
+  return h("time", { datetime: iso, title: new Date(iso).toLocaleString(language) }, ago(iso, language));
+}
+
+/**
+ * A post or an action, without what can be done with it.
+ * @param {Item} item @param {Words} words @param {Pictures} pictures
+ */
+export function articleOf(item, words, pictures) {
+  const { t, language } = words;
+  const name = `i-${item.id}`;
+  const [at, edited, given] = isAction(item) ? [item.conducted_at, null, item.descriptor] : [item.posted_at, item.edited_at, item.detail];
+  // `text`, or whatever a type calls its own: `rating_text`.
+  const texts = Object.entries(given).filter(([key, value]) => /(^|_)text$/.test(key) && value).map(([, value]) => String(value));
+  return h("article", { "aria-labelledby": name },
+    face(personOf(item)),
+    h("header", {},
+      h("b", { id: name, part: "author", dir: "auto" }, personOf(item).name),
+      when(at, language),
+      edited && h("i", {}, t("edited")),
+      !isAction(item) && item.visibility === "circles" && h("i", { class: "badge" }, t("limited"))),
+    h("div", { class: "text", part: "text" },
+      isAction(item) && h("p", { class: "deed" }, deed(item, words)),
+      ...texts.map((text) => h("p", { dir: "auto" }, text)),
+      !isAction(item) && shownOf(item, words, pictures)));
+}
+
+/** @param {Comment} comment @param {Words} words */
+export function commentOf(comment, { language }) {
+  return h("li", { "data-id": comment.id, part: "comment" },
+    h("b", { part: "author", dir: "auto" }, comment.author.name), " ", when(comment.posted_at, language),
+    h("p", { class: "text", part: "text", dir: "auto" }, comment.text));
+}

@@ -1,0 +1,53 @@
+// @ts-check
+/** What an element shows of its own state: nobody is signed in, something failed, something is new. */
+import { h, tell } from "./element.js";
+
+/** @typedef {import("./words.js").Words} Words */
+
+/** Times between two looks for what is new; the longer ones while nothing is. */
+const FIRST_MS = 30_000;
+const LONGEST_MS = 300_000;
+
+/** Ask a guest to sign in. @param {Element} element @param {Words} words @param {string} key */
+export function invitation(element, { t }, key) {
+  const href = element.getAttribute("sign-in");
+  return h("p", { class: "note" }, href
+    ? h("a", { href, part: "link" }, t(key))
+    : h("button", { part: "button", onclick: () => tell(element, "sign-in") }, t(key)));
+}
+
+/** Say why there is nothing, above what the page put inside. @param {Element} element @param {unknown} error @param {Words} words @param {() => void} again */
+export function failure(element, error, words, again) {
+  const told = words.reason(error);
+  tell(element, "error", error);
+  return h("section", { part: "root", dir: words.isRtl ? "rtl" : "ltr", lang: words.language }, h("slot"),
+    h("div", { class: "note" }, h("p", { role: "alert" }, told), h("button", { part: "button", onclick: again }, words.t("retry"))));
+}
+
+/**
+ * Look for what is new, again and again while the page is in front, seldom while nothing is.
+ * @param {() => Promise<boolean>} look Returns whether it found something; may fail. @param {AbortSignal} signal
+ */
+export function whileShown(look, signal) {
+  let wait = FIRST_MS;
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer;
+  let isLooking = false;
+  const plan = () => {
+    clearTimeout(timer);
+    timer = setTimeout(turn, wait);
+  };
+  async function turn() {
+    if (document.hidden || isLooking) return;
+    isLooking = true;
+    wait = (await look().catch(() => false)) ? FIRST_MS : Math.min(2 * wait, LONGEST_MS);
+    isLooking = false;
+    if (!signal.aborted) plan();
+  }
+  document.addEventListener("visibilitychange", () => {
+    wait = FIRST_MS;
+    turn();
+  }, { signal });
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  plan();
+}

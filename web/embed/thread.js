@@ -1,0 +1,87 @@
+// @ts-check
+/** The comments of a discussion as they are shown: each below what it replies to. */
+import { h } from "./element.js";
+
+/** @typedef {import("./comment.js").Comment} Comment */
+
+/** Threads move to the right up to here, and are told apart by their lines from there. */
+const DEEPEST = 5;
+
+export class Thread {
+  list = h("ol", { part: "list", class: "thread" });
+  /** What is shown, by id. @type {Map<string, {comment: Comment, item: HTMLElement}>} */
+  #shown = new Map();
+  #articleOf;
+
+  /** @param {(comment: Comment) => HTMLElement} articleOf */
+  constructor(articleOf) {
+    this.#articleOf = articleOf;
+  }
+
+  clear() {
+    this.list.replaceChildren();
+    this.#shown.clear();
+  }
+
+  /** @param {string} id @returns {HTMLElement | undefined} */
+  item(id) {
+    return this.#shown.get(id)?.item;
+  }
+
+  /** Put a comment below what it replies to, or else into the list: before an item, or at its end. @param {Comment} comment @param {Element | null} [before] */
+  place(comment, before = null) {
+    const known = this.item(comment.id);
+    if (known) return known;
+    const item = h("li", { id: `c-${comment.id}`, part: "comment", tabindex: -1 }, this.#articleOf(comment));
+    this.#shown.set(comment.id, { comment, item });
+    if (!this.#below(comment, item)) this.list.insertBefore(item, before);
+    return item;
+  }
+
+  /** @param {Comment} comment @param {HTMLElement} item @returns {boolean} */
+  #below(comment, item) {
+    const parent = comment.parent_id && this.item(comment.parent_id);
+    if (!parent) return false;
+    let replies = parent.querySelector(":scope > .thread");
+    if (!replies) parent.append((replies = h("ol", { class: comment.depth > DEEPEST ? "thread flat" : "thread" })));
+    replies.append(item);
+    return true;
+  }
+
+  /** Put a page above what is read, which stays where it is. @param {Comment[]} comments */
+  before(comments) {
+    const orphans = [...this.#shown.values()].filter(({ item }) => item.parentNode === this.list);
+    const first = orphans[0]?.item;
+    const top = first?.getBoundingClientRect().top || 0;
+    for (const comment of comments) this.place(comment, first);
+    // What it replies to may have come with this page.
+    for (const { comment, item } of orphans) this.#below(comment, item);
+    scrollBy(0, (first?.getBoundingClientRect().top || 0) - top);
+  }
+
+  /** Show a comment as it is now, in place of what is there, or of the form in which it was changed. @param {Comment} comment */
+  renew(comment) {
+    const item = this.item(comment.id);
+    if (!item) return;
+    this.#shown.set(comment.id, { comment, item });
+    item.firstElementChild?.replaceWith(this.#articleOf(comment));
+  }
+
+  /** Take a comment out; one with replies leaves its place. @param {Comment} comment */
+  remove(comment) {
+    const item = this.item(comment.id);
+    if (item?.querySelector(":scope > .thread")) return this.renew({ ...comment, author: null, html: null, text: null, can: [] });
+    item?.remove();
+    this.#shown.delete(comment.id);
+  }
+
+  /** Renew what others have changed, but for where somebody writes; say whether there was any. @param {Comment[]} comments */
+  compare(comments) {
+    const changed = comments.filter((each) => {
+      const { comment, item } = this.#shown.get(each.id) || {};
+      return comment && (comment.html !== each.html || comment.state !== each.state) && !item?.querySelector(":scope > form, :scope > article form");
+    });
+    changed.forEach((each) => this.renew(each));
+    return changed.length > 0;
+  }
+}

@@ -1,0 +1,17 @@
+// @ts-check
+// What several elements say in English: what other languages lack is taken from here.
+export default {
+  "count.one": "{n} comment",
+  "count.other": "{n} comments",
+  edited: "edited",
+  more: "Show more",
+  retry: "Try again",
+  failed: "That did not work: {reason}",
+  offline: "Plaza cannot be reached.",
+  unavailable: "Plaza is not available right now. Try again in a moment.",
+  internal: "Something went wrong in Plaza. Try again in a moment.",
+  unauthenticated: "Your sign-in has ended. Sign in again; your text is kept.",
+  forbidden: "You may not do this.",
+  unknown_comment: "This comment is no longer there.",
+  invalid_cursor: "The list has changed. Load the page again.",
+};

@@ -1,0 +1,138 @@
+// @ts-check
+/** What those write who read a feed: loaded for who is signed in, beside the first page. */
+import { h, sheet } from "./element.js";
+import { textForm } from "./form.js";
+import forms from "./forms.css";
+import css from "./writing.css";
+import ofForms from "./words/en/form.js";
+import english from "./words/en/writing.js";
+
+/** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
+/** @typedef {import("./item.js").Post} Post */
+/** @typedef {import("./item.js").Item} Item */
+/** @typedef {import("./item.js").Comment} Comment */
+/**
+ * @typedef {object} Desk Whose texts they are, and how they reach the API and the page.
+ * @property {import("./words.js").Words} words
+ * @property {string} reader
+ * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
+ * @property {(act: () => Promise<string | void>) => Promise<void>} tried Does something and says what came of it: the word that it returns, or why it failed.
+ */
+/**
+ * @typedef {object} Shown Where an item is shown, and what is to be done there.
+ * @property {HTMLElement} place
+ * @property {HTMLElement} article
+ * @property {boolean} isOnOwnWall
+ * @property {(comment: Comment) => void} commented
+ * @property {(post: Post) => void} changed
+ * @property {(post: Schemas["PollPost"]) => void} voted
+ * @property {() => void} removed
+ */
+
+/** The words of what is here. */
+export const ENGLISH = { ...ofForms, ...english };
+export const STYLES = [forms, css].map(sheet);
+const [EVERYBODY, ALL_CIRCLES] = ["*public*", "*circles*"];
+const MOST_IN_POST = 5_000;
+const MOST_IN_COMMENT = 2_000;
+const REACTIONS = /** @type {const} */ (["like", "celebrate", "support", "question"]);
+
+/** A form for a post, with whom it is for. @param {Desk} desk @param {(post: Post) => void} done */
+export function composer({ words, reader, call }, done) {
+  const { t } = words;
+  const choice = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": t("audience"), part: "input" },
+    h("option", { value: EVERYBODY }, t("everybody")), h("option", { value: ALL_CIRCLES }, t("allCircles"))));
+  const form = textForm({
+    words, place: `${reader}:post`, label: t("writePost"), hint: t("writePost"), most: MOST_IN_POST, choice,
+    send: async (text, key) => done(await call("/posts", { method: "POST", body: { type: "status", detail: { text }, circles: [choice.value] }, key })),
+  });
+  // Most readers never write: their circles are read when they begin to.
+  form.addEventListener("focusin", async () => {
+    /** @type {Schemas["CirclesAnswer"]} */
+    const { circles } = await call("/users/me/circles").catch(() => ({ circles: [] }));
+    const known = [...choice.options].map((each) => each.value);
+    choice.append(...circles.filter(({ id }) => !known.includes(id)).map(({ id, name }) => new Option(name, id)));
+  }, { once: true });
+  return form;
+}
+
+/** The buttons of what the reader may do with a post or an action. @param {Desk} desk @param {Item} item @param {Shown} shown */
+export function toolsFor(desk, item, shown) {
+  const { t } = desk.words;
+  const button = (/** @type {string} */ what, /** @type {() => void} */ onclick) => h("button", { part: "button", onclick, "data-does": what }, t(what));
+  const comment = button("comment", () => commentForm(desk, item, shown));
+  if ("descriptor" in item) return [reactions(desk, item), comment];
+  const remove = (/** @type {string} */ what, /** @type {string} */ path, /** @type {string} */ question, /** @type {string} */ told) => button(what, () => confirm(t(question)) && desk.tried(async () => {
+    await desk.call(path, { method: "DELETE" });
+    shown.removed();
+    return told;
+  }));
+  const path = `/posts/${item.id}`;
+  if (item.type === "poll") ballot(desk, item, shown);
+  // The API tells the circles to the author alone.
+  if ("circles" in item) {
+    const edit = "text" in item.detail && button("edit", () => editForm(desk, item, shown));
+    return [comment, ...(edit ? [edit] : []), remove("delete", path, "confirmPost", "gonePost")];
+  }
+  const isTakeable = shown.isOnOwnWall && item.wall_owner_id === desk.reader;
+  return isTakeable ? [comment, remove("takeOff", `/users/me/wall/${item.id}`, "confirmTakeOff", "takenOff")] : [comment];
+}
+
+/** Make each option of a poll a button that votes for it, or takes the vote back. @param {Desk} desk @param {Schemas["PollPost"]} post @param {Shown} shown */
+function ballot({ call, tried }, { id, detail }, { article, voted }) {
+  article.querySelectorAll(".poll li").forEach((place, at) => {
+    const button = h("button", { part: "button", onclick: () => tried(async () => {
+      const [path, option] = [`/posts/${id}`, detail.options[at]];
+      if (button.getAttribute("aria-pressed") !== "true") return voted(await call(`${path}/vote`, { method: "PUT", body: { option } }));
+      await call(`${path}/vote`, { method: "DELETE" });
+      voted(await call(path));
+    }) }, ...place.childNodes);
+    place.append(button);
+  });
+}
+
+/** @param {Desk} desk @param {Item} item @param {Shown} shown */
+function commentForm({ words, reader, call }, item, { article, commented }) {
+  if (article.querySelector("form")) return;
+  const [path, { name }] = "descriptor" in item ? [`/actions/${item.id}`, item.actor] : [`/posts/${item.id}`, item.author];
+  const form = textForm({
+    words, place: `${reader}:${path}`, most: MOST_IN_COMMENT, label: words.t("replyTo", { name }), hint: words.t("comment"),
+    send: async (text, key) => commented(await call(`${path}/comments`, { method: "POST", body: { text }, key })),
+    done: () => { form.remove(); /** @type {HTMLElement | null} */ (article.querySelector("[data-does=comment]"))?.focus(); },
+  });
+  article.append(form);
+  form.querySelector("textarea")?.focus();
+}
+
+/** Put a form in the place of a post, for what it says. @param {Desk} desk @param {Post} post @param {Shown} shown */
+function editForm({ words, reader, call }, post, { place, changed }) {
+  const path = `/posts/${post.id}`;
+  const detail = /** @type {{text: string}} */ (post.detail);
+  const form = textForm({
+    words, place: `${reader}:${path}:edit`, label: words.t("edit"), text: detail.text, most: MOST_IN_POST,
+    send: async (text) => { post = await call(path, { method: "PATCH", body: { detail: { ...detail, text } } }); },
+    done: () => { changed(post); place.focus(); },
+  });
+  place.replaceChildren(form);
+  form.querySelector("textarea")?.focus();
+}
+
+/** Buttons for a reader's one reaction; the one that is theirs takes it back. @param {Desk} desk @param {Schemas["ActionAnswer"] & {own_reaction?: string | null}} action */
+function reactions({ words: { t }, call, tried }, action) {
+  const path = `/actions/${action.id}`;
+  const buttons = REACTIONS.map((kind, at) => h("button", { part: "button", onclick: () => tried(async () => {
+    const isOwn = buttons[at].hasAttribute("aria-pressed");
+    await call(`${path}/reaction`, isOwn ? { method: "DELETE" } : { method: "PUT", body: { kind } });
+    show(await call(path));
+  }) }));
+  /** @param {typeof action} now A feed leaves out which one is the reader's own. */
+  function show({ reactions: counts = {}, own_reaction: own }) {
+    REACTIONS.forEach((kind, at) => {
+      buttons[at].textContent = [t(kind), counts[kind]].join(" ").trim();
+      if (kind === own) buttons[at].setAttribute("aria-pressed", "true");
+      else buttons[at].removeAttribute("aria-pressed");
+    });
+  }
+  show(action);
+  return h("span", { class: "reactions", role: "group", "aria-label": t("react") }, ...buttons);
+}

@@ -1,0 +1,142 @@
+// @ts-check
+/** The Harbour Post's own script: who reads, which calls the page made, and what can be copied. */
+
+/** @typedef {{method: string, url: URL, headers: Headers, body: string | null}} Sent */
+/** @typedef {Sent & {status: string, row: HTMLTableRowElement}} Call */
+
+(() => {
+  const READER = "harbour-post:reader";
+  /** @type {Call[]} */
+  const calls = [];
+  const send = window.fetch.bind(window);
+  const beacon = navigator.sendBeacon.bind(navigator);
+
+  /** The newspaper's own sign-in: Plaza's widgets ask it for the reader's token. */
+  async function token() {
+    const sub = sessionStorage.getItem(READER);
+    if (!sub) return null;
+    const headers = { "Content-Type": "application/json" };
+    const answer = await send("/demo/token", { method: "POST", headers, body: JSON.stringify({ sub }) });
+    return answer.ok ? (await answer.json()).token : null;
+  }
+  /** @type {any} */ (window).plaza = { token };
+
+  window.fetch = async (input, init = {}) => {
+    const request = input instanceof Request ? input : null;
+    const call = begun({
+      method: (init.method || request?.method || "GET").toUpperCase(),
+      url: new URL(request ? request.url : String(input), location.href),
+      headers: new Headers(init.headers || request?.headers),
+      body: typeof init.body === "string" ? init.body : null,
+    });
+    const start = performance.now();
+    try {
+      const response = await send(input, init);
+      ended(call, String(response.status), performance.now() - start, response.status >= 400);
+      return response;
+    } catch (error) {
+      ended(call, "no answer", performance.now() - start, true);
+      throw error;
+    }
+  };
+
+  navigator.sendBeacon = (address, data) => {
+    const isQueued = beacon(address, data);
+    const body = typeof data === "string" ? data : null;
+    const call = begun({ method: "POST", url: new URL(address, location.href), headers: new Headers(), body });
+    ended(call, isQueued ? "beacon" : "refused", null, !isQueued);
+    return isQueued;
+  };
+
+  /** @param {Sent} sent @returns {Call} */
+  function begun(sent) {
+    const call = { ...sent, status: "…", row: document.createElement("tr") };
+    const copy = document.createElement("button");
+    copy.type = "button";
+    copy.textContent = "Copy as curl";
+    copy.addEventListener("click", () => copied(copy, curl(call)));
+    for (const content of [call.method, pathOf(call), call.status, "", copy]) call.row.insertCell().append(content);
+    calls.push(call);
+    show();
+    return call;
+  }
+
+  /** @param {Call} call @param {string} status @param {number | null} ms @param {boolean} failed */
+  function ended(call, status, ms, failed) {
+    call.status = status;
+    call.row.cells[2].textContent = status;
+    call.row.cells[2].className = failed ? "failed" : "";
+    if (ms !== null) call.row.cells[3].textContent = String(Math.round(ms));
+    show();
+  }
+
+  /** Put into the page what it does not show yet; the first calls may be made before it is there. */
+  function show() {
+    const rows = document.getElementById("calls-rows");
+    const last = calls.at(-1);
+    if (!rows || !last) return;
+    rows.append(...calls.map((call) => call.row).filter((row) => !row.isConnected));
+    /** @param {string} id @param {string} text */
+    const write = (id, text) => document.getElementById(id)?.replaceChildren(text);
+    write("calls-count", calls.length === 1 ? "1 call" : `${calls.length} calls`);
+    write("calls-last", `${last.method} ${pathOf(last)} ${last.status}`);
+  }
+
+  /** Where a call went, for people: decoded, and without the middle of a token. @param {Call} call */
+  function pathOf({ url }) {
+    const host = url.origin === location.origin ? "" : url.origin;
+    const shown = (host + url.pathname + url.search).replace(/%(?:20|2C|3A)/gi, decodeURIComponent);
+    return shown.replace(/([\w-]{12})[\w-]{40,}/g, "$1…");
+  }
+
+  /** The call as a command; the reader's token is left to the shell. @param {Call} call */
+  function curl({ method, url, headers, body }) {
+    const parts = ["curl"];
+    if (method !== "GET") parts.push(`-X ${method}`);
+    headers.forEach((value, name) => {
+      parts.push(name === "authorization" ? '-H "Authorization: Bearer $TOKEN"' : `-H ${quoted(`${name}: ${value}`)}`);
+    });
+    if (body !== null) parts.push(`--data-raw ${quoted(body)}`);
+    return [...parts, quoted(url.href)].join(" ");
+  }
+
+  /** @param {string} text */
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+  /** @param {HTMLElement} button @param {string} text */
+  async function copied(button, text) {
+    const before = button.textContent;
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = before), 1_500);
+  }
+
+  /** Offer the town's people to read as. */
+  async function choose() {
+    const reader = /** @type {HTMLSelectElement} */ (document.getElementById("reader"));
+    const read = () => {
+      sessionStorage.setItem(READER, reader.value);
+      document.dispatchEvent(new CustomEvent("plaza:identity"));
+    };
+    reader.addEventListener("change", read);
+    // A site would show its sign-in. Here the first of the town's people comes in, and may write.
+    document.addEventListener("plaza:sign-in", ({ target }) => {
+      const discussion = /** @type {HTMLElement} */ (target);
+      reader.selectedIndex = 1;
+      discussion.addEventListener("plaza:ready", () => discussion.shadowRoot?.querySelector("textarea")?.focus(), { once: true });
+      read();
+    });
+    const people = await (await send("/demo/people")).json();
+    for (const { sub, name, rights } of people) reader.append(new Option(`${name}, ${rights}`, sub));
+    reader.value = sessionStorage.getItem(READER) || "";
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const button of document.querySelectorAll("[data-copies]")) {
+      const source = document.getElementById(button.getAttribute("data-copies") || "");
+      button.addEventListener("click", () => copied(/** @type {HTMLElement} */ (button), source?.textContent || ""));
+    }
+    choose();
+    show();
+  });
+})();
