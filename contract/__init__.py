@@ -1,0 +1,1 @@
+"""What the API's document promises: held to a running server, and made into clients."""
