@@ -10,27 +10,70 @@ from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib import schema
+from chalicelib import personal_data, published_discussions, rewrites, schema
 from chalicelib.ads import routes as ads
 from chalicelib.ads import schedules as ad_schedules
 from chalicelib.ads import workers as ad_workers
+from chalicelib.analytics import routes as analytics
+from chalicelib.analytics import schedules as analytics_schedules
+from chalicelib.analytics import workers as analytics_workers
+from chalicelib.assets import routes as assets
+from chalicelib.assets import schedules as asset_schedules
+from chalicelib.assets import workers as asset_workers
 from chalicelib.comments import repair
 from chalicelib.comments import routes as comments
 from chalicelib.comments import schedules as comment_schedules
 from chalicelib.comments import workers as comment_workers
 from chalicelib.comments.stores.embedded_authors import note_authors
+from chalicelib.content import schedules as content_schedules
 from chalicelib.database import migration
 from chalicelib.database.outages import Outage
-from chalicelib.http import document, health, middleware
+from chalicelib.http import document, health, me, middleware
 from chalicelib.observability import invocations, logs
 from chalicelib.runtime import Runtime
+from chalicelib.shop import routes as shop
+from chalicelib.shop import schedules as shop_schedules
+from chalicelib.shop import workers as shop_workers
+from chalicelib.sites import routes as sites
 from chalicelib.social import routes as social
 from chalicelib.social import schedules as social_schedules
 from chalicelib.social import workers as social_workers
+from chalicelib.web import routes as web
 
-ROUTES = (health.routes, document.routes, comments.routes, ads.routes, social.routes)
-WORKERS = (comment_workers, ad_workers, social_workers)
-SCHEDULES = (comment_schedules, ad_schedules, social_schedules)
+ROUTES = (
+    health.routes,
+    document.routes,
+    me.routes,
+    web.routes,
+    sites.routes,
+    assets.routes,
+    comments.routes,
+    published_discussions.routes,
+    shop.routes,
+    ads.routes,
+    social.routes,
+    analytics.routes,
+    personal_data.routes,
+)
+WORKERS = (
+    comment_workers,
+    ad_workers,
+    social_workers,
+    asset_workers,
+    published_discussions,
+    analytics_workers,
+    shop_workers,
+    personal_data,
+)
+SCHEDULES = (
+    comment_schedules,
+    ad_schedules,
+    social_schedules,
+    asset_schedules,
+    content_schedules,
+    analytics_schedules,
+    shop_schedules,
+)
 
 
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
@@ -54,7 +97,10 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
     @app.lambda_function()
     def init_db(event: dict[str, Any], _context: object) -> dict[str, list[str]]:
         contract = event.get("contract") is True
-        report = migration.migrate(runtime.database, schema.COLLECTIONS, contract=contract)
+        collections = schema.collections(runtime.settings)
+        report = migration.migrate(
+            runtime.database, collections, schema.FAMILIES, contract=contract
+        )
         marked = comment_schedules.compare_old_counts(runtime)
         compared = [f"comments.node: {marked} marked to be compared"] if marked else []
         noted = note_authors(runtime.database, {"metadata.authors": None})
@@ -70,8 +116,16 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
         return social_schedules.verify_news(runtime, event["user_id"])
 
     @app.lambda_function()
+    def verify_stock(event: dict[str, str], _context: object) -> dict[str, int]:
+        return shop_schedules.verify_stock(runtime, event["site"], event["sku"])
+
+    @app.lambda_function()
     def rerender_comments(event: dict[str, Any], _context: object) -> dict[str, Any]:
         return repair.render_again(runtime, after=event.get("after", ""))
+
+    @app.lambda_function()
+    def rewrite_documents(event: dict[str, Any], _context: object) -> dict[str, Any]:
+        return rewrites.run(runtime, event["rewrite"], event.get("seconds", 600))
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions, events
-from chalicelib.social.activity.actions.models import fields_for
+from chalicelib.social.activity.actions.shapes import fields_for
 from chalicelib.social.activity.feed import items, reading, reranking
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.models import OrgSettings

@@ -10,8 +10,8 @@ from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
 from chalicelib.comments.shapes import Comment, Node, StoreName
 from chalicelib.comments.stores import store_of
-from chalicelib.identity import DEFAULT_SITE
 from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
 
 POSTED = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 _BATCH = 1_000

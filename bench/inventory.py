@@ -52,7 +52,7 @@ def campaign_body(
     zone_ids: list[str], units: int, rng: random.Random, now: datetime
 ) -> dict[str, Any]:
     """Return what makes a campaign: a random bid, and ads with eight of 500 keywords each."""
-    flight = {"start": now - timedelta(days=1), "end": now + timedelta(days=30)}
+    flight = {"starts_at": now - timedelta(days=1), "ends_at": now + timedelta(days=30)}
     return {
         "flight": flight,
         "pricing": {"type": "cpm", "bid_micros": rng.randint(1, 5_000) * 1_000},
@@ -60,7 +60,7 @@ def campaign_body(
         "targets": [{"site_id": SITE, "zone_id": zone_id} for zone_id in zone_ids],
         "ad_units": [
             {
-                "ad_unit_id": f"unit-{number}",
+                "id": f"unit-{number}",
                 "keywords": rng.sample(WORDS, 8),
                 "creative": {
                     "type": "text",

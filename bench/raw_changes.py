@@ -13,10 +13,10 @@ from bench.people import AUTHOR, READER
 from chalicelib.ads.reports.counters import COUNTED_FIELDS, DAYS, KEYS, MONTHS, WEEKS, YEARS
 from chalicelib.database import Document
 from chalicelib.ids import new_id
+from chalicelib.jobs.outbox import JOBS
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph.stores.edges import EDGES, edge_id
 from chalicelib.social.graph.users import USERS
-from chalicelib.social.outbox import JOBS
 from chalicelib.social.posts.models import COMMENTS_SHOWN
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines.news import NEWS

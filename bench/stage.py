@@ -87,7 +87,8 @@ class Stage:
             "PLAZA_PREPAYMENT": "false",
             **settings,
         }
-        command = [sys.executable, "-m", "local.server", "--fresh", "--port", str(port)]
+        options = ["--fresh", "--empty", "--port", str(port)]
+        command = [sys.executable, "-m", "local.server", *options]
         output = self.folder / "server.out"
         with (
             output.open("ab") as out,

@@ -23,6 +23,24 @@ class CommentBounds:
 
 
 @dataclass(frozen=True)
+class ContentBounds:
+    """The bounds of content."""
+
+    # Bytes of a page's HTML; of its Markdown there are at most 200,000 characters.
+    html_bytes: int = 1024 * 1024
+    # Newest revisions of a page that are kept, beside all that were live.
+    kept_revisions: int = 50
+    # Pages whose addresses one call moves, in one transaction.
+    moved_at_once: int = 1_000
+    # Pages that one run of the schedule makes live or ends.
+    tended_at_once: int = 500
+    # Messages that a request sends itself; the schedule sends the others within a minute.
+    told_at_once: int = 10
+    # Tags of a site that are listed, the most used first.
+    listed_tags: int = 500
+
+
+@dataclass(frozen=True)
 class AdBounds:
     """The bounds of ads."""
 
@@ -91,12 +109,70 @@ class SocialBounds:
 
 
 @dataclass(frozen=True)
+class AssetBounds:
+    """The bounds of assets."""
+
+    # Uploads that an owner may have begun and not finished.
+    unfinished_uploads: int = 100
+    # Pictures of one person.
+    of_person: int = 500
+    # Uploads, and blobs, that one run of the schedule removes.
+    swept_at_once: int = 100
+    # How long one message moves assets to another store; its worker has 15 minutes.
+    move_seconds: int = 600
+
+
+@dataclass(frozen=True)
+class AnalyticsBounds:
+    """The bounds of analytics."""
+
+    # Paths that a site counts a day, and values of each other dimension; the rest is `*other*`.
+    paths: int = 5_000
+    sources: int = 1_000
+    # Names of paths and sources that a worker's container remembers as known.
+    names_remembered: int = 50_000
+    # Visitors that it remembers, with what they have read: 1 kB each.
+    visitors_remembered: int = 20_000
+    # Documents over which the counts of one path and day are shared out, so that workers do not
+    # wait for each other.
+    report_shards: int = 8
+    # Rows of a report as one CSV file: 2 MB, and Lambda answers with at most 6.
+    csv_rows: int = 20_000
+    # Hits that a move copies at once.
+    moved_at_once: int = 1_000
+    # Copies of a day's hits that one run of the schedule makes, over all moves.
+    moved_in_a_run: int = 200_000
+    # Report documents that one run of the schedule rewrites in another layout.
+    rewritten_in_a_run: int = 20_000
+    # Sites whose settings a container remembers, known and unknown ones.
+    sites_remembered: int = 1_000
+
+
+@dataclass(frozen=True)
+class ShopBounds:
+    """The bounds of shops."""
+
+    # Entries within a stock's document, the validator's bound too; more are documents.
+    embedded_entries: int = 128
+    # Stocks, carts or orders that one step of a run of the schedule handles.
+    tended_at_once: int = 500
+    # How long whoever prepares an order may be silent, and how long a sweep has an order.
+    order_lease_seconds: int = 60
+    # How long a buyer has to pay, before the payment is cancelled.
+    payment_seconds: int = 1_800
+
+
+@dataclass(frozen=True)
 class Bounds:
     """The bounds of every feature."""
 
     comments: CommentBounds = field(default_factory=CommentBounds)
+    content: ContentBounds = field(default_factory=ContentBounds)
     ads: AdBounds = field(default_factory=AdBounds)
     social: SocialBounds = field(default_factory=SocialBounds)
+    assets: AssetBounds = field(default_factory=AssetBounds)
+    analytics: AnalyticsBounds = field(default_factory=AnalyticsBounds)
+    shop: ShopBounds = field(default_factory=ShopBounds)
 
 
 BOUNDS = Bounds()

@@ -33,14 +33,16 @@ class Problem(ChaliceUnhandledError):
         *,
         errors: Sequence[FieldError] = (),
         headers: Mapping[str, str] | None = None,
+        facts: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(detail or self.title)
         self.detail = detail
         self.errors = tuple(errors)
         self.headers = dict(headers or {})
+        self.facts = facts
 
     def body(self) -> dict[str, Any]:
-        """Return the members of RFC 9457, with `code` and, for field faults, `errors`."""
+        """Return the members of RFC 9457, with `code`, and `errors` or `facts` if there are any."""
         body: dict[str, Any] = {
             "type": f"urn:plaza:problem:{self.code}",
             "title": self.title,
@@ -51,6 +53,8 @@ class Problem(ChaliceUnhandledError):
             body["detail"] = self.detail
         if self.errors:
             body["errors"] = self.errors
+        if self.facts:
+            body["facts"] = self.facts
         return body
 
 
@@ -137,7 +141,7 @@ class UnsupportedMediaType(Problem):
 
     status = 415
     code = "unsupported_media_type"
-    title = "Send the body as Content-Type: application/json"
+    title = "This call does not read a body of this Content-Type"
 
 
 class InvalidRequest(Problem):
@@ -146,6 +150,14 @@ class InvalidRequest(Problem):
     status = 422
     code = "invalid_request"
     title = "The request is not valid"
+
+
+class VersionNeeded(Problem):
+    """A change names no version of what it changes."""
+
+    status = 428
+    code = "version_needed"
+    title = "Send the version that you have read as If-Match"
 
 
 class TooFast(Problem):
@@ -184,3 +196,11 @@ class UnknownComment(Problem):
     status = 404
     code = "unknown_comment"
     title = "Comment not found on this node"
+
+
+class ReportTooLarge(Problem):
+    """A report as a file would have more rows than one can."""
+
+    status = 422
+    code = "report_too_large"
+    title = "This report has more than 20,000 rows: ask for less time at once"

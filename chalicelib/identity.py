@@ -4,23 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import jwt
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chalicelib.errors import Misconfigured, Unauthenticated
-from chalicelib.key_sets import KeySet
-from chalicelib.names import acceptable
+from chalicelib.people.ids import UserId
+from chalicelib.people.names import acceptable
 from chalicelib.settings import Settings
 
-UserId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_|-]{1,64}$")]
-# A `moderator` acts within sites. A `social_moderator` acts on posts, actions and their fan-outs,
-# which belong to no site. An `application` reports in the activity feed what others did.
-Role = Literal["moderator", "social_moderator", "publisher", "advertiser", "application", "admin"]
+if TYPE_CHECKING:
+    from chalicelib.key_sets import KeySet
 
-# The site of a publisher whose token names none, and of nodes that name none.
-DEFAULT_SITE = "default"
+# A `moderator` acts within sites. A `social_moderator` acts on posts, actions and their fan-outs,
+# which belong to no site. An `editor` writes what a publisher publishes. An `application` reports
+# in the activity feed what others did.
+Role = Literal[
+    "moderator", "social_moderator", "publisher", "editor", "advertiser", "application", "admin"
+]
 
 # Roles whose names may be those reserved for staff.
 STAFF_ROLES = frozenset({"moderator", "social_moderator", "admin"})
@@ -53,8 +54,8 @@ class Claims(BaseModel):
 class Principal:
     """The caller: `advertiser` is the one that an advertiser acts for.
 
-    `sites` are those of a publisher or a moderator. None means that the token names no sites; an
-    empty list means that it allows none.
+    `sites` are those of a publisher, an editor or a moderator, who may act as `chalicelib.sites`
+    says. None means that the token names no sites; an empty list means that it allows none.
     """
 
     id: str
@@ -66,11 +67,6 @@ class Principal:
     def has(self, *roles: Role) -> bool:
         """Return whether the caller has any of the roles; an admin has them all."""
         return "admin" in self.roles or not self.roles.isdisjoint(roles)
-
-    def owns(self, site: str) -> bool:
-        """Return whether the caller is the site's publisher; an admin owns every site."""
-        own_sites = {DEFAULT_SITE} if self.sites is None else self.sites
-        return "admin" in self.roles or ("publisher" in self.roles and site in own_sites)
 
 
 def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> Principal | None:
@@ -107,6 +103,10 @@ def _name(claims: Claims, roles: frozenset[str], settings: Settings) -> str:
 
 
 def _verified(token: str, settings: Settings, now: datetime) -> dict[str, Any]:
+    # Imported for the first token: it takes its share of a cold start, and no
+    # worker or schedule reads one.
+    import jwt
+
     try:
         header = jwt.get_unverified_header(token)
         algorithm = str(header.get("alg"))
@@ -142,8 +142,10 @@ def _key(kid: str | None, algorithm: str, settings: Settings, now: datetime) -> 
 
 
 @lru_cache(maxsize=4)
-def _key_set(url: str) -> KeySet:
+def _key_set(url: str) -> "KeySet":
     """Return the container's key set of a URL."""
+    from chalicelib.key_sets import KeySet
+
     return KeySet(url)
 
 

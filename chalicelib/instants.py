@@ -1,11 +1,15 @@
-"""Instants that clients name, as a pydantic type: in UTC, to the millisecond, within bounds."""
+"""Instants in UTC, to the millisecond: those that clients name, and those in cursors."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from pydantic import AfterValidator, AwareDatetime
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 _YEARS = range(2000, 2101)
+# After every instant that a client can name.
+MAX_INSTANT = datetime(_YEARS.stop, 1, 1, tzinfo=UTC)
 
 
 def _instant(time: datetime) -> datetime:
@@ -16,3 +20,13 @@ def _instant(time: datetime) -> datetime:
 
 
 Instant = Annotated[AwareDatetime, AfterValidator(_instant)]
+
+
+def milliseconds(time: datetime) -> int:
+    """Return a time as cursors have it: in milliseconds since 1970, without a loss."""
+    return (time - _EPOCH) // _MILLISECOND
+
+
+def moment(since_epoch: int) -> datetime:
+    """Return the time that is this many milliseconds after 1970 began."""
+    return _EPOCH + since_epoch * _MILLISECOND

@@ -54,16 +54,45 @@ ACTIONS = Limit("actions", burst=60, every=timedelta(seconds=1))
 CLICKS = Limit("clicks", burst=120, every=timedelta(milliseconds=500))
 # Edits and deletions of one's own comments, posts and actions.
 EDITS = Limit("edits", burst=60, every=timedelta(seconds=1))
+# Pages of a person's export, for which much is read.
+EXPORTS = Limit("exports", burst=60, every=timedelta(seconds=1))
+# Previews of comments, which are rendered and stored nowhere.
+PREVIEWS = Limit("previews", burst=60, every=timedelta(seconds=1))
+# Saves of pages, as often as an editor's autosave, and publishing them.
+CONTENT = Limit("content", burst=120, every=timedelta(seconds=1))
 NODES = Limit("nodes", burst=200, every=timedelta(seconds=1))
 # Nodes that a first comment makes on an open site.
 OPENED = Limit("opened", burst=20, every=timedelta(minutes=1))
 # Campaigns and zones: changing them, and switching them on and off.
 INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))
 MONEY = Limit("money", burst=60, every=timedelta(seconds=1))
+# Parts of assets, each up to 4 MiB, and what else editors do with assets.
+ASSETS = Limit("assets", burst=200, every=timedelta(milliseconds=500))
+# Carts, which need no token: each is stored for months, and can hold what others would buy.
+CARTS = Limit("carts", burst=20, every=timedelta(seconds=10))
+# Checkouts, which begin a payment.
+CHECKOUTS = Limit("checkouts", burst=10, every=timedelta(seconds=10))
 # Removing a visitor's profile, which needs no token.
 VISITORS = Limit("visitors", burst=20, every=timedelta(seconds=5))
 
-ALL = (COMMENTS, POSTS, ACTIONS, CLICKS, EDITS, NODES, OPENED, INVENTORY, MONEY, VISITORS)
+ALL = (
+    COMMENTS,
+    POSTS,
+    ACTIONS,
+    CLICKS,
+    EDITS,
+    EXPORTS,
+    PREVIEWS,
+    CONTENT,
+    NODES,
+    OPENED,
+    INVENTORY,
+    MONEY,
+    ASSETS,
+    CARTS,
+    CHECKOUTS,
+    VISITORS,
+)
 
 
 class LimitRow(TypedDict):
@@ -205,6 +234,17 @@ def _whole(span: timedelta) -> timedelta:
 def source(context: Mapping[str, Any], headers: Mapping[str, str], trusted_hops: int) -> str | None:
     """Return the network that a request comes from: a /24 of IPv4 or a /64 of IPv6.
 
+    Returns None if the gateway names no address.
+    """
+    found = address(context, headers, trusted_hops)
+    return None if found is None else _network(found)
+
+
+def address(
+    context: Mapping[str, Any], headers: Mapping[str, str], trusted_hops: int
+) -> IPv4Address | IPv6Address | None:
+    """Return the address that a request comes from.
+
     API Gateway names the address that called it, and appends it to X-Forwarded-For. With proxies of
     one's own in front, the caller is `trusted_hops` entries before the last; entries further left
     come from the caller and prove nothing. Returns None if the gateway names no address.
@@ -213,18 +253,20 @@ def source(context: Mapping[str, Any], headers: Mapping[str, str], trusted_hops:
     if trusted_hops:
         forwarded = headers.get("x-forwarded-for", "").split(",")
         if len(forwarded) > trusted_hops:
-            return _network(forwarded[-1 - trusted_hops].strip()) or _network(named)
-    return _network(named)
+            return _parsed(forwarded[-1 - trusted_hops].strip()) or _parsed(named)
+    return _parsed(named)
 
 
-def _network(text: str | None) -> str | None:
+def _parsed(text: str | None) -> IPv4Address | IPv6Address | None:
     try:
-        address = ip_address(text or "")
+        found = ip_address(text or "")
     except ValueError:
         return None
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is None:
-            return str(IPv6Address(int(address) >> _IPV6_PREFIX << _IPV6_PREFIX))
-        address = address.ipv4_mapped
+    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
+
+
+def _network(found: IPv4Address | IPv6Address) -> str:
+    if isinstance(found, IPv6Address):
+        return str(IPv6Address(int(found) >> _IPV6_PREFIX << _IPV6_PREFIX))
     spare_bits = 32 - _IPV4_PREFIX
-    return str(IPv4Address(int(address) >> spare_bits << spare_bits))
+    return str(IPv4Address(int(found) >> spare_bits << spare_bits))

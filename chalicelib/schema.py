@@ -4,18 +4,35 @@ from typing import Any
 
 from chalicelib import limits
 from chalicelib.ads import accounts
-from chalicelib.ads.billing import revenue_shares, settlements, transfers
+from chalicelib.ads.billing import settlements, transfers
 from chalicelib.ads.budgets import leases, ledger
 from chalicelib.ads.inventory import campaigns, click_rates, creatives, waiting, zones
 from chalicelib.ads.reports import counters, progress
 from chalicelib.ads.tracking import conversion_keys, events
 from chalicelib.ads.visitors import profiles
+from chalicelib.analytics import schema as analytics
+from chalicelib.assets import shapes as assets
 from chalicelib.comments import nodes
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.stores import buckets, documents, promotion
-from chalicelib.database import Collection
+from chalicelib.content import nodes as content_nodes
+from chalicelib.content.editing import revisions
+from chalicelib.content.publishing import addresses
+from chalicelib.content.sites import settings as content_settings
+from chalicelib.database import Collection, Family, rewriting
 from chalicelib.http import idempotency
-from chalicelib.social import outbox
+from chalicelib.jobs import outbox
+from chalicelib.settings import Settings
+from chalicelib.shop.carts import shapes as carts
+from chalicelib.shop.orders import shapes as orders
+from chalicelib.shop.payments import fake, records
+from chalicelib.shop.products import rows as products
+from chalicelib.shop.products import skus
+from chalicelib.shop.sites import settings as shop_settings
+from chalicelib.shop.stock import shapes as stock
+from chalicelib.shop.tree import messages as shop_messages
+from chalicelib.shop.trees import rows as trees
+from chalicelib.sites import settings
 from chalicelib.social.activity import refs
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions import events as action_events
@@ -23,7 +40,7 @@ from chalicelib.social.activity.feed import items
 from chalicelib.social.activity.org import people
 from chalicelib.social.graph import users
 from chalicelib.social.graph.stores import edges
-from chalicelib.social.posts import audiences, posts
+from chalicelib.social.posts import audiences, posts, votes
 from chalicelib.social.posts import comments as social_comments
 from chalicelib.social.timelines import news, references, walls
 
@@ -40,7 +57,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     ledger.LEDGER,
     events.EVENTS,
     conversion_keys.CONVERSION_KEYS,
-    revenue_shares.SITES,
+    settings.SITES,
     counters.HOURS,
     counters.DAYS,
     counters.WEEKS,
@@ -53,6 +70,23 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     buckets.PAGES,
     queue.PENDING,
     promotion.GENERATIONS,
+    content_settings.SITES,
+    content_nodes.NODES,
+    revisions.REVISIONS,
+    shop_settings.SITES,
+    products.PRODUCTS,
+    skus.SKUS,
+    addresses.ADDRESSES,
+    trees.TREES,
+    trees.CATEGORIES,
+    shop_messages.JOBS,
+    stock.STOCKS,
+    stock.HOLDS,
+    stock.MOVEMENTS,
+    carts.CARTS,
+    orders.ORDERS,
+    records.PAYMENTS,
+    fake.FAKE_PAYMENTS,
     users.USERS,
     posts.POSTS,
     social_comments.OLDER_COMMENTS,
@@ -61,6 +95,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     references.NEWS_ITEMS,
     edges.EDGES,
     audiences.AUDIENCES,
+    votes.VOTES,
     outbox.JOBS,
     actions.ACTIONS,
     action_events.EVENTS,
@@ -68,6 +103,20 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     people.PEOPLE,
     people.PLACES,
     refs.REFS,
+    assets.ASSETS,
+    assets.UPLOADS,
+    assets.WASTE,
+    assets.LIBRARIES,
+    assets.FILES,
+    assets.CHUNKS,
+    rewriting.PROGRESS,
     limits.LIMITS,
     idempotency.KEYS,
+    *analytics.COLLECTIONS,
 )
+FAMILIES: tuple[Family[Any], ...] = analytics.FAMILIES
+
+
+def collections(settings: Settings) -> list[Collection[Any]]:
+    """Return the collections as a deployment's settings size them."""
+    return [analytics.sized(each, settings.hit_capped_bytes) for each in COLLECTIONS]

@@ -167,6 +167,19 @@ class Settings(BaseModel):
         description="Names that only staff may have, beside "
         "[Plaza's own list](decisions/0093-texts-that-can-be-read.md).",
     )
+    action_sites: Listed = Field(
+        default=(),
+        description="Sites whose comments become actions of the activity feed; `default` also for "
+        "public posts.",
+    )
+    action_scope: Literal["team", "department"] = Field(
+        default="department", description="Who is told of those: the author's team or department."
+    )
+    post_types: Listed = Field(
+        default=(),
+        description="The types of posts that may be written, as `status,photo`; empty means all. "
+        "Posts of other types that are there stay, and can be edited.",
+    )
     embedded_max_bytes: int = Field(
         default=1_048_576,
         ge=4_096,
@@ -226,6 +239,22 @@ class Settings(BaseModel):
         description="How long after its lease's expiry an impression may still be billed.",
     )
 
+    payments: Literal["fake", "stripe"] = Field(
+        default="fake",
+        description="Who takes the money of shops: `fake` takes none, and is refused where this "
+        "is `stripe`.",
+    )
+    stripe_key: SecretStr | None = Field(
+        default=None, description="The secret key of the Stripe account that takes the money."
+    )
+    stripe_webhook_secrets: Annotated[tuple[Secret, ...], BeforeValidator(_split)] = Field(
+        default=(),
+        description="What Stripe signs its events with; two while one replaces the other.",
+    )
+    stripe_url: Annotated[str, AfterValidator(_confidential)] = Field(
+        default="https://api.stripe.com", description="Where Stripe's API is."
+    )
+
     wall: Literal["copies", "posts"] = Field(
         default="copies",
         description="How walls are made: "
@@ -248,6 +277,19 @@ class Settings(BaseModel):
         le=900_000,
         description="How long a silent worker keeps a fan-out, or a move of comments, before "
         "another takes it over.",
+    )
+
+    hit_capped_bytes: int = Field(
+        default=1_073_741_824,
+        ge=1_048_576,
+        le=1_125_899_906_842_624,
+        description="How large the [log of hits](operations.md#analytics) `capped` is, which all "
+        "its sites share.",
+    )
+    hit_log_concern: Literal["majority", "1"] = Field(
+        default="majority",
+        description="The write concern of raw hits in the logs `timeseries` and `capped`; counts "
+        "always wait for a majority.",
     )
 
     penalty_close_seconds: int = Field(
@@ -274,6 +316,13 @@ class Settings(BaseModel):
         ge=0,
         le=_YEAR_SECONDS,
         description="Subtracted from the time of an event by anybody else.",
+    )
+
+    asset_bucket: str = Field(
+        default="",
+        pattern=r"^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])?$",
+        description="The bucket of the [store `s3`](operations.md#assets) of assets; unset, all "
+        "assets are in MongoDB.",
     )
 
     @model_validator(mode="after")

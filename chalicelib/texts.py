@@ -6,11 +6,13 @@ Refused are control characters, texts without a visible character, unclosed dire
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated
 
-from pydantic import AfterValidator, StringConstraints
-from pydantic_core import PydanticCustomError, PydanticKnownError
+from pydantic import AfterValidator, GetJsonSchemaHandler, StringConstraints
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError
 
 INVISIBLE = "The text has nothing that can be seen"
 UNBALANCED = "A directional control (U+202A to U+202E, U+2066 to U+2069) is not closed"
@@ -43,7 +45,7 @@ _VIRAMAS = (
     r"\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0e3a\u0f84"
     r"\u1039\u103a\u1714\u1734\u17d2\u1a60\u1b44\u1baa\u1bab\u1bf2\u1bf3\u2d7f\ua806\ua8c4\ua953"
 )
-_MEANT = re.compile(
+_MEANT = (
     rf"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
     rf"|(?<=[{_VIRAMAS}])[\u200c\u200d]"
     rf"|(?<=[0-9#*\u00a9\u00ae{_JOINING}])[\ufe0e\ufe0f]"
@@ -86,7 +88,11 @@ def drop_controls(text: object) -> object:
 
 def without_blanks(name: str) -> str:
     """Return a name without characters that are invisible at their position."""
-    meant = {each.start() + at for each in _MEANT.finditer(name) for at in range(len(each[0]))}
+    if not _BLANKS.search(name):
+        return name
+    # Compiled by the first name that needs it: this takes longer than many a module's import.
+    found = re.finditer(_MEANT, name)
+    meant = {each.start() + at for each in found for at in range(len(each[0]))}
     return "".join(each for at, each in enumerate(name) if at in meant or not _BLANKS.match(each))
 
 
@@ -96,8 +102,13 @@ def _printable(text: str) -> str:
     return text
 
 
+def is_one_line(text: str) -> bool:
+    """Return whether a text has neither control characters nor separators of lines."""
+    return not (_CONTROLS.search(text) or _LINE_SEPARATORS.search(text))
+
+
 def _one_line(text: str) -> str:
-    if _CONTROLS.search(text) or _LINE_SEPARATORS.search(text):
+    if not is_one_line(text):
         raise ValueError("control characters are not allowed")
     return text
 
@@ -137,18 +148,32 @@ def _plain(name: str) -> str:
     return name
 
 
-def at_most(characters: int) -> AfterValidator:
-    """Return the bound of a text that has been trimmed already.
+@dataclass(frozen=True)
+class AtMost(AfterValidator):
+    """The bound of a text that has been trimmed already, which its JSON Schema names too.
 
     Pydantic's own `max_length` would treat such a text as a list, and report items.
     """
+
+    characters: int
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema of the text with its bound, or with a lower one that it has."""
+        told = handler(schema)
+        return {**told, "maxLength": min(self.characters, told.get("maxLength", self.characters))}
+
+
+def at_most(characters: int) -> AtMost:
+    """Return the bound of a text, in characters."""
 
     def check(text: str) -> str:
         if len(text) > characters:
             raise PydanticKnownError("string_too_long", {"max_length": characters})
         return text
 
-    return AfterValidator(check)
+    return AtMost(check, characters)
 
 
 _Trimmed = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -159,12 +184,12 @@ Line = Annotated[
     AfterValidator(_one_line),
     AfterValidator(_readable),
 ]
-# The name of a person or a circle; `chalicelib.names` says which names are reserved.
+# The name of a person or a circle; `chalicelib.people.names` says which names are reserved.
 PersonName = Annotated[Line, at_most(100), AfterValidator(_plain)]
 Url = Annotated[
     str,
-    StringConstraints(pattern=r"^https?://[^\s<>\"]+$", max_length=2_000),
-    AfterValidator(_one_line),
+    # Control characters by name: what `\s` has of them differs between dialects.
+    StringConstraints(pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f<>\"]+$", max_length=2_000),
 ]
 # Several lines, unchanged except for their line breaks; a field that uses it adds its bound with
 # `at_most`.

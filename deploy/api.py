@@ -18,6 +18,13 @@ GATEWAY_RESPONSES: dict[str, dict[str, Any]] = json.loads(
 # Every deployment's API has the stack's name, which distinguishes them in CloudWatch.
 API_NAME = filled("${AWS::StackName}")
 _STAGE = reference("RestAPI.Stage")
+# A browser that opens an address, or a page that loads a file, sends no key.
+OPENED_BY_BROWSERS = frozenset(
+    {
+        *("/", "/docs", "/docs/{file}", "/openapi.json", "/web/{version}/{file}"),
+        *("/assets/{asset}", "/assets/{asset}/{number}"),
+    }
+)
 
 
 def problem_body(response: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +96,10 @@ def _definition(app: Chalice) -> dict[str, Any]:
         "paths": {
             path: {method.lower(): needs_key for method in methods if method != "OPTIONS"}
             for path, methods in app.routes.items()
+            if path not in OPENED_BY_BROWSERS
         },
+        # All of them: API Gateway would look at the first type of `Accept` alone.
+        "x-amazon-apigateway-binary-media-types": ["*/*"],
         "x-amazon-apigateway-gateway-responses": _own_answers(),
         # By OpenAPI's extensions, since the translator that tests this knows no such properties.
         "x-amazon-apigateway-security-policy": when("NamesTlsPolicy", reference("TlsPolicy")),

@@ -1,8 +1,13 @@
-"""The web ACL in front of the API: the deployment's own, or one that limits each address."""
+"""The web ACL in front of the API: the deployment's own, or one that limits each address.
+
+Behind CloudFront all calls come from a few addresses, none of which may be limited. There the
+stack's own web ACL lets nobody else in.
+"""
 
 import json
 from typing import Any
 
+from deploy.cdn import only_by_the_cdn
 from deploy.intrinsics import attribute, filled, reference, when
 
 _WINDOW_SECONDS = 300
@@ -32,7 +37,7 @@ def firewall(cors: dict[str, Any]) -> dict[str, Any]:
                 "CustomResponseBodies": {
                     _BODY: {"ContentType": "APPLICATION_JSON", "Content": json.dumps(_PROBLEM)}
                 },
-                "Rules": [_rate_of_an_address(cors)],
+                "Rules": [when("HasCdn", _by_the_cdn_alone(), _rate_of_an_address(cors))],
             },
         },
         "WebAclAssociation": {
@@ -67,6 +72,17 @@ def _rate_of_an_address(cors: dict[str, Any]) -> dict[str, Any]:
         "Action": {"Block": {"CustomResponse": answer}},
         "Statement": {"RateBasedStatement": rate},
         "VisibilityConfig": _counted("rate-of-an-address"),
+    }
+
+
+def _by_the_cdn_alone() -> dict[str, Any]:
+    return {
+        "Name": "by-the-cdn-alone",
+        "Priority": 0,
+        # The gateway answers as it does to any call that a web ACL refuses: WAF_FILTERED.
+        "Action": {"Block": {}},
+        "Statement": only_by_the_cdn(),
+        "VisibilityConfig": _counted("by-the-cdn-alone"),
     }
 
 

@@ -9,9 +9,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from chalicelib.web.files import EMBED, SWAGGER_UI, VENDORED, swagger_ui
 from deploy.bytecode import add_bytecode
 from deploy.declared import CONFIG, ROOT, stage_environment
 from deploy.template import merge_template
+from deploy.web import build
 from deploy.wheels import UnverifiedPackage, install_verified
 
 # Left over from other runs of Python and Chalice.
@@ -52,6 +54,12 @@ def package(stage: str, out: Path) -> None:
         options = ["--stage", stage, "--merge-template", str(merged), str(out)]
         subprocess.run([*command, *options], check=True, env=environment)  # noqa: S603
     add_bytecode(out / "deployment.zip")
+    _write_densely(out / "sam.json")
+
+
+def _write_densely(template: Path) -> None:
+    """Write a template without indentation, which is half of it: CloudFormation takes 1 MB."""
+    template.write_text(json.dumps(json.loads(template.read_text()), separators=(",", ":")))
 
 
 def _copy_project(folder: Path) -> None:
@@ -59,6 +67,11 @@ def _copy_project(folder: Path) -> None:
     shutil.copytree(ROOT / "chalicelib", folder / "chalicelib", ignore=_CACHES)
     shutil.copytree(ROOT / ".chalice", folder / ".chalice", ignore=_CACHES)
     shutil.copy(ROOT / "app.py", folder)
+    build(folder / EMBED.relative_to(ROOT))
+    vendored = folder / VENDORED.relative_to(ROOT)
+    vendored.mkdir()
+    for name in (*SWAGGER_UI, "LICENSE"):
+        shutil.copy(swagger_ui() / name, vendored)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,17 @@ from typing import Any
 
 from chalicelib.settings import PREFIX
 from deploy.declared import Worker
-from deploy.intrinsics import filled, reference
+from deploy.intrinsics import filled, reference, when
 from deploy.queues import concurrency_parameter
 
 # The members of the deployment's secret, which become variables: of every function, and of the
 # API's alone. CloudFormation takes no more than 60 references in a template.
 SHARED_SECRETS = ("mongodb_uri",)
 API_SECRETS = ("jwt_secret", "signing_keys")
+# With `Payments` alone: a secret without them would fail every other deployment.
+PAYMENT_SECRETS = ("stripe_key", "stripe_webhook_secrets")
+# The functions beside the API's that ask the payments' provider.
+PAYING = frozenset({"resume_orders", "tend_shop"})
 # CloudFormation's dynamic reference, of Secrets Manager's user guide; it is resolved when a
 # resource that bears it is made or changed.
 _REFERENCE = (
@@ -26,9 +30,10 @@ SETTINGS = {
     "jwks_url": "An https URL of the keys of RS256 and ES256 tokens; with JwtAudience",
     "jwt_issuer": "What a token's iss must say; empty for anything",
     "jwt_audience": "What a token's aud must say; empty for anything, without JwksUrl",
+    "payments": "Who takes the money of shops: stripe; empty for the fake, which takes none",
     "prepayment": "Whether advertisers pay first; false to bill afterwards, empty for true",
     "limits": "How many times the limits of writing people have; off for none, empty for 1",
-    "trusted_hops": "How many proxies of your own stand before API Gateway; empty for none",
+    "trusted_hops": "How many proxies of your own stand before API Gateway; empty for Cdn alone",
     "reserved_names": "Names that only staff may have, beside Plaza's own list, by commas",
     "image_sites": "Sites whose comments may show images, by commas",
     "open_nodes": "Sites where the first comment makes a page's node, by commas",
@@ -53,7 +58,11 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
         "JwksUrl": {**_text(SETTINGS["jwks_url"]), "AllowedPattern": "(https://.+)?"},
         **_network(),
         **_protection(),
+        **_distribution(),
         **_concurrency(workers),
+        "MakeAssetBucket": _choice(
+            "Whether the stack has a bucket, for sites that keep assets in S3"
+        ),
         **_watching(),
     }
 
@@ -91,6 +100,15 @@ def _protection() -> dict[str, Any]:
         "ApiRateLimit": _number("Requests a second that the API takes", 1_000, least=1),
         "ApiBurstLimit": _number("Requests at once that the API takes", 2_000, least=1),
         "ApiDailyQuota": _number("Requests a day that an API key may make", 10_000_000, least=1),
+    }
+
+
+def _distribution() -> dict[str, Any]:
+    return {
+        "Cdn": _choice("Whether CloudFront stands before the API, and nobody passes it by"),
+        "CdnDomain": _text("CloudFront's domain of your own; empty for one of its own"),
+        "CdnCertificateArn": _text("The certificate of CdnDomain, in us-east-1"),
+        "CdnWebAclArn": _text("A web ACL of CloudFront's scope, in us-east-1; empty for none"),
     }
 
 
@@ -143,35 +161,58 @@ CONDITIONS: dict[str, Any] = {
             {"Fn::Equals": [reference("AccountLogsRole"), "true"]},
         ]
     },
+    "MakesAssetBucket": {"Fn::Equals": [reference("MakeAssetBucket"), "true"]},
+    "TakesPayments": {"Fn::Equals": [reference("Payments"), "stripe"]},
     "HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]},
+    "HasCdn": {"Fn::Equals": [reference("Cdn"), "true"]},
+    "HasCdnDomain": {"Fn::Not": [{"Fn::Equals": [reference("CdnCertificateArn"), ""]}]},
+    "HasCdnWebAcl": {"Fn::Not": [{"Fn::Equals": [reference("CdnWebAclArn"), ""]}]},
+    # Its address is the one that API Gateway sees; the caller's is the one before it.
+    "CountsCdn": {
+        "Fn::And": [{"Condition": "HasCdn"}, {"Fn::Equals": [reference("TrustedHops"), ""]}]
+    },
     "Reserves": {"Fn::Equals": [reference("ReserveConcurrency"), "true"]},
     "RequiresApiKey": {"Fn::Equals": [reference("RequireApiKey"), "true"]},
 }
 
 
+def _needs(given: str, needed: str, why: str) -> dict[str, Any]:
+    """Return the rule that a parameter which is given needs another one."""
+    has_given, has_needed = (
+        {"Fn::Not": [{"Fn::Equals": [reference(each), ""]}]} for each in (given, needed)
+    )
+    return {
+        "RuleCondition": has_given,
+        "Assertions": [{"Assert": has_needed, "AssertDescription": f"{given} needs {needed}{why}"}],
+    }
+
+
 # What CloudFormation refuses before it changes anything; the functions would not start with it.
 RULES: dict[str, Any] = {
-    "KeySetNeedsAudience": {
-        "RuleCondition": {"Fn::Not": [{"Fn::Equals": [reference("JwksUrl"), ""]}]},
-        "Assertions": [
-            {
-                "Assert": {"Fn::Not": [{"Fn::Equals": [reference("JwtAudience"), ""]}]},
-                "AssertDescription": "JwksUrl needs JwtAudience, or any application's tokens count",
-            }
-        ],
-    }
+    "KeySetNeedsAudience": _needs("JwksUrl", "JwtAudience", ", or any application's tokens count"),
+    "DomainNeedsCertificate": _needs("CdnDomain", "CdnCertificateArn", ""),
+    "CertificateNeedsDomain": _needs("CdnCertificateArn", "CdnDomain", ""),
 }
 
 
 def shared_variables() -> dict[str, Any]:
     """Return the environment variables that every function takes from the parameters."""
     settings = {_variable(field): reference(_parameter(field)) for field in SETTINGS}
-    return {**_resolved(SHARED_SECRETS), **settings}
+    hops = _variable("trusted_hops")
+    counted = {hops: when("CountsCdn", "1", otherwise=settings[hops])}
+    bucket = when("MakesAssetBucket", reference("AssetBucket"), otherwise="")
+    made = {_variable("asset_bucket"): bucket}
+    return {**_resolved(SHARED_SECRETS), **settings, **counted, **made}
 
 
 def api_variables() -> dict[str, Any]:
     """Return the environment variables that the API's function has beside those."""
-    return _resolved(API_SECRETS)
+    return {**_resolved(API_SECRETS), **payment_variables(PAYMENT_SECRETS)}
+
+
+def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[str, Any]:
+    """Return the variables of a function that asks the payments' provider, if there is one."""
+    return {name: when("TakesPayments", value) for name, value in _resolved(members).items()}
 
 
 def _variable(field: str) -> str:

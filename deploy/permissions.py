@@ -6,9 +6,16 @@ The secrets need no permission: CloudFormation reads them when it deploys (docs/
 from typing import Any
 
 from chalicelib.ads.tracking.events import AdEvent
+from chalicelib.analytics.hits import Hits
+from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.messaging import Message, Queues
-from chalicelib.social.messages import BackFill, Deliver, Erase, Propagate, Rerank
+from chalicelib.people.messages import Erase
+from chalicelib.shop.orders.messages import ResumeOrder
+from chalicelib.shop.tree.messages import Relist
+from chalicelib.social.messages import BackFill, Deliver, Propagate, Rerank
+from deploy.assets import USERS, bucket_statements
 from deploy.declared import Function, Schedule, Worker
 from deploy.functions import log_group_id
 from deploy.intrinsics import attribute, filled, reference, when
@@ -17,12 +24,18 @@ from deploy.queues import FAILED_SCHEDULES, queue_id
 # One message of each queue that a function sends to; functions without an entry send nothing. AWS
 # refuses every other send, and so does the SQS of the tests (tests/support/sending.py).
 SENDS: dict[str, tuple[type[Message], ...]] = {
-    "api_handler": (Deliver, Propagate, BackFill, Rerank, MoveNode, AdEvent),
+    "api_handler": (
+        *(Deliver, Propagate, BackFill, Rerank),
+        *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder),
+    ),
     "fan_out": (Deliver,),
     "activity_feed": (Rerank,),
-    "social_errands": (Propagate, Erase),
+    "social_errands": (Propagate, Erase, Rerank),
     "sweep": (Deliver, Propagate, BackFill, Rerank),
     "tend_comments": (MoveNode,),
+    "tend_assets": (MoveAssets,),
+    "tend_content": (TellDiscussion,),
+    "tend_catalogue": (Relist,),
 }
 
 _INTERFACES = filled(
@@ -62,6 +75,8 @@ def _statements(function: Function, sends_to: list[Worker]) -> list[dict[str, An
     if sends_to:
         queues = [attribute(queue_id(worker)) for worker in sends_to]
         statements.append(_allow(["sqs:GetQueueUrl", "sqs:SendMessage"], queues))
+    if function.name in USERS:
+        statements += bucket_statements()
     return statements
 
 

@@ -6,6 +6,8 @@ from chalice.app import Chalice
 
 from deploy.alarms import alarms
 from deploy.api import api_resources
+from deploy.assets import bucket_resources
+from deploy.cdn import cdn_resources
 from deploy.dashboard import dashboard
 from deploy.declared import Command, Function, Worker, declared_functions, stage_environment
 from deploy.functions import function_additions, log_group
@@ -26,7 +28,12 @@ def merge_template(app: Chalice, stage: str) -> dict[str, Any]:
     workers = [each for each in functions if isinstance(each, Worker)]
     environment = stage_environment(stage)
     prefix = environment["PLAZA_QUEUE_PREFIX"]
-    resources: dict[str, Any] = {**api_resources(app), **failed_schedules(prefix)}
+    resources: dict[str, Any] = {
+        **api_resources(app),
+        **cdn_resources(),
+        **bucket_resources(),
+        **failed_schedules(prefix),
+    }
     for worker in workers:
         resources |= queue_resources(worker, stage)
     for function in functions:
@@ -54,6 +61,11 @@ def _outputs(functions: list[Function], workers: list[Worker]) -> dict[str, Any]
     commands = [each for each in functions if isinstance(each, Command)]
     return {
         "EndpointURL": {"Description": "Where callers reach the API"},
+        "CdnURL": {
+            "Description": "Where callers reach the API by CloudFront",
+            "Condition": "HasCdn",
+            "Value": filled("https://${Distribution.DomainName}/"),
+        },
         "DashboardURL": {
             "Description": "The deployment's page in CloudWatch",
             "Value": filled(f"{console}?region=${{AWS::Region}}#dashboards:name=${{Dashboard}}"),

@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from chalicelib import schema
 from chalicelib.database import Document
 from chalicelib.database.migration import migrate
 from chalicelib.runtime import Runtime
+from local import demo_shop
 from local.gateway import Gateway
 from local.tokens import mint
 
@@ -40,12 +42,18 @@ def load_once(runtime: Runtime, *, may_start_over: bool) -> None:
             return
     elif mark["loading"] and may_start_over:
         runtime.database.client.drop_database(runtime.database)
-        migrate(runtime.database, schema.COLLECTIONS)
+        migrate(runtime.database, schema.collections(runtime.settings), schema.FAMILIES)
     else:
         return
     state.replace_one(_MARK, {"loading": True}, upsert=True)
     load(runtime)
     state.replace_one(_MARK, {"loading": False})
+
+
+def is_loaded(runtime: Runtime) -> bool:
+    """Return whether the database holds the whole demo."""
+    mark = runtime.database[_LOCAL].find_one(_MARK)
+    return mark is not None and not mark["loading"]
 
 
 def load(runtime: Runtime) -> None:
@@ -58,6 +66,8 @@ def load(runtime: Runtime) -> None:
     for post in DATA["posts"]:
         _load_post(api, post)
     _load_office(api)
+    put = partial(api.call, "PUT", sub="editor", roles=["admin"])
+    demo_shop.load(put, DATA["site"])
 
 
 class RefusedCall(Exception):
@@ -119,7 +129,7 @@ def _load_ads(api: _Api) -> None:
     site = DATA["site"]
     for zone in DATA["zones"]:
         size = {"width": zone["width"], "height": zone["height"]}
-        settings = {"size": size, "allow_html": zone.get("allow_html", False)}
+        settings = {"size": size, "can_hold_html": zone.get("can_hold_html", False)}
         path = f"/sites/{site}/zones/{zone['id']}"
         api.call("PUT", path, settings, sub="editor", roles=["admin"])
     for advertiser in sorted({each["id"].partition(":")[0] for each in DATA["campaigns"]}):
@@ -134,14 +144,14 @@ def _load_ads(api: _Api) -> None:
 def campaign_body(campaign: Document, site: str) -> Document:
     """Return the body that makes a demo campaign: one ad, for as long as anyone looks."""
     return {
-        "flight": {"start": "2026-01-01T00:00:00Z", "end": "2036-01-01T00:00:00Z"},
+        "flight": {"starts_at": "2026-01-01T00:00:00Z", "ends_at": "2036-01-01T00:00:00Z"},
         "time_zone": "Europe/Copenhagen",
         "pricing": {"type": "cpm", "bid_micros": campaign["bid_micros"]},
         "budget": {"total_micros": 500_000_000},
         "targets": [{"site_id": site, "zone_id": zone} for zone in campaign["zones"]],
         "ad_units": [
             {
-                "ad_unit_id": "html" if "html" in campaign else "text",
+                "id": "html" if "html" in campaign else "text",
                 "keywords": campaign["keywords"],
                 "creative": _creative(campaign),
             }
@@ -173,6 +183,8 @@ def _load_post(api: _Api, post: Document) -> None:
     posted = api.call("POST", "/posts", body, sub=post["by"])
     for author, text in post["comments"]:
         api.call("POST", f"/posts/{posted['id']}/comments", {"text": text}, sub=author)
+    for voter, option in post.get("votes", {}).items():
+        api.call("PUT", f"/posts/{posted['id']}/vote", {"option": option}, sub=voter)
 
 
 def _load_office(api: _Api) -> None:

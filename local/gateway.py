@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chalice.app import Chalice
 from chalice.config import Config
-from chalice.local import LocalGateway, LocalGatewayException
+from chalice.local import LambdaEventConverter, LocalGateway, LocalGatewayException, RouteMatcher
 
 from chalicelib.http.middleware import CORS, SAFE_HEADERS
 from deploy.api import GATEWAY_RESPONSES, problem_body
@@ -18,8 +18,11 @@ from deploy.declared import CONFIG
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication
 
-# API Gateway's own limit; between Plaza's limit and this one, the app answers.
-PAYLOAD_LIMIT_BYTES = 10 * 1024 * 1024
+# Lambda's own limit of an event and of an answer, both as JSON. A body arrives as base64.
+PAYLOAD_LIMIT_BYTES = 6_291_556
+# What the rest of an event may have.
+_EVENT_BYTES = 20_000
+_BODY_LIMIT_BYTES = (PAYLOAD_LIMIT_BYTES - _EVENT_BYTES) // 4 * 3
 
 
 @dataclass(frozen=True)
@@ -31,18 +34,31 @@ class Answer:
     body: bytes
 
 
+class _Events(LambdaEventConverter):
+    """Events as API Gateway makes them if every media type is binary: bodies are base64."""
+
+    def create_lambda_event(
+        self, method: str, path: str, headers: dict[str, str], body: bytes | None = None
+    ) -> dict[str, Any]:
+        """Return the event of a request."""
+        encoded = base64.b64encode(body).decode("ascii") if body else None
+        event = super().create_lambda_event(method, path, headers)
+        return {**event, "body": encoded, "isBase64Encoded": encoded is not None}
+
+
 class Gateway:
     """API Gateway in front of one app."""
 
     def __init__(self, app: Chalice) -> None:
         config = Config(user_provided_params={"lambda_timeout": CONFIG["lambda_timeout"]})
         self._gateway = LocalGateway(app, config)
+        self._gateway.event_converter = _Events(RouteMatcher(list(app.routes)))
 
     def handle(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes = b""
     ) -> Answer:
         """Answer one request; `target` is the path, still encoded, with its query."""
-        if len(body) > PAYLOAD_LIMIT_BYTES:
+        if len(body) > _BODY_LIMIT_BYTES:
             return self._own_answer("REQUEST_TOO_LARGE")
         try:
             response = self._gateway.handle_request(method, target, dict(headers), body)
@@ -50,6 +66,8 @@ class Gateway:
             # Chalice raises these for an unknown path alone, since no route has an authorizer.
             return self._own_answer("MISSING_AUTHENTICATION_TOKEN")
         text = response["body"] or ""
+        if len(text) > PAYLOAD_LIMIT_BYTES:
+            return self._own_answer("DEFAULT_5XX")
         encoded = response.get("isBase64Encoded", False)
         return Answer(
             status=response["statusCode"],

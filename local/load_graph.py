@@ -122,7 +122,7 @@ def main() -> None:
         runtime = _runtime()
     except (InvalidSettings, StartupFailure) as failure:
         sys.exit(f"Nothing was loaded: {failure}")
-    migrate(runtime.database, schema.COLLECTIONS)
+    migrate(runtime.database, schema.collections(runtime.settings), schema.FAMILIES)
     ties: Iterable[Tie] = read_circles(folder)
     if given.friends:
         ties = itertools.chain(ties, read_friends(folder))

@@ -36,9 +36,13 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="default: %(default)s")
     parser.add_argument(
-        "--fresh", action="store_true", help="start empty, in a temporary folder; keep nothing"
+        "--fresh", action="store_true", help="start anew, in a temporary folder; keep nothing"
     )
     parser.add_argument("--empty", action="store_true", help="load no demo data")
+    parser.add_argument("--open", action="store_true", help="open a browser once it runs")
+    parser.add_argument(
+        "--verbose", action="store_true", help="say what runs: database, queues, schedules, a token"
+    )
     return parser.parse_args()
 
 

@@ -10,9 +10,10 @@ import socket
 import sqlite3
 import tempfile
 import threading
+import webbrowser
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import waitress
 from botocore.exceptions import ClientError
@@ -21,23 +22,29 @@ from chalice.local import LocalChalice
 from pymongo import MongoClient
 from pymongo.errors import ConfigurationError, PyMongoError
 
-from chalicelib import __version__, schema
+from chalicelib import schema
 from chalicelib.database import Document, is_outage
 from chalicelib.database.migration import migrate
 from chalicelib.messaging import Queues
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
+from chalicelib.web.files import EMBED
 from deploy.declared import declared_queues, visibility_timeout_seconds
+from deploy.web import build
 from local import demo
+from local.announcement import Running, details_of, step
 from local.failures import StartupFailure
 from local.gateway import Gateway, wsgi_application
 from local.local_secrets import FOLDER, local_secrets, make_folder
 from local.log_file import log_to
 from local.mongod_keeper import kept_mongod
 from local.queues import Poller, create_queues
-from local.schedules import declared_schedules, run_schedules
+from local.schedules import run_schedules
+from local.site import Site, with_site
 from local.sqs import LocalSqs
-from local.tokens import mint
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
 
 HTTP_THREADS = 16
 QUEUE_PREFIX = "plaza-local-"
@@ -52,7 +59,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     port = listener.getsockname()[1]
     folder = stack.enter_context(_folder(fresh=options.fresh))
     log_to(folder / "plaza.log")
-    print("Starting Plaza ...", flush=True)
+    print("Starting Plaza", flush=True)
     environment = {
         **os.environ,
         **local_secrets(os.environ),
@@ -62,7 +69,9 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     }
     own_database = not environment.get("PLAZA_MONGODB_URI")
     if own_database:
-        environment["PLAZA_MONGODB_URI"] = stack.enter_context(kept_mongod(folder / "mongodb"))
+        with step("MongoDB"):
+            started = stack.enter_context(kept_mongod(folder / "mongodb"))
+        environment["PLAZA_MONGODB_URI"] = started
     check_database(environment["PLAZA_MONGODB_URI"])
     database = "ours" if own_database else environment["PLAZA_MONGODB_URI"]
     sqs: Any = stack.enter_context(
@@ -71,19 +80,32 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     waiting = sqs.waiting()
     runtime = _runtime(environment, sqs)
     stack.callback(runtime.database.client.close)
-    app = _app(runtime)
-    create_queues(sqs, app, visibility_timeout_seconds)
-    with said_if_lost():
-        migrate(runtime.database, schema.COLLECTIONS)
-        # Before the schedules: what they write would make a new database look used.
-        if not (options.fresh or options.empty):
+    with step("queues"):
+        app = _app(runtime)
+        create_queues(sqs, app, visibility_timeout_seconds)
+    with step("collections"), said_if_lost():
+        migrate(runtime.database, schema.collections(runtime.settings), schema.FAMILIES)
+    # Before the schedules: what they write would make a new database look used.
+    if not options.empty:
+        with step("demo"), said_if_lost():
             demo.load_once(runtime, may_start_over=own_database)
+    with said_if_lost():
+        has_site = demo.is_loaded(runtime)
+    build(EMBED)
     stack.enter_context(_background(app, sqs))
     server = waitress.create_server(
-        wsgi_application(Gateway(app)), sockets=[listener], threads=HTTP_THREADS, ident=None
+        _served(app, runtime, has_site=has_site),
+        sockets=[listener],
+        threads=HTTP_THREADS,
+        ident=None,
     )
     stack.callback(server.close)
-    _announce(runtime, app, port, folder, waiting, own_database=own_database)
+    running = Running(f"http://127.0.0.1:{port}", folder, has_site=has_site)
+    used = f"our own, data in {folder / 'mongodb'}" if own_database else "PLAZA_MONGODB_URI"
+    details = details_of(app, runtime, used, waiting) if options.verbose else {}
+    print(running.announcement(details), flush=True)
+    if options.open:
+        webbrowser.open(f"{running.address}/")
     # Returns when a signal's SystemExit reaches it.
     server.run()
     print("Stopping Plaza ...", flush=True)
@@ -187,6 +209,11 @@ def _app(runtime: Runtime) -> Chalice:
     return create_app(runtime, LocalChalice)
 
 
+def _served(app: Chalice, runtime: Runtime, *, has_site: bool) -> "WSGIApplication":
+    api = wsgi_application(Gateway(app))
+    return with_site(Site(runtime.settings, runtime.now), api) if has_site else api
+
+
 @contextlib.contextmanager
 def _background(app: Chalice, sqs: Any) -> Iterator[None]:
     """Run a poller for each queue, and the schedules."""
@@ -203,39 +230,3 @@ def _background(app: Chalice, sqs: Any) -> Iterator[None]:
         stop.set()
         for thread in threads:
             thread.join(timeout=10)
-
-
-def _announce(  # noqa: PLR0913 - what there is to say
-    runtime: Runtime,
-    app: Chalice,
-    port: int,
-    folder: Path,
-    waiting: Mapping[str, int],
-    *,
-    own_database: bool,
-) -> None:
-    database = f"our own, data in {folder / 'mongodb'}" if own_database else "PLAZA_MONGODB_URI"
-    queues = ", ".join(source.name for source in declared_queues(app))
-    kept = ", ".join(f"{count} in {name}" for name, count in waiting.items()) or "none"
-    schedules = ", ".join(
-        f"{schedule.name} ({schedule.every_seconds} s)" for schedule in declared_schedules(app)
-    )
-    print(
-        f"""
-Plaza {__version__} is running; Ctrl-C stops it.
-
-  API        http://127.0.0.1:{port}
-  MongoDB    {database}
-  Queues     {queues}
-  Messages   {kept} from before
-  Schedules  {schedules}
-  Log        {folder / "plaza.log"}
-
-A token to try, for the user `demo` with the role admin (`script/token --help` for others):
-
-  {mint(runtime.settings, runtime.now(), "demo", roles=["admin"])}
-
-Try: curl http://127.0.0.1:{port}/health
-""",
-        flush=True,
-    )

@@ -16,15 +16,17 @@ from local.local_secrets import local_secrets
 LIFETIME = timedelta(days=30)
 
 
-def mint(settings: Settings, now: datetime, sub: str, **others: Any) -> str:
-    """Return a token that an app with these settings accepts, valid for LIFETIME.
+def mint(
+    settings: Settings, now: datetime, sub: str, lifetime: timedelta = LIFETIME, **others: Any
+) -> str:
+    """Return a token that an app with these settings accepts.
 
     Raises ValueError for a claim that cannot be, and InvalidSettings without a secret.
     """
     if settings.jwt_secret is None:
         raise InvalidSettings("PLAZA_JWT_SECRET is not set")
     name = others.pop("name", None) or sub.replace("-", " ").title()
-    expiry = int((now + LIFETIME).timestamp())
+    expiry = int((now + lifetime).timestamp())
     claims = Claims(sub=sub, exp=expiry, name=name, **others)
     addressed = {"iss": settings.jwt_issuer, "aud": settings.jwt_audience}
     payload = {

@@ -7,75 +7,160 @@ import fcntl
 import hashlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NoReturn
+
+import progress
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / ".installed"
-REQUIREMENTS = ROOT / "requirements-dev.txt"
+# What the server needs is a part of what development needs.
+SERVER, DEVELOPMENT = ROOT / "requirements-local.txt", ROOT / "requirements-dev.txt"
 # Only files whose hash the requirements name are installed, and nothing is built, since a build
 # would fetch unverified packages.
 VERIFIED = ("--require-hashes", "--only-binary=:all:", "--no-deps")
-SYNC = ("pip", "sync", "--quiet", "--system-certs", "--require-hashes", "--no-build")
-_FAILED = "could not install the requirements; the lines above say why"
+SYNC = ("pip", "sync", "--system-certs", "--require-hashes", "--no-build")
+# The first one with --python.
+_LEAST_PIP = (22, 3)
+USAGE = """usage: script/bootstrap [--server] MODULE [ARGUMENT ...]
+
+Run a Python module of the project in .venv, which is made and filled first where needed: with
+what development needs or, after --server, at least with what the server needs. Every other
+command of script/ calls this one; script/help lists them."""
 
 
 def main() -> NoReturn:
     """Install if something changed, then become `python -m MODULE ARGUMENT ...`."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    arguments = sys.argv[1:]
+    needed = SERVER if arguments[:1] == ["--server"] else DEVELOPMENT
+    module = arguments[1:] if needed == SERVER else arguments
+    if not module or module[0].startswith("-"):
+        print(USAGE)
+        sys.exit(0 if module[:1] in (["-h"], ["--help"]) else 2)
     os.environ["PLAZA_CALLED_FROM"] = os.getcwd()  # noqa: PTH109 - for paths that users name
     os.chdir(ROOT)
     # One at a time: the server and the tests may be started together in a new clone.
-    with REQUIREMENTS.open() as lock:
+    with DEVELOPMENT.open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _up_to_date():
-            _install()
-    os.execv(PYTHON, [str(PYTHON), "-m", *sys.argv[1:]])  # noqa: S606 - becoming it is the point
+        if not _up_to_date(needed):
+            # Who has once installed what development needs keeps it.
+            _install(needed if _installed()[0] in {"", SERVER.name} else DEVELOPMENT)
+    os.execv(PYTHON, [str(PYTHON), "-m", *module])  # noqa: S606 - becoming it is the point
 
 
-def _wanted() -> str:
-    digest = hashlib.sha256(sys.version.encode())
-    digest.update(REQUIREMENTS.read_bytes())
-    return digest.hexdigest()
+def _installed() -> tuple[str, str]:
+    """Return the name and the digest of the requirements that .venv holds; empty if unknown."""
+    name, _, digest = STAMP.read_text().partition(" ") if STAMP.exists() else ("", "", "")
+    return name, digest
 
 
-def _up_to_date() -> bool:
-    return STAMP.exists() and STAMP.read_text() == _wanted() and os.access(PYTHON, os.X_OK)
+def _digest(requirements: Path) -> str:
+    return hashlib.sha256(sys.version.encode() + requirements.read_bytes()).hexdigest()
 
 
-def _install() -> None:
-    print("Installing Plaza's requirements into .venv (half a minute, once) ...", flush=True)
-    STAMP.unlink(missing_ok=True)
-    if not _usable():
-        _run(
-            [sys.executable, "-m", "venv", "--clear", str(VENV)],
-            "could not make .venv; on Debian and Ubuntu, `apt install python3-venv` mends this",
-        )
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as installer:
-        installer.write(_installer())
-        installer.flush()
-        pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        _run([*pip, *VERIFIED, "--requirement", installer.name], _FAILED)
-    # The installer does the rest, fifteen times as fast as pip, from where pip would take it.
+def _up_to_date(needed: Path) -> bool:
+    return os.access(PYTHON, os.X_OK) and any(
+        _installed() == (each.name, _digest(each)) for each in (needed, DEVELOPMENT)
+    )
+
+
+def _install(requirements: Path) -> None:
+    started = time.monotonic()
+    purpose = "the server needs" if requirements == SERVER else "development needs"
+    print(f"Installing what {purpose} into .venv, once ...", flush=True)
+    # The installer takes a tenth of pip's time, from where pip would take the packages.
     if "PIP_INDEX_URL" in os.environ:
         os.environ.setdefault("UV_DEFAULT_INDEX", os.environ["PIP_INDEX_URL"])
-    _run([str(PYTHON), "-m", "uv", *SYNC, str(REQUIREMENTS)], _FAILED)
-    STAMP.write_text(_wanted())
+    if STAMP.exists():
+        # Without a digest, which says that all of it is there.
+        STAMP.write_text(requirements.name)
+    ways: tuple[Callable[[Path], bool], ...] = (_by_uv_of_the_machine, _by_pinned_uv, _by_pip)
+    if not any(way(requirements) for way in ways):
+        sys.exit("Plaza could not install the requirements; the lines above say why.")
+    STAMP.write_text(f"{requirements.name} {_digest(requirements)}")
+    print(f"Installed in {time.monotonic() - started:.0f} s.", flush=True)
 
 
-def _installer() -> str:
-    """Return the lines of the requirements that pin the installer, with its hashes."""
-    found = re.search(r"^uv==.*(\n .*)*", REQUIREMENTS.read_text(), re.MULTILINE)
+def _by_uv_of_the_machine(requirements: Path) -> bool:
+    """Install by a uv that is on the PATH, which makes .venv without waiting for pip's."""
+    uv = shutil.which("uv")
+    if uv is None:
+        return False
+    if not _usable():
+        venv = [uv, "venv", "--clear", "--no-project", "--python", sys.executable, str(VENV)]
+        if progress.run("environment", venv):
+            return False
+    return _synced([uv], requirements)
+
+
+def _by_pinned_uv(requirements: Path) -> bool:
+    """Install by the uv that the requirements pin, which pip installs and verifies."""
+    found = re.search(r"^uv==.*(\n .*)*", requirements.read_text(), re.MULTILINE)
     if found is None:
-        sys.exit(f"Plaza could not find uv in {REQUIREMENTS}; script/lock writes it there.")
-    return found[0]
+        return False
+    pip = _pip_of_venv()
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as installer:
+        installer.write(found[0])
+        installer.flush()
+        if _installed_by(pip, "installer, uv", installer.name):
+            return False
+    return _synced([str(PYTHON), "-m", "uv"], requirements)
+
+
+def _by_pip(requirements: Path) -> bool:
+    """Install by pip alone: where uv does not run, or a mirror is known to pip alone."""
+    title = "packages, by pip instead, which is slower"
+    return _installed_by(_pip_of_venv(), title, str(requirements)) == 0
+
+
+def _synced(uv: list[str], requirements: Path) -> bool:
+    command = [*uv, *SYNC, "--python", str(PYTHON), str(requirements)]
+    return progress.run("packages", command) == 0
+
+
+def _installed_by(pip: list[str], title: str, requirements: str) -> int:
+    command = [*pip, "--disable-pip-version-check", "install", *VERIFIED]
+    return progress.run(title, [*command, "--requirement", requirements])
+
+
+def _pip_of_venv() -> list[str]:
+    """Return the command of a pip that installs into .venv, which is made unless it is complete.
+
+    Exits with one line where it cannot be made.
+    """
+    own = [str(PYTHON), "-m", "pip"]
+    if _usable():
+        return own
+    venv = [sys.executable, "-m", "venv", "--clear", str(VENV)]
+    # The machine's own pip spares some seconds, in which .venv would get another one.
+    if _has_pip() and progress.run("environment", [*venv, "--without-pip"]) == 0:
+        return [sys.executable, "-m", "pip", "--python", str(PYTHON)]
+    if progress.run("environment", venv):
+        sys.exit(
+            "Plaza could not make .venv; on Debian and Ubuntu, `apt install python3-venv` "
+            "mends this."
+        )
+    return own
+
+
+def _has_pip() -> bool:
+    """Return whether this Python has a pip that installs for another one."""
+    try:
+        numbers = version("pip").split(".")
+    except PackageNotFoundError:
+        return False
+    return tuple(int(each) for each in numbers[:2] if each.isdecimal()) >= _LEAST_PIP
 
 
 def _usable() -> bool:
@@ -88,19 +173,6 @@ def _usable() -> bool:
     except OSError:
         return False
     return found.stdout.strip() == sys.version.strip()
-
-
-def _run(command: Sequence[str], failure: str) -> None:
-    """Run a command that ends with us; exit with one line where it fails."""
-    # A group of its own, so that what the command itself has started ends with it.
-    with subprocess.Popen(command, process_group=0) as process:  # noqa: S603 - commands of ours
-        try:
-            code = process.wait()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGTERM)
-            raise
-    if code:
-        sys.exit(f"Plaza {failure}.")
 
 
 if __name__ == "__main__":

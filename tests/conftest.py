@@ -32,6 +32,8 @@ from chalicelib.database.migration import migrate
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from chalicelib.web.files import EMBED
+from deploy.web import build
 from local.mongod import running_mongod
 from tests.resilience.replica_set import ReplicaSet, running_replica_set
 from tests.support.clock import Clock
@@ -56,6 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
     listener = ShardListener({each.name: each for each in schema.COLLECTIONS}, SHARD_EXCEPTIONS)
     config.pluginmanager.register(ShardCheck(listener))
     config.pluginmanager.register(ContractCheck(CONTRACT))
+    build(EMBED)
 
 
 def pytest_collection_finish() -> None:

@@ -21,7 +21,9 @@ def filled(runtime: Runtime) -> list[str]:
 
 def fill(runtime: Runtime, *names: str) -> None:
     for name in names:
-        runtime.database[name].insert_one({"_id": "left"}, bypass_document_validation=True)
+        # A time series asks for its time.
+        left = {"_id": "left", "ts": runtime.now()}
+        runtime.database[name].insert_one(left, bypass_document_validation=True)
 
 
 def attributes(sqs: Any) -> dict[str, Any]:

@@ -4,10 +4,11 @@
 import unicodedata
 from typing import Annotated, Any
 
+import jsonschema_rs
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from chalicelib.texts import Line, Paragraphs, PersonName, at_most
+from chalicelib.texts import Line, Paragraphs, PersonName, Url, at_most
 
 TEXT: TypeAdapter[str] = TypeAdapter(Annotated[Paragraphs, at_most(10)])
 
@@ -37,6 +38,21 @@ def test_a_text_out_of_its_bounds_is_refused_in_words_about_texts(
 
     (fault,) = refused.value.errors()
     assert (fault["type"], fault["msg"]) == (code, detail)
+
+
+def test_the_schema_of_a_text_names_its_lowest_bound() -> None:
+    assert TEXT.json_schema() == {"type": "string", "minLength": 1, "maxLength": 10}
+    assert TypeAdapter(PersonName).json_schema()["maxLength"] == 100
+
+
+@pytest.mark.parametrize("control", ["\n", "\x00", "\x7f", "\x85", "\u2028", "\xa0", "\u3000"])
+def test_what_an_address_may_not_hold_is_in_its_schema(control: str) -> None:
+    """JSON Schema has the regular expressions of ECMA-262, where `\\s` lacks U+0085."""
+    address, kind = f"https://harbour.example/{control}", TypeAdapter(Url)
+
+    assert not jsonschema_rs.is_valid(kind.json_schema(), address)
+    with pytest.raises(ValidationError):
+        kind.validate_python(address)
 
 
 @pytest.mark.parametrize("kind", [Line, PersonName])

@@ -13,18 +13,20 @@ from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
 from chalicelib.ads.errors import UnknownAccount
-from chalicelib.ads.ids import advertiser_of
+from chalicelib.ads.ids import PART, advertiser_of
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.sites.ids import SITE
 
 # Where money enters and leaves; it alone may be overdrawn.
 BANK = "bank"
 # What is left of an impression's price once its site has its share.
 NETWORK = "network"
-_OWNER = "[a-z0-9_-]{1,64}"
 AccountId = Annotated[
-    str, StringConstraints(pattern=f"^({BANK}|{NETWORK}|advertiser:{_OWNER}|site:{_OWNER})$")
+    str, StringConstraints(pattern=f"^({BANK}|{NETWORK}|advertiser:{PART}|site:{SITE})$")
 ]
+# Advertisers alone have credit lines.
+AdvertiserAccountId = Annotated[str, StringConstraints(pattern=f"^advertiser:{PART}$")]
 
 # What the ids of the transfers begin with that pay for what campaigns have spent.
 SETTLEMENT = "settlement/"

@@ -1,6 +1,6 @@
 """The errors of ads, of accounts and of counting."""
 
-from chalicelib.errors import Problem
+from chalicelib.errors import FieldError, Problem
 
 
 class UnknownCampaign(Problem):
@@ -41,6 +41,9 @@ class ZoneChanged(Problem):
     status = 409
     code = "zone_changed"
     title = "The zone has changed since that decision"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, errors=[FieldError("version", self.code, detail)])
 
 
 class FlightOver(Problem):
@@ -99,6 +102,9 @@ class BudgetCommitted(Problem):
     code = "budget_committed"
     title = "The campaign has spent or promised more than this budget"
 
+    def __init__(self) -> None:
+        super().__init__(errors=[FieldError("budget.total_micros", self.code, self.title)])
+
 
 class InvalidToken(Problem):
     """The token was altered, cut, signed with another key, or made for another use."""
@@ -114,14 +120,6 @@ class InvalidSignature(Problem):
     status = 403
     code = "invalid_signature"
     title = "This conversion is not signed by its advertiser"
-
-
-class ReportTooLarge(Problem):
-    """A report as a file would have more rows than one can."""
-
-    status = 422
-    code = "report_too_large"
-    title = "This report has more than 20,000 rows: ask for less time at once"
 
 
 class TokenExpired(Problem):

@@ -1,4 +1,4 @@
-"""Ids of the ad network: advertisers, campaigns, ad units, sites, zones, visitors."""
+"""Ids of the ad network: advertisers, campaigns, ad units, zones, visitors."""
 
 from typing import Annotated
 
@@ -7,11 +7,13 @@ from pydantic import (
     StringConstraints,
 )
 
-# A part of an id: an advertiser, a campaign of it, an ad unit, a site, a zone.
-_PART = "[a-z0-9_-]{1,64}"
+from chalicelib.sites.ids import SiteId
+
+# A part of an id: an advertiser, a campaign of it, an ad unit, a zone.
+PART = "[a-z0-9_-]{1,64}"
 
 
-PartId = Annotated[str, StringConstraints(pattern=f"^{_PART}$")]
+PartId = Annotated[str, StringConstraints(pattern=f"^{PART}$")]
 
 
 # Path segments that are no sites: those of beacons, clicks and conversions.
@@ -24,10 +26,11 @@ def _not_reserved(site_id: str) -> str:
     return site_id
 
 
-SiteId = Annotated[PartId, AfterValidator(_not_reserved)]
+# A site with zones.
+ServingSiteId = Annotated[SiteId, AfterValidator(_not_reserved)]
 
 
-CampaignId = Annotated[str, StringConstraints(pattern=f"^{_PART}:{_PART}$")]
+CampaignId = Annotated[str, StringConstraints(pattern=f"^{PART}:{PART}$")]
 
 
 def advertiser_of(campaign_id: str) -> str:

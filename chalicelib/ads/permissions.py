@@ -1,21 +1,17 @@
-"""Who may see and change what in the ad network."""
+"""Who may see and change what in the ad network; `chalicelib.sites` says who a publisher is."""
+
+from typing import Annotated
 
 from chalicelib.errors import Forbidden
-from chalicelib.http import Request
+from chalicelib.http import Roles
 from chalicelib.identity import Principal
 
+Advertiser = Annotated[Principal, Roles("advertiser")]
+Admin = Annotated[Principal, Roles("admin")]
 
-def require_advertiser(request: Request, advertiser: str) -> Principal:
-    """Return the caller, who must act for this advertiser; an admin may act for any."""
-    caller = request.principal("advertiser")
-    if not caller.has("admin") and caller.advertiser != advertiser:
+
+def check_advertiser(caller: Principal, advertiser: str) -> None:
+    """Raise Forbidden unless the caller acts for this advertiser; an admin acts for any."""
+    acts_for = caller.advertiser if caller.has("advertiser") else None
+    if not caller.has("admin") and acts_for != advertiser:
         raise Forbidden("This belongs to another advertiser")
-    return caller
-
-
-def require_publisher(request: Request, site_id: str) -> Principal:
-    """Return the caller, who must own this site; an admin owns every one."""
-    caller = request.principal("publisher")
-    if not caller.owns(site_id):
-        raise Forbidden("This site belongs to another publisher")
-    return caller

@@ -19,11 +19,13 @@ from chalicelib.runtime import Runtime
 def routes(runtime: Runtime) -> Blueprint:
     """Return the ad network's routes; what changes a zone has this container look at it again."""
     blueprint = Blueprint(__name__)
-    route = router(blueprint, runtime)
+    route = router(blueprint, runtime, "Ads")
     zones = ZoneCache(runtime)
     campaigns.declare(route, runtime, zones.expire)
     inventory.declare(route, runtime, zones.expire)
     serving.declare(route, zones)
-    for room in (frames, tracking, conversions, visitors, billing, reports):
+    for room in (frames, tracking, conversions, visitors):
         room.declare(route)
+    billing.declare(router(blueprint, runtime, "Money"))
+    reports.declare(router(blueprint, runtime, "Reports"))
     return blueprint

@@ -6,14 +6,17 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.comments.models import CommentId, SiteId
+from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.shapes import Comment, Moderation, Node, State, StoreName
+from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
+from chalicelib.comments.shapes import Comment, Moderation, Node, Placed, State, StoreName
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.identity import Principal
+from chalicelib.sites.ids import StoredSiteId
+from chalicelib.sites.permissions import manages
 
 ShownState = Literal["visible", "pending", "hidden", "deleted"]
-Next = Annotated[
-    str | None, Field(description="The `cursor` of the next page; null on the last one.")
-]
 _SHOWN: dict[State, ShownState] = {
     "visible": "visible",
     "pending": "pending",
@@ -34,7 +37,7 @@ class NodeAnswer(TypedDict):
     """A node: a page, or anything else, that can be discussed."""
 
     id: NodeId
-    site: SiteId
+    site: StoredSiteId
     title: str
     url: Annotated[str, Field(description="Where readers find what is discussed.")]
     store: Annotated[StoreName, Field(description="How its comments are stored.")]
@@ -68,25 +71,66 @@ class CommentAnswer(TypedDict):
     parent_id: Annotated[CommentId | None, Field(description="What it replies to.")]
     slug: Annotated[str, Field(description="The path of ids from the first of its thread.")]
     depth: Annotated[int, Field(description="0 for one that replies to none.")]
-    posted: datetime
-    edited: datetime | None
+    posted_at: datetime
+    edited_at: datetime | None
     author: Annotated[AuthorAnswer | None, Field(description="Null once it is deleted.")]
     text: Annotated[str | None, Field(description="Markdown, as it was written.")]
     html: Annotated[str | None, Field(description="The text as sanitised HTML.")]
     state: ShownState
     replies: Annotated[int, Field(description="Direct replies that the caller may see.")]
+    can: Annotated[
+        list[CommentAct], Field(max_length=4, description="What the caller may do with it.")
+    ]
+    editable_until: Annotated[
+        datetime | None,
+        Field(description="Until when its author may edit it; null for any other caller."),
+    ]
+
+
+class PreviewAnswer(TypedDict):
+    """A text as it would be shown."""
+
+    html: Annotated[str, Field(description="The text as sanitised HTML.")]
+
+
+class DiscussionAnswer(TypedDict):
+    """What a page says of the node of its comments."""
+
+    id: NodeId
+    title: str
+    url: str
+    locked: bool
+    threaded: bool
+    max_depth: int
+    counts: CountsAnswer
+
+
+class ViewerAnswer(TypedDict):
+    """The caller of a page of comments."""
+
+    id: str
+    name: str
+    can: Annotated[
+        list[NodeAct], Field(max_length=2, description="What the caller may do in the node.")
+    ]
 
 
 class ThreadAnswer(TypedDict):
     """A page of a comment and its descendants, depth-first."""
 
-    comments: list[CommentAnswer]
+    node: DiscussionAnswer
+    viewer: Annotated[ViewerAnswer | None, Field(description="Null for a call without a token.")]
+    comments: Annotated[list[CommentAnswer], Field(max_length=MAX_PAGE)]
     next: Next
 
 
 class CommentsAnswer(ThreadAnswer):
     """A page of a node's comments."""
 
+    previous: Annotated[
+        str | None,
+        Field(description="The `cursor` of the page before; null if this page is the first."),
+    ]
     count: Annotated[int, Field(description="All visible comments of the node.")]
 
 
@@ -95,9 +139,9 @@ class PendingAnswer(TypedDict):
 
     id: CommentId
     node_id: NodeId
-    site: SiteId
-    posted: datetime
-    edited: Annotated[
+    site: StoredSiteId
+    posted_at: datetime
+    edited_at: Annotated[
         datetime | None,
         Field(description="Send it along with an approval, to approve what was read."),
     ]
@@ -108,15 +152,12 @@ class PendingAnswer(TypedDict):
 class QueueAnswer(TypedDict):
     """A page of the comments that wait, longest waiting first."""
 
-    comments: list[PendingAnswer]
+    comments: Annotated[list[PendingAnswer], Field(max_length=MAX_PAGE)]
     next: Next
 
 
 def node_answer(node: Node, *, staff: bool) -> NodeAnswer:
     """Return a node as the API shows it; how much waits is told to the site's staff alone."""
-    counts: CountsAnswer = {"visible": node["counts"]["visible"]}
-    if staff:
-        counts["pending"] = node["counts"]["pending"]
     return {
         "id": node["_id"],
         "site": node["site"],
@@ -128,23 +169,60 @@ def node_answer(node: Node, *, staff: bool) -> NodeAnswer:
         "max_depth": node["max_depth"],
         "locked": node["locked"],
         "moderation": node["moderation"],
-        "counts": counts,
+        "counts": _counts(node, staff=staff),
     }
 
 
-def comment_answer(node_id: str, comment: Comment) -> CommentAnswer:
-    """Return a comment as the API shows it."""
+def discussion_answer(node: Node, caller: Principal | None) -> DiscussionAnswer:
+    """Return what a page of a node's comments says of the node."""
+    staff = caller is not None and manages(caller, node["site"])
+    return {
+        "id": node["_id"],
+        "title": node["title"],
+        "url": node["url"],
+        "locked": node["locked"],
+        "threaded": node["threaded"],
+        "max_depth": node["max_depth"],
+        "counts": _counts(node, staff=staff),
+    }
+
+
+def viewer_answer(rights: Rights) -> ViewerAnswer | None:
+    """Return the caller of a page with their rights in its node; None for an anonymous call."""
+    caller = rights.caller
+    if caller is None:
+        return None
+    return {"id": caller.id, "name": caller.name, "can": rights.in_node()}
+
+
+def placed_answer(placed: Placed, caller: Principal | None, now: datetime) -> CommentAnswer:
+    """Return a single comment as the API shows it to a caller."""
+    node, comment = placed
+    return comment_answer(node["_id"], comment, Rights(caller, node, now))
+
+
+def comment_answer(node_id: str, comment: Comment, rights: Rights) -> CommentAnswer:
+    """Return a comment as the API shows it to a caller who has these rights."""
     return {
         "id": comment["id"],
         "node_id": node_id,
         "parent_id": comment["parent_id"],
         "slug": comment["slug"],
         "depth": comment["depth"],
-        "posted": comment["posted"],
-        "edited": comment["edited"],
+        "posted_at": comment["posted"],
+        "edited_at": comment["edited"],
         "author": comment["author"],
         "text": comment["text"],
         "html": comment["html"],
         "state": _SHOWN[comment["state"]],
         "replies": comment["reply_count"],
+        "can": rights.on(comment),
+        "editable_until": rights.editable_until(comment),
     }
+
+
+def _counts(node: Node, *, staff: bool) -> CountsAnswer:
+    counts: CountsAnswer = {"visible": node["counts"]["visible"]}
+    if staff:
+        counts["pending"] = node["counts"]["pending"]
+    return counts

@@ -4,16 +4,14 @@ Comments are found by their author in the three stores, whatever their generatio
 served, the copy that a move is making, and those that wait for the sweep.
 """
 
-import enum
 import itertools
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
-from chalicelib.comments import nodes
+from chalicelib.comments import exports, nodes
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.shapes import Comment, Node, NodeLayout, StoreName
@@ -22,19 +20,12 @@ from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import ARRAYS, every_comment
-from chalicelib.database import Document
+from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
+from chalicelib.people.follows import Step, Trace
 from chalicelib.runtime import Runtime
 
-Traces = list[tuple[MongoCollection[Any], Document]]
-
-
-class Step(enum.Enum):
-    """How a step of an erasure ended."""
-
-    DONE = "nothing is left"
-    MORE = "another step has comments to delete"
-    BUSY = "a node is being moved, or has only now stopped"
+_NODES_AT_ONCE = 1_000
 
 
 class Kept(NamedTuple):
@@ -47,27 +38,29 @@ class Kept(NamedTuple):
     posted: datetime
 
 
-def traces(database: Database[Document], user_id: str) -> Traces:
+def traces(database: Database[Document], user_id: str) -> list[Trace]:
     """Return the collections that may hold comments of a user, each with its filter."""
+    show = exports.OfAuthor(user_id)
+    named = {"author.id": user_id}
     return [
-        (COMMENTS.of(database), {"author.id": user_id}),
-        (PAGES.of(database), {"comments.author.id": user_id}),
-        (nodes.NODES.of(database), {"metadata.authors": user_id}),
-        (PENDING.of(database), {"author.id": user_id}),
+        Trace("comments", COMMENTS.of(database), named, show.row),
+        Trace("comment pages", PAGES.of(database), {"comments.author.id": user_id}, show.page),
+        Trace("comment nodes", nodes.NODES.of(database), {"metadata.authors": user_id}, show.node),
+        Trace("pending comments", PENDING.of(database), named, show.pending),
     ]
 
 
-def rename(database: Database[Document], user_id: str, name: str) -> None:
+def rename(runtime: Runtime, user_id: str, name: str) -> None:
     """Set the user's name on all their comments, in all generations.
 
     On a page of a hundred comments the names may add 40 KB that its bound does not count.
     """
     other = {"author.id": user_id, "author.name": {"$ne": name}}
     named = {"$set": {"author.name": name}}
-    COMMENTS.of(database).update_many(other, named)
-    PENDING.of(database).update_many(other, named)
+    COMMENTS.of(runtime.database).update_many(other, named)
+    PENDING.of(runtime.database).update_many(other, named)
     element = {f"each.{field}": value for field, value in other.items()}
-    PAGES.of(database).update_many(
+    PAGES.of(runtime.database).update_many(
         {"comments": {"$elemMatch": other}},
         {"$set": {"comments.$[each].author.name": name}},
         array_filters=[element],
@@ -75,11 +68,26 @@ def rename(database: Database[Document], user_id: str, name: str) -> None:
     for array in ARRAYS:
         # Every element of the arrays above it: `metadata.replies.$[].replies.$[each]`.
         path = array.replace(".replies", ".replies.$[]").removesuffix(".$[]")
-        nodes.NODES.of(database).update_many(
+        nodes.NODES.of(runtime.database).update_many(
             {"metadata.authors": user_id, array: {"$elemMatch": other}},
             {"$set": {f"{path}.$[each].author.name": name}},
             array_filters=[element],
         )
+    _raise_versions(runtime.database, user_id)
+
+
+def _raise_versions(database: Database[Document], user_id: str) -> None:
+    """Raise the versions of the nodes with comments of a user, all of which were changed."""
+    nodes.raise_versions(database, {"metadata.authors": user_id})
+    grouped: Document = {"$group": {"_id": "$node_id"}}
+    stored: tuple[tuple[Collection[Any], str], ...] = (
+        (COMMENTS, "author.id"),
+        (PAGES, "comments.author.id"),
+    )
+    for collection, author in stored:
+        rows = collection.of(database).aggregate([{"$match": {author: user_id}}, grouped])
+        while ids := [row["_id"] for row in itertools.islice(rows, _NODES_AT_ONCE)]:
+            nodes.raise_versions(database, {"_id": {"$in": ids}})
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:

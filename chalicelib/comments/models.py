@@ -1,14 +1,15 @@
 """What the comments API takes."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import CommentFields, Moderation, StoreName
 from chalicelib.comments.store import Order
 from chalicelib.http import Input, PageQuery
 from chalicelib.instants import Instant
+from chalicelib.sites.ids import StoredSiteId
 from chalicelib.texts import Line, Paragraphs, Url, at_most
 
 MAX_TEXT_CHARACTERS = 10_000
@@ -16,10 +17,17 @@ MAX_TEXT_CHARACTERS = 10_000
 DEEPEST = 16
 MAX_COUNTS = 100
 
-# As stored by earlier releases; the id of a new node names its site.
-SiteId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,64}$")]
 # Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
-CommentId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,32}$")]
+CommentId = Annotated[
+    str,
+    StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,32}$"),
+    Field(description="A comment's id, unique within its node.", examples=["j4qqq5sm0f"]),
+]
+
+
+def _example(**body: Any) -> ConfigDict:
+    """Return the settings of a model with an example of the body."""
+    return ConfigDict(json_schema_extra={"examples": [body]})
 
 
 def _split(nodes: object) -> object:
@@ -35,9 +43,15 @@ class NodeSettings(Input):
     `site` may be repeated here, and has to be the one that the node belongs to.
     """
 
+    model_config = _example(
+        title="The new ferry timetable",
+        url="https://harbour-post.example/ferry-timetable",
+        moderation="after",
+    )
+
     title: Line
     url: Url
-    site: SiteId | None = None
+    site: StoredSiteId | None = None
     store: StoreName | None = None
     threaded: bool | None = None
     max_depth: Annotated[int, Field(ge=1, le=DEEPEST)] | None = None
@@ -48,12 +62,27 @@ class NodeSettings(Input):
 class NewComment(Input):
     """A comment as its author sends it."""
 
+    model_config = _example(text="The last boat leaves at *nine* now?", parent="j4qqq5sm0f")
+
     text: Text
     parent: CommentId | None = None
 
 
+class Preview(Input):
+    """A comment that its author wants to see before it is posted; by its node images are shown."""
+
+    model_config = _example(
+        text="The last boat leaves at *nine* now?", node="harbour-post:ferry-timetable"
+    )
+
+    text: Text
+    node: NodeId | None = None
+
+
 class CommentEdit(Input):
     """A comment's new text."""
+
+    model_config = _example(text="The last boat leaves at *half past nine* now?")
 
     text: Text
 
@@ -61,26 +90,32 @@ class CommentEdit(Input):
 class StateChange(Input):
     """The state that a moderator gives a comment.
 
-    With `edited`, as they were shown it, only the text that they have read is changed.
+    With `edited_at`, as they were shown it, only the text that they have read is changed.
     """
 
+    model_config = _example(state="visible", edited_at="2026-11-22T08:15:00Z")
+
     state: Literal["visible", "pending", "hidden"]
-    edited: Instant | None = None
+    edited_at: Instant | None = None
 
     @property
     def seen(self) -> CommentFields:
         """What the comment still has to be like."""
-        return {"edited": self.edited} if "edited" in self.model_fields_set else {}
+        return {"edited": self.edited_at} if "edited_at" in self.model_fields_set else {}
 
 
 class StoreChange(Input):
     """The store that a node shall move to."""
+
+    model_config = _example(store="embedded")
 
     store: StoreName
 
 
 class IdChange(Input):
     """The id that a node shall move to."""
+
+    model_config = _example(to="harbour-post:ferry-timetable-2027")
 
     to: NodeId
 
@@ -106,3 +141,13 @@ class CommentsQuery(PageQuery):
     """The query of a node's comments."""
 
     order: Order = "oldest"
+    around: Annotated[
+        CommentId | None,
+        Field(description="A comment that the page shall hold, in place of a `cursor`."),
+    ] = None
+
+    @model_validator(mode="after")
+    def _check_place(self) -> Self:
+        if self.around is not None and self.cursor is not None:
+            raise ValueError("a page has a place by `around` or by `cursor`, not by both")
+        return self

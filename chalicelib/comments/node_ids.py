@@ -1,20 +1,24 @@
 """Node ids, `[site:]name`: the site before the first colon owns the page, else `default` does."""
 
-import re
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from chalicelib.errors import FieldError, InvalidRequest
-from chalicelib.identity import DEFAULT_SITE
+from chalicelib.sites.ids import DEFAULT_SITE, is_site_id
 
-# Sites of ads have the same grammar. Without a colon, so that the first one of an id ends it.
-_SITE = re.compile(r"[a-z0-9_-]{1,64}")
 # A browser takes these segments of a path for the folder and its parent.
 _DOT_SEGMENTS = (".", "..")
 
 # Wider than the ids of new nodes: earlier releases stored any name, and those nodes stay valid.
-NodeId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$")]
+NodeId = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$"),
+    Field(
+        description="A node's id, `[site:]name`; without a site it belongs to `default`.",
+        examples=["harbour-post:ferry-timetable"],
+    ),
+]
 
 
 def site_of(node_id: str) -> str | None:
@@ -22,7 +26,7 @@ def site_of(node_id: str) -> str | None:
     site, colon, name = node_id.partition(":")
     if not colon:
         site, name = DEFAULT_SITE, node_id
-    is_valid = _SITE.fullmatch(site) is not None and name not in ("", *_DOT_SEGMENTS)
+    is_valid = is_site_id(site) and name not in ("", *_DOT_SEGMENTS)
     return site if is_valid else None
 
 

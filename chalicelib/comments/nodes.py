@@ -5,6 +5,7 @@ from datetime import datetime
 
 from bson import ObjectId
 from pymongo import IndexModel, ReturnDocument
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
@@ -13,7 +14,7 @@ from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.shapes import Node, NodeGeneration, StoreName
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
-from chalicelib.identity import DEFAULT_SITE
+from chalicelib.sites.ids import DEFAULT_SITE
 
 NODES = Collection(
     "comments.node",
@@ -37,6 +38,8 @@ _NO_SETTINGS = NodeSettings.model_construct(title="", url="")
 WITHOUT_COMMENTS = {"metadata": 0}
 # The filter of an id that has a node.
 OCCUPIED: Document = {"vacant": None}
+# The `$inc` of each write that changes what readers of a node are shown.
+RAISED: Mapping[str, int] = {"version": 1}
 THREADED_STORES: tuple[StoreName, ...] = ("documents", "embedded")
 
 
@@ -51,9 +54,11 @@ def find(database: Database[Document], node_id: str) -> Node:
     return node
 
 
-def look(database: Database[Document], node_id: str) -> Node | None:
+def look(
+    database: Database[Document], node_id: str, session: ClientSession | None = None
+) -> Node | None:
     """Return what is stored under an id, without embedded comments; `vacant` is no node."""
-    return NODES.of(database).find_one({"_id": node_id}, WITHOUT_COMMENTS)
+    return NODES.of(database).find_one({"_id": node_id}, WITHOUT_COMMENTS, session=session)
 
 
 def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _NO_SETTINGS) -> Node:
@@ -83,6 +88,7 @@ def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _N
         "written": None,
         "counts": {"visible": 0, "pending": 0},
         "counts_version": COUNTS_VERSION,
+        "version": 0,
         "life": ObjectId(),
     }
 
@@ -102,12 +108,14 @@ def insert(database: Database[Document], node: Node) -> bool:
             return True
         if left is not None and "vacant" not in left:
             return False
-        if left is not None and _take_over(database, left, node):
+        if left is not None and take_over(database, left, node):
             return True
     return False
 
 
-def _take_over(database: Database[Document], left: Node, node: Node) -> bool:
+def take_over(
+    database: Database[Document], left: Node, node: Node, session: ClientSession | None = None
+) -> bool:
     """Put a new node in a vacant place that is still as it was read."""
     following = left["last_generation"] + 1
     node["generation"] = node["last_generation"] = following
@@ -122,7 +130,7 @@ def _take_over(database: Database[Document], left: Node, node: Node) -> bool:
         "vacant": left["vacant"],
         "last_generation": left["last_generation"],
     }
-    return NODES.of(database).replace_one(as_read, node).matched_count == 1
+    return NODES.of(database).replace_one(as_read, node, session=session).matched_count == 1
 
 
 def update(database: Database[Document], node: Node, settings: NodeSettings) -> Node:
@@ -143,7 +151,7 @@ def update(database: Database[Document], node: Node, settings: NodeSettings) -> 
         untouched, given = {**had, "last_seq": 0, "moving": None}, given | layout
     updated = NODES.of(database).find_one_and_update(
         {"_id": node["_id"], **OCCUPIED, **untouched},
-        {"$set": given},
+        {"$set": given, "$inc": RAISED},
         projection=WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
     )
@@ -208,11 +216,17 @@ def count(database: Database[Document], node: NodeGeneration, change: Mapping[st
     """Add to a node's counts, unless it was or is being moved since it was read.
 
     This is the confirmation of a write: if it returns False, the write may have missed
-    the copy and has to be repeated.
+    the copy and has to be repeated. It raises the node's version, since what was written can be
+    read by now.
     """
     where = {"_id": node["_id"], "generation": node["generation"], "moving": None}
-    update: Document = {"$inc": change} if change else {"$set": {"moving": None}}
+    update = {"$inc": {**change, **RAISED}}
     return NODES.of(database).update_one(where, update).matched_count == 1
+
+
+def raise_versions(database: Database[Document], where: Document) -> None:
+    """Raise the versions of nodes after a write to their comments that can be read."""
+    NODES.of(database).update_many(where, {"$inc": RAISED})
 
 
 def visible_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, int]:

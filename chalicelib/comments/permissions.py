@@ -1,20 +1,16 @@
-"""Rights on the nodes of a site."""
+"""What a caller may see of a site's discussions, and do there."""
 
-from chalicelib.comments.store import Viewer
+from datetime import datetime, timedelta
+from typing import Literal
+
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import GONE, Viewer
 from chalicelib.identity import Principal
+from chalicelib.sites.permissions import manages, moderates
 
-
-def moderates(principal: Principal, site: str) -> bool:
-    """Return whether the caller moderates the site; a token that names no sites has all."""
-    if "admin" in principal.roles:
-        return True
-    own = principal.sites is None or site in principal.sites
-    return "moderator" in principal.roles and own
-
-
-def manages(principal: Principal, site: str) -> bool:
-    """Return whether the caller is a publisher or a moderator of the site."""
-    return principal.owns(site) or moderates(principal, site)
+NodeAct = Literal["post", "moderate"]
+CommentAct = Literal["reply", "edit", "delete", "moderate"]
+EDIT_WINDOW = timedelta(minutes=15)
 
 
 def viewer(caller: Principal | None, site: str) -> Viewer:
@@ -22,3 +18,56 @@ def viewer(caller: Principal | None, site: str) -> Viewer:
     if caller is None:
         return Viewer()
     return Viewer(user_id=caller.id, moderator=moderates(caller, site))
+
+
+def is_author(caller: Principal, comment: Comment) -> bool:
+    """Return whether the caller wrote the comment."""
+    return comment["author"] is not None and comment["author"]["id"] == caller.id
+
+
+class Rights:
+    """What a caller may do at a time in a node, and with the comments there that they see."""
+
+    def __init__(self, caller: Principal | None, node: Node, now: datetime) -> None:
+        self.caller = caller
+        self.viewer = viewer(caller, node["site"])
+        self._moderates = self.viewer.moderator
+        self._site = node["site"]
+        self._locked = node["locked"]
+        self._takes_replies = node["threaded"] and not node["locked"]
+        self._now = now
+
+    def told(self) -> list[str | bool] | None:
+        """Return who the caller is and all that what they are shown depends on."""
+        if self.caller is None:
+            return None
+        staff = manages(self.caller, self._site)
+        return [self.caller.id, self.caller.name, self._moderates, staff]
+
+    def in_node(self) -> list[NodeAct]:
+        """Return what the caller may do in the node."""
+        if self.caller is None:
+            return []
+        can: list[NodeAct] = [] if self._locked else ["post"]
+        return [*can, "moderate"] if self._moderates else can
+
+    def on(self, comment: Comment) -> list[CommentAct]:
+        """Return what the caller may do with a comment."""
+        if self.caller is None or comment["state"] in GONE:
+            return []
+        can: list[CommentAct] = ["reply"] if self._takes_replies else []
+        if self._moderates:
+            return [*can, "edit", "delete", "moderate"]
+        if not is_author(self.caller, comment):
+            return can
+        return [*can, "edit", "delete"] if self.editable_until(comment) else [*can, "delete"]
+
+    def editable_until(self, comment: Comment) -> datetime | None:
+        """Return the end of the time in which the caller may edit a comment of their own.
+
+        Returns None once it is over, for other callers, and for moderators, who have no end.
+        """
+        if self.caller is None or self._moderates or not is_author(self.caller, comment):
+            return None
+        end = comment["posted"] + EDIT_WINDOW
+        return None if self._now > end else end

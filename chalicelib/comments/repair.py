@@ -11,7 +11,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.rendering import RENDERER, rendered
+from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, Node
 from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
@@ -30,7 +30,8 @@ def repair_counts(runtime: Runtime) -> int:
 
     A node is compared once after it was last written to, when no write can be in flight.
     """
-    quiet = {"written": {"$lte": runtime.now() - _QUIET}, "moving": None}
+    # With the type, or the index, which is partial by it, would not be used.
+    quiet = {"written": {"$type": "date", "$lte": runtime.now() - _QUIET}, "moving": None}
     found = nodes.NODES.of(runtime.database).find(quiet, nodes.WITHOUT_COMMENTS)
     repaired = 0
     for node in found.sort("written", ASCENDING).limit(_NODES_AT_ONCE):
@@ -79,7 +80,11 @@ def _repair(runtime: Runtime, node: Node) -> bool:
     # A write meanwhile leaves another mark, and the node is compared again.
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node["_id"], "generation": node["generation"], "written": node["written"]},
-        {"$set": {"counts": counts, "written": None, "counts_version": nodes.COUNTS_VERSION}},
+        # Also for a writer who ended between a write and the raising of the version.
+        {
+            "$set": {"counts": counts, "written": None, "counts_version": nodes.COUNTS_VERSION},
+            "$inc": nodes.RAISED,
+        },
     )
     if is_wrong:
         fields = {"node": node["_id"], "had": node["counts"], "has": counts, "queued": queued}

@@ -4,15 +4,14 @@ from typing import Annotated
 
 from chalice.app import Blueprint
 
-from chalicelib.comments import nodes
+from chalicelib.comments import nodes, reading_routes
 from chalicelib.comments.answers import (
     CommentAnswer,
-    CommentsAnswer,
     NodeAnswer,
+    PreviewAnswer,
     QueueAnswer,
-    ThreadAnswer,
-    comment_answer,
     node_answer,
+    placed_answer,
 )
 from chalicelib.comments.discussion import editing, posting, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
@@ -34,25 +33,23 @@ from chalicelib.comments.lifecycle.forwarding import forwarding
 from chalicelib.comments.models import (
     CommentEdit,
     CommentId,
-    CommentsQuery,
     CountsQuery,
     IdChange,
     NewComment,
     NodeSettings,
     PendingQuery,
+    Preview,
     StateChange,
     StoreChange,
 )
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.permissions import manages
 from chalicelib.errors import Forbidden, UnknownComment
 from chalicelib.http import (
     Accepted,
     Created,
     NoContent,
     Ok,
-    PageQuery,
     Request,
     Roles,
     Route,
@@ -60,8 +57,9 @@ from chalicelib.http import (
 )
 from chalicelib.http.idempotency import once
 from chalicelib.identity import Principal
-from chalicelib.limits import COMMENTS, EDITS, NODES
+from chalicelib.limits import COMMENTS, EDITS, NODES, PREVIEWS
 from chalicelib.runtime import Runtime
+from chalicelib.sites.permissions import manages
 
 Publisher = Annotated[Principal, Roles("publisher")]
 Moderator = Annotated[Principal, Roles("moderator")]
@@ -78,7 +76,8 @@ def routes(runtime: Runtime) -> Blueprint:
     _declare_deletion(plain)
     _declare_moves(route)
     _declare_posting(route)
-    _declare_reading(route)
+    _declare_preview(plain)
+    reading_routes.declare(route)
     _declare_changes(route)
     _declare_moderation(forwarding(router(blueprint, runtime, "Moderation")))
     return blueprint
@@ -167,42 +166,26 @@ def _declare_posting(route: Route) -> None:
         request: Request, node: NodeId, author: Principal, body: NewComment
     ) -> Created[CommentAnswer]:
         """Post a comment on a node, or a reply to one of its comments."""
-        comment = once(
+        placed = once(
             request,
             lambda runtime: posting.post_comment(runtime, node, body, author),
             lambda made, _at: reading.get_comment(request.runtime, node, made, author),
             lambda _at, rng: posting.new_comment_id(rng),
         )
-        request.details["made"] = comment["id"]
-        address = request.location(f"/nodes/{node}/comments/{comment['id']}")
-        return Created(comment_answer(node, comment), address)
+        request.details["made"] = made = placed.comment["id"]
+        address = request.location(f"/nodes/{node}/comments/{made}")
+        return Created(placed_answer(placed, author, request.runtime.now()), address)
 
 
-def _declare_reading(route: Route) -> None:
-    @route("GET", "/nodes/{node}/comments", raises=(UnknownNode,))
-    def list_comments(
-        request: Request, node: NodeId, caller: Principal | None, query: CommentsQuery
-    ) -> Ok[CommentsAnswer]:
-        """Read a discussion, page by page; a threaded one depth-first."""
-        return Ok(reading.list_comments(request.runtime, node, query, caller))
+def _declare_preview(route: Route) -> None:
+    @route("POST", "/preview", limit=PREVIEWS, is_audited=False, raises=(CommentTooLarge,))
+    def preview_comment(request: Request, author: Principal, body: Preview) -> Ok[PreviewAnswer]:
+        """Render a comment's text as it would be shown; nothing is stored.
 
-    @route("GET", "/nodes/{node}/comments/{comment}", raises=(UnknownNode, UnknownComment))
-    def get_comment(
-        request: Request, node: NodeId, comment: CommentId, caller: Principal | None
-    ) -> Ok[CommentAnswer]:
-        """Read a comment."""
-        return Ok(comment_answer(node, reading.get_comment(request.runtime, node, comment, caller)))
-
-    @route("GET", "/nodes/{node}/comments/{comment}/thread", raises=(UnknownNode, UnknownComment))
-    def list_thread(
-        request: Request,
-        node: NodeId,
-        comment: CommentId,
-        caller: Principal | None,
-        query: PageQuery,
-    ) -> Ok[ThreadAnswer]:
-        """Read a comment and its descendants, depth-first."""
-        return Ok(reading.list_thread(request.runtime, node, comment, query, caller))
+        Give the `node` of the comment: some sites show images and others do not.
+        """
+        del author
+        return Ok({"html": posting.preview(request.runtime, body)})
 
 
 def _declare_changes(route: Route) -> None:
@@ -225,7 +208,7 @@ def _declare_changes(route: Route) -> None:
     ) -> Ok[CommentAnswer]:
         """Give a comment a new text: its author for 15 minutes, a moderator at any time."""
         edited = editing.edit_comment(request.runtime, node, comment, body.text, caller)
-        return Ok(comment_answer(node, edited))
+        return Ok(placed_answer(edited, caller, request.runtime.now()))
 
     @route(
         "DELETE",
@@ -252,10 +235,10 @@ def _declare_moderation(route: Route) -> None:
     ) -> Ok[CommentAnswer]:
         """Show a comment, hide it, or let it wait again.
 
-        With `edited`, as the queue gave it, only the text that was read is approved.
+        With `edited_at`, as the queue gave it, only the text that was read is approved.
         """
         changed = editing.set_state(request.runtime, node, comment, body, moderator)
-        return Ok(comment_answer(node, changed))
+        return Ok(placed_answer(changed, moderator, request.runtime.now()))
 
     @route("GET", "/moderation/comments")
     def list_pending_comments(

@@ -1,7 +1,7 @@
 """The documents of comments as they are stored: comments, and the nodes that they belong to."""
 
 from datetime import datetime
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
 
 from bson import ObjectId
 
@@ -120,6 +120,8 @@ class NodeLayout(NodeGeneration):
 class Node(TypedDict):
     """A node as it is stored; `written` waits for the counts to be compared.
 
+    `version` is raised by each write that changes a page, once that can be read.
+
     `life` tells it from other nodes that have had its id, and `counts_version` says by which
     rules its comments' replies are counted.
     """
@@ -143,6 +145,14 @@ class Node(TypedDict):
     counts: CommentCounts
     metadata: NotRequired[Embedded]
     vacant: NotRequired[Vacancy]
+    version: NotRequired[int]
     life: NotRequired[ObjectId]
     counts_version: NotRequired[int]
     wanted_id: NotRequired[str | None]
+
+
+class Placed(NamedTuple):
+    """A comment, and the node that it is in as it was read."""
+
+    node: Node
+    comment: Comment

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from chalicelib.comments.shapes import (
@@ -72,13 +72,22 @@ class Viewer:
 class Page:
     """A part of a listing: at most `limit` comments that come after the position `after`.
 
-    A position is what `chalicelib.comments.order.position` gives for a comment.
+    A position is what `chalicelib.comments.order.position` gives for a comment. If it is read
+    `backwards`, these are the comments that come before the position, the nearest first.
     """
 
     order: Order
     limit: int
     after: tuple[Any, ...] | None
     viewer: Viewer
+    backwards: bool = False
+
+    def of_flat(self) -> "Page":
+        """Return the same page of a flat discussion, read forwards: in the other order."""
+        if not self.backwards:
+            return self
+        other: Order = "newest" if self.order == "oldest" else "oldest"
+        return replace(self, order=other, backwards=False)
 
 
 class Added(enum.Enum):

@@ -1,6 +1,6 @@
 """The MongoDB connection, declarations of collections, and their migration.
 
-Public face: `outages`, `validators`.
+Public face: `migration`, `outages`, `rewriting`, `validators`.
 """
 
 from chalicelib.database.connection import (
@@ -9,6 +9,7 @@ from chalicelib.database.connection import (
     SERVER_SELECTION_TIMEOUT_MS,
     Collection,
     Document,
+    Family,
     NotInserted,
     connect,
     in_transaction,
@@ -23,6 +24,7 @@ __all__ = [
     "SERVER_SELECTION_TIMEOUT_MS",
     "Collection",
     "Document",
+    "Family",
     "NotInserted",
     "connect",
     "in_transaction",

@@ -1,8 +1,9 @@
 """The container's one MongoDB connection, and the declaration of a collection."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar, cast
 
 import pymongo
@@ -58,13 +59,19 @@ DUPLICATE_KEY = 11_000
 class Collection(Generic[Shape]):
     """A collection's name with the indexes and the shard key that its queries rely on.
 
-    `shape` is the TypedDict of its documents, which the server's validator is made from.
+    `shape` is the TypedDict of its documents, which the server's validator is made from; one that
+    is not `is_validated` has no validator. One with an empty shard key is not sharded. `options`
+    are those that it is created with (`capped`, `timeseries`), and `family` is the name of the
+    Family that it is of.
     """
 
     name: str
     shape: type[Shape]
     indexes: tuple[IndexModel, ...] = ()
     shard_key: Mapping[str, int | str] = field(default_factory=lambda: {"_id": 1})
+    options: Mapping[str, Any] = field(default_factory=dict)
+    is_validated: bool = True
+    family: str | None = None
 
     def of(self, database: Database[Document]) -> MongoCollection[Shape]:
         """Return the collection in a database, typed by the shape of its documents."""
@@ -79,6 +86,32 @@ class Collection(Generic[Shape]):
         """Return the collection for a read whose projection or pipeline yields another shape."""
         # Only the caller's query determines the shape.
         return cast("MongoCollection[Projected]", database[self.name])
+
+
+@dataclass(frozen=True)
+class Family(Generic[Shape]):
+    """Collections that are alike, one for each day (UTC): `name` and `.20260301`."""
+
+    name: str
+    shape: type[Shape]
+    indexes: tuple[IndexModel, ...] = ()
+    shard_key: Mapping[str, int | str] = field(default_factory=lambda: {"_id": 1})
+
+    def of_day(self, day: datetime) -> Collection[Shape]:
+        """Return the collection of the day that a time is in."""
+        name = f"{self.name}.{day:%Y%m%d}"
+        return Collection(name, self.shape, self.indexes, self.shard_key, family=self.name)
+
+    def days(self, database: Database[Document]) -> list[datetime]:
+        """Return the days that have a collection, the earliest first."""
+        dated = {"name": {"$regex": rf"^{re.escape(self.name)}\.\d{{8}}$"}}
+        names = database.list_collection_names(filter=dated)
+        days = (name.rpartition(".")[2] for name in sorted(names))
+        return [datetime.strptime(day, "%Y%m%d").replace(tzinfo=UTC) for day in days]
+
+    def collections(self, database: Database[Document]) -> list[Collection[Shape]]:
+        """Return the collections that there are, the earliest first."""
+        return [self.of_day(day) for day in self.days(database)]
 
 
 def connect(settings: Settings) -> Database[Document]:
@@ -124,7 +157,7 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
                 write_concern=WriteConcern("majority"),
             )
         except PyMongoError as error:
-            if error.timeout or error.has_error_label("TransientTransactionError"):
+            if error.timeout:
                 raise Unavailable("Another request is changing the same data; try again") from error
             if isinstance(error, OperationFailure) and error.code == _TRANSACTION_TOO_LARGE:
                 raise ChangeTooLarge from error

@@ -17,7 +17,7 @@ from pymongo import IndexModel
 from pymongo.database import Database
 from pymongo.errors import OperationFailure
 
-from chalicelib.database import Collection, Document, sharding
+from chalicelib.database import Collection, Document, Family, sharding
 from chalicelib.database.validators import AtMost, Schema, schema_of
 
 # Marks an index as Plaza's; no other index is ever dropped.
@@ -33,6 +33,7 @@ _TELLING = ("unique", "sparse", "partialFilterExpression")
 # `moderate`: an invalid document that an older version left behind can still be changed.
 _STRICTNESS = {"validationLevel": "moderate", "validationAction": "error"}
 _TRIES = 10
+_CAPPED_BLOCK = 256
 # This one, and the one before.
 _VERSIONS = 2
 
@@ -56,27 +57,56 @@ class MigrationReport:
 
 
 def migrate(
-    database: Database[Document], collections: Iterable[Collection[Any]], *, contract: bool = False
+    database: Database[Document],
+    collections: Iterable[Collection[Any]],
+    families: Iterable[Family[Any]] = (),
+    *,
+    contract: bool = False,
 ) -> MigrationReport:
     """Make the database match what the collections declare; return what was done.
 
-    Without `contract`, indexes and schemas of other versions stay. Raises ShardedOtherwise if a
-    collection is sharded by another key than it declares.
+    Of a family, the collections that are there. Without `contract`, indexes and schemas of other
+    versions stay. Raises ShardedOtherwise if a collection is sharded by another key than it
+    declares.
     """
     report = MigrationReport()
     is_sharded = sharding.is_sharded(database)
     with pymongo.timeout(BUILD_TIMEOUT_SECONDS):
         existing = set(database.list_collection_names())
-        for collection in (VALIDATORS, *collections):
+        dated = [each for family in families for each in family.collections(database)]
+        for collection in (VALIDATORS, *collections, *dated):
             if collection.name not in existing and _create(database, collection):
                 report.done.append(f"{collection.name}: created")
-            _validate(database, collection, report, contract=contract)
-            supporting = sharding.supporting_index(collection) if is_sharded else None
-            declared = [*collection.indexes, *([supporting] if supporting else [])]
-            _index(database, collection.name, declared, report, contract=contract)
-            if is_sharded and sharding.shard(database, collection):
-                report.done.append(f"{collection.name}: sharded by {dict(collection.shard_key)}")
+            _bring(database, collection, report, is_sharded=is_sharded, contract=contract)
     return report
+
+
+def ensure(database: Database[Document], collection: Collection[Any]) -> None:
+    """Have one collection there as it is declared, such as the next day's of a family."""
+    _create(database, collection)
+    is_sharded = sharding.is_sharded(database)
+    _bring(database, collection, MigrationReport(), is_sharded=is_sharded, contract=False)
+
+
+def _bring(
+    database: Database[Document],
+    collection: Collection[Any],
+    report: MigrationReport,
+    *,
+    is_sharded: bool,
+    contract: bool,
+) -> None:
+    """Give a collection that is there its size, validator, indexes and shard key."""
+    if "capped" in collection.options:
+        _resize(database, collection, report)
+    if collection.is_validated:
+        _validate(database, collection, report, contract=contract)
+    is_to_shard = is_sharded and bool(collection.shard_key)
+    supporting = sharding.supporting_index(collection) if is_to_shard else None
+    declared = [*collection.indexes, *([supporting] if supporting else [])]
+    _index(database, collection.name, declared, report, contract=contract)
+    if is_to_shard and sharding.shard(database, collection):
+        report.done.append(f"{collection.name}: sharded by {dict(collection.shard_key)}")
 
 
 def _create(database: Database[Document], collection: Collection[Any]) -> bool:
@@ -86,12 +116,24 @@ def _create(database: Database[Document], collection: Collection[Any]) -> bool:
     of them at once would conflict.
     """
     try:
-        database.create_collection(collection.name, check_exists=False)
+        database.create_collection(collection.name, check_exists=False, **collection.options)
     except OperationFailure as error:
         if error.code != _NAMESPACE_EXISTS:
             raise
         return False
     return True
+
+
+def _resize(
+    database: Database[Document], collection: Collection[Any], report: MigrationReport
+) -> None:
+    """Give a capped collection the size that is declared; a smaller one drops what is oldest."""
+    (found,) = database.list_collections(filter={"name": collection.name})
+    size = collection.options["size"]
+    # The server rounds sizes up to whole blocks.
+    if not 0 <= found["options"]["size"] - size < _CAPPED_BLOCK:
+        database.command({"collMod": collection.name, "cappedSize": size})
+        report.done.append(f"{collection.name}: capped at {size} bytes")
 
 
 def _validate(
@@ -114,7 +156,7 @@ def _validate(
             break
         database.command({"collMod": collection.name, **wanted})
         report.done.append(f"{collection.name}: validator set")
-        accepted = _agreed(database, collection.name)
+        accepted = _agreed(database, collection)
     if len(accepted) > 1:
         report.left.append(f"{collection.name}: an older validator is accepted as well")
 
@@ -133,13 +175,17 @@ def _agree(
     }
     accepted = [own] if contract else {"$slice": [{"$concatArrays": [[own], others]}, _VERSIONS]}
     VALIDATORS.of(database).update_one(
-        {"_id": collection.name}, [{"$set": {"accepted": accepted}}], upsert=True
+        {"_id": _schema_id(collection)}, [{"$set": {"accepted": accepted}}], upsert=True
     )
-    return _agreed(database, collection.name)
+    return _agreed(database, collection)
 
 
-def _agreed(database: Database[Document], name: str) -> list[Schema]:
-    found = VALIDATORS.of(database).find_one({"_id": name})
+def _schema_id(collection: Collection[Any]) -> str:
+    return collection.family or collection.name
+
+
+def _agreed(database: Database[Document], collection: Collection[Any]) -> list[Schema]:
+    found = VALIDATORS.of(database).find_one({"_id": _schema_id(collection)})
     assert found is not None  # noqa: S101 - it is written before it is read, and never deleted
     accepted: list[Schema] = found["accepted"]
     return accepted
@@ -184,7 +230,18 @@ def _index(
 
 def _identity(index: Mapping[str, Any]) -> tuple[Any, ...]:
     options = tuple(_encoded(index.get(option) or None) for option in _TELLING)
-    return (*index["key"].items(), *options)
+    return (*_keys(index), *options)
+
+
+def _keys(index: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return an index's keys as they are declared: the server lists texts as `_fts`, by weights."""
+    keys: list[tuple[str, Any]] = []
+    for key, kind in index["key"].items():
+        if key == "_fts":
+            keys += [(name, kind) for name in index["weights"]]
+        elif key != "_ftsx":
+            keys.append((key, kind))
+    return keys
 
 
 def _encoded(value: Any) -> bytes:

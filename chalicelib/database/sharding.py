@@ -37,7 +37,12 @@ def _begins_with(key: list[tuple[str, int | str]], index: IndexModel) -> bool:
 def shard(database: Database[Document], collection: Collection[Any]) -> bool:
     """Shard a collection by its key; return False if it already is. Raises ShardedOtherwise."""
     client, namespace = database.client, f"{database.name}.{collection.name}"
-    known = client.get_database("config")["collections"].find_one({"_id": namespace}, {"key": 1})
+    # A time series is a view of its buckets, which are what is sharded.
+    buckets = f"{database.name}.system.buckets.{collection.name}"
+    names = {"_id": {"$in": [namespace, buckets]}}
+    known = client.get_database("config")["collections"].find_one(names, {"key": 1})
+    if known is not None and known["_id"] == buckets:
+        return False
     if known is None:
         key = dict(collection.shard_key)
         client.admin.command("shardCollection", namespace, key=key)

@@ -34,6 +34,7 @@ _BSON_TYPES: dict[Any, list[str]] = {
     int: ["int", "long"],
     float: _NUMBERS,
     datetime: ["date"],
+    bytes: ["binData"],
     ObjectId: ["objectId"],
     types.NoneType: ["null"],
     Any: [],

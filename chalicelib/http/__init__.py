@@ -1,15 +1,20 @@
 """Requests parsed into models; values and failures written as answers.
 
-Public face: `cursors`, `idempotency`, `pages`, `payloads`.
+Public face: `conditional`, `cursors`, `idempotency`, `pages`, `payloads`.
 """
 
-from chalicelib.http.requests import Input, PageQuery, Request
+from chalicelib.http.bodies import parse_part
+from chalicelib.http.requests import MAX_PAGE, Input, PageQuery, Request, Retired
 from chalicelib.http.responses import (
     Accepted,
     Answer,
+    Binary,
     Created,
+    Found,
     NoContent,
+    NotModified,
     Ok,
+    Text,
     no_content,
     problem_response,
     reply,
@@ -18,19 +23,26 @@ from chalicelib.http.routing import Operation, Route, View, router
 from chalicelib.http.signatures import Roles
 
 __all__ = [
+    "MAX_PAGE",
     "Accepted",
     "Answer",
+    "Binary",
     "Created",
+    "Found",
     "Input",
     "NoContent",
+    "NotModified",
     "Ok",
     "Operation",
     "PageQuery",
     "Request",
+    "Retired",
     "Roles",
     "Route",
+    "Text",
     "View",
     "no_content",
+    "parse_part",
     "problem_response",
     "reply",
     "router",

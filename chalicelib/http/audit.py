@@ -6,6 +6,7 @@ tokens or secrets. docs/operations.md has queries for them.
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from chalicelib.identity import Principal
 from chalicelib.observability.logs import log
@@ -23,8 +24,8 @@ def record(
 ) -> None:
     """Write the audit line of a call.
 
-    `operation` is its method and route, `things` are the ids in its path, and `details` what the
-    route noted: the id of what was made, accounts and amounts.
+    `operation` is its method and route, `things` are the ids in its path, as they were sent, and
+    `details` what the route noted: the id of what was made, accounts and amounts.
     """
     method, route = operation
     fields: dict[str, Any] = {
@@ -32,7 +33,7 @@ def record(
         "roles": [] if caller is None else sorted(caller.roles),
         "method": method,
         "route": route,
-        "things": {name: value[:_MAX_CHARACTERS] for name, value in things.items()},
+        "things": {name: unquote(value)[:_MAX_CHARACTERS] for name, value in things.items()},
         "status": int(status),
     }
     if details:

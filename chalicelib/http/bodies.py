@@ -29,6 +29,14 @@ def parse(text: bytes, model: type[Model], limit_bytes: int) -> Model:
         raise _problem(error) from None
 
 
+def parse_part(value: Any, model: type[Model], name: str) -> Model:
+    """Return a part of a body as the model that another part names; raises InvalidRequest."""
+    try:
+        return model.model_validate_json(orjson.dumps(value), strict=True)
+    except ValidationError as error:
+        raise errors.InvalidRequest(errors=_faults(error, name)) from None
+
+
 def invalid(error: ValidationError) -> errors.InvalidRequest:
     """Return the problem with pydantic's first errors, without the values that were sent."""
     return errors.InvalidRequest(errors=_faults(error))
@@ -61,9 +69,9 @@ def _problem(error: ValidationError) -> errors.Problem:
     )
 
 
-def _faults(error: ValidationError) -> list[FieldError]:
+def _faults(error: ValidationError, *within: str) -> list[FieldError]:
     found = error.errors(include_url=False, include_context=False, include_input=False)
     return [
-        FieldError(".".join(map(str, fault["loc"])), fault["type"], fault["msg"])
+        FieldError(".".join(map(str, (*within, *fault["loc"]))), fault["type"], fault["msg"])
         for fault in found[:MAX_ERRORS]
     ]

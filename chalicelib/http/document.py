@@ -2,15 +2,14 @@
 
 import hashlib
 from functools import cache
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import orjson
 from chalice.app import Blueprint
 
-from chalicelib.http import Request, router
-from chalicelib.http.responses import Text
+from chalicelib.http import Request, conditional, router
+from chalicelib.http.responses import NotModified, Text
 from chalicelib.runtime import Runtime
 
 FILE = Path(__file__).with_name("openapi.json")
@@ -21,12 +20,6 @@ class Document(Text):
     """200: an OpenAPI document."""
 
     media_type = "application/json"
-
-
-class NotModified(Text):
-    """304: the caller has the document as it is."""
-
-    status = HTTPStatus.NOT_MODIFIED
 
 
 def routes(runtime: Runtime) -> Blueprint:
@@ -47,7 +40,7 @@ def routes(runtime: Runtime) -> Blueprint:
         """Read this document: every operation of the API, as OpenAPI 3.1."""
         text, tag = written()
         headers = {"ETag": tag, "Cache-Control": _FIVE_MINUTES}
-        if request.raw.headers.get("if-none-match") == tag:
+        if tag in conditional.held_tags(request):
             return NotModified(headers=headers)
         return Document(text, headers)
 

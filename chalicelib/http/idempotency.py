@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypedDict, TypeVar
 
-from pydantic import SecretStr, StringConstraints, TypeAdapter, ValidationError
+from pydantic import ConfigDict, SecretStr, StringConstraints, TypeAdapter, ValidationError
 from pymongo import ASCENDING, IndexModel
 from pymongo.errors import DuplicateKeyError
 
@@ -35,8 +35,9 @@ KEPT = timedelta(hours=24)
 # How long an attempt without an end counts as running: longer than a function can run.
 HELD = timedelta(seconds=40)
 _CLIENT_ERROR, _SERVER_ERROR = 400, 500
+KEY_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 _KEY: TypeAdapter[str] = TypeAdapter(
-    Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    Annotated[str, StringConstraints(pattern=KEY_PATTERN)], config=ConfigDict(defer_build=True)
 )
 Made = TypeVar("Made")
 Draw = Callable[[datetime, random.Random], str]

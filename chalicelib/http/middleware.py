@@ -21,8 +21,8 @@ REQUEST_ID_HEADER = "X-Request-Id"
 # For a deployment without a list of origins; `install` narrows the origin if there is a list.
 CORS = CORSConfig(
     allow_origin="*",
-    allow_headers=["Authorization", "Idempotency-Key"],
-    expose_headers=[REQUEST_ID_HEADER],
+    allow_headers=["Authorization", "Idempotency-Key", "If-Match", "If-None-Match", "Range"],
+    expose_headers=[REQUEST_ID_HEADER, "ETag", "Content-Range"],
     # Two hours: Chrome keeps no preflight for longer.
     max_age=7_200,
 )
@@ -38,7 +38,8 @@ def install(app: Chalice, settings: Settings, outage: Outage) -> None:
     It wraps Chalice's own failures too (a wrong method, a wrong content type), so that every
     failure has one form.
     """
-    # Every answer is text. Chalice would check its own list twice a call, for 6 µs.
+    # An answer of bytes encodes itself. Chalice would check a list twice a call, for 6 µs, and
+    # refuse a caller who sends no `Accept`.
     app.api.binary_types = []
     headers_of = _Headers(settings.allowed_origins)
 
@@ -65,9 +66,9 @@ def answer_further_methods(app: Chalice) -> None:
     """
     for path, methods in list(app.routes.items()):
         if "GET" in methods:
-            app.route(path, methods=["HEAD"])(methods["GET"].view_function)
+            app.route(path, methods=["HEAD"], content_types=[])(methods["GET"].view_function)
         allowed = ", ".join(sorted({*methods, "OPTIONS"}))
-        app.route(path, methods=["OPTIONS"])(_preflight(allowed))
+        app.route(path, methods=["OPTIONS"], content_types=[])(_preflight(allowed))
 
 
 def _preflight(allowed: str) -> Callable[..., Response]:
@@ -111,8 +112,9 @@ class _Headers:
 
     If origins are listed, the answer names the caller's own if it is on the list, otherwise another
     one, so that the browser hides the answer from the page. Caches keep no answer to a call with a
-    token, nor to a call with a cookie unless its route declares the answer public. For all other
-    answers the route's own Cache-Control holds.
+    token, unless its route declares the answer private, for the caller's own browser alone; nor to
+    a call with a cookie, unless its route declares the answer public. For all other answers the
+    route's own Cache-Control holds.
     """
 
     def __init__(self, allowed_origins: tuple[str, ...]) -> None:
@@ -129,11 +131,19 @@ class _Headers:
     ) -> dict[str, str]:
         headers = self._fixed.copy()
         own = str(answered.get("Cache-Control", ""))
-        if "authorization" in asked or ("cookie" in asked and not own.startswith("public")):
+        if "Vary" in answered:
+            headers["Vary"] = f"{answered['Vary']}, {headers['Vary']}"
+        if own.startswith("private"):
+            del headers["Cache-Control"]
+        elif "authorization" in asked or ("cookie" in asked and not own.startswith("public")):
             headers["Cache-Control"] = _KEPT_BY_NOBODY
         elif own:
             del headers["Cache-Control"]
-        if self._allowed:
+        if "Access-Control-Allow-Origin" in answered:
+            # A file that any page may load, to which no browser need send credentials.
+            headers["Access-Control-Allow-Origin"] = str(answered["Access-Control-Allow-Origin"])
+            headers.pop("Access-Control-Allow-Credentials", None)
+        elif self._allowed:
             origin = asked.get("origin")
             known = origin if origin and origin in self._allowed else self._allowed[0]
             headers["Access-Control-Allow-Origin"] = known

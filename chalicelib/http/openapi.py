@@ -7,111 +7,82 @@ added here. None of this runs in a deployment: `script/openapi` writes the file 
 """
 
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
-from types import UnionType
-from typing import (
-    Any,
-    Literal,
-    NamedTuple,
-    NotRequired,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any
 
-from pydantic import TypeAdapter
-from typing_extensions import TypedDict
-
-from chalicelib import errors
 from chalicelib.errors import Problem
-from chalicelib.http.requests import PageQuery
-from chalicelib.http.responses import Answer, Text
+from chalicelib.http.idempotency import KEY_PATTERN
+from chalicelib.http.outcomes import is_declared, outcomes, problems
 from chalicelib.http.routing import Operation
+from chalicelib.http.schemas import SCHEMAS, Json, Schemas, plain
 
-Json = dict[str, Any]
-Mode = Literal["validation", "serialization"]
-_SCHEMAS = "#/components/schemas/"
-# A content type is refused by the gateway, also if nothing reads the body.
-_EVERY_CALL = (errors.Internal, errors.Unavailable, errors.UnsupportedMediaType)
-_OF_A_BODY = (errors.InvalidJson, errors.BodyTooLarge)
-_OF_A_KEY = (errors.RequestInProgress, errors.IdempotencyKeyReused)
 # Headers of these problems, the same wherever they are answered.
 _PROBLEM_HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 _HEADERS = {
     "X-Request-Id": "The id of this call in the logs: quote it to have the call looked up.",
     "Location": "The address of what was made, or of where to go on.",
+    "ETag": "What to send as If-None-Match, to be answered 304 while the answer is the same; or as "
+    "If-Match, to change what was read.",
+    "Content-Range": "Which bytes these are, and how many there are.",
     "Retry-After": "After how many seconds the same call may succeed.",
+    "Deprecation": "From when this operation is deprecated (RFC 9745).",
+    "Sunset": "From when this operation may be gone (RFC 8594).",
     "WWW-Authenticate": "What kind of token is needed (RFC 6750).",
 }
+_IF_NONE_MATCH: Json = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "The `ETag` of the answer that the caller has.",
+    "schema": {"type": "string"},
+}
+_IF_MATCH: Json = {
+    "name": "If-Match",
+    "in": "header",
+    # A call without it is answered 428.
+    "required": False,
+    "description": "The `ETag` of what the caller has read and changes: a version.",
+    "schema": {"type": "string", "pattern": '^"[0-9]{1,9}"$'},
+}
+# Generators of clients take this for bytes; OpenAPI 3.1 itself would say nothing of them.
+_BYTES: Json = {"type": "string", "format": "binary"}
+_RANGES: tuple[Json, ...] = (
+    {
+        "name": "Range",
+        "in": "header",
+        "required": False,
+        "description": "One range of bytes, such as `bytes=0-1023`.",
+        "schema": {"type": "string"},
+    },
+    {
+        "name": "If-Range",
+        "in": "header",
+        "required": False,
+        "description": "An `ETag`: with another one, `Range` does not count.",
+        "schema": {"type": "string"},
+    },
+)
 _IDEMPOTENCY_KEY: Json = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
     "description": "A text of the client's own, new for each thing that it makes. A call that is "
     "repeated with the same key within 24 hours makes nothing twice.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+    "schema": {"type": "string", "pattern": KEY_PATTERN},
 }
-
-
-class FieldFault(TypedDict):
-    """One fault of a request."""
-
-    field: str
-    code: str
-    detail: str
-
-
-class ProblemAnswer(TypedDict):
-    """A failure (RFC 9457); `code` never changes its meaning."""
-
-    type: str
-    title: str
-    status: int
-    code: str
-    detail: NotRequired[str]
-    errors: NotRequired[list[FieldFault]]
-
-
-class Outcome(NamedTuple):
-    """One way in which a call succeeds."""
-
-    status: HTTPStatus
-    media_type: str | None
-    shape: Any
-
-
-def is_declared(operation: Operation) -> bool:
-    """Return whether a view says what it answers."""
-    return bool(list(_outcomes(operation)))
-
-
-def problems(operation: Operation) -> list[type[Problem]]:
-    """Return every problem that a call may end with, each once."""
-    signature, rules = operation.signature, operation.rules
-    found: list[type[Problem]] = [*rules.raises, *_EVERY_CALL]
-    if signature.path or signature.query or signature.body or rules.takes_idempotency_key:
-        found.append(errors.InvalidRequest)
-    if signature.query is not None and issubclass(signature.query, PageQuery):
-        found.append(errors.InvalidCursor)
-    if signature.body is not None:
-        found += _OF_A_BODY
-    if signature.caller is not None or rules.limit is not None:
-        found.append(errors.Unauthenticated)
-    if signature.caller is not None and signature.caller.roles:
-        found.append(errors.Forbidden)
-    if rules.limit is not None:
-        found.append(errors.TooFast)
-    if rules.takes_idempotency_key:
-        found += _OF_A_KEY
-    return list(dict.fromkeys(found))
+_NEEDED_KEY: Json = {
+    **_IDEMPOTENCY_KEY,
+    "required": True,
+    "description": "A text of the client's own, new for each thing that it makes. However often a "
+    "call is repeated with the same key, it makes nothing twice.",
+}
 
 
 def document(operations: Iterable[Operation], version: str) -> Json:
     """Return the document of the operations that are declared."""
     declared = [each for each in operations if is_declared(each)]
-    schemas = _Schemas(declared)
+    schemas = Schemas(declared)
     paths: Json = {}
     examples: dict[str, Json] = {}
     for operation in declared:
@@ -147,54 +118,7 @@ def document(operations: Iterable[Operation], version: str) -> Json:
     }
 
 
-class _Schemas:
-    """The JSON Schemas of all bodies and answers, made in one go so that they share components."""
-
-    def __init__(self, operations: Sequence[Operation]) -> None:
-        wanted: list[tuple[Mode, Any]] = [("serialization", ProblemAnswer)]
-        for operation in operations:
-            wanted += [("serialization", each.shape) for each in _outcomes(operation)]
-            wanted.append(("validation", operation.signature.body))
-        kinds = [each for each in dict.fromkeys(wanted) if each[1] is not None]
-        numbered = [(number, mode, TypeAdapter(kind)) for number, (mode, kind) in enumerate(kinds)]
-        made, shared = TypeAdapter.json_schemas(numbered, ref_template=f"{_SCHEMAS}{{model}}")
-        self._made: dict[tuple[Mode, Any], Json] = {
-            kinds[number]: _plain(schema) for (number, _mode), schema in made.items()
-        }
-        components = {name: _plain(each) for name, each in shared["$defs"].items()}
-        components["Problem"] = components.pop("ProblemAnswer")
-        self.components: Json = components
-
-    def of(self, mode: Mode, kind: Any) -> Json:
-        """Return the schema of a type, or a reference to it."""
-        return self._made[mode, kind]
-
-
-def _plain(schema: Any) -> Any:
-    """Return a schema without pydantic's titles, which repeat the names of fields."""
-    if isinstance(schema, list):
-        return [_plain(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        # A field may itself be called "title": its schema is no text.
-        name: _plain(each)
-        for name, each in schema.items()
-        if name != "title" or not isinstance(each, str)
-    }
-
-
-def _outcomes(operation: Operation) -> Iterator[Outcome]:
-    answered = get_type_hints(operation.view, include_extras=True).get("return")
-    union = get_origin(answered) in {Union, UnionType}
-    for each in get_args(answered) if union else (answered,):
-        kind = get_origin(each) or each
-        if isinstance(kind, type) and kind is not Text and issubclass(kind, (Answer, Text)):
-            (shape,) = get_args(each) or (None,)
-            yield Outcome(kind.status, kind.media_type, shape)
-
-
-def _operation(operation: Operation, schemas: _Schemas) -> Json:
+def _operation(operation: Operation, schemas: Schemas) -> Json:
     signature, rules = operation.signature, operation.rules
     summary, _, description = (inspect.getdoc(operation.view) or "").partition("\n")
     told: Json = {
@@ -207,10 +131,13 @@ def _operation(operation: Operation, schemas: _Schemas) -> Json:
     }
     if description.strip():
         told["description"] = description.strip()
+    if rules.retired is not None:
+        told["deprecated"] = True
     if signature.caller is not None and signature.caller.roles:
-        told["x-plaza-roles"] = [*signature.caller.roles, "admin"]
+        told["x-plaza-roles"] = list(dict.fromkeys([*signature.caller.roles, "admin"]))
     if signature.body is not None:
-        schema = schemas.of("validation", signature.body)
+        is_bytes = signature.body is bytes
+        schema = _BYTES if is_bytes else schemas.of("validation", signature.body)
         content = {kind: {"schema": schema} for kind in operation.content_types}
         told["requestBody"] = {"required": True, "content": content}
     return told
@@ -225,35 +152,68 @@ def operation_id(operation: Operation) -> str:
 def _parameters(operation: Operation) -> Iterator[Json]:
     signature = operation.signature
     for name, adapter in signature.path.items():
-        schema = _plain(adapter.json_schema())
-        yield {"name": name, "in": "path", "required": True, "schema": schema}
+        yield _parameter(name, "path", plain(adapter.json_schema()), is_required=True)
     if signature.query is not None:
-        model = _plain(signature.query.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}"))
+        model = plain(signature.query.model_json_schema(ref_template=f"{SCHEMAS}{{model}}"))
         for name, schema in model["properties"].items():
-            told = {"name": name, "in": "query", "required": name in model.get("required", ())}
-            if "description" in schema:
-                told["description"] = schema.pop("description")
-            if schema.get("type") == "array":
-                told |= {"style": "form", "explode": False}
-            yield {**told, "schema": schema}
+            is_required = name in model.get("required", ())
+            yield _parameter(name, "query", schema, is_required=is_required)
+    if _is_conditional(operation):
+        yield _IF_NONE_MATCH
+    if operation.rules.needs_version:
+        yield _IF_MATCH
+    if _answers_with(operation, HTTPStatus.PARTIAL_CONTENT):
+        yield from _RANGES
     if operation.rules.takes_idempotency_key:
         yield _IDEMPOTENCY_KEY
+    if operation.rules.needs_idempotency_key:
+        yield _NEEDED_KEY
 
 
-def _answers(operation: Operation, schemas: _Schemas) -> Json:
+def _parameter(name: str, place: str, schema: Json, *, is_required: bool) -> Json:
+    told: Json = {"name": name, "in": place, "required": is_required}
+    if "description" in schema:
+        told["description"] = schema.pop("description")
+    if schema.get("type") == "array":
+        told |= {"style": "form", "explode": False}
+    return {**told, "schema": schema}
+
+
+def _is_conditional(operation: Operation) -> bool:
+    return _answers_with(operation, HTTPStatus.NOT_MODIFIED)
+
+
+def _answers_with(operation: Operation, status: HTTPStatus) -> bool:
+    return any(each.status == status for each in outcomes(operation))
+
+
+def _answers(operation: Operation, schemas: Schemas) -> Json:
     told: Json = {}
-    for status, media_type, shape in _outcomes(operation):
+    for status, media_type, shape in outcomes(operation):
         headers = {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}}
         if status in {HTTPStatus.CREATED, HTTPStatus.FOUND}:
             headers["Location"] = {"$ref": "#/components/headers/Location"}
+        if _is_conditional(operation) or operation.rules.tells_version:
+            headers["ETag"] = {"$ref": "#/components/headers/ETag"}
+        if status == HTTPStatus.PARTIAL_CONTENT:
+            headers["Content-Range"] = {"$ref": "#/components/headers/Content-Range"}
+        for name in ("Deprecation", "Sunset") if operation.rules.retired else ():
+            headers[name] = {"$ref": f"#/components/headers/{name}"}
         answer: Json = {"description": status.phrase, "headers": headers}
         if media_type is not None:
-            text = {"type": "object" if media_type == "application/json" else "string"}
-            schema = text if shape is None else schemas.of("serialization", shape)
-            answer["content"] = {media_type: {"schema": schema}}
+            answer["content"] = {media_type: _content(media_type, shape, schemas)}
         known = told.setdefault(str(status.value), answer)
         known.get("content", {}).update(answer.get("content", {}))
     return told
+
+
+def _content(media_type: str, shape: Any, schemas: Schemas) -> Json:
+    """Return what the document says of a body."""
+    if shape is bytes:
+        return {"schema": _BYTES}
+    if shape is None:
+        return {"schema": {"type": "object" if media_type == "application/json" else "string"}}
+    return {"schema": schemas.of("serialization", shape)}
 
 
 def _failures(operation: Operation) -> Json:
@@ -271,7 +231,7 @@ def _failures(operation: Operation) -> Json:
             "headers": headers,
             "content": {
                 "application/problem+json": {
-                    "schema": {"$ref": f"{_SCHEMAS}Problem"},
+                    "schema": {"$ref": f"{SCHEMAS}Problem"},
                     "examples": examples,
                 }
             },

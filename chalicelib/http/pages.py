@@ -1,14 +1,18 @@
 """Pages of a listing: its start position, its rows, and the cursor of the next page."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from chalicelib.http.cursors import decode_cursor, encode_cursor
 from chalicelib.http.requests import PageQuery
 
 Row = TypeVar("Row")
+# The field `next` of a page's answer.
+Next = Annotated[
+    str | None, Field(description="The `cursor` of the next page; null on the last one.")
+]
 
 
 class Cursors(NamedTuple):
@@ -22,9 +26,11 @@ class Cursors(NamedTuple):
 
         Raises InvalidCursor.
         """
-        if query.cursor is None:
-            return None
-        return tuple(decode_cursor(query.cursor, self.scope, self.keys))
+        return self.place(query.cursor)
+
+    def place(self, cursor: str | None) -> tuple[Any, ...] | None:
+        """Return the position of a cursor; None without one. Raises InvalidCursor."""
+        return None if cursor is None else tuple(decode_cursor(cursor, self.scope, self.keys))
 
     def following(self, position: Sequence[Any] | None) -> str | None:
         """Return the cursor of the page after a position; None if no page follows."""

@@ -1,6 +1,8 @@
 """Requests: models of input, and one call with the runtime that answers it."""
 
 from collections.abc import Mapping
+from datetime import UTC, date, datetime, time
+from email.utils import format_datetime
 from typing import Any, NamedTuple
 
 from chalice.app import Request as ChaliceRequest
@@ -15,23 +17,40 @@ from chalicelib.limits import Limit
 from chalicelib.runtime import Runtime
 
 BODY_LIMIT_BYTES = 65_536
+# Entries of one page of a listing.
+MAX_PAGE = 200
 
 
 class Input(BaseModel):
     """What a client may send: nothing beyond the fields named, nothing coerced in JSON."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class PageQuery(Input):
     """The query of a paged listing."""
 
-    limit: int = Field(50, ge=1, le=200, description="How many entries a page has at most.")
+    limit: int = Field(50, ge=1, le=MAX_PAGE, description="How many entries a page has at most.")
     cursor: str | None = Field(
         None,
         max_length=1_000,
         description="Where the page begins: `next` of the page before it. Left out for the first.",
     )
+
+
+class Retired(NamedTuple):
+    """From when an operation is deprecated, and from when it may be gone; days in UTC."""
+
+    since: date
+    gone: date
+
+    def headers(self) -> dict[str, str]:
+        """Return `Deprecation` (RFC 9745) and `Sunset` (RFC 8594)."""
+        since, gone = (datetime.combine(day, time(), UTC) for day in self)
+        return {
+            "Deprecation": f"@{int(since.timestamp())}",
+            "Sunset": format_datetime(gone, usegmt=True),
+        }
 
 
 class Rules(NamedTuple):
@@ -41,7 +60,10 @@ class Rules(NamedTuple):
     audited too, unless it says otherwise; `secrets` are path parameters that work as credentials,
     such as tokens; the audit leaves them out. `raises` are the problems that the view itself may
     answer. `tag` is the part of the API that it is listed under. `takes_idempotency_key` says that
-    a repeated call makes nothing twice.
+    a repeated call makes nothing twice; `needs_idempotency_key` that none is answered without one.
+    The answers of a route that is `retired` say until when it is there. `needs_version` says that
+    a call names the version that it changes as If-Match, `tells_version` that the answer's ETag
+    is the version.
     """
 
     limit: Limit | None
@@ -51,6 +73,10 @@ class Rules(NamedTuple):
     raises: tuple[type[Problem], ...] = ()
     tag: str = ""
     takes_idempotency_key: bool = False
+    needs_idempotency_key: bool = False
+    retired: Retired | None = None
+    needs_version: bool = False
+    tells_version: bool = False
 
 
 class Request:
@@ -73,6 +99,13 @@ class Request:
         # Chalice gives bytes, whatever it declares.
         text: Any = self.raw.raw_body
         return bodies.parse(text, model, self.rules.body_limit_bytes)
+
+    def data(self) -> bytes:
+        """Return the body as it was sent; raises BodyTooLarge."""
+        sent: Any = self.raw.raw_body
+        if len(sent) > self.rules.body_limit_bytes:
+            raise errors.BodyTooLarge(f"The limit is {self.rules.body_limit_bytes} bytes")
+        return bytes(sent)
 
     def query(self, model: type[Model]) -> Model:
         """Parse the query string; a parameter given twice counts once, by its last value."""
@@ -108,6 +141,11 @@ class Request:
         """Return the User-Agent; None for HEAD, which ads count as a bot's."""
         agent: str | None = self.raw.headers.get("user-agent")
         return None if self.raw.method == "HEAD" else agent
+
+    @property
+    def accepts_html(self) -> bool:
+        """Return whether a browser opens this address, and not a program."""
+        return "text/html" in (self.raw.headers.get("accept") or "")
 
     def location(self, path: str) -> dict[str, str]:
         """Return the header that names a path of this API."""

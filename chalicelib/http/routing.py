@@ -11,7 +11,7 @@ from pymongo.errors import PyMongoError
 from chalicelib import errors
 from chalicelib.database import is_outage
 from chalicelib.errors import Problem
-from chalicelib.http.requests import Request, Rules
+from chalicelib.http.requests import Request, Retired, Rules
 from chalicelib.http.signatures import Signature, signature_of
 from chalicelib.limits import CLICKS
 from chalicelib.runtime import Runtime
@@ -22,7 +22,10 @@ Route = Callable[..., Callable[[View], View]]
 
 
 class Operation(NamedTuple):
-    """A route as it was declared: what the API's document is made from."""
+    """A route as it was declared: what the API's document is made from.
+
+    A call with a body of none of the `content_types` is refused; if there are none, none is.
+    """
 
     method: str
     path: str
@@ -50,9 +53,11 @@ def router(blueprint: Blueprint, runtime: Runtime, tag: str = "") -> Route:
             defaults = {"limit": CLICKS if writes else None, "is_audited": writes, "tag": tag}
             declared = Rules(**{**defaults, **rules})
             signature = signature_of(view, path)
-            operation = Operation(method, path, view, signature, declared, content_types)
+            # Chalice checks the type of a body that nobody reads, too, unless none is named.
+            kinds = content_types if writes else ()
+            operation = Operation(method, path, view, signature, declared, kinds)
             handler = _handler(operation, blueprint, runtime)
-            blueprint.route(path, methods=[method], content_types=list(content_types))(handler)
+            blueprint.route(path, methods=[method], content_types=list(kinds))(handler)
             return view
 
         return register
@@ -60,8 +65,21 @@ def router(blueprint: Blueprint, runtime: Runtime, tag: str = "") -> Route:
     return route
 
 
+def _retiring(view: View, retired: Retired) -> View:
+    headers = retired.headers()
+
+    @functools.wraps(view)
+    def told(*arguments: Any, **named: Any) -> Response:
+        response = view(*arguments, **named)
+        response.headers.update(headers)
+        return response
+
+    return told
+
+
 def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> View:
-    view, signature, rules = operation.view, operation.signature, operation.rules
+    signature, rules = operation.signature, operation.rules
+    view = _retiring(operation.view, rules.retired) if rules.retired else operation.view
 
     @functools.wraps(view)
     def handler(**path: str) -> Response:

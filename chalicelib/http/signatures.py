@@ -6,7 +6,7 @@ A view takes a Request first. Its other parameters are bound in one order, whate
 2. the caller: `Principal` for a token, `Annotated[Principal, Roles("moderator")]` for one of some
    roles, `Principal | None` where a call may be anonymous;
 3. `query`, a model of the query string;
-4. `body`, a model of the JSON body.
+4. `body`, a model of the JSON body, or `bytes` for the body as it was sent.
 """
 
 import functools
@@ -15,7 +15,7 @@ from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 from urllib.parse import unquote
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from chalicelib import errors
 from chalicelib.errors import FieldError
@@ -44,7 +44,7 @@ class Signature(NamedTuple):
     path: Mapping[str, TypeAdapter[Any]]
     caller: Caller | None
     query: type[BaseModel] | None
-    body: type[BaseModel] | None
+    body: type[BaseModel] | type[bytes] | None
 
     def path_arguments(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Return the parameters of the path, decoded and checked; raises InvalidRequest."""
@@ -62,7 +62,9 @@ class Signature(NamedTuple):
         if self.query is not None:
             bound["query"] = request.query(self.query)
         if self.body is not None:
-            bound["body"] = request.body(self.body)
+            bound["body"] = (
+                request.data() if self.body is bytes else request.body(self.body)  # type: ignore[type-var]
+            )
         return bound
 
 
@@ -99,12 +101,13 @@ def _caller(name: str, hint: Any) -> Caller | None:
 @functools.cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     """Return the validator of a type; cached, since many paths share types."""
-    return TypeAdapter(kind)
+    return TypeAdapter(kind, config=ConfigDict(defer_build=True))
 
 
 def _decoded(adapter: TypeAdapter[Any], name: str, value: str) -> Any:
     try:
-        return adapter.validate_python(unquote(value))
+        # The adapter's own method takes twice the time, for options that are not used here.
+        return adapter.validator.validate_python(unquote(value))
     except ValidationError as error:
         fault = error.errors()[0]
         raise errors.InvalidRequest(

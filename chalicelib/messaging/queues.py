@@ -36,7 +36,7 @@ class Message(BaseModel):
     newer one (docs/decisions/0066).
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     queue: ClassVar[str]
     version: int = 1

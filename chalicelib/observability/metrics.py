@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Unit = Literal["Count", "Milliseconds"]
+Unit = Literal["Count", "Milliseconds", "Bytes"]
 
 
 @dataclass(frozen=True)
@@ -44,5 +44,23 @@ SCHEDULE = Metrics({"schedule_ms": "Milliseconds"}, dimensions=(("function",),))
 FAN_OUTS_FAILED = Metrics({"fan_outs_failed": "Count"})
 DELIVERIES = Metrics({"deliveries": "Count"})
 AD_EVENTS = Metrics({"ad_events": "Count", "unpaid_ad_events": "Count"})
+HITS = Metrics({"hits_taken": "Count", "hits_counted": "Count"})
+COLLECTION_SIZE = Metrics(
+    {"documents": "Count", "data_bytes": "Bytes", "disk_bytes": "Bytes", "index_bytes": "Bytes"},
+    dimensions=(("collection",),),
+)
 
-ALL = (REQUEST, BATCH, SCHEDULE, FAN_OUTS_FAILED, DELIVERIES, AD_EVENTS)
+# Payments that came for an order after it was let go, and are given back.
+LATE_PAYMENTS = Metrics({"late_payments": "Count"})
+
+ALL = (
+    REQUEST,
+    BATCH,
+    SCHEDULE,
+    FAN_OUTS_FAILED,
+    DELIVERIES,
+    AD_EVENTS,
+    HITS,
+    COLLECTION_SIZE,
+    LATE_PAYMENTS,
+)

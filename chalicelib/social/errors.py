@@ -35,6 +35,38 @@ class UnknownPost(Problem):
     title = "Post not found"
 
 
+class PostTypeNotAllowed(Problem):
+    """The deployment takes no new posts of this type."""
+
+    status = 422
+    code = "post_type_not_allowed"
+    title = "Posts of this type cannot be written here"
+
+
+class NotAPoll(Problem):
+    """The post is no poll, so nobody can vote in it."""
+
+    status = 409
+    code = "not_a_poll"
+    title = "This post is not a poll"
+
+
+class UnknownOption(Problem):
+    """The poll has no such option, or has others now."""
+
+    status = 422
+    code = "unknown_option"
+    title = "The poll has no such option"
+
+
+class PollHasVotes(Problem):
+    """A poll that somebody voted in stays as they read it."""
+
+    status = 409
+    code = "poll_has_votes"
+    title = "People have voted in this poll already, so it cannot be changed"
+
+
 class CannotCircleSelf(Problem):
     """Users cannot be members of their own circles."""
 

@@ -1,11 +1,13 @@
 """The messages of the social feed's queues."""
 
-from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
+from chalicelib.happenings import Happened
+from chalicelib.jobs.outbox import Job
 from chalicelib.messaging import Message
+from chalicelib.people.messages import PersonJob
 
 
 class Deliver(Message):
@@ -33,7 +35,7 @@ class Propagate(Message):
     post_id: str
 
 
-class BackFill(Message):
+class BackFill(Job):
     """Add an author's newest posts to the news of a reader with a new tie to the author."""
 
     queue: ClassVar[str] = "social-errands"
@@ -42,15 +44,7 @@ class BackFill(Message):
     author_id: str
 
 
-class Rename(Message):
-    """Propagate a user's name to every copy of it."""
-
-    queue: ClassVar[str] = "social-errands"
-    type: Literal["rename"] = "rename"
-    user_id: str
-
-
-class Rebuild(Message):
+class Rebuild(Job):
     """Rebuild the news of a reader who was away for long."""
 
     queue: ClassVar[str] = "social-errands"
@@ -58,7 +52,7 @@ class Rebuild(Message):
     user_id: str
 
 
-class Trim(Message):
+class Trim(Job):
     """Delete a reader's oldest news."""
 
     queue: ClassVar[str] = "social-errands"
@@ -66,24 +60,7 @@ class Trim(Message):
     user_id: str
 
 
-class Erase(Message):
-    """Erase a user and everything that names them."""
-
-    queue: ClassVar[str] = "social-errands"
-    type: Literal["erase"] = "erase"
-    user_id: str
-
-
-class EraseLate(Message):
-    """Erase what was written up to a time, after an erasure, by requests that began before it."""
-
-    queue: ClassVar[str] = "social-errands"
-    type: Literal["erase-late"] = "erase-late"
-    user_id: str
-    until: datetime
-
-
-class Refill(Message):
+class Refill(Job):
     """Refill a reader's activity feed by their place and their mutes of today."""
 
     queue: ClassVar[str] = "social-errands"
@@ -91,10 +68,11 @@ class Refill(Message):
     user_id: str
 
 
-class RenameRef(Message):
+class RenameRef(Job):
     """Propagate the name of a ref to every action that is about it."""
 
     queue: ClassVar[str] = "social-errands"
+    runs_twice: ClassVar[bool] = True
     type: Literal["rename-ref"] = "rename-ref"
     ref_id: str
 
@@ -116,7 +94,7 @@ class DeliverActionChunk(Message):
     number: int
 
 
-class Rerank(Message):
+class Rerank(Job):
     """Re-rank an action after an event, for its readers after an id."""
 
     queue: ClassVar[str] = "activity"
@@ -126,7 +104,7 @@ class Rerank(Message):
     after: str = ""
 
 
-class Cascade(Message):
+class Cascade(Job):
     """Make the items of an action follow it after it was hidden, shown or deleted."""
 
     queue: ClassVar[str] = "social-errands"
@@ -134,14 +112,19 @@ class Cascade(Message):
     action_id: str
 
 
-Job = BackFill | Rename | Rebuild | Trim | Erase | EraseLate | Refill | RenameRef | Rerank | Cascade
+SocialJob = BackFill | Rebuild | Trim | Refill | RenameRef | Rerank | Cascade
 ActivityMessage = DeliverAction | DeliverActionChunk | Rerank
 
+# Built for the first message: each worker reads one of these, and most containers none.
+_DEFERRED = ConfigDict(defer_build=True)
 FAN_OUT: TypeAdapter[Deliver | DeliverChunk] = TypeAdapter(
-    Annotated[Deliver | DeliverChunk, Field(discriminator="type")]
+    Annotated[Deliver | DeliverChunk, Field(discriminator="type")], config=_DEFERRED
 )
 PROPAGATE: TypeAdapter[Propagate] = TypeAdapter(Propagate)
-JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="type")])
+# The outbox and its queue have the jobs of people and of happenings, too.
+JOB: TypeAdapter[SocialJob | PersonJob | Happened] = TypeAdapter(
+    Annotated[SocialJob | PersonJob | Happened, Field(discriminator="type")], config=_DEFERRED
+)
 ACTIVITY: TypeAdapter[ActivityMessage] = TypeAdapter(
-    Annotated[ActivityMessage, Field(discriminator="type")]
+    Annotated[ActivityMessage, Field(discriminator="type")], config=_DEFERRED
 )

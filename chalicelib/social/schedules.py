@@ -6,11 +6,12 @@ from chalice.app import Chalice, CloudWatchEvent, Rate
 from pymongo.database import Database
 
 from chalicelib.database import Document
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
 from chalicelib.social.activity.feed.action_fan_out import OF_ACTIONS
 from chalicelib.social.delivery import engine
 from chalicelib.social.graph import memberships
+from chalicelib.social.messages import JOB
 from chalicelib.social.timelines import news, propagation, repair, walls
 from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
@@ -33,7 +34,7 @@ def resend_overdue(runtime: Runtime) -> None:
     engine.sweep(runtime, OF_POSTS)
     engine.sweep(runtime, OF_ACTIONS)
     propagation.sweep(runtime)
-    outbox.sweep(runtime)
+    outbox.sweep(runtime, JOB)
 
 
 def maintain(database: Database[Document], now: datetime) -> dict[str, int]:

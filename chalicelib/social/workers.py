@@ -5,9 +5,10 @@ from typing import Any
 
 from chalice.app import Chalice, SQSEvent
 
+from chalicelib.jobs import outbox
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
-from chalicelib.social import messages, outbox
+from chalicelib.social import messages
 from chalicelib.social.activity import renaming as activity_renaming
 from chalicelib.social.activity.feed import cascade, refill, reranking
 from chalicelib.social.activity.feed.action_fan_out import OF_ACTIONS
@@ -19,26 +20,22 @@ from chalicelib.social.messages import (
     DeliverAction,
     DeliverActionChunk,
     DeliverChunk,
-    Erase,
-    EraseLate,
-    Job,
     Propagate,
     Rebuild,
     Refill,
-    Rename,
     RenameRef,
     Rerank,
+    SocialJob,
     Trim,
 )
-from chalicelib.social.personal_data import erasure, renaming
 from chalicelib.social.timelines import propagation, repair
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
 
-SocialMessage = Deliver | DeliverChunk | Propagate | DeliverAction | DeliverActionChunk | Job
+SocialMessage = Deliver | DeliverChunk | Propagate | DeliverAction | DeliverActionChunk | SocialJob
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers of fan-outs, of changes on posts, of the activity feed, and of jobs."""
+    """Declare the workers of fan-outs, of changes on posts, and of the activity feed."""
     queue, do = runtime.queues.name_of, partial(handle, runtime)
 
     @app.on_sqs_message(queue=queue(Deliver.queue), batch_size=10)
@@ -52,10 +49,6 @@ def declare(app: Chalice, runtime: Runtime) -> None:
     @app.on_sqs_message(queue=queue(Rerank.queue), batch_size=10)
     def activity_feed(event: SQSEvent) -> dict[str, Any]:
         return consume(event.to_dict(), messages.ACTIVITY, do)
-
-    @app.on_sqs_message(queue=queue(BackFill.queue), batch_size=1)
-    def social_errands(event: SQSEvent) -> dict[str, Any]:
-        return consume(event.to_dict(), messages.JOB, do)
 
 
 def handle(runtime: Runtime, message: SocialMessage) -> None:
@@ -78,18 +71,14 @@ def handle(runtime: Runtime, message: SocialMessage) -> None:
             outbox.run(runtime, message, _run)
 
 
-def _run(runtime: Runtime, job: Job) -> None:
+def _run(runtime: Runtime, job: SocialJob) -> None:
     match job:
         case BackFill():
             repair.back_fill(runtime, job.reader_id, job.author_id)
-        case Rename():
-            renaming.rename(runtime, job.user_id)
         case Rebuild():
             repair.rebuild(runtime, job.user_id)
         case Trim():
             repair.trim(runtime, job.user_id)
-        case Erase() | EraseLate():
-            _erase(runtime, job)
         case Refill():
             refill.refill(runtime, job.user_id)
         case RenameRef():
@@ -98,10 +87,3 @@ def _run(runtime: Runtime, job: Job) -> None:
             reranking.rank(runtime, job.action_id, job.event_id, job.after)
         case Cascade():
             cascade.cascade(runtime, job.action_id)
-
-
-def _erase(runtime: Runtime, job: Erase | EraseLate) -> None:
-    if isinstance(job, EraseLate):
-        erasure.erase_late(runtime, job.user_id, job.until)
-    else:
-        erasure.erase(runtime, job.user_id)

@@ -42,11 +42,11 @@ def test_a_publisher_makes_a_zone_and_reads_it(client: Client) -> None:
     assert reply.status == 201
     assert reply.json == {
         "site_id": "blog",
-        "zone_id": "banner",
+        "id": "banner",
         "size": BANNER,
         "floor_ecpm_micros": 100_000,
         "count_on": "decision",
-        "allow_html": False,
+        "can_hold_html": False,
         "allowed_advertisers": None,
         "blocked_advertisers": [],
         "version": 1,
@@ -76,9 +76,9 @@ def test_a_campaign_is_made_changed_and_read(client: Client, runtime: Runtime) -
 
     assert (made.status, changed.status) == (201, 200)
     assert made.json == {
-        "campaign_id": SPRING,
+        "id": SPRING,
         "status": "draft",
-        "flight": {"start": "2026-03-01T00:00:00Z", "end": "2026-04-01T00:00:00Z"},
+        "flight": {"starts_at": "2026-03-01T00:00:00Z", "ends_at": "2026-04-01T00:00:00Z"},
         "time_zone": "UTC",
         "pricing": {"type": "cpm", "bid_micros": 250_000},
         "budget": {"total_micros": 50_000_000, "daily_micros": None, "pacing": "asap"},
@@ -118,8 +118,8 @@ def test_a_decision_holds_its_id_and_the_ad(client: Client, runtime: Runtime) ->
     assert ad.pop("impression_url").startswith("/ads/events/")
     assert ad.pop("click_url").startswith("/ads/click/")
     assert ad == {"campaign_id": SPRING, "ad_unit_id": "one", "creative": ad_unit()["creative"]}
-    assert len(reply.json["decision"]) == 16
-    assert reply.json["decision"] != client.get(ADS).json["decision"]
+    assert len(reply.json["id"]) == 16
+    assert reply.json["id"] != client.get(ADS).json["id"]
     assert reply.headers["Cache-Control"] == "no-store"
 
 
@@ -150,7 +150,7 @@ def test_a_campaign_starts_and_ends_by_itself(
     client: Client, runtime: Runtime, clock: Clock
 ) -> None:
     add_zones(runtime, "blog/banner")
-    flight = {"start": "2026-03-02T00:00:00Z", "end": "2026-03-03T00:00:00Z"}
+    flight = {"starts_at": "2026-03-02T00:00:00Z", "ends_at": "2026-03-03T00:00:00Z"}
     put_campaign(runtime, SPRING, flight=flight)
     activate(runtime, SPRING)
 

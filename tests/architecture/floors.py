@@ -4,27 +4,42 @@ A room may import what is on a floor below its own, and nothing beside it or abo
 the numbers of floors and nothing else: what two of them need belongs to the ground.
 """
 
-FEATURES = ("comments", "ads", "social")
+FEATURES = ("comments", "ads", "social", "content", "shop", "analytics")
 
 GROUND: tuple[tuple[str, ...], ...] = (
-    ("bounds", "errors", "ids", "instants", "lookalikes", "settings", "texts"),
-    ("database", "names", "signing"),
+    ("bots", "bounds", "errors", "ids", "instants", "keywords", "lookalikes", "settings", "texts"),
+    ("markdown", "people.ids", "sites.ids"),
+    ("database", "people.names", "signing"),
     ("observability",),
     ("key_sets", "messaging"),
     ("identity", "runtime"),
-    ("limits",),
+    ("jobs", "limits"),
     ("http",),
+    ("happenings", "people", "sites"),
+    ("assets.errors", "assets.ids", "assets.kinds", "assets.shapes", "web"),
+    ("assets.images", "assets.models", "assets.ranges"),
+    ("assets.blobs",),
+    ("assets.answers",),
+    ("assets.catalogue",),
+    ("assets.finishing", "assets.own", "assets.promotion", "assets.serving", "assets.upkeep"),
+    ("assets.uploads", "assets.uses"),
+    ("assets.pictures",),
+    ("assets.views",),
+    ("assets.own_routes",),
+    ("assets.routes", "assets.schedules", "assets.workers"),
 )
 COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.errors", "comments.node_ids", "comments.shapes"),
-    ("comments.store",),
-    ("comments.models", "comments.order", "comments.permissions", "comments.rendering"),
+    ("comments.rendering", "comments.store"),
+    ("comments.models", "comments.order", "comments.permissions", "comments.rendered"),
     ("comments.answers", "comments.nodes"),
+    ("comments.html_page",),
     ("comments.stores",),
+    ("comments.exports", "comments.happened"),
     ("comments.moderation",),
     ("comments.lifecycle",),
     ("comments.discussion",),
-    ("comments.authors", "comments.repair"),
+    ("comments.attached", "comments.authors", "comments.reading_routes", "comments.repair"),
     ("comments.routes", "comments.schedules", "comments.workers"),
 )
 ADS: tuple[tuple[str, ...], ...] = (
@@ -42,30 +57,61 @@ SOCIAL: tuple[tuple[str, ...], ...] = (
     ("social.errors", "social.messages"),
     ("social.activity.refs", "social.paging"),
     ("social.delivery",),
-    ("social.outbox",),
     ("social.graph",),
     ("social.activity.org", "social.posts"),
     ("social.activity.actions", "social.timelines"),
     ("social.activity.feed", "social.activity.renaming"),
-    ("social.activity.erasure", "social.activity.routes"),
+    ("social.activity.exports",),
+    ("social.activity.personal_data", "social.activity.routes"),
     ("social.personal_data",),
     ("social.routes", "social.schedules", "social.workers"),
 )
+CONTENT: tuple[tuple[str, ...], ...] = (
+    ("content.errors", "content.shapes"),
+    ("content.slugs", "content.types"),
+    ("content.nodes", "content.rendering", "content.sites"),
+    ("content.rendered", "content.visibility"),
+    ("content.answers",),
+    ("content.editing",),
+    ("content.publishing",),
+    ("content.authors", "content.reading"),
+    ("content.feeds",),
+    ("content.routes", "content.schedules", "content.workers"),
+)
+SHOP: tuple[tuple[str, ...], ...] = (
+    ("shop.errors", "shop.ids", "shop.money", "shop.search"),
+    ("shop.sites", "shop.types"),
+    ("shop.layouts", "shop.trees"),
+    ("shop.tree",),
+    ("shop.products",),
+    ("shop.listing", "shop.payments", "shop.pricing", "shop.stock"),
+    ("shop.carts",),
+    ("shop.orders",),
+    ("shop.routes", "shop.schedules", "shop.workers"),
+)
+ANALYTICS: tuple[tuple[str, ...], ...] = (
+    ("analytics.errors", "analytics.hits"),
+    ("analytics.settings", "analytics.visitors"),
+    ("analytics.layout", "analytics.log", "analytics.permissions"),
+    ("analytics.layouts", "analytics.logs"),
+    ("analytics.reports",),
+    ("analytics.counting", "analytics.moving", "analytics.sessions"),
+    (
+        "analytics.administration",
+        "analytics.personal_data",
+        "analytics.schema",
+        "analytics.upkeep",
+    ),
+    ("analytics.routes", "analytics.schedules", "analytics.workers"),
+)
 # Every collection of every feature, in one list.
-ROOF = (("schema",),)
+ROOF = (("published_discussions", "told_happenings"), ("personal_data", "rewrites", "schema"))
 
 # The stacks stand on the ground, one beside the other.
-_ABOVE = range(max(map(len, (COMMENTS, ADS, SOCIAL))))
+_STACKS = (COMMENTS, ADS, SOCIAL, CONTENT, SHOP, ANALYTICS)
+_ABOVE = range(max(map(len, _STACKS)))
 FLOORS: tuple[tuple[str, ...], ...] = (
     *GROUND,
-    *(
-        tuple(room for stack in (COMMENTS, ADS, SOCIAL) for room in (stack[n : n + 1] or ((),))[0])
-        for n in _ABOVE
-    ),
+    *(tuple(room for stack in _STACKS for room in (stack[n : n + 1] or ((),))[0]) for n in _ABOVE),
     *ROOF,
 )
-# What one feature may ask of another until the ground has a room for it.
-ACROSS = {
-    # An erasure and a new name follow a person everywhere.
-    ("social.personal_data", "comments.authors"),
-}

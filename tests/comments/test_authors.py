@@ -11,6 +11,7 @@ from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.stores.embedded_authors import note_authors
+from chalicelib.people.follows import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.authors import everything, remaining, talk
 from tests.comments.support.discussion import LAYOUTS, PUBLISHER, Discussion, Layout
@@ -20,7 +21,7 @@ from tests.support.clock import Clock
 def test_a_rename_reaches_every_comment(discussion: Discussion) -> None:
     talk(discussion)
 
-    authors.rename(discussion.runtime.database, "bob", "Bobby")
+    authors.rename(discussion.runtime, "bob", "Bobby")
 
     stored = everything(discussion.runtime)
     assert "'Bob'" not in stored
@@ -36,7 +37,7 @@ def test_an_erasure_leaves_tombstones_of_comments_that_others_replied_to(
     count = discussion.page()["count"]
     by_bob = sum(c["author"]["id"] == "bob" for c in discussion.page()["comments"])
 
-    assert authors.erase(discussion.runtime, "bob") is authors.Step.DONE
+    assert authors.erase(discussion.runtime, "bob") is Step.DONE
 
     stored = everything(discussion.runtime)
     assert "bob" not in stored.lower()
@@ -65,7 +66,7 @@ def test_hidden_and_waiting_comments_are_erased_too(runtime: Runtime, layout: La
     hidden = discussion.post("is hidden", by="bob")["id"]
     discussion.set_state(hidden, "hidden")
 
-    authors.rename(runtime.database, "bob", "Bobby")
+    authors.rename(runtime, "bob", "Bobby")
     (queued,) = runtime.database[queue.PENDING.name].find()
     assert queued["author"] == {"id": "bob", "name": "Bobby"}
     authors.erase(runtime, "bob")
@@ -93,7 +94,7 @@ def test_an_erasure_that_was_cut_short_continues(
         monkeypatch.setattr(module, name, lambda *a, real=real, **_: cut(*a, real=real))
     for _ in range(200):
         try:
-            if authors.erase(discussion.runtime, "bob") is authors.Step.DONE:
+            if authors.erase(discussion.runtime, "bob") is Step.DONE:
                 break
         except AutoReconnect:
             continue
@@ -111,7 +112,7 @@ def test_an_erasure_takes_steps(discussion: Discussion) -> None:
 
     ends = [authors.erase(discussion.runtime, "bob") for _ in range(3)]
 
-    assert ends == [authors.Step.MORE, authors.Step.MORE, authors.Step.DONE]
+    assert ends == [Step.MORE, Step.MORE, Step.DONE]
     assert remaining(discussion.runtime) == 0
 
 
@@ -121,7 +122,7 @@ def test_with_a_time_later_comments_stay(discussion: Discussion, clock: Clock) -
     clock.advance(milliseconds=1)
     after = discussion.post("after", by="bob")["id"]
 
-    assert authors.erase(discussion.runtime, "bob", until) is authors.Step.DONE
+    assert authors.erase(discussion.runtime, "bob", until) is Step.DONE
 
     stored = everything(discussion.runtime)
     assert ("'before'" in stored, "'after'" in stored) == (False, True)
@@ -135,7 +136,7 @@ def test_comments_of_a_deleted_node_are_erased(discussion: Discussion) -> None:
     with pytest.raises(UnknownNode):
         nodes.find(discussion.runtime.database, discussion.node_id)
 
-    assert authors.erase(discussion.runtime, "bob") is authors.Step.DONE
+    assert authors.erase(discussion.runtime, "bob") is Step.DONE
 
     assert "bob" not in everything(discussion.runtime).lower()
     assert remaining(discussion.runtime) == 0
@@ -157,7 +158,7 @@ def test_an_erasure_loses_no_comment_of_others(discussion: Discussion) -> None:
     over.set()
     writer.join()
 
-    assert step is authors.Step.DONE
+    assert step is Step.DONE
     found = [c["id"] for c in discussion.page()["comments"]]
     assert sorted(found) == sorted(posted)
     assert discussion.page()["count"] == len(posted)
@@ -186,6 +187,6 @@ def test_remaining_comments_are_found_by_indexes(runtime: Runtime) -> None:
     for number, layout in enumerate(LAYOUTS):
         Discussion.make(runtime, layout, f"n{number}").post("x", by="bob")
 
-    for rows, where in authors.traces(runtime.database, "bob"):
-        plan = str(rows.find(where).explain()["queryPlanner"]["winningPlan"])
-        assert "COLLSCAN" not in plan, rows.name
+    for trace in authors.traces(runtime.database, "bob"):
+        plan = str(trace.rows.find(trace.where).explain()["queryPlanner"]["winningPlan"])
+        assert "COLLSCAN" not in plan, trace.name

@@ -8,6 +8,7 @@ from chalicelib.comments import authors
 from chalicelib.comments.discussion import turns
 from chalicelib.comments.store import WIPED
 from chalicelib.comments.stores import promotion, store_of
+from chalicelib.people.follows import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.authors import TARGETS, everything, remaining
 from tests.comments.support.discussion import Discussion, Layout
@@ -22,9 +23,9 @@ def test_comments_that_a_move_left_behind_are_erased(
     discussion.post("bob says", by="bob")
     promotion.move(runtime, discussion.node_id, target)
 
-    authors.rename(runtime.database, "bob", "Bobby")
+    authors.rename(runtime, "bob", "Bobby")
     assert "'Bob'" not in everything(runtime)
-    assert authors.erase(runtime, "bob") is authors.Step.DONE
+    assert authors.erase(runtime, "bob") is Step.DONE
 
     assert "bob" not in everything(runtime).lower()
     assert remaining(runtime) == 0
@@ -47,8 +48,8 @@ def test_an_erasure_in_the_middle_of_a_move_ends_after_it(
     monkeypatch.setattr(promotion, "_switch", erase_first)
     monkeypatch.setattr(turns, "waits", lambda _budget: iter([None]))
     promotion.move(runtime, discussion.node_id, target)
-    assert steps == [authors.Step.BUSY]
-    assert authors.erase(runtime, "bob") is authors.Step.DONE
+    assert steps == [Step.BUSY]
+    assert authors.erase(runtime, "bob") is Step.DONE
 
     assert "bob" not in everything(runtime).lower()
     assert [c["text"] for c in discussion.page()["comments"]] == ["ann says"]
@@ -93,7 +94,7 @@ def test_the_copy_is_erased_if_nothing_else_ends_the_move_that_died(
     store_of(runtime, node).change(node, comment, WIPED, {})
     clock.advance(milliseconds=runtime.settings.lease_ms)
 
-    assert authors.erase(runtime, "bob") is authors.Step.DONE
+    assert authors.erase(runtime, "bob") is Step.DONE
     assert "bob" not in everything(runtime).lower()
 
 

@@ -10,7 +10,7 @@ from chalicelib.bounds import Bounds, CommentBounds
 from chalicelib.comments import nodes, repair
 from chalicelib.comments.moderation import queue as moderation
 from chalicelib.comments.moderation.queue import PENDING
-from chalicelib.comments.rendering import RENDERER
+from chalicelib.comments.rendered import RENDERER
 from chalicelib.comments.shapes import NodeGeneration
 from chalicelib.comments.store import Store
 from chalicelib.comments.stores import store_of

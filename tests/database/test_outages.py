@@ -14,7 +14,7 @@ from chalicelib.database.outages import SHORT_SECONDS, Outage
 from chalicelib.http import Request, no_content, reply, router
 from chalicelib.runtime import Runtime
 from local.mongod import free_port
-from tests.http.test_routing import app_with
+from tests.http.support.things import app_with
 from tests.support.http_client import Client
 
 # A seventh of what a deployment has, and still three times as long as the others wait.

@@ -8,9 +8,10 @@ from bson import ObjectId
 from pymongo import MongoClient
 
 from chalicelib.database import Collection, Document, open_database
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.schema import COLLECTIONS
-from chalicelib.social import outbox
+from chalicelib.social.messages import JOB
 from tests.support.shard_listener import ShardListener
 from tests.support.targeting import bound, untargeted
 
@@ -174,9 +175,7 @@ def test_what_plaza_asks_is_heard_and_what_a_test_asks_is_not(
         list(database["social.errand"].find({}))
         assert listener.take() == []
 
-        outbox.sweep(replace(runtime, database=database))
+        outbox.sweep(replace(runtime, database=database), JOB)
 
-    assert listener.take() == [
-        '"social.delivery.resending.sweep: find social.errand": nothing says which _id'
-    ]
+    assert listener.take() == ['"jobs.resending.sweep: find social.errand": nothing says which _id']
     assert listener.take() == []

@@ -36,6 +36,8 @@ NOT_IN_MOTO = frozenset(
         *("AWS::ApiGateway::UsagePlan", "AWS::ApiGateway::Account"),
         *("AWS::WAFv2::WebACL", "AWS::WAFv2::WebACLAssociation", "AWS::SQS::QueuePolicy"),
         *("AWS::CloudWatch::Alarm", "AWS::Lambda::EventInvokeConfig"),
+        *("AWS::CloudFront::Distribution", "AWS::CloudFront::CachePolicy"),
+        *("AWS::CloudFront::OriginRequestPolicy", "AWS::S3::BucketPolicy"),
     }
 )
 _REFERENCE = re.compile(
@@ -144,6 +146,8 @@ class Deployment:
         secrets = self.client("secretsmanager")
         made = secrets.create_secret(Name="plaza/prod", SecretString=json.dumps(secret))
         parameters["SecretVersion"] = made["VersionId"]
+        # Of a resource that is not made, but that another names, moto keeps nothing to describe.
+        parameters["MakeAssetBucket"] = "true"
         s3.put_object(Bucket=BUCKET, Key="template.json", Body=json.dumps(template))
         self.client("cloudformation").create_stack(
             StackName=STACK,

@@ -206,6 +206,10 @@ def as_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
+_QUEUES = r"arn:aws:sqs:us-east-1:\d+:plaza-prod-[a-z-]+"
+_BUCKET = r"arn:aws:s3:::plaza-prod-assetbucket-[a-z0-9]+(/\*)?"
+
+
 @pytest.mark.parametrize("name", [each.resource for each in FUNCTIONS])
 def test_a_policy_names_its_actions_and_resources(deployment: Deployment, name: str) -> None:
     log_group = deployment.resource(f"{name}Log")
@@ -217,7 +221,7 @@ def test_a_policy_names_its_actions_and_resources(deployment: Deployment, name: 
         elif action.startswith("logs:"):
             assert resource.removesuffix(":*").endswith(f":log-group:{log_group}")
         else:
-            assert re.fullmatch(r"arn:aws:sqs:us-east-1:\d+:plaza-prod-[a-z-]+", resource)
+            assert re.fullmatch(rf"{_QUEUES}|{_BUCKET}", resource)
 
 
 def test_a_worker_reads_its_own_queue_alone(deployment: Deployment) -> None:

@@ -13,10 +13,15 @@ from pymongo import MongoClient
 
 from app import app as declared_app
 from chalicelib.ads.tracking.events import AdEvent
+from chalicelib.analytics.hits import Hits
+from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments import nodes
 from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.database import Document, open_database
 from chalicelib.messaging import Message
+from chalicelib.shop.orders.messages import ResumeOrder
+from chalicelib.shop.tree.messages import Relist
 from chalicelib.social.messages import Deliver, Propagate, Rerank, Trim
 from deploy.declared import declared_queues
 from local.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime
@@ -38,6 +43,11 @@ GOOD_MESSAGES: dict[str, Message] = {
     "activity_feed": Rerank(action_id="gone", event_id="gone"),
     "social_errands": Trim(user_id="gone"),
     "move_nodes": MoveNode(node_id="settled"),
+    "move_assets": MoveAssets(owner="settled"),
+    "count_hits": Hits(site="gone", kind="view", hits=()),
+    "content": TellDiscussion(site="gone", node_id="gone"),
+    "resume_orders": ResumeOrder(order="gone"),
+    "catalogue": Relist(site="gone", category="gone"),
     "count_ad_events": AdEvent(
         type="impression",
         decision="d",

@@ -45,6 +45,10 @@ event = {
 print(json.dumps(app.app(event, None)))
 """
 
+ANSWER_ONE_FILE = ANSWER_ONE_REQUEST.replace('"/health"', '"/docs/{file}"').replace(
+    '"pathParameters": {}', '"pathParameters": {"file": "swagger-ui.css"}'
+)
+
 
 def declared_functions() -> list[str]:
     """Return the names of the functions beside the API's own."""
@@ -88,12 +92,20 @@ def test_the_zip_answers_a_request(package: Path, mongodb_uri: str) -> None:
     assert json.loads(answer["body"])["status"] == "ok"
 
 
+def test_the_zip_serves_the_reference(package: Path, mongodb_uri: str) -> None:
+    answer = run_alone(ANSWER_ONE_FILE, package, PLAZA_MONGODB_URI=mongodb_uri)
+
+    assert answer["statusCode"] == 200
+    assert answer["headers"]["Content-Type"].startswith("text/css")
+    assert ".swagger-ui" in answer["body"]
+
+
 def test_the_zip_has_what_runs_and_nothing_else(package: Path) -> None:
     names = zipfile.ZipFile(package / "deployment.zip").namelist()
     top = {name.split("/")[0] for name in names}
 
     assert {"app.py", "chalicelib", "chalice", "pymongo", "pydantic"} <= top
-    assert not top & {"boto3", "botocore", "moto", "pytest", "local", "tests", "deploy", ".plaza"}
+    assert not top & {"boto3", "botocore", "moto", "pytest", "local", "tests", "deploy", "flask"}
     compiled = {name for name in names if name.endswith(".pyc")}
     assert {f"__pycache__/app.{sys.implementation.cache_tag}.pyc"} <= compiled
     assert len(compiled) == len({name for name in names if name.endswith(".py")})

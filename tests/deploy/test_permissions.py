@@ -9,10 +9,18 @@ from chalice.app import Chalice
 from chalicelib.comments import nodes
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
+from chalicelib.settings import Settings
 from deploy import permissions
 from local.schedules import declared_schedules, scheduled_event
 from tests.ads.support.events import Page
 from tests.ads.support.factories import activate, add_zones, put_campaign
+from tests.analytics.support.hits import site
+from tests.assets.support.files import png
+from tests.assets.support.uploading import Uploader
+from tests.content.support.factories import node, published, publisher, set_up
+from tests.shop.support.buying import bought, stocked
+from tests.shop.support.factories import SITE as SHOP
+from tests.shop.support.factories import open_shop
 from tests.social.activity.support.office import Office
 from tests.social.support.drivers import comment, follow, publish
 from tests.support.clock import Clock
@@ -23,6 +31,12 @@ from tests.support.workers import Workers
 pytestmark = pytest.mark.processes
 
 Schedule = Callable[[], Any]
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Posts become actions, of which their author's team is told."""
+    return settings.model_copy(update={"action_sites": ("default",), "action_scope": "team"})
 
 
 @pytest.fixture
@@ -70,8 +84,8 @@ def sent(sqs: Any) -> Iterator[set[tuple[str, str]]]:
 def office(client: Client, workers: Workers, runtime: Runtime, clock: Clock) -> Office:
     """A team, and a page with an ad and a discussion."""
     add_zones(runtime, "blog/banner")
-    put_campaign(runtime, "spring", "blog/banner")
-    activate(runtime, "spring")
+    put_campaign(runtime, "acme:spring", "blog/banner")
+    activate(runtime, "acme:spring")
     nodes.insert(runtime.database, nodes.new_node("moon"))
     office = Office(client, workers, runtime, clock)
     office.place("ann", "bob", "cy", "dan", team="sales")
@@ -88,8 +102,20 @@ def live(office: Office, author: str, store: str) -> None:
     client.as_(author).put("/users/me", name="Another")
     page = Page(client)
     page.see(page.ad())
+    assert client.post("/hits", site="blog", hits=[{"path": "/a"}]).status == 202
     moved = client.as_("editor", roles=["admin"]).post("/nodes/moon/store", store=store)
     assert moved.status == 202, moved.body
+    library = Uploader(client.as_("editor", roles=["admin"]))
+    library.upload(png(), "image/png")
+    assert library.client.post("/content/blog/assets/store", store="gridfs").status == 200
+    layout = {"embedded": "attributes", "documents": "details"}[store]
+    assert open_shop(client).post(f"/shops/{SHOP}/layout", store=layout).status == 202
+    set_up(client)
+    taken = publisher(client).post(f"{node(published(client, author))}/unpublish")
+    assert taken.status == 200
+    if author == "ann":
+        stocked(client)
+    bought(client)
 
 
 @pytest.mark.bounds(
@@ -101,6 +127,7 @@ def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     """What is told here makes each function send all that it may: extend it with `SENDS`."""
     # So that two readers are two chunks, no node is small enough to be moved at once, and one
     # comment is a step of an erasure.
+    site(office.runtime)
     live(office, "ann", "embedded")
     office.workers.drain()
     for _ in range(2):

@@ -18,7 +18,23 @@ from deploy.wheels import UnverifiedPackage, install_verified
 
 pytestmark = pytest.mark.processes
 
-LOCKS = ("requirements", "requirements-dev", "requirements-load", "requirements-audit")
+LOCKS = tuple(
+    "-".join(filter(None, ("requirements", part))) for part in ("", "local", "dev", "load", "audit")
+)
+# What a server on one machine imports, and the commands that install no more than it.
+IMPORT_LOCALLY = """
+import importlib, json, pkgutil, sys
+from importlib.metadata import packages_distributions
+import app, local
+for each in pkgutil.iter_modules(local.__path__, "local."):
+    if each.name not in ("local.lambda_runtime", "local.environments"):
+        importlib.import_module(each.name)
+from chalicelib.web.files import swagger_ui
+assert swagger_ui().exists()
+names = {each.partition(".")[0] for each in sys.modules}
+known = packages_distributions()
+print(json.dumps(sorted({known[each][0].lower().replace("_", "-") for each in names & {*known}})))
+"""
 
 
 def pins(lock: str) -> dict[str, list[str]]:
@@ -56,9 +72,20 @@ def test_no_file_says_where_packages_come_from(lock: str) -> None:
 
 
 def test_what_is_tested_is_what_ships() -> None:
-    shipped, tested = pins("requirements"), pins("requirements-dev")
+    shipped, local, tested = (pins(f"requirements{part}") for part in ("", "-local", "-dev"))
 
-    assert shipped == {pin: tested[pin] for pin in shipped}
+    assert shipped == {pin: local[pin] for pin in shipped}
+    assert local == {pin: tested[pin] for pin in local}
+
+
+def test_a_server_on_one_machine_imports_no_more_than_is_installed_for_it() -> None:
+    command = [sys.executable, "-c", IMPORT_LOCALLY]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    installed = {pin.partition("==")[0] for pin in pins("requirements-local")}
+
+    imported = set(json.loads(done.stdout))
+    assert {"chalice", "pymongo", "waitress"} <= imported
+    assert imported <= installed
 
 
 def test_a_wheel_that_is_not_the_one_that_was_chosen_is_refused(tmp_path: Path) -> None:

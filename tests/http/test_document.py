@@ -1,18 +1,21 @@
 """The document that a deployment serves is that of its routes, and valid."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import orjson
 from chalice.app import Chalice
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from pydantic import BaseModel
 
 from chalicelib.http import document
 from chalicelib.http.document import FILE
-from chalicelib.http.openapi import is_declared, operation_id
+from chalicelib.http.openapi import operation_id
+from chalicelib.http.outcomes import is_declared
 from chalicelib.runtime import Runtime
 from deploy.openapi import operations, written
-from tests.http.test_routing import app_with
+from tests.http.support.things import app_with
 from tests.support.http_client import Client
 
 
@@ -30,6 +33,47 @@ def test_each_operation_has_a_name_of_its_own_a_summary_and_a_tag(app: Chalice) 
 
     assert len(names) == len(set(names))
     assert [each.path for each in declared if not each.view.__doc__ or not each.rules.tag] == []
+
+
+def test_the_examples_of_bodies_are_what_calls_take(app: Chalice) -> None:
+    bodies = {each.signature.body for each in operations(app)}
+    models = {each for each in bodies if each is not None and issubclass(each, BaseModel)}
+    examples = [(body, given) for body in models for given in _examples(body)]
+
+    assert examples
+    for body, example in examples:
+        body.model_validate_json(orjson.dumps(example), strict=True)
+
+
+def _examples(body: type[BaseModel]) -> list[Any]:
+    found: list[Any] = body.model_json_schema().get("examples", [])
+    return found
+
+
+def arrays(schema: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every schema of a list, and where it stands."""
+    if isinstance(schema, list):
+        for number, each in enumerate(schema):
+            yield from arrays(each, f"{path}/{number}")
+    elif isinstance(schema, dict):
+        if schema.get("type") == "array":
+            yield path, schema
+        for name in schema.keys() - {"example", "examples"}:
+            yield from arrays(schema[name], f"{path}/{name}")
+
+
+def test_every_list_that_is_sent_or_answered_has_a_bound() -> None:
+    found = list(arrays(orjson.loads(FILE.read_bytes())))
+
+    assert len(found) > 50
+    assert [path for path, schema in found if "maxItems" not in schema] == []
+
+
+def test_no_name_of_a_shape_says_where_the_code_is() -> None:
+    """Pydantic names two classes of one name by their modules, which is no clients' matter."""
+    named = orjson.loads(FILE.read_bytes())["components"]["schemas"]
+
+    assert [name for name in named if "__" in name] == [], "give these classes names of their own"
 
 
 def test_it_is_served_as_it_was_written(client: Client) -> None:

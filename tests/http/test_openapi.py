@@ -1,12 +1,15 @@
 """The document says of each route what its view declares, and what every call can end with."""
 
+from datetime import date
 from typing import Annotated, Any
 
+import jsonschema_rs
+import orjson
 import pytest
 from chalice.app import Blueprint
 from chalice.local import LocalChalice
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from pydantic import StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from chalicelib.errors import UnknownComment
@@ -18,16 +21,22 @@ from chalicelib.http import (
     Ok,
     PageQuery,
     Request,
+    Retired,
     Roles,
     openapi,
     router,
 )
+from chalicelib.http.document import FILE
+from chalicelib.http.idempotency import KEY_PATTERN
 from chalicelib.http.responses import Text
+from chalicelib.http.schemas import Json
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from deploy.openapi import operations
 
-ThingId = Annotated[str, StringConstraints(pattern="^[a-z]{1,20}$")]
+ThingId = Annotated[
+    str, StringConstraints(pattern="^[a-z]{1,20}$"), Field(description="A thing's id.")
+]
 Publisher = Annotated[Principal, Roles("publisher")]
 
 
@@ -39,6 +48,8 @@ class Table(Text):
 
 class NewThing(Input):
     """What a thing is made from."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "A lamp"}]})
 
     title: str
 
@@ -55,6 +66,9 @@ class ThingsAnswer(TypedDict):
 
     things: list[ThingAnswer]
     next: str | None
+
+
+RETIRED = Retired(date(2026, 1, 1), date(2026, 7, 1))
 
 
 def things(runtime: Runtime) -> Blueprint:
@@ -78,7 +92,7 @@ def things(runtime: Runtime) -> Blueprint:
         """Read the things."""
         raise NotImplementedError
 
-    @route("DELETE", "/things/{thing}", limit=None)
+    @route("DELETE", "/things/{thing}", limit=None, retired=RETIRED)
     def delete_thing(request: Request, thing: ThingId) -> NoContent:
         """Delete a thing."""
         raise NotImplementedError
@@ -91,43 +105,64 @@ def things(runtime: Runtime) -> Blueprint:
 
 
 @pytest.fixture
-def document(runtime: Runtime) -> openapi.Json:
+def document(runtime: Runtime) -> Json:
     app = LocalChalice(app_name="plaza", configure_logs=False)
     app.register_blueprint(things(runtime))
     return openapi.document(operations(app), "1.2.3")
 
 
 @pytest.fixture
-def put(document: openapi.Json) -> openapi.Json:
-    found: openapi.Json = document["paths"]["/things/{thing}"]["put"]
+def put(document: Json) -> Json:
+    found: Json = document["paths"]["/things/{thing}"]["put"]
     return found
 
 
-def test_it_is_a_valid_document(document: openapi.Json) -> None:
+def test_it_is_a_valid_document(document: Json) -> None:
     OpenAPIV31SpecValidator(document).validate()
 
 
-def test_an_operation_is_named_for_its_view_and_told_by_its_docstring(put: openapi.Json) -> None:
+def test_an_operation_is_named_for_its_view_and_told_by_its_docstring(put: Json) -> None:
     assert put["operationId"] == "putThing"
     assert put["summary"] == "Make or change a thing"
     assert put["description"] == "A thing has a title."
     assert put["tags"] == ["Things"]
 
 
-def test_a_parameter_has_the_bounds_that_calls_are_held_to(document: openapi.Json) -> None:
+def test_a_parameter_has_the_bounds_that_calls_are_held_to(document: Json) -> None:
     of_path = document["paths"]["/things/{thing}"]["delete"]["parameters"]
     of_query = document["paths"]["/things"]["get"]["parameters"]
 
     schema = {"type": "string", "pattern": "^[a-z]{1,20}$"}
-    assert of_path == [{"name": "thing", "in": "path", "required": True, "schema": schema}]
+    (thing,) = of_path
+    assert (thing["name"], thing["in"], thing["required"]) == ("thing", "path", True)
+    assert (thing["description"], thing["schema"]) == ("A thing's id.", schema)
     limit, cursor = of_query
     assert (limit["name"], limit["in"], limit["required"]) == ("limit", "query", False)
     assert limit["schema"] == {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}
     assert "next" in cursor["description"]
 
 
+def test_an_example_keeps_each_of_its_fields(document: Json) -> None:
+    assert document["components"]["schemas"]["NewThing"]["examples"] == [{"title": "A lamp"}]
+
+
+def test_the_examples_of_bodies_are_such_bodies() -> None:
+    components = orjson.loads(FILE.read_bytes())["components"]
+    for name, schema in components["schemas"].items():
+        whole = {**schema, "components": components}
+        for example in schema.get("examples", ()):
+            fault = next(jsonschema_rs.Draft202012Validator(whole).iter_errors(example), None)
+            assert fault is None, f"{name}: {fault}"
+
+
+def test_an_idempotency_key_has_the_form_that_calls_are_held_to(put: Json) -> None:
+    (key,) = (each for each in put["parameters"] if each["in"] == "header")
+
+    assert key["schema"] == {"type": "string", "pattern": KEY_PATTERN}
+
+
 def test_each_answer_that_a_view_may_give_has_its_status_and_shape(
-    document: openapi.Json, put: openapi.Json
+    document: Json, put: Json
 ) -> None:
     shape = {"application/json": {"schema": {"$ref": "#/components/schemas/ThingAnswer"}}}
     done = {status: told for status, told in put["responses"].items() if status < "300"}
@@ -142,10 +177,8 @@ def test_each_answer_that_a_view_may_give_has_its_status_and_shape(
     assert listed.keys() == {"application/json", "text/csv"}
 
 
-def test_problems_are_those_of_the_view_and_of_what_it_takes(
-    document: openapi.Json, put: openapi.Json
-) -> None:
-    def codes(operation: openapi.Json) -> dict[str, list[str]]:
+def test_problems_are_those_of_the_view_and_of_what_it_takes(document: Json, put: Json) -> None:
+    def codes(operation: Json) -> dict[str, list[str]]:
         told = operation["responses"].items()
         return {status: each["x-problem-codes"] for status, each in told if status >= "400"}
 
@@ -163,7 +196,7 @@ def test_problems_are_those_of_the_view_and_of_what_it_takes(
         "503": ["unavailable"],
     }
     listed = codes(document["paths"]["/things"]["get"])
-    assert listed.keys() == {"400", "401", "415", "422", "500", "503"}
+    assert listed.keys() == {"400", "401", "422", "500", "503"}
     assert codes(document["paths"]["/things/{thing}"]["delete"]).keys() == {
         "415",
         "422",
@@ -172,20 +205,26 @@ def test_problems_are_those_of_the_view_and_of_what_it_takes(
     }
 
 
-def test_who_may_call_is_the_security_of_an_operation(
-    document: openapi.Json, put: openapi.Json
-) -> None:
+def test_a_retired_operation_is_deprecated(document: Json, put: Json) -> None:
+    retired = document["paths"]["/things/{thing}"]["delete"]
+
+    assert retired["deprecated"] is True
+    assert retired["responses"]["204"]["headers"].keys() >= {"Deprecation", "Sunset"}
+    assert "deprecated" not in put
+
+
+def test_who_may_call_is_the_security_of_an_operation(document: Json, put: Json) -> None:
     assert put["security"] == [{"bearer": []}]
     assert put["x-plaza-roles"] == ["publisher", "admin"]
     assert document["paths"]["/things"]["get"]["security"] == [{}, {"bearer": []}]
     assert document["paths"]["/things/{thing}"]["delete"]["security"] == []
 
 
-def test_a_view_that_does_not_say_what_it_answers_is_left_out(document: openapi.Json) -> None:
+def test_a_view_that_does_not_say_what_it_answers_is_left_out(document: Json) -> None:
     assert "/undeclared" not in document["paths"]
 
 
-def test_the_codes_of_all_problems_are_listed_once(document: openapi.Json) -> None:
+def test_the_codes_of_all_problems_are_listed_once(document: Json) -> None:
     codes = document["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
 
     assert codes == sorted(set(codes))

@@ -10,7 +10,7 @@ from chalicelib.http import Input, Ok, PageQuery, Request, Roles, router
 from chalicelib.http.signatures import signature_of
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from tests.http.test_routing import app_with
+from tests.http.support.things import app_with
 from tests.support.http_client import Client
 
 Moderator = Annotated[Principal, Roles("moderator")]
@@ -34,7 +34,7 @@ def routes(runtime: Runtime) -> Blueprint:
         told = {"thing": thing, "author": author.id, "limit": query.limit, "name": body.name}
         return Ok(told)
 
-    @route("GET", "/me")
+    @route("GET", "/caller")
     def get_me(request: Request, caller: Principal | None) -> Ok[dict[str, Any]]:
         del request
         return Ok({"id": caller.id if caller else None})
@@ -89,8 +89,8 @@ def test_a_query_is_refused_before_a_body_is_read(client: Client) -> None:
 
 
 def test_an_optional_caller_may_be_nobody(client: Client) -> None:
-    assert client.get("/me").json == {"id": None}
-    assert client.as_("ann").get("/me").json == {"id": "ann"}
+    assert client.get("/caller").json == {"id": None}
+    assert client.as_("ann").get("/caller").json == {"id": "ann"}
 
 
 def test_a_caller_without_roles_is_anybody_with_a_token(client: Client) -> None:

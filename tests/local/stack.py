@@ -10,9 +10,10 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from local.processes import command_lines
@@ -46,14 +47,14 @@ class Stack:
 
         def url() -> str | None:
             assert self.process.poll() is None, self.printed()
-            found = re.search(r"is running;.*?(http://\S+)", self.printed(), re.DOTALL)
+            found = re.search(r"is running;.*?(http://[^\s/]+)", self.printed(), re.DOTALL)
             return found[1] if found else None
 
         return str(wait_until(url, "the server is running"))
 
     def token(self) -> str:
         """Return the admin's token that it printed."""
-        found = re.search(r"^  (ey\S+)$", self.printed(), re.MULTILINE)
+        found = re.search(r"^  Token +(ey\S+)$", self.printed(), re.MULTILINE)
         assert found, self.printed()
         return found[1]
 
@@ -68,8 +69,17 @@ class Stack:
         self.process.wait(DEADLINE_SECONDS)
 
 
+def server(
+    folder: Path, *options: str, **environment: str
+) -> contextlib.AbstractContextManager[Stack]:
+    """Start a server that says what runs; it is killed on leaving, if it still runs."""
+    return started(folder, ("--verbose", *options), environment)
+
+
 @contextlib.contextmanager
-def server(folder: Path, *options: str, **environment: str) -> Iterator[Stack]:
+def started(
+    folder: Path, options: Sequence[str] = (), environment: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Stack]:
     """Start a server whose data lie in `folder`; it is killed on leaving, if it still runs."""
     folder.mkdir(exist_ok=True)
     output = folder / f"output-{len(list(folder.glob('output-*')))}"

@@ -81,7 +81,7 @@ class World:
 
     def put_campaign(self, bid: int) -> int:
         now = utc_now()
-        flight = {"start": now - timedelta(days=1), "end": now + timedelta(days=30)}
+        flight = {"starts_at": now - timedelta(days=1), "ends_at": now + timedelta(days=30)}
         creative = {"type": "text", "headline": "Spring", "body": "It is here"}
         creative["landing_url"] = "https://acme.example/"
         campaign = {
@@ -89,7 +89,7 @@ class World:
             "pricing": {"type": "cpm", "bid_micros": bid},
             "budget": {"total_micros": 10**12},
             "targets": [{"site_id": "site", "zone_id": "banner"}],
-            "ad_units": [{"ad_unit_id": "one", "creative": creative}],
+            "ad_units": [{"id": "one", "creative": creative}],
         }
         url = f"{self.url}/campaigns/acme:spring"
         return call("PUT", url, self.token("root", "admin"), campaign)[0]

@@ -19,8 +19,10 @@ from chalicelib.social.posts.posts import POSTS
 from local.queues import lambda_context
 from local.schedules import scheduled_event
 from tests.ads.support.events import click, count
+from tests.analytics.support.hits import count as count_hits
+from tests.shop.support.buying import paid_late
 from tests.social.support.drivers import follow, try_post
-from tests.support.clock import START
+from tests.support.clock import START, Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
@@ -51,7 +53,7 @@ def assert_embedded(line: dict[str, Any]) -> set[str]:
         assert len(dimensions) <= 30
         assert all(isinstance(line[name], str) and line[name] for name in dimensions)
     for metric in directive["Metrics"]:
-        assert metric["Unit"] in {"Count", "Milliseconds"}
+        assert metric["Unit"] in {"Count", "Milliseconds", "Bytes"}
         assert isinstance(line[metric["Name"]], int | float)
     return {metric["Name"] for metric in directive["Metrics"]}
 
@@ -71,8 +73,8 @@ def test_a_post_is_followed_from_its_request_to_the_worker(
     assert delivered["invocation_id"] != request_id
 
 
-def test_every_metric_is_written_as_its_format_demands(
-    app: Chalice, client: Client, workers: Workers, runtime: Runtime, lines: Lines
+def test_every_metric_is_written_as_its_format_demands(  # noqa: PLR0913, PLR0917 - each has its way
+    app: Chalice, client: Client, workers: Workers, runtime: Runtime, clock: Clock, lines: Lines
 ) -> None:
     follow(client, "bob", "ann")
     post = try_post(client, "ann").json["id"]
@@ -83,7 +85,10 @@ def test_every_metric_is_written_as_its_format_demands(
     assert leases.claim(lease, {"fan_out": 1})
     leases.mark_failed(lease)
     count(runtime, click(1, START))
-    app.handler_map["tend_ads"](scheduled_event("tend_ads"), lambda_context("tend_ads"))
+    count_hits(runtime)
+    paid_late(client, runtime, clock)
+    for schedule in ("tend_ads", "tend_hits"):
+        app.handler_map[schedule](scheduled_event(schedule), lambda_context(schedule))
 
     written = set().union(*map(assert_embedded, with_metrics(lines)))
 

@@ -102,7 +102,7 @@ def message_types() -> dict[str, type[Message]]:
     return {
         recorded_name(kind): kind
         for kind in _below(Message)
-        if kind.__module__.startswith("chalice")
+        if kind.__module__.startswith("chalice") and hasattr(kind, "queue")
     }
 
 

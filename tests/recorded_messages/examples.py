@@ -3,13 +3,23 @@
 from datetime import UTC, datetime
 
 from chalicelib.ads.tracking.events import AdEvent
+from chalicelib.analytics.hits import Hits, PageHit
+from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.content.publishing.telling import TellDiscussion
+from chalicelib.happenings import Happened
 from chalicelib.messaging import Message
+from chalicelib.people import messages as people
+from chalicelib.shop.orders.messages import ResumeOrder
+from chalicelib.shop.tree.messages import Relist, Rewrite
 from chalicelib.social import messages
 from tests.recorded_messages.corpus import recorded_name
 
 _EXAMPLES: tuple[Message, ...] = (
+    MoveAssets(owner="harbour-post"),
     MoveNode(node_id="threads"),
+    ResumeOrder(order="aaneGAECAwQFBgcI"),
+    TellDiscussion(site="harbour-post", node_id="aaneGAECAwQFBgcI"),
     AdEvent(
         type="conversion",
         decision="aaneGAECAwQFBgcI",
@@ -25,20 +35,42 @@ _EXAMPLES: tuple[Message, ...] = (
         order="order-17",
         value_micros=49_000_000,
     ),
+    Hits(
+        site="harbour-post",
+        kind="view",
+        hits=(
+            PageHit(
+                id="aaneGAECAwQFBgcI",
+                ts=datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC),
+                path="/ferry-timetable",
+                visitor="q0Wm3kZ8nB1x",
+                ref="news.example",
+                campaign="letter/mail",
+                node="harbour-post:ferry-timetable",
+                title="The ferry's timetable",
+            ),
+        ),
+        device="mobile",
+        country="DE",
+        user="ann",
+    ),
     messages.Deliver(post_id="aaneGAECAwQFBgcI"),
     messages.DeliverChunk(post_id="aaneGAECAwQFBgcI", number=3),
     messages.Propagate(post_id="aaneGAECAwQFBgcI"),
     messages.BackFill(reader_id="bob", author_id="ann"),
-    messages.Rename(user_id="ann"),
+    people.Rename(user_id="ann"),
     messages.Rebuild(user_id="ann"),
     messages.Trim(user_id="ann"),
-    messages.Erase(user_id="ann"),
-    messages.EraseLate(user_id="ann", until=datetime(2026, 3, 1, 12, 0, tzinfo=UTC)),
+    people.Erase(user_id="ann"),
+    people.EraseLate(user_id="ann", until=datetime(2026, 3, 1, 12, 0, tzinfo=UTC)),
     messages.Refill(user_id="ann"),
+    Happened(kind="comment", thing="harbour-post:ferry-timetable/0123456789"),
     messages.RenameRef(ref_id="a-17"),
     messages.DeliverAction(action_id="aaneGAECAwQFBgcI"),
     messages.DeliverActionChunk(action_id="aaneGAECAwQFBgcI", number=3),
     messages.Rerank(action_id="aaneGAECAwQFBgcI", event_id="aaneGAECAwQFBgcJ", after="ann"),
     messages.Cascade(action_id="aaneGAECAwQFBgcI"),
+    Relist(site="harbour-post", category="novels"),
+    Rewrite(site="harbour-post"),
 )
 EXAMPLES = {recorded_name(type(each)): each for each in _EXAMPLES}

@@ -3,15 +3,24 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 
+from chalicelib.analytics.sessions import due
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts.posts import POSTS
 from tests.ads.support.factories import advertiser
 from tests.ads.support.history import make_history
+from tests.analytics.support.hits import count as hit
+from tests.analytics.support.hits import site, view
+from tests.assets.support.files import png
+from tests.assets.support.uploading import Uploader
+from tests.content.support.factories import SITE, editor, node, published, save, set_up
+from tests.shop.support.buying import bought, stocked
 from tests.social.activity.support.office import Office
 from tests.social.support.drivers import CIRCLES, circle, comment, follow, publish
 from tests.support.clock import Clock
-from tests.support.http_client import Client
+from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
 
 
@@ -37,6 +46,7 @@ class World:
     post: str
     root_comment: str
     action: str
+    content: str
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,10 @@ class Builder:
 
     def comment(self, author: str, post: str) -> str:
         return self.make(lambda: comment(self.client, author, post))
+
+    def asset(self) -> str:
+        editor = Uploader(self.client.as_("eda", roles=["admin"]))
+        return self.make(lambda: str(editor.upload(png(), "image/png")["id"]))
 
     def say(self, node: str, **given: str) -> str:
         def say() -> str:
@@ -90,22 +104,37 @@ def build(runtime: Runtime, client: Client, clock: Clock, workers: Workers) -> W
     runtime.database[POSTS.name].update_many({}, {"$set": given_up})
     root_comment = _discuss(builder)
     make_history(runtime)
+    _read(runtime)
     action = _act(builder, Office(client, workers, runtime, clock))
-    return World(runtime, client, posts[0], root_comment, action)
+    for _ in range(2):
+        builder.asset()
+    content = _publish_pages(builder)
+    stocked(client)
+    for _ in range(2):
+        builder.make(lambda: bought(client.as_("bob"))[1])
+    return World(runtime, client, posts[0], root_comment, action, content)
+
+
+def _read(runtime: Runtime) -> None:
+    """Have two pages of a site read, hours ago, and their sessions made."""
+    site(runtime)
+    hours = [runtime.now() - timedelta(hours=number) for number in (3, 5)]
+    hit(runtime, *(view(number, time, f"/{number}") for number, time in enumerate(hours)))
+    due.make_due(runtime)
 
 
 def _discuss(builder: Builder) -> str:
     """Discuss a page with threads, one without, and one that is moderated; return a thread."""
     owner = builder.client.as_("paula", roles=["admin"])
-    page = {"title": "A page", "url": "https://blog.example/page"}
-    assert owner.put("/nodes/threads", **page, threaded=True).status == 201
-    assert owner.put("/nodes/flat", **page, threaded=False).status == 201
-    assert owner.put("/nodes/moderated", **page, moderation="before").status == 201
+    told = {"title": "A page", "url": "https://blog.example/page"}
+    assert owner.put("/nodes/threads", **told, threaded=True).status == 201
+    assert owner.put("/nodes/flat", **told, threaded=False).status == 201
+    assert owner.put("/nodes/moderated", **told, moderation="before").status == 201
     root = builder.say("threads")
     builder.say("threads", parent=root)
     builder.say("threads")
-    for node in ("flat", "flat", "moderated", "moderated"):
-        builder.say(node)
+    for page in ("flat", "flat", "moderated", "moderated"):
+        builder.say(page)
     return root
 
 
@@ -115,22 +144,51 @@ def _act(builder: Builder, office: Office) -> str:
     actions = [builder.make(lambda: office.act("ann")) for _ in range(2)]
     for _ in range(2):
         builder.make(lambda: office.comment("bob", actions[0]))
+    for reader in ("ann", "bob"):
+        office.react(reader, actions[0])
     office.workers.drain()
     return actions[0]
+
+
+def _publish_pages(builder: Builder) -> str:
+    """Publish two pages, and save one of them twice more; return it."""
+    set_up(builder.client)
+    first = builder.make(lambda: published(builder.client, "one", tags=["all"]))
+    builder.make(lambda: published(builder.client, "two", tags=["all"]))
+    for version, writer in enumerate(("edda", "otto"), 1):
+        save_as = partial(save, editor(builder.client, writer), first, version, title="Changed")
+        builder.make(partial(_status, save_as))
+    return first
+
+
+def _status(call: Callable[[], Reply]) -> str:
+    return str(call().status)
 
 
 def listings(world: World) -> dict[str, Listing]:
     """Return every listing that gives cursors out, by the name that the corpus has for it."""
     bob = world.client.as_("bob")
     staff = world.client.as_("mo", roles=["moderator", "admin"])
+    paula, span = world.client.as_("paula", roles=["admin"]), "from=2026-02-28&to=2026-03-02"
     reports = "/reports/campaigns/mercedes:spring?from=2025-01-01&to=2026-12-31&by="
+    desk = editor(world.client)
     return {
+        "content": Listing(bob, f"/content/{SITE}?"),
+        "content with a tag": Listing(bob, f"/content/{SITE}?tag=all&"),
+        "content's desk": Listing(desk, f"/content/{SITE}/desk?state=live&"),
+        "content's revisions": Listing(desk, f"{node(world.content)}/revisions?"),
+        **{
+            f"products by {order}": Listing(bob, f"/shops/{SITE}/products?order={order}&q=moby&")
+            for order in ("price", "newest", "best")
+        },
+        "orders of a shop": Listing(paula, f"/shops/{SITE}/orders?"),
+        "orders of a buyer": Listing(bob, "/users/me/orders?"),
         "wall": Listing(bob, "/users/ann/wall?"),
         "news": Listing(bob, "/users/me/news?"),
         "incoming": Listing(bob, "/users/me/incoming?"),
         "followers": Listing(bob, "/users/ann/followers?"),
         "post comments": Listing(bob, f"/posts/{world.post}/comments?"),
-        "failed fan-outs": Listing(staff, "/fan-outs/failed?"),
+        "failed fan-outs": Listing(staff, "/fan-outs/failed-posts?"),
         "threaded comments": Listing(bob, "/nodes/threads/comments?"),
         "threaded comments, newest first": Listing(bob, "/nodes/threads/comments?order=newest&"),
         "flat comments": Listing(bob, "/nodes/flat/comments?"),
@@ -138,8 +196,16 @@ def listings(world: World) -> dict[str, Listing]:
         "feed": Listing(bob, "/feed?"),
         "actions of a ref": Listing(bob, "/refs/mary/actions?"),
         "actions of a tag": Listing(bob, "/tags/skilled/actions?"),
+        "actions of a person": Listing(bob, "/users/ann/actions?type=new_applicant&"),
         "action comments": Listing(bob, f"/actions/{world.action}/comments?"),
+        "action reactions": Listing(bob, f"/actions/{world.action}/reactions?"),
+        "export": Listing(bob, "/users/me/export?"),
         "moderation": Listing(staff, "/moderation/comments?"),
+        "assets": Listing(staff, "/content/blog/assets?"),
+        "stats": Listing(paula, f"/stats/blog?{span}&by=hour&"),
+        "stats of a path": Listing(paula, f"/stats/blog?{span}&group=path&"),
+        "sessions": Listing(paula, f"/stats/blog/sessions?{span}&by=hour&"),
+        "hits": Listing(paula, "/stats/blog/hits?"),
         "report by day": Listing(advertiser(world.client), f"{reports}day&"),
         "report by hour and zone": Listing(
             advertiser(world.client),

@@ -73,9 +73,12 @@ def test_the_messages_of_this_release_are_recorded_as_they_are() -> None:
 
 
 def test_every_listing_of_this_release_is_recorded(world: World) -> None:
-    recorded = {each.listing for each in corpus.read(chalicelib.__version__).cursors}
+    """A listing that is newer than a released version is recorded with the next one."""
+    version, known = chalicelib.__version__, listings(world).keys()
+    recorded = {each.listing for each in corpus.read(version).cursors}
 
-    assert recorded == listings(world).keys(), f"run `{corpus.COMMAND}`"
+    assert recorded <= known
+    assert recorded == known or corpus.is_released(version), f"run `{corpus.COMMAND}`"
 
 
 @pytest.mark.parametrize("version", RELEASES)
@@ -128,6 +131,8 @@ def test_the_listings_are_all_that_read_cursors(
         return noted
 
     readers = corpus.modules_with(pages.Cursors)
+    # Its positions are those of a site's list, and its cursors stand in the addresses of its pages.
+    del readers["chalicelib.content.feeds.reading"]
     for name, module in readers.items():
         noted = type("Noted", (pages.Cursors,), {"position": note(name, pages.Cursors.position)})
         monkeypatch.setattr(module, "Cursors", noted)

@@ -115,7 +115,7 @@ def campaign(runtime: Runtime) -> Runtime:
     """A campaign whose flight is on, with money for far more than is shown."""
     now = runtime.now()
     add_zones(runtime, "blog/banner")
-    flight = {"start": now - timedelta(days=1), "end": now + timedelta(days=30)}
+    flight = {"starts_at": now - timedelta(days=1), "ends_at": now + timedelta(days=30)}
     budget = {"total_micros": 1_000_000 * PRICE}
     put_campaign(
         runtime,
@@ -138,7 +138,7 @@ def test_every_beacon_that_was_acknowledged_is_counted_and_paid_once(
         offer = client.request("GET", "/ads/blog/banner", headers=headers)
         if offer.status != 200 or not offer.json["ads"]:
             return offer
-        seen[name] = offer.json["decision"]
+        seen[name] = offer.json["id"]
         beacon = offer.json["ads"][0]["impression_url"]
         client.request("POST", beacon, headers=headers)
         return client.request("POST", beacon, headers=headers)

@@ -42,6 +42,11 @@ def call(world: World, row: Row, caller: str, target: str) -> Reply:
     """Make the call of a row as one of the callers."""
     method, client = row.call.split(" ", 1)[0], world.as_(caller)
     headers = {"Idempotency-Key": world.fresh()}
+    if row.version is not None:
+        headers["If-Match"] = f'"{row.version}"'
+    if row.data:
+        headers["Content-Type"] = "application/octet-stream"
+        return client.request(method, target, body=row.data, headers=headers)
     if row.body is None:
         return client.request(method, target, headers=headers)
     headers["Content-Type"] = "application/json"

@@ -1,38 +1,61 @@
 """A person is put wherever Plaza can put one, erased, and looked for in all that is stored."""
 
+import pydoc
 import re
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
 import pytest
 
 from chalicelib import schema
 from chalicelib.comments import schedules as comments_upkeep
 from chalicelib.comments.stores import store_of
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
+from chalicelib.social.messages import JOB
 from chalicelib.social.timelines import propagation
-from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
-from tests.security.support.matrix import FEATURES, Row
+from tests.security.support.life import (
+    NAME,
+    RENAMED,
+    ZED,
+    be_known,
+    comment_everywhere,
+    do_everything,
+    zed_of,
+)
 from tests.security.support.world import World, build, made
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
-ZED, NAME, RENAMED = "zed-4711", "Zedekiah Quux", "Zedekiah Quuxley"
 TRACES = re.compile(rf"{ZED}|{NAME}", re.IGNORECASE)
-ROLES = ["moderator", "social_moderator", "publisher", "advertiser", "application", "admin"]
-STORES = ("documents", "embedded", "buckets")
 
 # Where no write puts a person. All others have one before the erasure, or this sees too little.
 NOBODY_THERE = {
     "advertisers, sites and campaigns are no persons, nor are anonymous visitors": {
         each.name for each in schema.COLLECTIONS if each.name.startswith("ad.")
     },
+    "a shop's settings and its catalogue": {
+        *("shop.site", "shop.product", "shop.sku", "shop.tree", "shop.category", "shop.errand"),
+    },
+    "stocks and payments, which name carts and orders": {
+        *("shop.stock", "shop.hold", "shop.movement", "shop.payment", "shop.fake_payment"),
+    },
+    "what a publisher says of a site; addresses of pages": {"content.site", "content.address"},
+    "what sites have of hits without a user; visitors are of a day, and anonymous": {
+        *("hit.site", "hit.salt", "hit.series", "hit.seen", "hit.day", "hit.source", "hit.names"),
+        *("hit.visitor", "hit.due"),
+    },
     "its ids are digests under a secret, and expire": {"limit", "idempotency"},
     "what the application keeps, under its own ids": {"feed.ref"},
+    "blobs by their ids, under which assets and uploads name them": {
+        "asset.files",
+        "asset.chunks",
+        "content.waste",
+        "content.library",
+    },
     "generations by node": {"comments.generation"},
+    "how far a rewrite has come": {"plaza.rewrite"},
     "another design than the one that is set": {"social.news"},
     "made by a promotion alone; see tests/social/personal_data/test_erasure.py": {"social.edge"},
     "older comments than two hundred; see tests/social/personal_data/test_erasure.py": {
@@ -48,8 +71,7 @@ def world(client: Client, runtime: Runtime, workers: Workers) -> World:
 
 @pytest.fixture
 def zed(client: Client) -> Client:
-    claims = {"roles": ROLES, "advertiser": OWN_ADVERTISER}
-    return client.as_(ZED, name=NAME, **claims)
+    return zed_of(client)
 
 
 def stored(world: World) -> Iterator[tuple[str, Any]]:
@@ -64,89 +86,12 @@ def naming(world: World) -> list[tuple[str, Any]]:
     return [each for each in stored(world) if TRACES.search(str(each[1]))]
 
 
-def do_everything(world: World, zed: Client) -> None:
-    """Make each call of the access matrix that writes, as the person and with every right."""
-    writes = [row for rows in FEATURES.values() for row in rows if not row.call.startswith("GET")]
-    for row in writes:
-        if row.call != "DELETE /users/me":
-            reply = call(world, zed, row)
-            assert reply.status < 500, (row, reply.body)
-
-
-def call(world: World, zed: Client, row: Row) -> Any:
-    names = {**world.names, **(row.made(world) if row.made else {}), **row.path}
-    method, path = row.call.split(" ", 1)
-    headers = {"Idempotency-Key": world.fresh(), "Content-Type": "application/json"}
-    body = orjson.dumps(row.body) if row.body is not None else b""
-    return zed.request(method, path.format(**names) + row.query, body=body, headers=headers)
-
-
-def comment_everywhere(world: World, zed: Client) -> list[str]:
-    """Have the person and Ann talk in every store, wait for a moderator, and be moved."""
-    admin, ann = world.as_("admin"), world.as_("owner")
-    pages = []
-    for store in STORES:
-        for moderation in ("after", "before"):
-            page = f"{OWN_SITE}:{store}-{moderation}"
-            settings = {"store": store, "moderation": moderation, "url": "https://alpha.example/"}
-            made(admin.put(f"/nodes/{page}", title="Page", **settings))
-            parent = made(zed.post(f"/nodes/{page}/comments", text="By me"))["id"]
-            reply = {} if store == "buckets" or moderation == "before" else {"parent": parent}
-            made(ann.post(f"/nodes/{page}/comments", text="Not by them", **reply))
-            made(zed.post(f"/nodes/{page}/comments", text="By me again"))
-            pages.append(page)
-    moved = f"{OWN_SITE}:moved"
-    made(admin.put(f"/nodes/{moved}", title="Page", url="https://alpha.example/", threaded=False))
-    made(zed.post(f"/nodes/{moved}/comments", text="By me"))
-    for store in ("embedded", "buckets"):
-        made(admin.post(f"/nodes/{moved}/store", store=store))
-    return pages
-
-
-def be_known(world: World, zed: Client) -> None:
-    """Have others name the person wherever somebody can be named."""
-    admin, ann, peer = (world.as_(who) for who in ("admin", "owner", "peer"))
-    made(zed.put("/users/me", name=RENAMED, profile={"location": "Here"}))
-    made(zed.put("/users/me", name=NAME))
-    made(ann.put(f"/users/me/circles/club/members/{ZED}"))
-    made(peer.put(f"/users/me/blocked/{ZED}"))
-    made(peer.put(f"/users/me/muted/{ZED}"))
-    made(zed.put("/users/me/circles/mine", name="Mine"))
-    made(zed.put("/users/me/circles/mine/members/ann"))
-    made(zed.put("/users/me/blocked/stranger"))
-    place = {"team": "red", "department": "colours"}
-    made(admin.put(f"/users/{ZED}/org", **place))
-    made(admin.put("/users/ann/org", manager=ZED, assigned=[ZED], **place))
-    status = {"type": "status", "detail": {"text": "Hello"}}
-    for circles in (["*public*"], ["mine"]):
-        made(zed.post("/posts", circles=circles, **status))
-    made(ann.post("/posts", circles=["club"], audience="at_post", wall=ZED, **status))
-    public = made(ann.post("/posts", circles=["*public*"], **status))["id"]
-    made(zed.post(f"/posts/{public}/comments", text="By me"))
-    rated = {
-        "type": "application_rating",
-        "applicant_id": "thing:one",
-        "applicant_name": "One",
-        "position_id": "thing:two",
-        "position_name": "Two",
-        "rater_id": ZED,
-        "rater_name": NAME,
-        "rating_score": 4,
-    }
-    ref = {"id": ZED, "type": "user", "name": NAME}
-    told = {"scope": "restricted", "audience": [ZED, "ann"], "refs": [ref], "descriptor": rated}
-    action = made(world.as_("application").post("/actions", **told))["id"]
-    made(zed.post("/actions", scope="team", descriptor=rated))
-    made(zed.post(f"/actions/{action}/comments", text="By me"))
-    made(zed.put(f"/actions/{action}/reaction", kind="like"))
-
-
 def let_all_end(world: World, clock: Clock) -> None:
     """Handle every message, and let every sweep find the work that is due 20 minutes later."""
     for _ in range(3):
         world.workers.drain()
         clock.time += outbox.OUTLIVES_ALL
-        outbox.sweep(world.runtime)
+        outbox.sweep(world.runtime, JOB)
         propagation.sweep(world.runtime)
         comments_upkeep.run_due(world.runtime)
     world.workers.drain()
@@ -191,7 +136,7 @@ def test_who_was_erased_begins_anew_with_the_same_token(
     let_all_end(world, clock)
 
     assert made(zed.get("/users/me"))["name"] == "Somebody new"
-    assert made(zed.get(f"/posts/{post['id']}"))["by"]["id"] == ZED
+    assert made(zed.get(f"/posts/{post['id']}"))["author"]["id"] == ZED
     path = f"/nodes/{world.names['node']}/comments/{comment['id']}"
     assert made(zed.get(path))["author"]["id"] == ZED
 
@@ -227,6 +172,53 @@ def test_what_a_slow_request_writes_after_the_erasure_is_erased_as_well(
     monkeypatch.setattr("chalicelib.comments.discussion.posting.store_of", erased_meanwhile)
     made(zed.post(f"/nodes/{world.names['node']}/comments", text="By me"))
     assert made(zed.get("/users/me/erasure"))["remaining"] == 1
+
+    let_all_end(world, clock)
+
+    assert naming(world) == []
+
+
+RATED = {
+    "type": "application_rating",
+    "applicant_id": "thing:one",
+    "applicant_name": "One",
+    "position_id": "thing:two",
+    "position_name": "Two",
+    "rater_id": ZED,
+    "rater_name": NAME,
+    "rating_score": 4,
+}
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [
+        ("actions.state.new", "post", "/actions", {"scope": "team", "descriptor": RATED}),
+        ("events._store", "post", "/actions/{action}/comments", {"text": "By me"}),
+        ("reactions._store", "put", "/actions/{action}/reaction", {"kind": "like"}),
+    ],
+)
+def test_what_a_slow_request_does_in_the_activity_feed_is_erased_as_well(
+    world: World, zed: Client, clock: Clock, monkeypatch: pytest.MonkeyPatch, slow: Any
+) -> None:
+    held_at, method, path, body = slow
+    place = {"team": "red", "department": "colours"}
+    made(world.as_("admin").put(f"/users/{ZED}/org", **place))
+    where = f"chalicelib.social.activity.actions.{held_at}"
+    begin: Any = pydoc.locate(where)
+    begun: list[int] = []
+
+    def erased_meanwhile(*arguments: Any) -> Any:
+        if not begun:
+            begun.append(1)
+            made(zed.delete("/users/me"))
+            world.workers.drain()
+        return begin(*arguments)
+
+    monkeypatch.setattr(where, erased_meanwhile)
+    made(getattr(zed, method)(path.format(**world.names), **body))
+    assert begun
+    assert made(zed.get("/users/me/erasure"))["remaining"] >= 1
 
     let_all_end(world, clock)
 

@@ -40,6 +40,9 @@ def empty_collections(database: Database[Document]) -> None:
     """
     for name in _filled(database):
         database[name].delete_many({})
+    for family in schema.FAMILIES:
+        for collection in family.collections(database):
+            collection.of(database).drop()
 
 
 def _filled(database: Database[Document]) -> list[str]:

@@ -10,12 +10,14 @@ from app import app as declared_app
 from deploy.permissions import SENDS
 
 _ROOT = Path(__file__).parents[2]
-# Where handlers are declared: commands in the app, workers and schedules in the features.
+# Where handlers are declared: commands in the app, workers and schedules in the features, and the
+# worker of background jobs, which serves several.
 _DECLARING = frozenset(
     map(
         str,
         (
             _ROOT / "app.py",
+            _ROOT / "chalicelib" / "personal_data.py",
             *(_ROOT / "chalicelib").glob("*/workers.py"),
             *(_ROOT / "chalicelib").glob("*/schedules.py"),
         ),

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -14,6 +15,7 @@ from pymongo.monitoring import (
 )
 
 from chalicelib.database import Collection
+from chalicelib.schema import FAMILIES
 from tests.support.targeting import untargeted
 
 _ROOT = Path(__file__).parents[2]
@@ -30,23 +32,32 @@ class ShardListener(CommandListener):
     def __init__(
         self, collections: Mapping[str, Collection[Any]], exceptions: Mapping[str, str]
     ) -> None:
-        self._collections = collections
+        self._collections = dict(collections)
         self._exceptions = exceptions
         self._found: list[str] = []
         self.used: set[str] = set()
 
     def started(self, event: CommandStartedEvent) -> None:
-        if str(event.command.get(event.command_name)) not in self._collections:
+        collection = self._named(str(event.command.get(event.command_name)))
+        if collection is None:
             return
         code = _asking()
         if code is None:
             return
         for reason in untargeted(self._collections, event.command_name, event.command):
-            name = f"{_name(code)}: {event.command_name} {event.command[event.command_name]}"
+            name = f"{_name(code)}: {event.command_name} {collection.family or collection.name}"
             if name in self._exceptions:
                 self.used.add(name)
             else:
                 self._found.append(f'"{name}": {reason}')
+
+    def _named(self, name: str) -> Collection[Any] | None:
+        """Return the collection of a name, which may be a day's of a family."""
+        family = next((each for each in FAMILIES if name.startswith(f"{each.name}.")), None)
+        if family is not None and name not in self._collections:
+            day = datetime.strptime(name.rpartition(".")[2], "%Y%m%d").replace(tzinfo=UTC)
+            self._collections[name] = family.of_day(day)
+        return self._collections.get(name)
 
     def succeeded(self, event: CommandSucceededEvent) -> None:
         """Only what is asked matters."""

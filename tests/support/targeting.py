@@ -21,7 +21,7 @@ def untargeted(
 ) -> Iterator[str]:
     """Yield what keeps a router from targeting a command, which has this name."""
     collection = collections.get(str(command.get(name)))
-    if collection is None:
+    if collection is None or not collection.shard_key:
         return
     match name:
         case "find" | "count" | "distinct":
@@ -47,7 +47,8 @@ def _writes(collection: Collection[Any], name: str, command: Mapping[str, Any]) 
                 yield from _write(collection, each["q"], many=each["limit"] == 0)
         case "findAndModify":
             yield from _write(collection, command.get("query", {}), many=False)
-            yield from _changed_key(collection, command.get("update", {}))
+            if not command.get("remove"):
+                yield from _changed_key(collection, command.get("update", {}))
 
 
 def bound(where: Mapping[str, Any], field: str) -> Bound | None:
@@ -124,8 +125,8 @@ def _changed_paths(collection: Collection[Any], change: Any) -> Iterator[str]:
         operators = [key for key in stage if key.startswith("$")]
         if not operators:
             # A replacement keeps `_id`, and must contain the rest of the key.
-            missing = set(collection.shard_key) - set(stage) - {"_id"}
-            yield from missing
+            missing = set(collection.shard_key) - set(stage)
+            yield from (field for field in missing if field.partition(".")[0] != "_id")
         for operator in operators:
             if isinstance(change, Sequence) and operator not in _TRANSFORMS:
                 yield from collection.shard_key

@@ -1,4 +1,4 @@
 """Money between parties: accounts, transfers, a site's share, daily settlement.
 
-Public face: `funds`, `revenue_shares`, `routes`, `settlements`, `transfers`.
+Public face: `funds`, `routes`, `settlements`, `transfers`.
 """

@@ -1,39 +1,36 @@
-"""Request bodies of accounts, transfers and revenue shares."""
+"""Request bodies of accounts, transfers and credit lines."""
 
-import math
-
-from pydantic import Field, field_validator
+from pydantic import ConfigDict, Field
 
 from chalicelib.ads.accounts import AccountId
-from chalicelib.ads.billing.revenue_shares import WHOLE_BP
 from chalicelib.ads.bounds import MAX_BUDGET_MICROS
 from chalicelib.http import Input
 
 
 class NewTransfer(Input):
-    """The body of `POST /accounts/{id}/transfers`: where to, and how much."""
+    """A transfer out of an account: where to, and how much."""
 
-    to: AccountId
-    amount_micros: int = Field(ge=1, le=MAX_BUDGET_MICROS)
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"to_account_id": "advertiser:north-bikes", "amount_micros": 50_000_000}]
+        }
+    )
 
-
-class SiteShare(Input):
-    """The body of `PUT /sites/{site}`: its part of what is billed, in hundredths of a percent."""
-
-    revenue_share: float = Field(ge=0, le=1)
-
-    @field_validator("revenue_share")
-    @classmethod
-    def _check_step(cls, share: float) -> float:
-        if not math.isclose(share * WHOLE_BP, round(share * WHOLE_BP), abs_tol=1e-6):
-            raise ValueError(f"a share must be a multiple of {1 / WHOLE_BP}")
-        return share
+    to_account_id: AccountId = Field(description="Another account than the one that pays.")
+    amount_micros: int = Field(
+        ge=1, le=MAX_BUDGET_MICROS, description="In millionths of the currency."
+    )
 
 
-class Credit(Input):
-    """The body of `PUT /accounts/{id}/credit`; null for campaigns that no funds bound.
+class CreditLine(Input):
+    """The credit line of an advertiser's account."""
 
-    Null is for deployments without `PLAZA_PREPAYMENT`: with it, every advertiser has a line.
-    """
+    model_config = ConfigDict(json_schema_extra={"examples": [{"credit_micros": 1_000_000_000}]})
 
-    credit_micros: int | None = Field(ge=0, le=MAX_BUDGET_MICROS)
+    credit_micros: int | None = Field(
+        ge=0,
+        le=MAX_BUDGET_MICROS,
+        description="What its campaigns may take on beyond its balance, in millionths of the "
+        "currency. Null for campaigns that no funds bound, in a deployment without "
+        "`PLAZA_PREPAYMENT` alone.",
+    )

@@ -5,13 +5,17 @@ changes of one campaign conflict there, two campaigns in one zone conflict at th
 the later one starts again from what the first has left.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 from pymongo import ASCENDING, ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.ads.budgets import exhaustion
+from chalicelib.ads.campaigns import asset_pictures
+from chalicelib.ads.campaigns.asset_pictures import ShownAsset
 from chalicelib.ads.campaigns.models import Campaign
 from chalicelib.ads.errors import CampaignDeleted, FlightOver
 from chalicelib.ads.inventory import campaigns, creatives, placing, zones
@@ -23,16 +27,22 @@ from chalicelib.runtime import Runtime
 
 
 def put(
-    database: Database[Document], campaign_id: str, campaign: Campaign, now: datetime
+    database: Database[Document],
+    campaign_id: str,
+    campaign: Campaign,
+    now: datetime,
+    assets: Mapping[str, ShownAsset] = MappingProxyType({}),
 ) -> tuple[StoredCampaign, bool]:
     """Create a draft or change a campaign; return it, and whether it is new.
 
     The zones of an active campaign follow. An active one whose new flight is over has ended,
     and an ended one with a new flight waits, paused, to be activated. A raised budget reactivates
     an exhausted one. Raises InvalidRequest for targets that name no zone, and BudgetCommitted
-    for a budget below what is spent or leased, and CampaignDeleted.
+    for a budget below what is spent or leased, and CampaignDeleted. `assets` are those that its
+    pictures are, by the URLs that were sent.
     """
     definition = campaign.model_dump()
+    asset_pictures.put_into(definition["ad_units"], assets)
     _check_targets(database, definition["targets"])
 
     def work(session: ClientSession) -> tuple[StoredCampaign, bool]:

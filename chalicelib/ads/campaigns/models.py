@@ -1,4 +1,4 @@
-"""What an advertiser and a publisher may send: campaigns and zones, with every bound."""
+"""What an advertiser may send: campaigns, with every bound."""
 
 from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
@@ -6,11 +6,13 @@ from zoneinfo import available_timezones
 
 from pydantic import (
     AfterValidator,
+    ConfigDict,
     Field,
     StringConstraints,
     field_validator,
     model_validator,
 )
+from pydantic.config import JsonDict
 
 from chalicelib.ads.bounds import (
     CPM_BID_STEP_MICROS,
@@ -29,6 +31,7 @@ from chalicelib.ads.inventory.creatives import Creative
 from chalicelib.ads.inventory.keywords import Keywords
 from chalicelib.http import Input
 from chalicelib.instants import Instant
+from chalicelib.sites.ids import SiteId
 
 
 @lru_cache(maxsize=1)
@@ -43,14 +46,34 @@ def _time_zone(name: str) -> str:
     return name
 
 
+_EXAMPLE: JsonDict = {
+    "flight": {"starts_at": "2026-11-01T00:00:00Z", "ends_at": "2027-03-01T00:00:00Z"},
+    "time_zone": "Europe/Copenhagen",
+    "pricing": {"type": "cpm", "bid_micros": 2_500_000},
+    "budget": {"total_micros": 500_000_000, "daily_micros": 5_000_000},
+    "targets": [{"site_id": "harbour-post", "zone_id": "sidebar"}],
+    "ad_units": [
+        {
+            "id": "winter",
+            "keywords": ["bicycle", "ferry"],
+            "creative": {
+                "type": "text",
+                "landing_url": "https://north-bikes.example/winter",
+                "headline": "Winter service, done by Friday",
+                "body": "Brakes, chain, lights: 49 at North Bikes on Quay Street.",
+            },
+        }
+    ],
+}
 TimeZone = Annotated[str, StringConstraints(max_length=64), AfterValidator(_time_zone)]
 
 
 class Flight(Input):
-    """When a campaign may be served: from `start`, up to and without `end`."""
+    """When a campaign may be served: from `starts_at`, up to and without `ends_at`."""
 
-    start: Instant
-    end: Instant
+    # Stored under these names since the first release.
+    start: Instant = Field(alias="starts_at")
+    end: Instant = Field(alias="ends_at")
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -63,7 +86,11 @@ class Pricing(Input):
     """What the advertiser pays: per thousand impressions (cpm), or per click (cpc)."""
 
     type: Literal["cpm", "cpc"]
-    bid_micros: int = Field(ge=1, le=MAX_BID_MICROS)
+    bid_micros: int = Field(
+        ge=1,
+        le=MAX_BID_MICROS,
+        description="In millionths of the currency; a CPM bid in steps of 1,000.",
+    )
 
     @model_validator(mode="after")
     def _check_step(self) -> Self:
@@ -72,12 +99,25 @@ class Pricing(Input):
         return self
 
 
+Pacing = Literal["even", "asap"]
+
+
+def _without_default(schema: JsonDict) -> None:
+    """Remove the default of a field that has none: it follows from another field."""
+    del schema["default"]
+
+
 class Budget(Input):
     """What a campaign may spend: in all and, if stated, in a day of its time zone."""
 
-    total_micros: Micros
-    daily_micros: Micros | None = None
-    pacing: Literal["even", "asap"]
+    total_micros: Micros = Field(description="In millionths of the currency.")
+    daily_micros: Micros | None = Field(None, description="At most the total.")
+    pacing: Pacing = Field(
+        "asap",
+        json_schema_extra=_without_default,
+        description="Whether money is released evenly over the day, or the flight, or at once. "
+        "Left out: `even` with a daily budget, else `asap`.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -101,7 +141,7 @@ class Cap(Input):
     scope: Literal["ad", "campaign", "advertiser"]
     event: Literal["impression", "click"]
     limit: int = Field(ge=1, le=MAX_CAP_LIMIT)
-    window_seconds: int = Field(ge=1, le=MAX_WINDOW_SECONDS)
+    window_seconds: int = Field(ge=1, le=MAX_WINDOW_SECONDS, description="Up to 30 days.")
 
 
 # One impression of an ad a day: "MongoDB Applied Design Patterns", ch. 7, design 2.
@@ -111,27 +151,40 @@ DEFAULT_CAP = Cap(scope="ad", event="impression", limit=1, window_seconds=DAY_SE
 class Target(Input):
     """A zone that a campaign's ads are meant for."""
 
-    site_id: PartId
+    site_id: SiteId
     zone_id: PartId
 
 
 class AdUnit(Input):
     """One ad of a campaign; its keywords come out normalised and without repeats."""
 
-    ad_unit_id: PartId
-    keywords: Keywords = Field([])
+    # Stored under this name since the first release.
+    ad_unit_id: PartId = Field(alias="id", description="Unique within the campaign.")
+    keywords: Keywords = Field(
+        [], description="Pages that name one of these prefer the ad. Up to 1,024 bytes in all."
+    )
     creative: Creative
 
 
 class Campaign(Input):
-    """The body of `PUT /campaigns/{id}`."""
+    """A campaign as its advertiser wants it; what is left out is the default."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     flight: Flight
-    time_zone: TimeZone = "UTC"
+    time_zone: TimeZone = Field("UTC", description="Of the IANA database: when its days begin.")
     pricing: Pricing
     budget: Budget
-    caps: list[Cap] = Field([DEFAULT_CAP], max_length=MAX_CAPS)
-    targets: list[Target] = Field(min_length=1, max_length=MAX_TARGETS)
+    caps: list[Cap] = Field(
+        [DEFAULT_CAP],
+        max_length=MAX_CAPS,
+        description="All of them hold. Left out: one impression of each ad a day.",
+    )
+    targets: list[Target] = Field(
+        min_length=1,
+        max_length=MAX_TARGETS,
+        description="The zones that the ads are for, each once. Times the ad units, at most 5,000.",
+    )
     ad_units: list[AdUnit] = Field(min_length=1, max_length=MAX_AD_UNITS)
 
     @field_validator("targets")

@@ -1,98 +1,146 @@
 """The routes of campaigns and of their budgets."""
 
 from collections.abc import Callable
-from http import HTTPStatus
 
-from chalice.app import Response
 from pymongo.database import Database
 
 from chalicelib.ads.billing import funds
 from chalicelib.ads.budgets import audit
-from chalicelib.ads.campaigns import lifecycle, removal
+from chalicelib.ads.campaigns import asset_pictures, lifecycle, removal
+from chalicelib.ads.campaigns.answers import (
+    CampaignAnswer,
+    CampaignBudgetAnswer,
+    budget_answer,
+    campaign_answer,
+)
 from chalicelib.ads.campaigns.models import Campaign
+from chalicelib.ads.errors import BudgetCommitted, CampaignDeleted, FlightOver, UnknownCampaign
 from chalicelib.ads.ids import CampaignId, advertiser_of
 from chalicelib.ads.inventory import campaigns, waiting
 from chalicelib.ads.inventory.campaigns import StoredCampaign
-from chalicelib.ads.permissions import require_advertiser
+from chalicelib.ads.permissions import Advertiser, check_advertiser
+from chalicelib.assets.errors import UnknownAsset
 from chalicelib.database import Document
-from chalicelib.http import Request, Route, no_content, reply
+from chalicelib.errors import ChangeTooLarge
+from chalicelib.http import Created, NoContent, Ok, Request, Route
 from chalicelib.limits import INVENTORY
 from chalicelib.runtime import Runtime
-
-
-def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:
-    """Declare the routes of campaigns; `on_change` has the container look at its zones again."""
-    _declare_campaigns(route, runtime, on_change)
-    _declare_budgets(route)
-
-
-def _declare_budgets(route: Route) -> None:
-    @route("GET", "/campaigns/{campaign}/budget")
-    def get_budget(request: Request, campaign: CampaignId) -> Response:
-        require_advertiser(request, advertiser_of(campaign))
-        return reply({"campaign_id": campaign, **audit.read(request.runtime.database, campaign)})
-
 
 # A campaign may hold hundreds of ad units, each with a creative of its own.
 CAMPAIGN_BYTES = 1_000_000
 
 
+def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:
+    """Declare the routes of campaigns; `on_change` has the container look at its zones again."""
+    _declare_campaigns(route, runtime, on_change)
+    _declare_activation(route, runtime, on_change)
+    _declare_budgets(route)
+
+
 def _declare_campaigns(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:
     database = runtime.database
 
-    @route("PUT", "/campaigns/{campaign}", limit=INVENTORY, body_limit_bytes=CAMPAIGN_BYTES)
-    def put_campaign(request: Request, campaign: CampaignId) -> Response:
-        _require_owner(request, campaign)
-        wanted = request.body(Campaign)
+    @route(
+        "PUT",
+        "/campaigns/{campaign}",
+        limit=INVENTORY,
+        body_limit_bytes=CAMPAIGN_BYTES,
+        raises=(CampaignDeleted, BudgetCommitted, ChangeTooLarge, UnknownAsset),
+    )
+    def put_campaign(
+        request: Request, campaign: CampaignId, caller: Advertiser, body: Campaign
+    ) -> Ok[CampaignAnswer] | Created[CampaignAnswer]:
+        """Make a campaign, as a draft, or change one.
+
+        The zones of an active campaign follow at once. A raised budget reactivates an exhausted
+        one.
+        """
+        check_advertiser(caller, advertiser_of(campaign))
         request.details |= {
-            "bid_micros": wanted.pricing.bid_micros,
-            "total_micros": wanted.budget.total_micros,
+            "bid_micros": body.pricing.bid_micros,
+            "total_micros": body.budget.total_micros,
         }
-        stored, created = lifecycle.put(database, campaign, wanted, runtime.now())
+        assets = asset_pictures.find(request.runtime, caller, campaign, body)
+        stored, is_new = lifecycle.put(database, campaign, body, runtime.now(), assets)
         on_change()
-        return reply(_campaign(database, stored), HTTPStatus.CREATED if created else HTTPStatus.OK)
+        answer = _shown(database, stored)
+        return Created(answer) if is_new else Ok(answer)
 
-    @route("GET", "/campaigns/{campaign}")
-    def get_campaign(request: Request, campaign: CampaignId) -> Response:
-        _require_owner(request, campaign)
-        return reply(_campaign(database, campaigns.get(database, campaign)))
+    @route("GET", "/campaigns/{campaign}", raises=(UnknownCampaign,))
+    def get_campaign(
+        request: Request, campaign: CampaignId, caller: Advertiser
+    ) -> Ok[CampaignAnswer]:
+        """Read a campaign."""
+        del request
+        check_advertiser(caller, advertiser_of(campaign))
+        return Ok(_shown(database, campaigns.get(database, campaign)))
 
-    @route("POST", "/campaigns/{campaign}/activate", limit=INVENTORY)
-    def activate_campaign(request: Request, campaign: CampaignId) -> Response:
-        _require_owner(request, campaign)
+    @route("DELETE", "/campaigns/{campaign}", raises=(ChangeTooLarge,))
+    def delete_campaign(request: Request, campaign: CampaignId, caller: Advertiser) -> NoContent:
+        """Delete a campaign; one that is not there stays so.
+
+        Its ads are not shown any more. What they have promised is paid, its reports stay, and its
+        id is never given again, except that of a draft which was never activated.
+        """
+        del request
+        check_advertiser(caller, advertiser_of(campaign))
+        removal.delete(database, campaign, runtime.now())
+        on_change()
+        return NoContent()
+
+
+def _declare_activation(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:
+    database = runtime.database
+
+    @route(
+        "POST",
+        "/campaigns/{campaign}/activate",
+        limit=INVENTORY,
+        raises=(UnknownCampaign, FlightOver, ChangeTooLarge),
+    )
+    def activate_campaign(
+        request: Request, campaign: CampaignId, caller: Advertiser
+    ) -> Ok[CampaignAnswer]:
+        """Activate a campaign: put its ads into its zones.
+
+        Before its flight, it is served from the start on. Without money for one event it is
+        exhausted at once.
+        """
+        del request
+        check_advertiser(caller, advertiser_of(campaign))
         if runtime.settings.prepayment:
             funds.bound(database, [advertiser_of(campaign)], runtime.now())
         stored = lifecycle.activate(database, campaign, runtime.now())
         on_change()
-        return reply(_campaign(database, stored))
+        return Ok(_shown(database, stored))
 
-    @route("POST", "/campaigns/{campaign}/deactivate", limit=INVENTORY)
-    def deactivate_campaign(request: Request, campaign: CampaignId) -> Response:
-        _require_owner(request, campaign)
+    @route(
+        "POST",
+        "/campaigns/{campaign}/deactivate",
+        limit=INVENTORY,
+        raises=(UnknownCampaign, ChangeTooLarge),
+    )
+    def deactivate_campaign(
+        request: Request, campaign: CampaignId, caller: Advertiser
+    ) -> Ok[CampaignAnswer]:
+        """Pause an active or exhausted campaign: take its ads out of its zones."""
+        del request
+        check_advertiser(caller, advertiser_of(campaign))
         stored = lifecycle.deactivate(database, campaign)
         on_change()
-        return reply(_campaign(database, stored))
-
-    @route("DELETE", "/campaigns/{campaign}")
-    def delete_campaign(request: Request, campaign: CampaignId) -> Response:
-        _require_owner(request, campaign)
-        removal.delete(database, campaign, runtime.now())
-        on_change()
-        return no_content()
+        return Ok(_shown(database, stored))
 
 
-def _require_owner(request: Request, campaign_id: str) -> None:
-    require_advertiser(request, advertiser_of(campaign_id))
+def _declare_budgets(route: Route) -> None:
+    @route("GET", "/campaigns/{campaign}/budget", raises=(UnknownCampaign,))
+    def get_campaign_budget(
+        request: Request, campaign: CampaignId, caller: Advertiser
+    ) -> Ok[CampaignBudgetAnswer]:
+        """Read where a campaign's money is; also of a deleted one."""
+        check_advertiser(caller, advertiser_of(campaign))
+        amounts = audit.read(request.runtime.database, campaign)
+        return Ok(budget_answer(campaign, amounts))
 
 
-def _campaign(database: Database[Document], stored: StoredCampaign) -> Document:
-    """Return a campaign as it goes out: its id and status, what a client may send, `unplaced`.
-
-    The last are its ad units that are not in a zone which it targets, with the reason.
-    """
-    definition = {name: value for name, value in stored.items() if name in Campaign.model_fields}
-    unplaced = waiting.unplaced(database, stored["_id"])
-    of_campaign = {"campaign_id": stored["_id"], "status": stored["status"]}
-    if stored["status"] == "exhausted":
-        of_campaign["exhausted_by"] = stored.get("exhausted_by") or "budget"
-    return {**of_campaign, **definition, "unplaced": unplaced}
+def _shown(database: Database[Document], stored: StoredCampaign) -> CampaignAnswer:
+    return campaign_answer(stored, waiting.unplaced(database, stored["_id"]))

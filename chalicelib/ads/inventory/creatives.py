@@ -1,16 +1,25 @@
 """Creatives: their four kinds, and the large ones' own collection."""
 
 import hashlib
+import re
 from typing import Annotated, Literal, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
 import bson
-from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, UrlConstraints
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    UrlConstraints,
+)
 from pydantic_core import Url
 from pymongo import DeleteMany, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib.assets import pictures
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import OPAQUE
 from chalicelib.http import Input
@@ -56,11 +65,12 @@ StoredCreative = StoredImage | StoredText | StoredHtml | StoredNative
 
 
 class AdUnit(TypedDict):
-    """One ad of a campaign."""
+    """One ad of a campaign; `asset` is the one that its picture is, if it is one."""
 
     ad_unit_id: str
     keywords: list[str]
     creative: StoredCreative
+    asset: NotRequired[str]
 
 
 class CampaignUnits(TypedDict):
@@ -101,7 +111,8 @@ _SECURE_URL: TypeAdapter[Url] = TypeAdapter(
         UrlConstraints(
             allowed_schemes=["https"], host_required=True, max_length=MAX_URL_CHARACTERS
         ),
-    ]
+    ],
+    config=ConfigDict(defer_build=True),
 )
 
 
@@ -122,7 +133,32 @@ def _html(text: str) -> str:
 
 
 SecureUrl = Annotated[
-    str, StringConstraints(max_length=MAX_URL_CHARACTERS), AfterValidator(_secure_url)
+    str,
+    StringConstraints(max_length=MAX_URL_CHARACTERS),
+    AfterValidator(_secure_url),
+    Field(
+        description="An https URL without credentials.",
+        json_schema_extra={"format": "uri", "pattern": "^https://"},
+    ),
+]
+
+
+def _picture_url(text: str) -> str:
+    """Return a text that names an asset as it is, and any other as an https URL."""
+    return text if _ASSET.fullmatch(text) else _secure_url(text)
+
+
+# An asset is stored as the address of one of its versions, which never changes.
+_ASSET = re.compile(r"asset:[A-Za-z0-9_-]{16}|/assets/[A-Za-z0-9_-]{16}/[0-9]{1,2}")
+PictureUrl = Annotated[
+    str,
+    StringConstraints(max_length=MAX_URL_CHARACTERS),
+    AfterValidator(_picture_url),
+    Field(
+        description="An https URL without credentials; or `asset:<id>`, for the present version of "
+        "a picture of your own, or of a site that you write for.",
+        json_schema_extra={"pattern": "^(https://|asset:[A-Za-z0-9_-]{16}$|/assets/)"},
+    ),
 ]
 _LINE = r"^[^\x00-\x1f\x7f]*$"
 Line = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=_LINE)]
@@ -138,10 +174,14 @@ class ImageCreative(Input):
 
     type: Literal["image"]
     landing_url: SecureUrl
-    url: SecureUrl
+    url: PictureUrl
     width: Pixels
     height: Pixels
-    alt: Annotated[str, StringConstraints(max_length=512, pattern=_LINE)]
+    alt: Annotated[
+        str,
+        StringConstraints(max_length=512, pattern=_LINE),
+        Field(description="The words for those who do not see it."),
+    ]
 
 
 class TextCreative(Input):
@@ -166,7 +206,15 @@ class NativeCreative(Input):
 
     type: Literal["native"]
     landing_url: SecureUrl
-    fields: Annotated[dict[FieldName, Line], Field(min_length=1, max_length=MAX_NATIVE_FIELDS)]
+    fields: Annotated[
+        dict[FieldName, Line],
+        Field(
+            min_length=1,
+            max_length=MAX_NATIVE_FIELDS,
+            # The document's pattern of names says nothing of other names by itself.
+            json_schema_extra={"additionalProperties": False},
+        ),
+    ]
 
 
 Creative = Annotated[
@@ -195,7 +243,11 @@ def follow(
     before: CampaignUnits | None,
     after: CampaignUnits,
 ) -> None:
-    """Make the collection hold the large creatives of a campaign that was `before`."""
+    """Make the collection hold the large creatives of a campaign that was `before`.
+
+    Assets that it shows are counted, and those that it no longer shows released.
+    """
+    pictures.change(database, session, _assets(before), _assets(after))
     old, new = _large(before) if before else {}, _large(after)
     gone = [creative_id for creative_id in old if creative_id not in new]
     operations: list[DeleteMany | UpdateOne] = [
@@ -213,6 +265,13 @@ def find(database: Database[Document], creative_id: str) -> StoredCreative | Non
     """Return a large creative, or None if a change has just removed it."""
     found = CREATIVES.of(database).find_one({"_id": creative_id})
     return found["creative"] if found else None
+
+
+def _assets(campaign: CampaignUnits | None) -> set[str]:
+    """Return the assets that the pictures of a campaign are."""
+    return (
+        {unit["asset"] for unit in campaign["ad_units"] if "asset" in unit} if campaign else set()
+    )
 
 
 def _large(campaign: CampaignUnits) -> dict[str, StoredCreative]:

@@ -1,45 +1,15 @@
-"""Keywords: normalised, bounded, distinct."""
+"""The keywords of an ad unit: bounded, distinct."""
 
-import unicodedata
 from typing import Annotated
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    StringConstraints,
-)
+from pydantic import AfterValidator, Field
+
+from chalicelib.keywords import Keyword
 
 MAX_KEYWORDS = 32
 
 
-MAX_KEYWORD_CHARACTERS = 64
-
-
 MAX_KEYWORD_BYTES = 1_024
-
-
-def normalise_keyword(text: str) -> str:
-    """Return the form in which keywords are compared: NFKC and case folded, spaces joined.
-
-    Soft hyphens, joiners and other invisible format characters are left out. Source: The
-    Unicode Standard, section 3.13, toNFKC_Casefold.
-    """
-    if text.isascii():
-        return " ".join(text.lower().split())
-    visible = "".join(c for c in text if unicodedata.category(c) != "Cf")
-    folded = unicodedata.normalize("NFKC", visible).casefold()
-    return " ".join(unicodedata.normalize("NFKC", folded).split())
-
-
-def _keyword(text: str) -> str:
-    keyword = normalise_keyword(text)
-    if not 1 <= len(keyword) <= MAX_KEYWORD_CHARACTERS:
-        raise ValueError(
-            f"a keyword must have 1 to {MAX_KEYWORD_CHARACTERS} characters once normalised"
-        )
-    if "," in keyword or not keyword.replace(" ", "").isprintable():
-        raise ValueError("a keyword must not contain commas or control characters")
-    return keyword
 
 
 def distinct(keywords: list[str]) -> list[str]:
@@ -48,11 +18,6 @@ def distinct(keywords: list[str]) -> list[str]:
     if sum(len(keyword.encode()) for keyword in found) > MAX_KEYWORD_BYTES:
         raise ValueError(f"the keywords of an ad unit must have at most {MAX_KEYWORD_BYTES} bytes")
     return found
-
-
-Keyword = Annotated[
-    str, StringConstraints(max_length=MAX_KEYWORD_CHARACTERS), AfterValidator(_keyword)
-]
 
 
 Keywords = Annotated[list[Keyword], Field(max_length=MAX_KEYWORDS), AfterValidator(distinct)]

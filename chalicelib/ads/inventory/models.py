@@ -2,10 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    Field,
-)
+from pydantic import AfterValidator, ConfigDict, Field
 
 from chalicelib.ads.bounds import MAX_BID_MICROS
 from chalicelib.ads.ids import PartId
@@ -34,17 +31,42 @@ Advertisers = Annotated[
 
 
 class Zone(Input):
-    """The body of `PUT /sites/{site}/zones/{zone}`.
+    """A zone as its publisher wants it; what is left out is the default."""
 
-    The zone takes no ad below the floor, of a blocked advertiser or, where a list of allowed
-    ones is given, of any other; and no HTML creative unless `allow_html`. `count_on` says what an
-    impression is: the page's beacon, or the decision itself, for pages that cannot beacon.
-    """
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "size": {"width": 300, "height": 250},
+                    "floor_ecpm_micros": 500_000,
+                    "blocked_advertisers": ["loud-horns"],
+                }
+            ]
+        }
+    )
 
     size: Size
-    floor_ecpm_micros: int = Field(0, ge=0, le=MAX_BID_MICROS * 1_000)
-    count_on: Literal["beacon", "decision"] = "beacon"
-    allow_html: bool = False
-    # None allows everybody, an empty list nobody.
-    allowed_advertisers: Advertisers | None = None
-    blocked_advertisers: Advertisers = Field([])
+    floor_ecpm_micros: int = Field(
+        0,
+        ge=0,
+        le=MAX_BID_MICROS * 1_000,
+        description="It takes no ad that pays less for a thousand impressions, in millionths of "
+        "the currency.",
+    )
+    count_on: Literal["beacon", "decision"] = Field(
+        "beacon",
+        description="What an impression is: the page's beacon, or the decision itself, for pages "
+        "that cannot beacon.",
+    )
+    # Stored under this name since the first release.
+    allow_html: bool = Field(
+        default=False, alias="can_hold_html", description="Whether it takes HTML creatives."
+    )
+    allowed_advertisers: Advertisers | None = Field(
+        None,
+        description="The only advertisers that it takes, each once; null for all, an empty list "
+        "for none.",
+    )
+    blocked_advertisers: Advertisers = Field(
+        [], description="Advertisers that it never takes, each once."
+    )

@@ -19,6 +19,15 @@ from chalicelib.ads.inventory.rows import creative_type
 from chalicelib.database import Collection, Document
 
 
+class Unplaced(TypedDict):
+    """A campaign's ad units that are not in a zone, and why."""
+
+    site_id: str
+    zone_id: str
+    reason: Reason
+    ad_unit_ids: list[str]
+
+
 class WaitingRow(TypedDict):
     """A row without a place, why, and what it is worth in the zone."""
 
@@ -97,9 +106,9 @@ def rename(
     WAITING.of(database).update_many(wanted, change, session=session)
 
 
-def unplaced(database: Database[Document], campaign_id: str) -> list[Document]:
-    """Return a campaign's waiting rows: [{site_id, zone_id, reason, ad_unit_ids}], sorted."""
-    grouped: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+def unplaced(database: Database[Document], campaign_id: str) -> list[Unplaced]:
+    """Return a campaign's waiting rows by zone and reason, sorted."""
+    grouped: defaultdict[tuple[str, str, Reason], list[str]] = defaultdict(list)
     for row in WAITING.of(database).find({"campaign_id": campaign_id}):
         grouped[row["site_id"], row["zone_id"], row["reason"]].append(row["ad_unit_id"])
     return [

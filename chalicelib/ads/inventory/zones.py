@@ -55,6 +55,7 @@ class ServedZone(TypedDict):
     site_id: str
     zone_id: str
     version: int
+    size: Size
     floor_ecpm_micros: int
     count_on: Literal["beacon", "decision"]
     allow_html: NotRequired[bool]
@@ -64,7 +65,6 @@ class ServedZone(TypedDict):
 class StoredZone(ServedZone, Rules):
     """A zone as it is stored, with the rows that `placing.rows` makes."""
 
-    size: Size
     ctr_prior: NotRequired[FittedPrior]
     changes: NotRequired[Annotated[list[Change], AtMost(MAX_CHANGES)]]
 
@@ -95,7 +95,7 @@ ZONES = Collection(
 )
 # The fields of `ServedZone`, beside the rows.
 SERVING = {"_id": 1, "site_id": 1, "zone_id": 1, "version": 1} | dict.fromkeys(
-    ("floor_ecpm_micros", "count_on", "allow_html"), 1
+    ("size", "floor_ecpm_micros", "count_on", "allow_html"), 1
 )
 _DESCRIPTION = {
     "_id": 0,

@@ -23,10 +23,20 @@ Bound = Annotated[Instant, BeforeValidator(_midnight)]
 class ReportQuery(PageQuery):
     """The query of a report: the periods that start from `from` on, and before `to`."""
 
-    start: Bound = Field(alias="from")
-    end: Bound = Field(alias="to")
-    by: Period = "day"
-    group: Group | None = None
+    start: Bound = Field(
+        alias="from",
+        description="The first period starts at this time or after it: an instant with its "
+        "offset, or a date for its midnight in UTC.",
+    )
+    end: Bound = Field(
+        alias="to",
+        description="The last period starts before this time. A report by minute spans up to 2 "
+        "days, by hour 62, by day 800, by week or month 3,700, by year 37,000.",
+    )
+    by: Period = Field("day", description="How long a period is, in UTC.")
+    group: Group | None = Field(
+        None, description="What each period has a row of its own for; left out, one row for all."
+    )
 
     @model_validator(mode="after")
     def _check_span(self) -> Self:

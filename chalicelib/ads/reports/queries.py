@@ -2,14 +2,13 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from pymongo.database import Database
 
-from chalicelib.ads.reports.confidence import wilson_interval
 from chalicelib.ads.reports.counters import (
     COUNTED_FIELDS,
     DAYS,
@@ -54,10 +53,25 @@ _GROUP_FIELDS: dict[Group | None, tuple[str, ...]] = {
 }
 
 
-class _Summed(EventCounts):
-    """A row as the pipeline makes it; its id holds the period and the group's values."""
+class Grouped(TypedDict, total=False):
+    """What a row is about beside its period: the fields of the report's group."""
 
-    _id: Document
+    campaign_id: str
+    ad_unit_id: str
+    site_id: str
+    zone_id: str
+
+
+class Key(Grouped):
+    """What tells one row from another."""
+
+    period: datetime
+
+
+class Row(EventCounts):
+    """A row as the pipeline makes it."""
+
+    _id: Key
 
 
 @dataclass(frozen=True)
@@ -92,7 +106,7 @@ class Report:
 
 def read(
     database: Database[Document], report: Report, after: Sequence[Any] | None, limit: int
-) -> tuple[list[Document], list[Any] | None]:
+) -> tuple[list[Row], list[Any] | None]:
     """Return up to `limit` rows in the order of period and group, and where the next ones start.
 
     A position is [period, group value, ...], with the period in ISO form. Periods without an
@@ -113,14 +127,14 @@ def read(
         {"$sort": {"_id": 1}},
         {"$limit": limit + 1},
     ]
-    found = list(_SOURCES[report.by].read_as(_Summed, database).aggregate(pipeline))
-    rows = [_row(report, each) for each in found[:limit]]
+    found = list(_SOURCES[report.by].read_as(Row, database).aggregate(pipeline))
+    rows = found[:limit]
     more = len(found) > limit
-    return rows, _position_of(report, rows[-1]) if more else None
+    return rows, _position_of(report, rows[-1]["_id"]) if more else None
 
 
-def as_csv(report: Report, rows: Sequence[Document]) -> str:
-    """Return rows as CSV with a header line (RFC 4180)."""
+def as_csv(report: Report, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows, as they are answered, as CSV with a header line (RFC 4180)."""
     text = io.StringIO()
     writer = csv.DictWriter(text, report.columns)
     writer.writeheader()
@@ -159,18 +173,6 @@ def _position(report: Report, after: Sequence[Any]) -> Document:
     return {"period": datetime.fromisoformat(period), **dict(fields)}
 
 
-def _position_of(report: Report, row: Document) -> list[Any]:
-    return [row["period"].isoformat(), *(row[name] for name in report.group_fields)]
-
-
-def _row(report: Report, found: _Summed) -> Document:
-    counts: dict[str, int] = {name: found[name] for name in COUNTED_FIELDS}
-    impressions, clicks = counts["impressions"], counts["clicks"]
-    interval = wilson_interval(clicks, impressions)
-    rates = {
-        "ctr": clicks / impressions if impressions else None,
-        "ctr_low": interval.low if interval else None,
-        "ctr_high": interval.high if interval else None,
-    }
-    values: Document = {**found["_id"], **counts, **rates}
-    return {name: values[name] for name in report.columns}
+def _position_of(report: Report, key: Key) -> list[Any]:
+    values: Mapping[str, Any] = key
+    return [key["period"].isoformat(), *(values[name] for name in report.group_fields)]

@@ -17,7 +17,7 @@ from bson import ObjectId
 from chalicelib.ads.inventory.campaigns import Pricing
 from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.inventory.rows import Row
-from chalicelib.ads.inventory.zones import ServedZone
+from chalicelib.ads.inventory.zones import ServedZone, Size
 
 # A keyword's first position, and its ads from there on.
 Index = dict[str, tuple[int, int]]
@@ -89,6 +89,7 @@ class CompiledZone:
         self.id: ObjectId = document["_id"]
         self.site_id: str = document["site_id"]
         self.zone_id: str = document["zone_id"]
+        self.size: Size = document["size"]
         self.version: int = document["version"]
         self.floor_ecpm_micros: int = document["floor_ecpm_micros"]
         self.counts_decisions: bool = document["count_on"] == "decision"

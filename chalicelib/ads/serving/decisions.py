@@ -3,12 +3,13 @@
 import random
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple, TypedDict
+from typing import NamedTuple
 
 from chalicelib.ads.inventory import creatives
 from chalicelib.ads.inventory.campaigns import Pricing, price_micros
 from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.serving import frames
+from chalicelib.ads.serving.answers import DecisionAnswer, ShownCreative
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone
 from chalicelib.ads.serving.selection import Context, choose
@@ -18,7 +19,6 @@ from chalicelib.ads.tracking.tokens import Offer
 from chalicelib.ads.visitors import profiles
 from chalicelib.ads.visitors.histories import Served
 from chalicelib.ads.visitors.profile_reader import ProfileReader
-from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -61,14 +61,6 @@ class Placement(NamedTuple):
     ad: Ad
     creative: StoredCreative
     lease_id: str | None
-
-
-class Frame(TypedDict):
-    """A creative of markup as a page gets it: the address of its frame."""
-
-    type: Literal["html"]
-    landing_url: str
-    frame_url: str
 
 
 class Decision(NamedTuple):
@@ -207,10 +199,11 @@ def _served(decision: Decision, placement: Placement) -> Served:
     )
 
 
-def answer(runtime: Runtime, decision: Decision) -> Document:
-    """Return the decision as it goes out: {decision, ads: [{campaign_id, ...}]}."""
+def answer(runtime: Runtime, decision: Decision) -> DecisionAnswer:
+    """Return the decision as it goes out."""
     return {
-        "decision": decision.id,
+        "id": decision.id,
+        "size": {"width": decision.zone.size["width"], "height": decision.zone.size["height"]},
         "ads": [
             {
                 "campaign_id": placement.ad.campaign_id,
@@ -223,7 +216,7 @@ def answer(runtime: Runtime, decision: Decision) -> Document:
     }
 
 
-def _shown(runtime: Runtime, decision: Decision, placement: Placement) -> StoredCreative | Frame:
+def _shown(runtime: Runtime, decision: Decision, placement: Placement) -> ShownCreative:
     """Return a creative as a page gets it: of markup, the address of its frame."""
     ad, creative = placement.ad, placement.creative
     if creative["type"] != "html":

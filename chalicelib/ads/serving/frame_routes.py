@@ -1,32 +1,37 @@
 """The route of frames: an HTML creative as a document of its own."""
 
-from http import HTTPStatus
 from typing import Annotated
 
-from chalice.app import Response
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
+from chalicelib.ads.errors import InvalidToken, TokenExpired, UnknownCreative
 from chalicelib.ads.serving import frames
 from chalicelib.http import Request, Route
+from chalicelib.web.answers import Page
 
-Token = Annotated[str, StringConstraints(max_length=frames.MAX_CHARACTERS)]
+Token = Annotated[
+    str,
+    StringConstraints(max_length=frames.MAX_CHARACTERS),
+    Field(description="What a `frame_url` ends with; it is good until the end of the next day."),
+]
 
 
 def declare(route: Route) -> None:
     """Declare the route of frames, which reads neither cookies nor a caller's token."""
 
-    @route("GET", "/creatives/{token}")
-    def get_frame(request: Request, token: Token) -> Response:
+    @route("GET", "/creatives/{token}", raises=(InvalidToken, TokenExpired, UnknownCreative))
+    def get_creative_frame(request: Request, token: Token) -> Page:
+        """Get an HTML creative, for an `iframe`: the `frame_url` of an ad.
+
+        Its policy isolates it from the page, whatever its markup does.
+        """
         now = request.runtime.now()
         creative_id, expires_at = frames.verify(token, request.runtime.settings.signing_keys, now)
         kept_seconds = int((expires_at - now).total_seconds())
-        headers: dict[str, str | list[str]] = {
-            "Content-Type": "text/html; charset=utf-8",
+        headers = {
             "Content-Security-Policy": frames.CSP,
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
             "Cache-Control": f"public, max-age={kept_seconds}, immutable",
         }
-        return Response(
-            frames.markup(request.runtime.database, creative_id), headers, HTTPStatus.OK
-        )
+        return Page(frames.markup(request.runtime.database, creative_id), headers)

@@ -1,25 +1,34 @@
 """The routes that ads are asked for by, and explained."""
 
-from chalice.app import Response
-
+from chalicelib.ads.errors import UnknownZone, ZoneChanged
 from chalicelib.ads.ids import PartId
+from chalicelib.ads.permissions import Advertiser
 from chalicelib.ads.responses import NO_STORE
+from chalicelib.ads.serving.answers import DecisionAnswer, ExplanationAnswer
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.decisions import Asked, answer, decide
 from chalicelib.ads.serving.explanations import Replay, explain, own_rows
 from chalicelib.ads.serving.models import AdsQuery, ExplainQuery
-from chalicelib.ads.tracking.bots import is_bot
 from chalicelib.ads.visitors import visitor_ids
 from chalicelib.ads.visitors.consent import identify_visitor, visitor_cookie
-from chalicelib.http import Request, Route, reply
+from chalicelib.bots import is_bot
+from chalicelib.http import Ok, Request, Route
+from chalicelib.sites.ids import SiteId
 
 
 def declare(route: Route, warm: ZoneCache) -> None:
     """Declare the routes that choose ads from the zones of a container, and explain the choice."""
 
-    @route("GET", "/ads/{site}/{zone}")
-    def get_ads(request: Request, site: PartId, zone: PartId) -> Response:
-        query = request.query(AdsQuery)
+    @route("GET", "/ads/{site}/{zone}", raises=(UnknownZone,))
+    def get_ads(
+        request: Request, site: SiteId, zone: PartId, query: AdsQuery
+    ) -> Ok[DecisionAnswer]:
+        """Get the ads to show in a zone now.
+
+        The visitor is the one that the page names, else the cookie's. With `consent=true` one who
+        has neither gets a cookie; without consent, and with `Sec-GPC: 1` or `DNT: 1`, nothing is
+        kept of anybody.
+        """
         runtime = request.runtime
         bot = is_bot(request.user_agent)
         visitor = identify_visitor(
@@ -33,18 +42,23 @@ def declare(route: Route, warm: ZoneCache) -> None:
         headers = dict(NO_STORE)
         if visitor.is_new and visitor.id:
             headers["Set-Cookie"] = visitor_cookie(visitor.id, runtime.settings.signing_keys)
-        return reply(answer(runtime, decide(runtime, warm, asked)), headers=headers)
+        return Ok(answer(runtime, decide(runtime, warm, asked)), headers)
 
-    @route("GET", "/ads/{site}/{zone}/explain")
-    def explain_ads(request: Request, site: PartId, zone: PartId) -> Response:
-        caller = request.principal("advertiser")
-        query = request.query(ExplainQuery)
+    @route("GET", "/ads/{site}/{zone}/explain", raises=(UnknownZone, ZoneChanged))
+    def explain_ads(
+        request: Request, site: SiteId, zone: PartId, caller: Advertiser, query: ExplainQuery
+    ) -> Ok[ExplanationAnswer]:
+        """Explain which ads a zone shows: every candidate, and why it was passed over.
+
+        Nothing is recorded. `decision_id`, `decided_at` and `version` explain a decision that was
+        made. An advertiser sees the candidates of its own campaigns alone.
+        """
         visitor = visitor_ids.verify(query.visitor, request.runtime.settings.signing_keys)
         if visitor is None and caller.has("admin"):
             visitor = query.visitor
         asked = Asked(site, zone, visitor, query.keywords, query.count, query.repeat)
-        replay = Replay(query.seed, query.at, query.version)
+        replay = Replay(query.decision_id, query.decided_at, query.version)
         explanation = explain(request.runtime, asked, replay)
         if not caller.has("admin"):
             explanation = own_rows(explanation, caller.advertiser or "")
-        return reply(explanation, headers=NO_STORE)
+        return Ok(explanation, NO_STORE)

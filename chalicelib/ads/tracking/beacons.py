@@ -1,18 +1,18 @@
 """Impression beacons and clicks: verify the signed token and enqueue the event."""
 
 from datetime import datetime, timedelta
+from typing import TypedDict
 
 from chalicelib.ads.errors import UnknownCampaign
 from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Pricing, price_micros
 from chalicelib.ads.tracking import counting, tokens
-from chalicelib.ads.tracking.bots import is_bot
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.ads.tracking.tokens import Offer, Purpose
 from chalicelib.ads.visitors import profiles
 from chalicelib.ads.visitors.histories import Served
 from chalicelib.ads.visitors.profiles import Met
-from chalicelib.database import Document
+from chalicelib.bots import is_bot
 from chalicelib.runtime import Runtime
 
 TOKEN_LIFETIME = timedelta(hours=24)
@@ -30,7 +30,14 @@ def click_offer(offer: Offer, pricing: Pricing) -> Offer:
     return offer._replace(price_micros=price, lease_id=None)
 
 
-def urls(runtime: Runtime, offer: Offer, pricing: Pricing) -> Document:
+class Addresses(TypedDict):
+    """Where a page reports an ad as seen, and where its link leads."""
+
+    impression_url: str
+    click_url: str
+
+
+def urls(runtime: Runtime, offer: Offer, pricing: Pricing) -> Addresses:
     """Return the `impression_url` and the `click_url` of an ad, under PLAZA_PUBLIC_URL."""
     base, keys = runtime.settings.public_url, runtime.settings.signing_keys
     seen = tokens.sign(impression_offer(offer, pricing), "impression", keys)

@@ -1,75 +1,95 @@
 """The routes of conversions: the pixel of an advertiser's page, and the keys that sign it."""
 
-from http import HTTPStatus
 from typing import Annotated
 
-from chalice.app import Response
 from pydantic import Field, StringConstraints
 
 from chalicelib.ads.errors import InvalidSignature
 from chalicelib.ads.ids import PartId
-from chalicelib.ads.permissions import require_advertiser
+from chalicelib.ads.permissions import Advertiser, check_advertiser
 from chalicelib.ads.responses import NO_STORE
 from chalicelib.ads.tracking import conversion_keys, conversions
-from chalicelib.ads.tracking.bots import is_bot
-from chalicelib.ads.tracking.conversion_keys import ConversionKey
+from chalicelib.ads.tracking.answers import ConversionKeysAnswer, keys_answer
 from chalicelib.ads.tracking.conversions import MAX_VALUE_MICROS, Conversion
 from chalicelib.ads.visitors.consent import identify_visitor
 from chalicelib.ads.visitors.visitor_ids import VisitorValue
-from chalicelib.database import Document
-from chalicelib.http import Input, Request, Route, no_content, reply
+from chalicelib.bots import is_bot
+from chalicelib.http import Created, Input, NoContent, Ok, Request, Route
 from chalicelib.limits import MONEY
 
 
 class ConversionQuery(Input):
     """The query of a conversion's pixel; without a visitor, the cookie says who it is."""
 
-    visitor: VisitorValue | None = None
-    value_micros: int = Field(0, ge=0, le=MAX_VALUE_MICROS)
-    order: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")] | None = None
-    signature: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
-    consent: bool | None = None
+    visitor: VisitorValue | None = Field(
+        None, description="The visitor's signed value; without it, that of the cookie."
+    )
+    value_micros: int = Field(
+        0,
+        ge=0,
+        le=MAX_VALUE_MICROS,
+        description="What the order is worth, in millionths of the currency.",
+    )
+    order: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")] | None = Field(
+        None, description="The order's id: each counts once. Without it, once for each ad shown."
+    )
+    signature: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(
+        None,
+        description="HMAC-SHA256 of `conversion:<advertiser>:<order>:<value_micros>` by one of the "
+        "advertiser's keys, in hexadecimal. A call without it is refused.",
+    )
+    consent: bool | None = Field(
+        None, description="What the visitor told the page; `false` records nothing."
+    )
 
 
 def declare(route: Route) -> None:
     """Declare the routes of conversions; an unsigned one is refused before anything is read."""
 
-    @route("GET", "/ads/conversions/{advertiser}/pixel")
-    def get_conversion(request: Request, advertiser: PartId) -> Response:
-        query = request.query(ConversionQuery)
-        _require_signature(request, advertiser, query)
+    @route("GET", "/ads/conversions/{advertiser}/pixel", raises=(InvalidSignature,))
+    def record_conversion(
+        request: Request, advertiser: PartId, query: ConversionQuery
+    ) -> NoContent:
+        """Record a conversion, and credit it to the ad that led to it.
+
+        That is the visitor's last click within 30 days, else the last impression within a day.
+        A conversion of nobody known is answered alike.
+        """
+        _check_signature(request, advertiser, query)
         headers, keys = request.raw.headers, request.runtime.settings.signing_keys
         visitor = identify_visitor(headers, query.visitor, keys, str, consent=query.consent)
         if visitor.id and not visitor.is_new and not is_bot(request.user_agent):
             happened = Conversion(advertiser, visitor.id, query.value_micros, query.order)
             conversions.record(request.runtime, happened)
-        answer = no_content()
-        answer.headers.update(NO_STORE)
-        return answer
+        return NoContent(headers=NO_STORE)
 
+    _declare_keys(route)
+
+
+def _declare_keys(route: Route) -> None:
     @route("GET", "/advertisers/{advertiser}/conversion-key")
-    def get_key(request: Request, advertiser: PartId) -> Response:
-        require_advertiser(request, advertiser)
-        return reply(
-            _keys(conversion_keys.read(request.runtime.database, advertiser)), headers=NO_STORE
-        )
+    def list_conversion_keys(
+        request: Request, advertiser: PartId, caller: Advertiser
+    ) -> Ok[ConversionKeysAnswer]:
+        """Read the keys that an advertiser's conversions may be signed with."""
+        check_advertiser(caller, advertiser)
+        keys = conversion_keys.read(request.runtime.database, advertiser)
+        return Ok(keys_answer(keys), NO_STORE)
 
     @route("POST", "/advertisers/{advertiser}/conversion-key", limit=MONEY)
-    def post_key(request: Request, advertiser: PartId) -> Response:
-        require_advertiser(request, advertiser)
-        keys = conversion_keys.rotate(
-            request.runtime.database, advertiser, request.runtime.now(), request.runtime.random
-        )
-        return reply(_keys(keys), HTTPStatus.CREATED, headers=NO_STORE)
+    def rotate_conversion_key(
+        request: Request, advertiser: PartId, caller: Advertiser
+    ) -> Created[ConversionKeysAnswer]:
+        """Make a new conversion key; the one before it stays valid, older ones do not."""
+        check_advertiser(caller, advertiser)
+        runtime = request.runtime
+        keys = conversion_keys.rotate(runtime.database, advertiser, runtime.now(), runtime.random)
+        return Created(keys_answer(keys), NO_STORE)
 
 
-def _require_signature(request: Request, advertiser: str, query: ConversionQuery) -> None:
+def _check_signature(request: Request, advertiser: str, query: ConversionQuery) -> None:
     database, signature = request.runtime.database, query.signature
     if signature is None or not conversion_keys.is_signed(
         database, advertiser, query.order, query.value_micros, signature
     ):
         raise InvalidSignature
-
-
-def _keys(keys: list[ConversionKey]) -> Document:
-    return {"keys": keys}

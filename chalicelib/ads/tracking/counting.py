@@ -13,7 +13,6 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
-from chalicelib.ads.billing import revenue_shares
 from chalicelib.ads.budgets import clicks, exhaustion, leases
 from chalicelib.ads.budgets.leases import LeaseKey
 from chalicelib.ads.reports import counters
@@ -24,6 +23,7 @@ from chalicelib.messaging import Poisoned
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import AD_EVENTS
 from chalicelib.runtime import Runtime
+from chalicelib.sites import settings
 
 _COUNTED_AS = {"impression": "impressions", "click": "clicks", "conversion": "conversions"}
 
@@ -35,7 +35,7 @@ def count_and_bill(runtime: Runtime, events: Sequence[AdEvent]) -> int:
     Raises Poisoned, having counted none, with the events that no document can take.
     """
     database, now = runtime.database, runtime.now()
-    shares = revenue_shares.shares_bp(database, {event.site_id for event in events})
+    shares = settings.shares_bp(database, {event.site_id for event in events})
 
     def work(session: ClientSession) -> Mapping[str, tuple[AdEvent, bool]]:
         fresh = _new(database, session, events)
@@ -158,5 +158,5 @@ def _stored(event: AdEvent, is_billed: bool, shares: Mapping[str, int]) -> Store
         "order": event.order,
         "value_micros": event.value_micros,
         "billed": is_billed,
-        "revenue_micros": spend * shares[event.site_id] // revenue_shares.WHOLE_BP,
+        "revenue_micros": spend * shares[event.site_id] // settings.WHOLE_BP,
     }

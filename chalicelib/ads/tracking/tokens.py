@@ -89,8 +89,9 @@ def _unseal(visitor: str | None, decision: str, key: SecretStr) -> str | None:
 
 def _masked(text: bytes, decision: str, key: SecretStr) -> bytes:
     nonce = b"ad visitor\0" + decision.encode()
-    blocks = range(-(-len(text) // TAG_BYTES))
-    stream = b"".join(signing.tag(nonce + bytes([n]), key) for n in blocks)
+    stream = b""
+    while len(stream) < len(text):
+        stream += signing.tag(nonce + bytes([len(stream) // TAG_BYTES]), key)
     masked = int.from_bytes(text) ^ int.from_bytes(stream[: len(text)])
     return masked.to_bytes(len(text))
 

@@ -9,7 +9,9 @@ from chalicelib.ads.visitors import visitor_ids
 from chalicelib.ads.visitors.profiles import TTL_SECONDS
 
 COOKIE = "plaza_visitor"
-_ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=None"
+# Partitioned (CHIPS): kept for each site that embeds Plaza by itself, also where browsers block the
+# cookies of third parties.
+_ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=None; Partitioned"
 
 
 class Visitor(NamedTuple):

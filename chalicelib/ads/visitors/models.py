@@ -1,13 +1,17 @@
 """The request body by which a site names a member."""
 
-from pydantic import (
-    Field,
-)
+from pydantic import ConfigDict, Field
 
 from chalicelib.http import Input
 
 
-class Member(Input):
-    """The body of `POST /sites/{site}/visitors`: what the site calls somebody."""
+class SiteMember(Input):
+    """Somebody whom a site knows."""
 
-    name: str = Field(min_length=1, max_length=200)
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "reader-4711"}]})
+
+    name: str = Field(
+        min_length=1,
+        max_length=200,
+        description="What the site calls them, as an account's number. It is not stored.",
+    )

@@ -1,16 +1,17 @@
-"""The route that erases a visitor."""
+"""The routes that name a site's member, and erase a visitor."""
 
-from chalice.app import Response
-
-from chalicelib.ads.ids import SiteId
-from chalicelib.ads.permissions import require_publisher
+from chalicelib.ads.ids import ServingSiteId
 from chalicelib.ads.responses import NO_STORE
 from chalicelib.ads.visitors import profiles, visitor_ids
+from chalicelib.ads.visitors.answers import VisitorAnswer
 from chalicelib.ads.visitors.consent import cookie_visitor, expired_cookie
-from chalicelib.ads.visitors.models import Member
+from chalicelib.ads.visitors.models import SiteMember
 from chalicelib.ads.visitors.visitor_ids import VisitorValue
-from chalicelib.http import Request, Route, no_content, reply
+from chalicelib.errors import Forbidden
+from chalicelib.http import NoContent, Ok, Request, Route
+from chalicelib.identity import Principal
 from chalicelib.limits import VISITORS
+from chalicelib.sites.permissions import Publisher, check_publisher
 
 # In a path: the visitor of the request's cookie, which a page's script cannot read.
 _ME = "me"
@@ -20,23 +21,47 @@ def declare(route: Route) -> None:
     """Declare the routes that name a site's member, and erase a visitor."""
 
     @route("POST", "/sites/{site}/visitors", limit=None)
-    def post_visitor(request: Request, site: SiteId) -> Response:
-        require_publisher(request, site)
-        visitor = visitor_ids.of_member(site, request.body(Member).name)
-        keys = request.runtime.settings.signing_keys
-        return reply({"visitor": visitor_ids.sign(visitor, keys)}, headers=NO_STORE)
+    def name_visitor(
+        request: Request, site: ServingSiteId, publisher: Publisher, body: SiteMember
+    ) -> Ok[VisitorAnswer]:
+        """Get the visitor of a site's member, for the `visitor` of later calls.
 
-    @route("DELETE", "/visitors/{visitor}", limit=VISITORS, secrets=("visitor",))
-    def delete_visitor(request: Request, visitor: VisitorValue) -> Response:
+        For the site's own server: the same name gives the same visitor, on this site alone.
+        Nothing is stored.
+        """
+        check_publisher(publisher, site)
+        visitor = visitor_ids.of_member(site, body.name)
+        keys = request.runtime.settings.signing_keys
+        return Ok({"visitor": visitor_ids.sign(visitor, keys)}, NO_STORE)
+
+    @route(
+        "DELETE", "/visitors/{visitor}", limit=VISITORS, secrets=("visitor",), raises=(Forbidden,)
+    )
+    def erase_visitor(
+        request: Request, visitor: VisitorValue, caller: Principal | None
+    ) -> NoContent:
+        """Erase all that is known of a visitor.
+
+        `me` is the visitor of the cookie; without one nothing is known, and nothing is done. A
+        visitor's signed value needs no token, an id alone is for admins.
+        """
+        del caller
         runtime = request.runtime
-        keys = runtime.settings.signing_keys
-        by_cookie = cookie_visitor(request.raw.headers, keys)
-        named = by_cookie if visitor == _ME else visitor_ids.verify(visitor, keys)
-        if named is None:
-            request.principal("admin")
-            named = visitor.partition(".")[0]
-        profiles.erase(runtime.database, named, runtime.now())
-        response = no_content()
-        if named == by_cookie:
-            response.headers["Set-Cookie"] = expired_cookie()
-        return response
+        by_cookie = cookie_visitor(request.raw.headers, runtime.settings.signing_keys)
+        erased = by_cookie if visitor == _ME else _named(request, visitor)
+        if erased is not None:
+            profiles.erase(runtime.database, erased, runtime.now())
+        is_own = visitor == _ME or erased == by_cookie
+        return NoContent(headers={"Set-Cookie": expired_cookie()} if is_own else {})
+
+
+def _named(request: Request, value: str) -> str:
+    """Return the visitor of a signed value; an admin may name one by the id alone.
+
+    Raises Unauthenticated and Forbidden.
+    """
+    named = visitor_ids.verify(value, request.runtime.settings.signing_keys)
+    if named is None:
+        request.principal("admin")
+        return value.partition(".")[0]
+    return named

@@ -2,29 +2,28 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import timedelta
 
-from chalicelib.comments import nodes
-from chalicelib.comments.discussion.reading import find, is_author
+from chalicelib import happenings
+from chalicelib.comments import happened, nodes
+from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindowOver
 from chalicelib.comments.models import StateChange
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.permissions import moderates, viewer
-from chalicelib.comments.rendering import RENDERER, rendered
-from chalicelib.comments.shapes import Comment, CommentFields, Node
+from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
+from chalicelib.comments.rendered import RENDERER, rendered
+from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
 from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.errors import Forbidden, Unavailable, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-
-EDIT_WINDOW = timedelta(minutes=15)
+from chalicelib.sites.permissions import moderates
 
 
 def edit_comment(
     runtime: Runtime, node_id: str, comment_id: str, text: str, caller: Principal
-) -> Comment:
+) -> Placed:
     """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
 
     Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
@@ -47,7 +46,7 @@ def edit_comment(
         # has just hidden would be pending again.
         fields["state"], where = "pending", {"state": comment["state"]}
     changed = _changed(runtime, node, comment_id, fields, where)
-    return viewer(caller, node["site"]).shown(changed)
+    return Placed(node, viewer(caller, node["site"]).shown(changed))
 
 
 def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
@@ -62,7 +61,7 @@ def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Prin
 
 def set_state(
     runtime: Runtime, node_id: str, comment_id: str, wanted: StateChange, caller: Principal
-) -> Comment:
+) -> Placed:
     """Show, hide or hold a comment back, as a moderator of its site.
 
     Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged if it
@@ -72,7 +71,8 @@ def set_state(
     if not moderates(caller, node["site"]):
         raise Forbidden(f"You do not moderate the site {node['site']}")
     _living(find(runtime, node, comment_id, caller))
-    return _changed(runtime, node, comment_id, {"state": wanted.state}, wanted.seen)
+    changed = _changed(runtime, node, comment_id, {"state": wanted.state}, wanted.seen)
+    return Placed(node, changed)
 
 
 def _find_own(
@@ -109,7 +109,9 @@ def _changed(
     fields: CommentFields,
     where: CommentFields | None = None,
 ) -> Comment:
-    changed = change_comment(runtime, node, comment_id, fields, where)
+    thing = happened.name_of(node["_id"], comment_id)
+    with happenings.telling(runtime, node["site"], happened.KIND, thing):
+        changed = change_comment(runtime, node, comment_id, fields, where)
     if changed is None and where:
         raise CommentChanged
     if changed is None:

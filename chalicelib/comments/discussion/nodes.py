@@ -5,12 +5,13 @@ from chalicelib.comments.errors import NodeMoved, SiteIsFixed, UnknownNode
 from chalicelib.comments.lifecycle import relocation, vacancies
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.node_ids import site_of, site_of_new
-from chalicelib.comments.permissions import manages
 from chalicelib.comments.shapes import Node, StoreName
 from chalicelib.comments.stores.promotion import request_move
 from chalicelib.errors import Forbidden
-from chalicelib.identity import DEFAULT_SITE, Principal
+from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
+from chalicelib.sites.permissions import manages, owns
 
 
 def put_node(
@@ -41,7 +42,7 @@ def put_node(
 def move_node(runtime: Runtime, node_id: str, store: StoreName, caller: Principal) -> Node:
     """Move a node to another store, as its publisher; see `promotion.request_move`."""
     node = nodes.find(runtime.database, node_id)
-    if not caller.owns(node["site"]):
+    if not owns(caller, node["site"]):
         raise Forbidden(f"You are not the publisher of the site {node['site']}")
     return request_move(runtime, node, store)
 
@@ -55,7 +56,7 @@ def delete_node(runtime: Runtime, node_id: str, caller: Principal) -> None:
         site, delete = nodes.find(runtime.database, node_id)["site"], vacancies.delete
     except NodeMoved:
         site, delete = site_of(node_id) or DEFAULT_SITE, vacancies.stop_forwarding
-    if not caller.owns(site):
+    if not owns(caller, site):
         raise Forbidden(f"You are not the publisher of the site {site}")
     delete(runtime, node_id)
 

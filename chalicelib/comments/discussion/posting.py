@@ -8,22 +8,23 @@ the same id and number, and finding itself there already means that it was copie
 
 import random
 
-from chalicelib import limits
-from chalicelib.comments import nodes
+from chalicelib import happenings, limits
+from chalicelib.comments import happened, nodes
 from chalicelib.comments.discussion.turns import make_room, turns, waits
 from chalicelib.comments.errors import NodeLocked, NotThreaded, UnknownNode
-from chalicelib.comments.models import NewComment
+from chalicelib.comments.models import NewComment, Preview
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
 from chalicelib.comments.permissions import viewer
-from chalicelib.comments.rendering import RENDERER, rendered
-from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.rendered import RENDERER, rendered
+from chalicelib.comments.shapes import Comment, Node, Placed
 from chalicelib.comments.store import GONE, Added, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
 
 # Crockford's base32: no letter that reads like another letter or a digit.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -35,8 +36,20 @@ def new_comment_id(rng: random.Random) -> str:
     return "".join(rng.choices(_ALPHABET, k=_ID_CHARACTERS))
 
 
-def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Comment:
-    """Post a comment and return it.
+def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Placed:
+    """Post a comment and return it with its node.
+
+    Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
+    CommentTooLarge, and Unavailable when a move of the node outlasts the budget of time.
+    """
+    placed = _post(runtime, node_id, new, author)
+    thing = happened.name_of(placed.node["_id"], placed.comment["id"])
+    happenings.send(runtime, placed.node["site"], happened.KIND, thing)
+    return placed
+
+
+def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Placed:
+    """Post a comment; its happening is noted before it is stored.
 
     Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
     CommentTooLarge, and Unavailable when a move of the node outlasts the budget of time.
@@ -57,14 +70,20 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
             generation = (current["_id"], current["generation"])
             copied = added is Added.DUPLICATE and generation not in stored_under
             if copied or added is Added.COUNTED:
-                return comment
+                return Placed(current, comment)
             stored_under.add(generation)
             if nodes.count(runtime.database, current, counts_change(None, comment["state"])):
-                return comment
+                return Placed(current, comment)
     except UnknownNode:
         queue.remove(runtime.database, node, comment["id"])
         raise
     raise Unavailable("The discussion is being moved")
+
+
+def preview(runtime: Runtime, new: Preview) -> str:
+    """Return the HTML that a comment would have on a new node; raises CommentTooLarge."""
+    site = site_of(new.node) if new.node else None
+    return rendered(runtime, site or DEFAULT_SITE, new.text)
 
 
 def _add(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
@@ -159,4 +178,6 @@ def _compose(
     if comment["state"] == "pending":
         # Before the comment itself: a crash in between leaves a row too many, never one too few.
         queue.settle(runtime.database, node, comment)
+    thing = happened.name_of(node["_id"], comment_id)
+    happenings.note(runtime, node["site"], happened.KIND, thing)
     return comment

@@ -1,64 +1,94 @@
 """Reading comments: pages of a node, threads and single comments, as the caller may see them."""
 
+from collections.abc import Sequence
+from functools import partial
+
 from chalicelib.comments import nodes
-from chalicelib.comments.answers import CommentsAnswer, ThreadAnswer, comment_answer
+from chalicelib.comments.answers import (
+    CommentsAnswer,
+    ThreadAnswer,
+    comment_answer,
+    discussion_answer,
+    viewer_answer,
+)
+from chalicelib.comments.discussion.paging import fitting, listed
+from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, tags_of
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
-from chalicelib.comments.permissions import viewer
-from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.permissions import Rights, viewer
+from chalicelib.comments.shapes import Comment, Node, Placed
 from chalicelib.comments.store import Page
 from chalicelib.comments.stores import ask
 from chalicelib.errors import UnknownComment
-from chalicelib.http import PageQuery, payloads
+from chalicelib.http import PageQuery
 from chalicelib.http.pages import Cursors
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
-# The other members of a comment: ids, a path of up to 17 of them, a name of 100 characters, times.
-_BYTES_BESIDE_TEXT = 3_000
-
 
 def list_comments(
-    runtime: Runtime, node_id: str, query: CommentsQuery, caller: Principal | None
-) -> CommentsAnswer:
-    """Return a page of a node's comments; raises UnknownNode and InvalidCursor."""
+    runtime: Runtime,
+    node_id: str,
+    query: CommentsQuery,
+    caller: Principal | None,
+    held: Held = NOTHING_HELD,
+) -> Listing[CommentsAnswer]:
+    """Return a page of a node's comments, unless it is one of which the caller holds the tag.
+
+    Raises UnknownNode, InvalidCursor, and UnknownComment for one that the page should be around.
+    """
     node = nodes.find(runtime.database, node_id)
-    scope = f"comments:{node_id}:{query.order}:{node['threaded']}"
-    cursors = Cursors(scope, runtime.settings.signing_keys)
-    page = Page(query.order, query.limit + 1, cursors.position(query), viewer(caller, node["site"]))
-    rows = ask(runtime, node, lambda store, current: store.page(current, page))
-    shown = _page(node, rows, page, cursors)
-    return {
-        "comments": shown["comments"],
-        "next": shown["next"],
+    rights = Rights(caller, node, runtime.now())
+    tags = tags_of(node, f"comments {held.form}", query, rights, runtime.settings.signing_keys)
+    if tag := tags.current(held.tags, runtime.now()):
+        return Listing(tag, None)
+    listing = listed(runtime, node, rights.viewer, query, partial(_read, runtime, node))
+    if query.around is None:
+        shown = listing.page()
+    else:
+        shown = listing.around(find(runtime, node, query.around, caller))
+    body: CommentsAnswer = {
+        **_page(node, shown.comments, rights, shown.next),
+        "previous": shown.previous,
         "count": node["counts"]["visible"],
     }
+    return Listing(tags.of(body["comments"]), body)
 
 
 def get_comment(
     runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None
-) -> Comment:
+) -> Placed:
     """Return a comment that the caller may see; raises UnknownNode and UnknownComment."""
     node = nodes.find(runtime.database, node_id)
     found = find(runtime, node, comment_id, caller)
-    return viewer(caller, node["site"]).shown(found)
+    return Placed(node, viewer(caller, node["site"]).shown(found))
 
 
 def list_thread(
-    runtime: Runtime, node_id: str, comment_id: str, query: PageQuery, caller: Principal | None
-) -> ThreadAnswer:
-    """Return a page of a comment and its descendants, depth-first: `{comments, next}`."""
+    runtime: Runtime,
+    place: tuple[str, str],
+    query: PageQuery,
+    caller: Principal | None,
+    held: Sequence[str] = (),
+) -> Listing[ThreadAnswer]:
+    """Return a page of a comment and its descendants, depth-first, as `list_comments`.
+
+    `place` is the ids of the node and of the comment.
+    """
+    node_id, comment_id = place
     node = nodes.find(runtime.database, node_id)
+    rights = Rights(caller, node, runtime.now())
+    tags = tags_of(node, comment_id, query, rights, runtime.settings.signing_keys)
+    if tag := tags.current(held, runtime.now()):
+        return Listing(tag, None)
     root = find(runtime, node, comment_id, caller)
     cursors = Cursors(f"thread:{node_id}:{comment_id}", runtime.settings.signing_keys)
-    page = Page("oldest", query.limit + 1, cursors.position(query), viewer(caller, node["site"]))
+    page = Page("oldest", query.limit + 1, cursors.position(query), rights.viewer)
     rows = ask(runtime, node, lambda store, current: store.thread(current, root, page))
-    return _page(node, rows, page, cursors)
-
-
-def is_author(caller: Principal, comment: Comment) -> bool:
-    """Return whether the caller wrote the comment."""
-    return comment["author"] is not None and comment["author"]["id"] == caller.id
+    shown = rows[: fitting(rows[: query.limit])]
+    last = position(node, shown[-1]) if len(shown) < len(rows) else None
+    body = _page(node, shown, rights, cursors.following(last))
+    return Listing(tags.of(body["comments"]), body)
 
 
 def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None) -> Comment:
@@ -69,17 +99,16 @@ def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None
     return comment
 
 
-def _page(node: Node, rows: list[Comment], page: Page, cursors: Cursors) -> ThreadAnswer:
-    """Return the rows that the limit and an answer's size allow, and the cursor after them."""
-    shown_to = page.viewer.shown
-    answers = [comment_answer(node["_id"], shown_to(row)) for row in rows[: page.limit - 1]]
-    shown = answers if _are_short(rows) else answers[: payloads.fitting(answers)]
-    last = position(node, rows[len(shown) - 1]) if len(shown) < len(rows) else None
-    return {"comments": shown, "next": cursors.following(last)}
+def _read(runtime: Runtime, node: Node, page: Page) -> list[Comment]:
+    return ask(runtime, node, lambda store, current: store.page(current, page))
 
 
-def _are_short(rows: list[Comment]) -> bool:
-    """Return whether the rows fit into an answer by their texts alone, as most pages do."""
-    characters = sum(len(row["text"] or "") + len(row["html"] or "") for row in rows)
-    beside = _BYTES_BESIDE_TEXT * len(rows)
-    return payloads.BYTES_A_CHARACTER * characters + beside <= payloads.MAX_BYTES
+def _page(node: Node, rows: list[Comment], rights: Rights, following: str | None) -> ThreadAnswer:
+    """Return a page with these rows, as the caller may know of them."""
+    node_id, shown_to = node["_id"], rights.viewer.shown
+    return {
+        "node": discussion_answer(node, rights.caller),
+        "viewer": viewer_answer(rights),
+        "comments": [comment_answer(node_id, shown_to(row), rights) for row in rows],
+        "next": following,
+    }

@@ -22,7 +22,7 @@ from chalicelib.comments.errors import (
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of_new
-from chalicelib.comments.rendering import rendered
+from chalicelib.comments.rendered import rendered
 from chalicelib.comments.shapes import Comment, CommentCounts, Node
 from chalicelib.comments.store import Full, Moved
 from chalicelib.comments.stores import promotion, store_of
@@ -181,4 +181,5 @@ def _kept(node: Node) -> Document:
         "last_seq": node["last_seq"],
         "last_posted": node["last_posted"],
         "wanted_store": node["wanted_store"],
+        "version": node.get("version", 0) + 1,
     }

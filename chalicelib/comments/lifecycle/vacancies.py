@@ -11,6 +11,7 @@ from typing import TypedDict
 
 from pymongo import ASCENDING
 
+from chalicelib import happenings
 from chalicelib.comments import nodes
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import CommentCounts, Node, StoreName, Vacancy
@@ -45,11 +46,13 @@ def delete(runtime: Runtime, node_id: str) -> None:
     """
     for _ in range(_ATTEMPTS):
         node = nodes.find(runtime.database, node_id)
+        happenings.note(runtime, node["site"], "discussion", node_id)
         promotion.mark_for_sweep(runtime, node)
         if _vacate(runtime, node):
             break
     else:
         raise Unavailable("The discussion is being moved")
+    happenings.send(runtime, node["site"], "discussion", node_id)
     queue.forget(runtime.database, node)
     store_of(runtime, node).drop(node, runtime.bounds.comments.removal_step_comments)
     fields = {"node": node_id, "site": node["site"], "comments": node["counts"]}
@@ -62,7 +65,9 @@ def sweep(runtime: Runtime) -> int:
     A forward to another id stays until it is deleted.
     """
     collection = nodes.NODES.of(runtime.database)
-    due = collection.find({"vacant.due": {"$lte": runtime.now()}}, nodes.WITHOUT_COMMENTS)
+    # With the type, or the index, which is partial by it, would not be used.
+    over = {"vacant.due": {"$type": "date", "$lte": runtime.now()}}
+    due = collection.find(over, nodes.WITHOUT_COMMENTS)
     removed = 0
     for node in due.sort("vacant.due", ASCENDING).limit(_SWEPT_AT_ONCE):
         if promotion.has_waste(runtime, node["_id"]):

@@ -15,6 +15,7 @@ from chalicelib.http import PageQuery
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from chalicelib.sites.permissions import moderated_sites
 
 EXCERPT_CHARACTERS = 280
 _SCOPE = "moderation:pending"
@@ -90,8 +91,9 @@ def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> Qu
     """Return the pending comments of the moderator's sites, oldest first: `{comments, next}`."""
     cursors = Cursors(_SCOPE, runtime.settings.signing_keys)
     sites: Document = {}
-    if moderator.sites is not None and "admin" not in moderator.roles:
-        sites["site"] = {"$in": sorted(moderator.sites)}
+    own_sites = moderated_sites(moderator)
+    if own_sites is not None:
+        sites["site"] = {"$in": sorted(own_sites)}
     ranges: list[Document] = [{}]
     if after := cursors.position(query):
         posted, last_id = DatetimeMS(after[0]), after[1]
@@ -108,9 +110,9 @@ def _answer(row: Pending) -> PendingAnswer:
         "id": row["id"],
         "node_id": row["node_id"],
         "site": row["site"],
-        "posted": row["posted"],
+        "posted_at": row["posted"],
         # The last release queued comments without saying when they were edited.
-        "edited": row.get("edited"),
+        "edited_at": row.get("edited"),
         "author": row["author"],
         "excerpt": row["excerpt"],
     }

@@ -96,7 +96,7 @@ class BucketStore:
 
         The first read asks for enough pages to fill the answer if all of it may be seen.
         """
-        found: list[Comment] = []
+        page, found = page.of_flat(), list[Comment]()
         span = -(-page.limit // PAGE_COMMENTS) + 1
         for first, last in _spans(node, page, span):
             rows: Iterable[_Comments] = self._pages.find(

@@ -30,7 +30,7 @@ def by_state(sort: list[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 def sort_of(node: Node, page: Page) -> list[tuple[str, int]]:
-    """Return the order of a page of the node."""
+    """Return the order of the listing that a page of the node is of."""
     if not node["threaded"]:
         return [("seq", ASCENDING if page.order == "oldest" else DESCENDING)]
     return BY_THREAD if page.order == "oldest" else _BY_NEWEST_ROOT
@@ -44,9 +44,10 @@ def ranges_after(node: Node, page: Page) -> list[Document]:
         (seq,) = page.after
         return [{"seq": {"$gt" if page.order == "oldest" else "$lt": seq}}]
     root, full_slug = page.after
+    beyond, above = ("$lt", "$gt") if page.backwards else ("$gt", "$lt")
     if page.order == "oldest":
-        return [{"full_slug": {"$gt": full_slug}}]
+        return [{"full_slug": {beyond: full_slug}}]
     return [
-        {"root_seq": {"$lt": root}},
-        {"root_seq": root, "full_slug": {"$gt": full_slug}},
+        {"root_seq": {above: root}},
+        {"root_seq": root, "full_slug": {beyond: full_slug}},
     ]

@@ -108,6 +108,7 @@ class DocumentStore:
 
     def page(self, node: Node, page: Page) -> list[Comment]:
         """Return a page of the node."""
+        page = page if node["threaded"] else page.of_flat()
         return self._find(node, page, ranges_after(node, page), sort_of(node, page))
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
@@ -228,8 +229,8 @@ class DocumentStore:
         has_own = page.viewer.user_id is not None and not page.viewer.moderator
         if not has_own or node["counts"]["pending"] <= _FEW_PENDING:
             found.hint(by_state(sort))
-        rows = found.sort(sort).limit(page.limit)
-        return list(rows)
+        order = [(name, -way) for name, way in sort] if page.backwards else sort
+        return list(found.sort(order).limit(page.limit))
 
 
 def _of(node: NodeGeneration) -> Document:

@@ -94,12 +94,12 @@ class EmbeddedStore:
     def page(self, node: Node, page: Page) -> list[Comment]:
         """Return a page: cut out by the server if flat, by a walk if threaded."""
         if not node["threaded"]:
-            return self._flat_page(node, page)
+            return self._flat_page(node, page.of_flat())
         roots = self._tree(node)
         if page.order == "newest":
             roots.reverse()
         walked = (comment for _, comment in walk(roots, "metadata.replies"))
-        return cut(walked, node, page)
+        return cut(reversed(list(walked)) if page.backwards else walked, node, page)
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
@@ -129,13 +129,14 @@ class EmbeddedStore:
             old: Mapping[str, object] = before
             new: Mapping[str, object] = after
             had = _at(path, {name: _equal(old[name]) for name in _GUARDED})
-            update: Document = {"$set": _at(path, {name: new[name] for name in fields})}
+            changes = _at(path, {name: new[name] for name in fields})
+            update: Document = {"$set": changes, "$inc": {**nodes.RAISED}}
             counts = counts_change(before["state"], after["state"])
             replies = invisible_change(before["state"], after["state"])
             if replies and before["parent_id"]:
                 counts[f"{parent_path(path)}.invisible_replies"] = replies
             if counts:
-                update["$inc"] = counts
+                update["$inc"] |= counts
             room = self._room(_growth(before, after))
             if self._nodes.update_one({**_of(node), **had, **room}, update).matched_count:
                 return Changed(before, after, counted=True)
@@ -226,7 +227,7 @@ class EmbeddedStore:
                 counts[f"{above}.invisible_replies"] = 1
         push = {path: {"$each": [with_replies(comment)], "$sort": {"seq": ASCENDING}}}
         taken = {f"{array}.id": {"$ne": comment["id"]} for array in ARRAYS}
-        change |= {"$push": push, "$inc": {**counts, "metadata.count": 1}}
+        change |= {"$push": push, "$inc": {**counts, "metadata.count": 1, **nodes.RAISED}}
         if comment["author"]:
             change["$addToSet"] = {"metadata.authors": comment["author"]["id"]}
         return {**_of(node), **guard, **taken}, change

@@ -55,7 +55,10 @@ def found(
 
 
 def cut(comments: Iterable[Comment], node: Node, page: Page) -> list[Comment]:
-    """Return the comments that the viewer sees after the position, up to the limit."""
+    """Return the comments that the viewer sees after the position, up to the limit.
+
+    For a page that is read backwards, the comments are given so too.
+    """
     shown: list[Comment] = []
     for comment in comments:
         if page.viewer.sees(comment) and _is_after(comment, node, page):
@@ -70,8 +73,8 @@ def _is_after(comment: Comment, node: Node, page: Page) -> bool:
         return True
     here = position(node, comment)
     if node["threaded"] and page.order == "newest" and here[0] != page.after[0]:
-        return bool(here[0] < page.after[0])
-    return here > page.after
+        return bool(here[0] < page.after[0]) is not page.backwards
+    return here < page.after if page.backwards else here > page.after
 
 
 def without_replies(stored: EmbeddedComment) -> Comment:

@@ -3,6 +3,8 @@
 from typing import Annotated, TypedDict
 
 from pydantic import (
+    ConfigDict,
+    Field,
     StringConstraints,
 )
 
@@ -30,7 +32,9 @@ def distinct(values: list[str]) -> list[str]:
 class RefSettings(Input):
     """The name by which every action calls something that the application keeps."""
 
-    name: Name
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Nils Aune"}]})
+
+    name: Name = Field(description="At most 200 characters on one line.")
 
 
 class NamedRef(TypedDict):

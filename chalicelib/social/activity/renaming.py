@@ -11,8 +11,8 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
 from chalicelib.social.activity.actions import actions, events, types
 from chalicelib.social.activity.actions.types import USER
 from chalicelib.social.activity.refs import REFS

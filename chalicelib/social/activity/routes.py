@@ -1,35 +1,56 @@
 """The API of actions: telling what happened, what others say to it, hiding and deleting it."""
 
-from http import HTTPStatus
+from typing import Annotated
 
-from chalice.app import Response
-
-from chalicelib.http import PageQuery, Request, Route, no_content, reply
+from chalicelib.errors import Forbidden, UnknownComment
+from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Roles, Route
 from chalicelib.http.idempotency import once
+from chalicelib.identity import Principal
 from chalicelib.limits import ACTIONS, COMMENTS, EDITS
 from chalicelib.social.activity import renaming
-from chalicelib.social.activity.actions import actions, events
-from chalicelib.social.activity.actions import moderation as actions_moderation
+from chalicelib.social.activity.actions import actions, events, moderation, reactions
+from chalicelib.social.activity.actions.answers import (
+    ActionCommentAnswer,
+    ActionCommentsAnswer,
+    ActionReactionsAnswer,
+    NewActionAnswer,
+    ReadActionAnswer,
+    comment_answer,
+    new_action_answer,
+)
 from chalicelib.social.activity.actions.models import (
     ActionId,
     Hiding,
+    NewAction,
+    NewActionComment,
     NewReaction,
-    new_action_answer,
-    new_action_model,
+    ReactionsQuery,
 )
 from chalicelib.social.activity.feed import progress
 from chalicelib.social.activity.feed import routes as feed
+from chalicelib.social.activity.feed.answers import FailedActionsAnswer
 from chalicelib.social.activity.org import routes as org
 from chalicelib.social.activity.refs import RefId, RefSettings
-from chalicelib.social.posts import moderation
-from chalicelib.social.posts.models import NewPostComment, comment_answer
+from chalicelib.social.delivery.progress import FanOutAnswer
+from chalicelib.social.errors import (
+    NobodyToTell,
+    NoOrgUnit,
+    NotFailed,
+    SpeaksForOthers,
+    UnknownAction,
+    UnknownPerson,
+)
 
 # An audience of 1,000 ids takes half of it.
 ACTION_BYTES = 131_072
 
+Moderator = Annotated[Principal, Roles("social_moderator")]
+Admin = Annotated[Principal, Roles("admin")]
+
 
 def declare(route: Route) -> None:
     """Declare the routes of actions, and of the names of what they are about."""
+    _add_new_actions(route)
     _add_actions(route)
     _add_events(route)
     _add_fan_outs(route)
@@ -38,85 +59,160 @@ def declare(route: Route) -> None:
     org.declare(route)
 
 
-def _add_actions(route: Route) -> None:
-    @route("POST", "/actions", limit=ACTIONS, body_limit_bytes=ACTION_BYTES)
-    def conduct(request: Request) -> Response:
-        caller = request.principal()
-        new = request.body(new_action_model())
+def _add_new_actions(route: Route) -> None:
+    @route(
+        "POST",
+        "/actions",
+        limit=ACTIONS,
+        body_limit_bytes=ACTION_BYTES,
+        takes_idempotency_key=True,
+        # UnknownAction: a repeated call, after the action was deleted.
+        raises=(NoOrgUnit, SpeaksForOthers, UnknownPerson, NobodyToTell, UnknownAction),
+    )
+    def conduct_action(
+        request: Request, caller: Principal, body: NewAction
+    ) -> Created[NewActionAnswer]:
+        """Report what you did, for the feeds of others.
+
+        Workers deliver the action to everybody in its scope; `GET /actions/{action}/fan-out` says
+        how far they have come. Only a caller with the role `application` may name others in a
+        descriptor.
+        """
         database = request.runtime.database
         action = once(
             request,
-            lambda runtime: actions.conduct(runtime, caller, new),
+            lambda runtime: actions.conduct(runtime, caller, body),
             lambda made, _at: actions.find(database, made),
         )
         request.details["made"] = action["_id"]
-        return reply(new_action_answer(action), HTTPStatus.CREATED)
+        return Created(new_action_answer(action), request.location(f"/actions/{action['_id']}"))
 
-    @route("GET", "/actions/{action}")
-    def get_action(request: Request, action: ActionId) -> Response:
-        caller = request.principal()
-        found = actions_moderation.read_action(request.runtime, action, caller)
-        return moderation.reply_audited(request, found)
 
-    @route("PUT", "/actions/{action}/hidden")
-    def hide(request: Request, action: ActionId) -> Response:
-        caller = request.principal()
-        hidden = request.body(Hiding).hidden
-        actions.hide(request.runtime, action, caller, hidden=hidden)
-        return no_content()
+def _add_actions(route: Route) -> None:
+    @route("GET", "/actions/{action}", raises=(UnknownAction,))
+    def get_action(request: Request, action: ActionId, caller: Principal) -> Ok[ReadActionAnswer]:
+        """Read an action that is for you, or any as a social moderator."""
+        found = moderation.read_action(request.runtime, action, caller)
+        if "read_as" in found:
+            request.is_audited = True
+            request.details["read_as"] = found["read_as"]
+        return Ok(found)
 
-    @route("DELETE", "/actions/{action}", limit=EDITS)
-    def delete_action(request: Request, action: ActionId) -> Response:
-        actions.delete(request.runtime, action, request.principal())
-        return no_content()
+    @route("PUT", "/actions/{action}/hidden", raises=(UnknownAction, Forbidden))
+    def set_action_hidden(
+        request: Request, action: ActionId, caller: Principal, body: Hiding
+    ) -> NoContent:
+        """Hide an action of yours from every feed, or show it again.
+
+        A social moderator may hide any action; only a social moderator shows it again. Its place
+        in the feeds stays.
+        """
+        actions.hide(request.runtime, action, caller, hidden=body.is_hidden)
+        return NoContent()
+
+    @route("DELETE", "/actions/{action}", limit=EDITS, raises=(UnknownAction, Forbidden))
+    def delete_action(request: Request, action: ActionId, caller: Principal) -> NoContent:
+        """Delete an action of yours, or any as a social moderator.
+
+        A worker removes it from every feed, with its comments and reactions.
+        """
+        actions.delete(request.runtime, action, caller)
+        return NoContent()
 
 
 def _add_events(route: Route) -> None:
-    @route("POST", "/actions/{action}/comments", limit=COMMENTS)
-    def comment_action(request: Request, action: ActionId) -> Response:
-        caller = request.principal()
-        text = request.body(NewPostComment).text
+    @route(
+        "POST",
+        "/actions/{action}/comments",
+        limit=COMMENTS,
+        takes_idempotency_key=True,
+        # UnknownComment: a repeated call, after the comment was deleted.
+        raises=(UnknownAction, UnknownComment),
+    )
+    def comment_on_action(
+        request: Request, action: ActionId, caller: Principal, body: NewActionComment
+    ) -> Created[ActionCommentAnswer]:
+        """Comment on an action; it rises in the feeds of those who are close to you."""
         added = once(
             request,
-            lambda runtime: events.comment(runtime, action, caller, text),
+            lambda runtime: events.comment(runtime, action, caller, body.text),
             lambda made, _at: events.find_comment(request.runtime.database, action, made),
         )
         request.details["made"] = added["id"]
-        return reply(comment_answer(added), HTTPStatus.CREATED)
+        return Created(comment_answer(added))
 
-    @route("GET", "/actions/{action}/comments")
-    def list_action_comments(request: Request, action: ActionId) -> Response:
-        query = request.query(PageQuery)
-        return reply(events.list_comments(request.runtime, action, request.principal(), query))
+    @route("GET", "/actions/{action}/comments", raises=(UnknownAction,))
+    def list_action_comments(
+        request: Request, action: ActionId, caller: Principal, query: PageQuery
+    ) -> Ok[ActionCommentsAnswer]:
+        """List the comments on an action, oldest first.
 
-    @route("PUT", "/actions/{action}/reaction")
-    def react(request: Request, action: ActionId) -> Response:
-        caller = request.principal()
-        kind = request.body(NewReaction).kind
-        events.react(request.runtime, action, caller, kind)
-        return no_content()
+        A page may be short before the end: only `next` says whether there is more.
+        """
+        return Ok(events.list_comments(request.runtime, action, caller, query))
+
+    @route("PUT", "/actions/{action}/reaction", raises=(UnknownAction,))
+    def react_to_action(
+        request: Request, action: ActionId, caller: Principal, body: NewReaction
+    ) -> NoContent:
+        """React to an action; a second reaction replaces your first.
+
+        With the first, the action rises in the feeds of those who are close to you.
+        """
+        reactions.react(request.runtime, action, caller, body.kind)
+        return NoContent()
+
+    @route("DELETE", "/actions/{action}/reaction", raises=(UnknownAction,))
+    def withdraw_reaction(request: Request, action: ActionId, caller: Principal) -> NoContent:
+        """Withdraw your reaction to an action; without one, nothing changes.
+
+        Its place in the feeds stays, and reacting again does not raise it.
+        """
+        reactions.withdraw(request.runtime, action, caller)
+        return NoContent()
+
+    @route("GET", "/actions/{action}/reactions", raises=(UnknownAction,))
+    def list_action_reactions(
+        request: Request, action: ActionId, caller: Principal, query: ReactionsQuery
+    ) -> Ok[ActionReactionsAnswer]:
+        """List who reacted to an action and how, oldest first.
+
+        A page may be short before the end: only `next` says whether there is more.
+        """
+        return Ok(reactions.list_all(request.runtime, action, caller, query))
 
 
 def _add_fan_outs(route: Route) -> None:
-    @route("GET", "/actions/{action}/fan-out")
-    def get_action_fan_out(request: Request, action: ActionId) -> Response:
-        return reply(progress.of(request.runtime, action, request.principal()))
+    @route("GET", "/actions/{action}/fan-out", raises=(UnknownAction, Forbidden))
+    def get_action_fan_out(
+        request: Request, action: ActionId, caller: Principal
+    ) -> Ok[FanOutAnswer]:
+        """Read how far an action of yours has been delivered, or any as a social moderator."""
+        return Ok(progress.of(request.runtime, action, caller))
 
-    @route("POST", "/actions/{action}/fan-out")
-    def retry_action_fan_out(request: Request, action: ActionId) -> Response:
-        request.principal("social_moderator")
+    @route("POST", "/actions/{action}/fan-out", raises=(UnknownAction, NotFailed))
+    def retry_action_fan_out(request: Request, action: ActionId, moderator: Moderator) -> NoContent:
+        """Retry a failed fan-out of an action from where it stopped."""
+        del moderator
         progress.retry(request.runtime, action)
-        return no_content()
+        return NoContent()
 
     @route("GET", "/fan-outs/failed-actions")
-    def list_failed_actions(request: Request) -> Response:
-        request.principal("social_moderator")
-        return reply(progress.failed(request.runtime, request.query(PageQuery)))
+    def list_failed_action_fan_outs(
+        request: Request, moderator: Moderator, query: PageQuery
+    ) -> Ok[FailedActionsAnswer]:
+        """List the actions whose fan-out failed, oldest first."""
+        del moderator
+        return Ok(progress.failed(request.runtime, query))
 
 
 def _add_refs(route: Route) -> None:
     @route("PUT", "/refs/{ref}")
-    def rename_ref(request: Request, ref: RefId) -> Response:
-        request.principal("admin")
-        renaming.put_ref(request.runtime, ref, request.body(RefSettings).name)
-        return no_content()
+    def rename_ref(request: Request, ref: RefId, admin: Admin, body: RefSettings) -> NoContent:
+        """Give a ref another name, in every action about it.
+
+        Workers change the actions in the background. A user's name is the user's own, and stays.
+        """
+        del admin
+        renaming.put_ref(request.runtime, ref, body.name)
+        return NoContent()

@@ -15,11 +15,12 @@ from typing import Any, Protocol
 from pymongo.errors import PyMongoError
 
 from chalicelib.database import Collection, Document
+from chalicelib.jobs import resending
 from chalicelib.messaging import Message
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import DELIVERIES
 from chalicelib.runtime import Runtime
-from chalicelib.social.delivery import leases, resending
+from chalicelib.social.delivery import leases
 from chalicelib.social.delivery.leases import Delivered, DeliveryLease
 from chalicelib.social.delivery.state import RESENDING, Chunk, FanOut
 from chalicelib.social.paging.id_range import IdRange

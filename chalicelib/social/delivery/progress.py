@@ -1,9 +1,11 @@
 """How far fan-outs have come, and those that failed, for authors and staff."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Literal, NotRequired
 
+from pydantic import Field
 from pymongo import ASCENDING
+from typing_extensions import TypedDict
 
 from chalicelib.database import Collection, Document
 from chalicelib.http import PageQuery
@@ -13,35 +15,52 @@ from chalicelib.social.delivery.leases import Delivered
 from chalicelib.social.delivery.state import FanOut
 
 
-def answer_of(stored: FanOut) -> dict[str, Any]:
-    """Return a stored fan-out as `{state, delivered, total}`, the latter two in readers."""
+class FanOutAnswer(TypedDict):
+    """How far a post or an action has been delivered to its readers."""
+
+    state: Annotated[
+        Literal["pending", "delivering", "done", "failed"],
+        Field(description="`failed`: nothing is delivered any more until staff retry it."),
+    ]
+    delivered: Annotated[int, Field(ge=0, description="How many readers have it.")]
+    total: Annotated[
+        int, Field(ge=0, description="How many readers it is for; 0 until they are counted.")
+    ]
+    reason: NotRequired[
+        Annotated[
+            str | None,
+            Field(
+                description="The error that it failed with; shown to social moderators alone.",
+                examples=["NotInserted"],
+            ),
+        ]
+    ]
+
+
+def fan_out_answer(stored: FanOut, *, staff: bool) -> FanOutAnswer:
+    """Return a stored fan-out as the API shows it; staff are shown why it failed."""
     sizes = [chunk["size"] for chunk in stored["chunks"]]
-    return {
+    answer: FanOutAnswer = {
         "state": stored["state"],
         "delivered": sum(sizes[number] for number in stored["chunks_done"]),
         "total": sum(sizes),
     }
+    if staff:
+        answer["reason"] = stored["reason"]
+    return answer
 
 
-def for_staff(stored: FanOut) -> dict[str, Any]:
-    """Return a stored fan-out as `{state, delivered, total, reason}`."""
-    return {**answer_of(stored), "reason": stored["reason"]}
+def failed_page(
+    runtime: Runtime, collection: Collection[Delivered], fields: Sequence[str], query: PageQuery
+) -> tuple[Sequence[Document], str | None]:
+    """Return a page of the documents whose fan-out failed, and the cursor of the next page.
 
-
-def failed_of(
-    runtime: Runtime, collection: Collection[Delivered], named: Mapping[str, str], query: PageQuery
-) -> dict[str, Any]:
-    """Return a page of a collection's failed fan-outs: `{fan_outs, next}`.
-
-    `named` maps the fields of an answer to the fields of its document.
+    Of a document it reads `fields` and `fan_out`. Raises InvalidCursor.
     """
     cursors = Cursors(f"failed:{collection.name}", runtime.settings.signing_keys)
     (after,) = cursors.position(query) or ("",)
     where: Document = {"fan_out.state": "failed", "_id": {"$gt": after}}
-    rows = collection.of(runtime.database).find(where, [*named.values(), "fan_out"])
-    page, last = paged(list(rows.sort("_id", ASCENDING).limit(query.limit + 1)), query.limit)
-    answers = [
-        {**{name: row[field] for name, field in named.items()}, **for_staff(row["fan_out"])}
-        for row in page
-    ]
-    return {"fan_outs": answers, "next": cursors.following([last["_id"]] if last else None)}
+    rows = collection.of(runtime.database).find(where, [*fields, "fan_out"])
+    found: list[Document] = [{**row} for row in rows.sort("_id", ASCENDING).limit(query.limit + 1)]
+    page, last = paged(found, query.limit)
+    return page, cursors.following([last["_id"]] if last else None)

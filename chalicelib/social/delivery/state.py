@@ -7,8 +7,8 @@ from pymongo import ASCENDING, IndexModel
 
 from chalicelib.database import Document
 from chalicelib.database.validators import AtMost
+from chalicelib.jobs.resending import Resending
 from chalicelib.runtime import Runtime
-from chalicelib.social.delivery.resending import Resending
 
 _UNFINISHED = ("pending", "delivering")
 

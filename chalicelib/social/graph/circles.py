@@ -1,28 +1,27 @@
 """The circles of a user: stored in the user's document, wherever their members are."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
+from chalicelib.http import Input
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import TooManyCircles, UnknownCircle
 from chalicelib.social.graph import following, memberships
+from chalicelib.social.graph.answers import MEMBERS_LISTED, CircleAnswer, person_answer
 from chalicelib.social.graph.models import MAX_CIRCLES
+from chalicelib.social.graph.profiles import named_circles, restricted
 from chalicelib.social.graph.store import GraphPerson, GraphStore
 from chalicelib.social.graph.users import USERS
 from chalicelib.social.paging.id_range import IdRange
 
-# Members listed with each circle; a page of its own lists them all.
-MEMBERS_LISTED = 200
-
 
 def put(
     database: Database[Document], owner_id: str, circle_id: str, name: str
-) -> tuple[dict[str, Any], bool]:
+) -> tuple[CircleAnswer, bool]:
     """Make or rename a circle of a user who exists; return it, and whether it is new.
 
     Raises TooManyCircles.
@@ -49,7 +48,7 @@ def put(
     raise TooManyCircles
 
 
-def list_all(database: Database[Document], owner_id: str) -> list[dict[str, Any]]:
+def list_all(database: Database[Document], owner_id: str) -> list[CircleAnswer]:
     """Return a user's circles as `{id, name, members}`, each with its first members."""
     owner = USERS.of(database).find_one({"_id": owner_id}, {"circles": 1, "graph_store": 1})
     if owner is None:
@@ -59,24 +58,34 @@ def list_all(database: Database[Document], owner_id: str) -> list[dict[str, Any]
     return [_listed(store, owner_id, id_, circle["name"]) for id_, circle in circles]
 
 
-def _listed(store: GraphStore, owner_id: str, circle_id: str, name: str) -> dict[str, Any]:
+def _listed(store: GraphStore, owner_id: str, circle_id: str, name: str) -> CircleAnswer:
     members = store.members(owner_id, [circle_id], IdRange(limit=MEMBERS_LISTED))
-    return {"id": circle_id, "name": name, "members": [each._asdict() for each in members]}
+    return {"id": circle_id, "name": name, "members": [person_answer(each) for each in members]}
 
 
 def members(
     database: Database[Document], owner_id: str, circle_id: str, ids: IdRange
 ) -> list[GraphPerson]:
     """Return a circle's members by id; raises UnknownCircle."""
-    if not has_all(database, owner_id, [circle_id]):
+    owned = {"_id": owner_id, f"circles.{circle_id}": {"$exists": True}}
+    owner = USERS.of(database).find_one(owned, {"graph_store": 1})
+    if owner is None:
         raise UnknownCircle
-    return following.store_of(database, owner_id).members(owner_id, [circle_id], ids)
+    store = following.stores(database)[owner["graph_store"]]
+    return store.members(owner_id, [circle_id], ids)
 
 
 def has_all(database: Database[Document], owner_id: str, circle_ids: Iterable[str]) -> bool:
     """Return whether a user has all of these circles."""
     has = {f"circles.{circle_id}": {"$exists": True} for circle_id in circle_ids}
     return USERS.of(database).find_one({"_id": owner_id, **has}, {"_id": 1}) is not None
+
+
+def check_named(database: Database[Document], owner_id: str, given: Input | None) -> None:
+    """Raise UnknownCircle if a profile is for a circle that its owner does not have."""
+    named = named_circles(restricted(given)) if given else set()
+    if named and not has_all(database, owner_id, named):
+        raise UnknownCircle
 
 
 def delete(runtime: Runtime, owner_id: str, circle_id: str) -> None:

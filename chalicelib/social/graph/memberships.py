@@ -13,8 +13,8 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
 from chalicelib.social.errors import CannotCircle, CannotCircleSelf, UnknownCircle, UnknownUser
 from chalicelib.social.graph import promotion
 from chalicelib.social.graph.following import stores

@@ -1,16 +1,38 @@
 """The API of users: who they are, their circles, followers and blocks."""
 
 from collections.abc import Callable
-from http import HTTPStatus
 
-from chalice.app import Response
-
-from chalicelib.http import PageQuery, Request, Route, no_content, reply
+from chalicelib.assets.errors import UnknownAsset
+from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
 from chalicelib.http.pages import Cursors, paged
-from chalicelib.identity import UserId
+from chalicelib.identity import Principal
+from chalicelib.people.ids import UserId
+from chalicelib.social.errors import (
+    CannotBlockSelf,
+    CannotCircle,
+    CannotCircleSelf,
+    ReservedName,
+    TooManyBlocked,
+    TooManyCircles,
+    UnknownCircle,
+    UnknownUser,
+)
 from chalicelib.social.graph import blocks, circles, following, memberships, users
-from chalicelib.social.graph.models import CircleId, CircleSettings, UserSettings, user_answer
+from chalicelib.social.graph.answers import (
+    CircleAnswer,
+    CirclesAnswer,
+    FollowersAnswer,
+    MembersAnswer,
+    PersonAnswer,
+    UserAnswer,
+    person_answer,
+    user_answer,
+)
+from chalicelib.social.graph.models import CircleId, CircleSettings
+from chalicelib.social.graph.reader import Reader
 from chalicelib.social.graph.store import GraphPerson
+from chalicelib.social.graph.user_settings import UserSettings
+from chalicelib.social.graph.users import PublicUser
 from chalicelib.social.paging.id_range import IdRange
 
 
@@ -21,108 +43,167 @@ def declare(route: Route) -> None:
     asked of any user is declared for `me` as well.
     """
     _declare_users(route)
+    _declare_followers(route)
     _declare_circles(route)
     _declare_members(route)
     _declare_blocks(route)
 
 
 def _declare_users(route: Route) -> None:
-    @route("PUT", "/users/me")
-    def put_me(request: Request) -> Response:
-        caller = request.principal()
-        settings = request.body(UserSettings)
-        return reply(user_answer(users.put(request.runtime, caller, settings)))
+    @route("PUT", "/users/me", raises=(ReservedName, UnknownUser, UnknownCircle, UnknownAsset))
+    def put_me(request: Request, caller: Principal, body: UserSettings) -> Ok[UserAnswer]:
+        """Give yourself a name and a profile, and say who may read which field of it.
 
-    @route("GET", "/users/me")
-    def get_me(request: Request) -> Response:
-        return _user(request, request.principal().id)
+        The first write of any kind makes the user, with the name of the token. A new name
+        reaches everything that shows the old one in the background.
+        """
+        circles.check_named(request.runtime.database, caller.id, body.profile_circles)
+        return Ok(_shown(request, users.put(request.runtime, caller, body), Reader(caller.id)))
 
-    @route("GET", "/users/{user}")
-    def get_user(request: Request, user: UserId) -> Response:
-        return _user(request, user)
+    @route("GET", "/users/me", raises=(UnknownUser,))
+    def get_me(request: Request, caller: Principal) -> Ok[UserAnswer]:
+        """Read your own user, with your whole profile.
 
-    @route("GET", "/users/me/followers")
-    def list_my_followers(request: Request) -> Response:
-        return _followers(request, request.principal().id)
+        Until your first write there is none (404).
+        """
+        found = users.find(request.runtime.database, caller.id)
+        return Ok(_shown(request, found, Reader(caller.id)))
 
-    @route("GET", "/users/{user}/followers")
-    def list_followers(request: Request, user: UserId) -> Response:
-        request.principal()
-        return _followers(request, user)
+    @route("GET", "/users/{user}", raises=(UnknownUser,))
+    def get_user(request: Request, user: UserId, caller: Principal | None) -> Ok[UserAnswer]:
+        """Read a user, with those fields of the profile that you may read."""
+        database, reader = request.runtime.database, Reader(caller.id if caller else None)
+        found = users.find(database, user)
+        if found.get("profile_circles") and reader.id not in (None, user):
+            reader = following.reader(database, reader.id, [user])
+        return Ok(_shown(request, found, reader))
 
 
-def _user(request: Request, user_id: str) -> Response:
-    return reply(user_answer(users.find(request.runtime.database, user_id)))
+def _shown(request: Request, user: PublicUser, reader: Reader) -> UserAnswer:
+    return user_answer(user, reader, request.runtime.settings.public_url)
 
 
-def _followers(request: Request, user_id: str) -> Response:
+def _declare_followers(route: Route) -> None:
+    @route("GET", "/users/me/followers", raises=(UnknownUser,))
+    def list_my_followers(
+        request: Request, caller: Principal, query: PageQuery
+    ) -> Ok[FollowersAnswer]:
+        """List those who have you in a circle of theirs."""
+        return Ok(_followers(request, caller.id, query))
+
+    @route("GET", "/users/{user}/followers", raises=(UnknownUser,))
+    def list_followers(
+        request: Request, user: UserId, caller: Principal, query: PageQuery
+    ) -> Ok[FollowersAnswer]:
+        """List those who have a user in a circle of theirs, which circle is not told."""
+        del caller
+        return Ok(_followers(request, user, query))
+
+
+def _followers(request: Request, user_id: str, query: PageQuery) -> FollowersAnswer:
     def fetch(ids: IdRange) -> list[GraphPerson]:
         return following.followers(request.runtime.database, user_id, ids)
 
-    return _page(request, "followers", f"followers:{user_id}", fetch)
+    people, further = _page(request, query, f"followers:{user_id}", fetch)
+    return {"followers": people, "next": further}
 
 
 def _page(
-    request: Request, name: str, scope: str, fetch: Callable[[IdRange], list[GraphPerson]]
-) -> Response:
-    """Answer with a page of people by id."""
-    query, cursors = request.query(PageQuery), Cursors(scope, request.runtime.settings.signing_keys)
+    request: Request, query: PageQuery, scope: str, fetch: Callable[[IdRange], list[GraphPerson]]
+) -> tuple[list[PersonAnswer], str | None]:
+    """Return a page of people by id, and the cursor of the next one."""
+    cursors = Cursors(scope, request.runtime.settings.signing_keys)
     (after,) = cursors.position(query) or ("",)
     shown, last = paged(fetch(IdRange(after, limit=query.limit + 1)), query.limit)
-    following = cursors.following([last.id] if last else None)
-    return reply({name: [each._asdict() for each in shown], "next": following})
+    return [person_answer(each) for each in shown], cursors.following([last.id] if last else None)
 
 
 def _declare_circles(route: Route) -> None:
-    @route("PUT", "/users/me/circles/{circle}")
-    def put_circle(request: Request, circle: CircleId) -> Response:
-        caller = request.principal()
-        name = request.body(CircleSettings).name
+    @route("PUT", "/users/me/circles/{circle}", raises=(TooManyCircles,))
+    def put_circle(
+        request: Request, circle: CircleId, caller: Principal, body: CircleSettings
+    ) -> Ok[CircleAnswer] | Created[CircleAnswer]:
+        """Make or rename a circle of yours.
+
+        You follow everyone in your circles, and post to some of them or to all. Nobody but you
+        sees what circles you have.
+        """
         users.ensure(request.runtime, caller)
-        stored, is_new = circles.put(request.runtime.database, caller.id, circle, name)
-        return reply(stored, HTTPStatus.CREATED if is_new else HTTPStatus.OK)
+        stored, is_new = circles.put(request.runtime.database, caller.id, circle, body.name)
+        return Created(stored) if is_new else Ok(stored)
 
     @route("DELETE", "/users/me/circles/{circle}")
-    def delete_circle(request: Request, circle: CircleId) -> Response:
-        circles.delete(request.runtime, request.principal().id, circle)
-        return no_content()
+    def delete_circle(request: Request, circle: CircleId, caller: Principal) -> NoContent:
+        """Delete a circle of yours, and stop following those who are in no other.
+
+        Without such a circle, nothing changes.
+        """
+        circles.delete(request.runtime, caller.id, circle)
+        return NoContent()
 
     @route("GET", "/users/me/circles")
-    def list_circles(request: Request) -> Response:
-        caller = request.principal()
-        return reply({"circles": circles.list_all(request.runtime.database, caller.id)})
+    def list_circles(request: Request, caller: Principal) -> Ok[CirclesAnswer]:
+        """List your circles, each with its first members."""
+        return Ok({"circles": circles.list_all(request.runtime.database, caller.id)})
 
 
 def _declare_members(route: Route) -> None:
-    @route("GET", "/users/me/circles/{circle}/members")
-    def list_members(request: Request, circle: CircleId) -> Response:
-        owner = request.principal().id
+    @route("GET", "/users/me/circles/{circle}/members", raises=(UnknownCircle,))
+    def list_circle_members(
+        request: Request, circle: CircleId, caller: Principal, query: PageQuery
+    ) -> Ok[MembersAnswer]:
+        """List the members of a circle of yours."""
 
         def fetch(ids: IdRange) -> list[GraphPerson]:
-            return circles.members(request.runtime.database, owner, circle, ids)
+            return circles.members(request.runtime.database, caller.id, circle, ids)
 
-        return _page(request, "members", f"members:{owner}:{circle}", fetch)
+        people, further = _page(request, query, f"members:{caller.id}:{circle}", fetch)
+        return Ok({"members": people, "next": further})
 
-    @route("PUT", "/users/me/circles/{circle}/members/{user}")
-    def add_member(request: Request, circle: CircleId, user: UserId) -> Response:
-        memberships.add_member(request.runtime, request.principal().id, circle, user)
-        return no_content()
+    @route(
+        "PUT",
+        "/users/me/circles/{circle}/members/{user}",
+        raises=(CannotCircleSelf, UnknownUser, UnknownCircle, CannotCircle),
+    )
+    def add_circle_member(
+        request: Request, circle: CircleId, user: UserId, caller: Principal
+    ) -> NoContent:
+        """Put somebody into a circle of yours, and so follow them.
+
+        Posts of theirs, and yours to this circle, are delivered afterwards too. Doing so twice
+        changes nothing.
+        """
+        memberships.add_member(request.runtime, caller.id, circle, user)
+        return NoContent()
 
     @route("DELETE", "/users/me/circles/{circle}/members/{user}")
-    def remove_member(request: Request, circle: CircleId, user: UserId) -> Response:
-        memberships.remove_member(request.runtime, request.principal().id, circle, user)
-        return no_content()
+    def remove_circle_member(
+        request: Request, circle: CircleId, user: UserId, caller: Principal
+    ) -> NoContent:
+        """Take somebody out of a circle of yours; out of the last one, you stop following them.
+
+        If they are not in it, nothing changes.
+        """
+        memberships.remove_member(request.runtime, caller.id, circle, user)
+        return NoContent()
 
 
 def _declare_blocks(route: Route) -> None:
-    @route("PUT", "/users/me/blocked/{user}")
-    def block(request: Request, user: UserId) -> Response:
-        caller = request.principal()
+    @route("PUT", "/users/me/blocked/{user}", raises=(CannotBlockSelf, UnknownUser, TooManyBlocked))
+    def block_user(request: Request, user: UserId, caller: Principal) -> NoContent:
+        """Block somebody: neither follows or sees the other any more.
+
+        Doing so twice changes nothing.
+        """
         users.ensure(request.runtime, caller)
         blocks.block(request.runtime, caller.id, user)
-        return no_content()
+        return NoContent()
 
     @route("DELETE", "/users/me/blocked/{user}")
-    def unblock(request: Request, user: UserId) -> Response:
-        blocks.unblock(request.runtime.database, request.principal().id, user)
-        return no_content()
+    def unblock_user(request: Request, user: UserId, caller: Principal) -> NoContent:
+        """End a block; the following does not come back.
+
+        Without a block, nothing changes.
+        """
+        blocks.unblock(request.runtime.database, caller.id, user)
+        return NoContent()

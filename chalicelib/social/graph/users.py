@@ -1,23 +1,26 @@
 """Users: the documents that hold a person's name, profile and place in the social graph."""
 
 from datetime import datetime
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib.assets import pictures
 from chalicelib.bounds import BOUNDS
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 from chalicelib.identity import STAFF_ROLES, Principal
-from chalicelib.names import is_reserved
+from chalicelib.jobs import outbox
+from chalicelib.people.messages import Rename
+from chalicelib.people.names import is_reserved
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
 from chalicelib.social.errors import ReservedName, UnknownUser
-from chalicelib.social.graph.models import FollowCounts, PublicUser, UserSettings
+from chalicelib.social.graph.models import FollowCounts
+from chalicelib.social.graph.profiles import picture_fields, restricted
 from chalicelib.social.graph.store import StoreName
-from chalicelib.social.messages import Rename
+from chalicelib.social.graph.user_settings import UserSettings
 
 BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
 # A bound of the document: hardly anybody is blocked by more.
@@ -64,6 +67,7 @@ class User(TypedDict):
     _id: str
     name: str
     profile: Document
+    profile_circles: NotRequired[dict[str, list[str]]]
     circles: dict[str, Circle]
     followers: dict[str, Follower]
     blocked: Annotated[list[str], AtMost(BOUNDS.social.blocked)]
@@ -75,6 +79,19 @@ class User(TypedDict):
     pulled: bool
     stale: bool
     trimmed: bool
+
+
+class PublicUser(TypedDict):
+    """A user's document as `_PROFILE` reads it.
+
+    The fields of the profile in `profile_circles` are for those circles alone.
+    """
+
+    _id: str
+    name: str
+    profile: Document
+    profile_circles: NotRequired[dict[str, list[str]]]
+    counts: FollowCounts
 
 
 USERS = Collection(
@@ -101,7 +118,7 @@ USERS = Collection(
 
 # An expression: the ids of the users whom a user blocks or is blocked by.
 BLOCKED_EITHER_WAY = {"$setUnion": ["$blocked", "$blocked_by"]}
-_PROFILE = {"name": 1, "profile": 1, "counts": 1}
+_PROFILE = {"name": 1, "profile": 1, "profile_circles": 1, "counts": 1}
 
 
 def find(database: Database[Document], user_id: str) -> PublicUser:
@@ -112,13 +129,23 @@ def find(database: Database[Document], user_id: str) -> PublicUser:
     return user
 
 
+def name_of(database: Database[Document], user_id: str) -> str | None:
+    """Return a user's name; None if there is no such user."""
+    user = USERS.of(database).find_one({"_id": user_id}, {"name": 1})
+    return user and user["name"]
+
+
 def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> PublicUser:
     """Give the caller a name and a profile, making the user if there is none; return it.
 
     A new name is propagated to its copies in the background. Raises ReservedName for one that
-    is kept for staff.
+    is kept for staff, and UnknownAsset.
     """
     given = settings.model_dump(exclude_none=True)
+    if settings.profile is not None:
+        given["profile"] = _profile(runtime, caller, given["profile"])
+    if settings.profile_circles is not None:
+        given["profile_circles"] = restricted(settings.profile_circles)
     if settings.name is not None and STAFF_ROLES.isdisjoint(caller.roles):
         _check_free(settings.name, runtime.settings.reserved_names)
     ensure(runtime, caller)
@@ -135,15 +162,18 @@ def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> PublicUs
         )
         if before is None:
             raise UnknownUser
+        profile = given.get("profile", before["profile"])
+        shown = [pictures.named(picture_fields(), each) for each in (before["profile"], profile)]
+        pictures.change(runtime.database, session, *shown)
         name: str = given.get("name", before["name"])
         renamed = before["name"] != name
         if renamed:
             outbox.note(runtime, rename, session)
-        profile = given.get("profile", before["profile"])
         return {
             "_id": caller.id,
             "name": name,
             "profile": profile,
+            "profile_circles": given.get("profile_circles", before.get("profile_circles", {})),
             "counts": before["counts"],
         }, renamed
 
@@ -151,6 +181,28 @@ def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> PublicUs
     if renamed:
         runtime.queues.send(rename)
     return user
+
+
+def _profile(runtime: Runtime, caller: Principal, given: Document) -> Document:
+    """Return a profile as it is stored; raises UnknownAsset."""
+    profile = pictures.stored(picture_fields(), given, runtime.settings.public_url)
+    pictures.check(runtime.database, pictures.named(picture_fields(), profile), caller)
+    return profile
+
+
+def forget_profile(runtime: Runtime, user_id: str) -> None:
+    """Delete what a user says of themselves, and release the picture."""
+
+    def work(session: ClientSession) -> None:
+        user = {"_id": user_id}
+        nothing: Document = {"$set": {"profile": {}}}
+        rows = USERS.of(runtime.database)
+        before = rows.find_one_and_update(user, nothing, {"profile": 1}, session=session)
+        if before is not None:
+            held = pictures.named(picture_fields(), before["profile"])
+            pictures.change(runtime.database, session, held, set())
+
+    in_transaction(runtime.database, work)
 
 
 def _check_free(name: str, reserved: tuple[str, ...]) -> None:

@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
-from chalicelib.database import Document
 from chalicelib.http import PageQuery, payloads
 from chalicelib.http.pages import Cursors
+from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
-from chalicelib.social.paging.positions import Entry, Listed, Position, milliseconds, moment
+from chalicelib.social.paging.positions import Entry, Listed, Position
 
+# The form in which the API answers what is listed.
+Shown = TypeVar("Shown")
 Fetch = Callable[[Position | None, int], Sequence[Entry[Listed]]]
 Show = Callable[[list[Listed]], Sequence[Listed | None]]
 
 
 @dataclass(frozen=True)
-class Listing(Generic[Listed]):
+class Listing(Generic[Listed, Shown]):
     """What a page is made of; cursors of one `scope` are not valid in another.
 
     `fetch(after, count)` returns the entries that follow a position, fewer than `count` only at
@@ -26,18 +28,12 @@ class Listing(Generic[Listed]):
     scope: str
     fetch: Fetch[Listed]
     show: Show[Listed]
-    answer: Callable[[Listed], Document]
-
-
-def page(runtime: Runtime, query: PageQuery, view: Listing[Listed]) -> dict[str, Any]:
-    """Return `{posts, next}` of a listing, as `checked` makes them."""
-    posts, following = checked(runtime, query, view)
-    return {"posts": posts, "next": following}
+    answer: Callable[[Listed], Shown]
 
 
 def checked(
-    runtime: Runtime, query: PageQuery, view: Listing[Listed]
-) -> tuple[list[Document], str | None]:
+    runtime: Runtime, query: PageQuery, view: Listing[Listed, Shown]
+) -> tuple[list[Shown], str | None]:
     """Return what a page answers, and the cursor of the next one; it may end early.
 
     It does when the check has thinned too many, or when an answer can hold no more.

@@ -1,7 +1,7 @@
 """Positions and entries in a listing, newest first, and times in cursors."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.database import Document
@@ -9,9 +9,6 @@ from chalicelib.database import Document
 # What is listed: a post, a comment or an action.
 Listed = TypeVar("Listed", bound=Mapping[str, Any])
 Listed_co = TypeVar("Listed_co", bound=Mapping[str, Any], covariant=True)
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
 
 
 class Position(NamedTuple):
@@ -54,16 +51,6 @@ def merge(count: int, *lists: Sequence[Entry[Listed]]) -> list[Entry[Listed]]:
     return sorted(entries.values(), key=lambda entry: entry.position, reverse=True)[:count]
 
 
-def milliseconds(time: datetime) -> int:
-    """Return a time as cursors have it: in milliseconds since 1970, without a loss."""
-    return (time - _EPOCH) // _MILLISECOND
-
-
 def dated(position: Sequence[Any] | None) -> Position | None:
     """Return the position of a cursor that has its time as text (ISO 8601)."""
     return Position(datetime.fromisoformat(position[0]), position[1]) if position else None
-
-
-def moment(since_epoch: int) -> datetime:
-    """Return the time that is this many milliseconds after 1970 began."""
-    return _EPOCH + since_epoch * _MILLISECOND

@@ -1,109 +1,75 @@
-"""Erasing a user: deleting everything that is theirs or names them."""
+"""Erasing a user from the social feed: deleting everything that is theirs or names them."""
 
 from datetime import datetime
 from typing import Any
 
 from pymongo.client_session import ClientSession
-from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
-from chalicelib.comments import authors
 from chalicelib.database import Document, in_transaction
-from chalicelib.errors import Unavailable
-from chalicelib.identity import Principal
-from chalicelib.observability.logs import log
+from chalicelib.jobs import outbox
+from chalicelib.people.follows import Step, Trace, job_entries
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
-from chalicelib.social.activity import erasure as activity
 from chalicelib.social.graph import circles, following, memberships, users
 from chalicelib.social.graph.stores.edges import EDGES
-from chalicelib.social.messages import Erase, EraseLate
+from chalicelib.social.messages import Rebuild, Trim
 from chalicelib.social.paging.id_range import IdRange
-from chalicelib.social.posts import audiences, posts
+from chalicelib.social.personal_data import exports
+from chalicelib.social.posts import audiences, posts, votes
 from chalicelib.social.posts.audiences import AUDIENCES
 from chalicelib.social.posts.comments import OLDER_COMMENTS
+from chalicelib.social.posts.votes import VOTES
 from chalicelib.social.timelines import propagation
 
 
-def ask(runtime: Runtime, caller: Principal) -> int:
-    """Begin the erasure of the caller; return how many documents of theirs are left."""
-    erase_ = Erase(user_id=caller.id)
-    outbox.note(runtime, erase_)
-    runtime.queues.send(erase_)
-    return remaining(runtime, caller.id)
-
-
-def erase(runtime: Runtime, user_id: str) -> None:
-    """Erase a user; every step may be repeated, so that repeating it repairs a crash.
-
-    It is also repeated if others have written something of the user's in the meantime, and
-    continues in another message after a step of comments. What is written after the end, by
-    requests that began before it, is erased when none of them can still be running.
-    """
+def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
+    """Erase a user from the social feed; with `until`, only what they wrote by then."""
+    if until is not None:
+        _erase_posts(runtime, user_id, until)
+        _erase_comments(runtime, user_id, until)
+        _erase_votes(runtime, user_id, until)
+        return Step.DONE
     if _exists(runtime, user_id):
         _leave_graph(runtime, user_id)
     _erase_posts(runtime, user_id)
     _erase_comments(runtime, user_id)
-    step = authors.erase(runtime, user_id)
+    _erase_votes(runtime, user_id)
     for view in propagation.kept_views(runtime.database):
         view.erase(user_id)
     audiences.forget_member(runtime.database, user_id)
-    activity.erase(runtime, user_id)
     _delete_user(runtime, user_id)
-    outbox.JOBS.of(runtime.database).delete_many(outbox.noted_for(user_id))
-    ended = runtime.now()
-    left = remaining(runtime, user_id)
-    if left:
-        outbox.note(runtime, Erase(user_id=user_id))
-        if step is authors.Step.MORE:
-            runtime.queues.send(Erase(user_id=user_id))
-    else:
-        late = EraseLate(user_id=user_id, until=ended)
-        outbox.note(runtime, late, due=ended + outbox.OUTLIVES_ALL)
-    log.info("user erased", extra={"fields": {"remaining": left}})
+    outbox.JOBS.of(runtime.database).delete_many(_jobs_for(user_id))
+    return Step.DONE
 
 
-def erase_late(runtime: Runtime, user_id: str, until: datetime) -> None:
-    """Erase what a user wrote up to a time; what they have written since is a new beginning.
-
-    Raises Unavailable if something is left: the job stays, and is run again.
-    """
-    _erase_posts(runtime, user_id, until)
-    _erase_comments(runtime, user_id, until)
-    if authors.erase(runtime, user_id, until) is not authors.Step.DONE:
-        raise Unavailable("Some comments are not erased yet")
-
-
-def remaining(runtime: Runtime, user_id: str) -> int:
-    """Count the documents that are a user's or name the user, in all collections."""
-    found = traces(runtime.database, user_id)
-    return sum(rows.count_documents(where) for rows, where in found) + sum(
-        view.count(user_id) for view in propagation.kept_views(runtime.database)
-    )
-
-
-def traces(
-    database: Database[Document], user_id: str
-) -> list[tuple[MongoCollection[Any], Document]]:
-    """Return collections and filters of documents that are a user's or name the user.
-
-    The views count their own.
-    """
+def traces(database: Database[Document], user_id: str) -> list[Trace]:
+    """Return collections and filters of documents that are a user's or name the user."""
+    show, people = exports.OfUser(user_id), users.USERS.of(database)
+    edges, written = EDGES.of(database), posts.POSTS.of(database)
+    older, jobs = OLDER_COMMENTS.of(database), outbox.JOBS.of(database)
     return [
-        (users.USERS.of(database), {"_id": user_id}),
-        (users.USERS.of(database), {"blocked": user_id}),
-        (users.USERS.of(database), {"blocked_by": user_id}),
-        (EDGES.of(database), {"_id.owner": user_id}),
-        (EDGES.of(database), {"_id.member": user_id}),
-        (posts.POSTS.of(database), {"by.id": user_id}),
-        (posts.POSTS.of(database), {"wall": user_id}),
-        (posts.POSTS.of(database), {"comments.by.id": user_id}),
-        (OLDER_COMMENTS.of(database), {"by.id": user_id}),
-        (AUDIENCES.of(database), {"members": user_id}),
-        (outbox.JOBS.of(database), outbox.noted_for(user_id)),
-        *activity.traces(database, user_id),
-        *authors.traces(database, user_id),
+        Trace("user", people, {"_id": user_id}, show.user),
+        Trace("blocked by", people, {"blocked": user_id}, not_shown="who blocks is not told"),
+        Trace("blocked", people, {"blocked_by": user_id}, not_shown="the user has the other end"),
+        Trace("members", edges, {"_id.owner": user_id}, show.member),
+        Trace("followers", edges, {"_id.member": user_id}, show.follower),
+        Trace("posts", written, {"by.id": user_id}, show.post),
+        Trace("wall posts", written, {"wall": user_id}, show.wall_post),
+        Trace("post comments", written, {"comments.by.id": user_id}, show.commented),
+        Trace("older post comments", older, {"by.id": user_id}, show.older_comment),
+        Trace("votes", VOTES.of(database), {"user_id": user_id}, show.vote),
+        Trace("audiences", AUDIENCES.of(database), {"members": user_id}, show.addressed),
+        Trace("social jobs", jobs, _jobs_for(user_id), job_entries),
+        *(view.trace(user_id) for view in propagation.kept_views(database)),
     ]
+
+
+def _jobs_for(user_id: str) -> Document:
+    """Return the filter of the jobs for one user.
+
+    A job for a pair, or one that continues after a reader's id, is deleted when it has been run.
+    """
+    return outbox.noted(Rebuild(user_id=user_id), Trim(user_id=user_id))
 
 
 def _exists(runtime: Runtime, user_id: str) -> bool:
@@ -115,6 +81,7 @@ def _delete_user(runtime: Runtime, user_id: str) -> None:
     """Delete the user's document, once nobody circles or blocks the user."""
     alone: Document = {"circles": {}, "followers": {}, "blocked": [], "blocked_by": []}
     while _exists(runtime, user_id):
+        users.forget_profile(runtime, user_id)
         _leave_graph(runtime, user_id)
         users.USERS.of(runtime.database).delete_one({"_id": user_id, **alone})
 
@@ -158,6 +125,12 @@ def _erase_comments(runtime: Runtime, user_id: str, until: datetime | None = Non
     # Afterwards, since comments move from the post to here.
     for comment in OLDER_COMMENTS.of(runtime.database).find({"by.id": user_id, **_up_to(until)}):
         _forget(runtime, comment["post_id"], comment["id"])
+
+
+def _erase_votes(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:
+    mine = {"user_id": user_id, **_up_to(until)}
+    for vote in VOTES.of(runtime.database).find(mine, {"post_id": 1}):
+        votes.take_back(runtime.database, user_id, vote["post_id"], until)
 
 
 def _up_to(until: datetime | None) -> dict[str, Any]:

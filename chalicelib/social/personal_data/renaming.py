@@ -1,7 +1,6 @@
-"""Propagating a user's new name to every copy: in the graph, on posts, on comments of any kind.
+"""Propagating a user's new name to every copy: in the graph, on posts, and on comments on them.
 
-A worker stops if the name is changed again. What it, or a request that had read the old name,
-still writes afterwards is found by the second pass that `outbox.run` gives every renaming.
+A worker stops if the name is changed again.
 """
 
 from collections.abc import Callable
@@ -10,10 +9,8 @@ from functools import partial
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.comments import authors
 from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
-from chalicelib.social.activity import renaming
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.stores.edges import EdgeGraph, End
@@ -25,12 +22,9 @@ from chalicelib.social.posts import comments, posts
 Listing = Callable[[IdRange], list[GraphPerson]]
 
 
-def rename(runtime: Runtime, user_id: str) -> None:
-    """Make every copy of a user's name the one that the user has now."""
-    user = users.USERS.of(runtime.database).find_one({"_id": user_id}, {"name": 1})
-    if user is None:
-        return
-    person = GraphPerson(user_id, user["name"])
+def rename(runtime: Runtime, user_id: str, name: str) -> None:
+    """Make every copy of a user's name this one, unless the user has another one meanwhile."""
+    person = GraphPerson(user_id, name)
     _in_graph(runtime.database, person)
     other = {"by.id": user_id, "by.name": {"$ne": person.name}}
     _on_posts(runtime, person, other, {"by.name": person.name}, [])
@@ -44,8 +38,6 @@ def rename(runtime: Runtime, user_id: str) -> None:
     )
     older = comments.OLDER_COMMENTS.of(runtime.database)
     older.update_many(other, {"$set": {"by.name": person.name}})
-    renaming.rename_user(runtime.database, user_id, person.name)
-    authors.rename(runtime.database, user_id, person.name)
 
 
 def _in_graph(database: Database[Document], person: GraphPerson) -> None:

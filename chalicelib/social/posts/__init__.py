@@ -1,5 +1,5 @@
 """Posts, their audiences, and who may see them.
 
-Public face: `audiences`, `comments`, `hidden_comments`, `models`, `moderation`, `posts`,
-`routes`, `shapes`, `visibility`.
+Public face: `answers`, `audiences`, `comments`, `hidden_comments`, `models`, `polls`, `posts`,
+`routes`, `shapes`, `types`, `visibility`, `votes`.
 """

@@ -14,9 +14,10 @@ from chalicelib.database.validators import AtMost
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import UnknownUser
 from chalicelib.social.graph import following, users
+from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC
 from chalicelib.social.graph.reader import Reader
 from chalicelib.social.paging.id_range import IdRange
-from chalicelib.social.posts.models import ALL_CIRCLES, AT_POST, PUBLIC
+from chalicelib.social.posts.models import AT_POST
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 

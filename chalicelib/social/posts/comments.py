@@ -1,7 +1,6 @@
 """Comments on a post: stored on the post, then propagated to its copies."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
@@ -20,7 +19,7 @@ from chalicelib.social.messages import Propagate
 from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, dated, newer_than
 from chalicelib.social.posts import posts
-from chalicelib.social.posts.models import comment_answer
+from chalicelib.social.posts.answers import PostCommentsAnswer, comment_answer
 from chalicelib.social.posts.shapes import OlderComment, PostComment
 from chalicelib.social.posts.visibility import sees
 
@@ -109,7 +108,7 @@ def _move_oldest(runtime: Runtime, post_id: str) -> None:
 
 def list_all(
     runtime: Runtime, post_id: str, reader_id: str | None, query: PageQuery
-) -> dict[str, Any]:
+) -> PostCommentsAnswer:
     """Return a page of a post's comments, oldest first: `{comments, next}`.
 
     A page that blocks have thinned may be short before the end; only `next` says whether there

@@ -1,4 +1,4 @@
-"""What the social API takes, and the forms in which it answers."""
+"""Request bodies of posts and of the comments on them."""
 
 import functools
 from typing import Annotated, Any, Literal, Self
@@ -8,20 +8,21 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     StringConstraints,
     create_model,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from chalicelib.http import Input
-from chalicelib.identity import UserId
-from chalicelib.social.graph.models import MAX_CIRCLES
-from chalicelib.social.posts.shapes import PostComment, ShownPost
-from chalicelib.social.posts.types import POST_TYPES, distinct
-from chalicelib.texts import Paragraphs, at_most
+from chalicelib.people.ids import UserId
+from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC, Audience
+from chalicelib.social.posts import kinds
+from chalicelib.social.posts.types import POST_TYPES
+from chalicelib.texts import Line, Paragraphs, at_most
 
-PUBLIC = "*public*"
-ALL_CIRCLES = "*circles*"
 # Whose circles decide who sees a post: today's, or those of the moment it was posted.
 AT_VIEW, AT_POST = "at_view", "at_post"
 # The number of last comments that are shown with a post.
@@ -37,36 +38,29 @@ CommentText = Annotated[Paragraphs, at_most(MAX_COMMENT_CHARACTERS)]
 class NewPostComment(Input):
     """A comment on a post."""
 
-    text: CommentText
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "In, if it is dry."}]})
 
-
-def _unmixed(circles: list[str]) -> list[str]:
-    if len(circles) > 1 and not {PUBLIC, ALL_CIRCLES}.isdisjoint(circles):
-        raise ValueError(f"{PUBLIC} and {ALL_CIRCLES} must each be the only value")
-    return distinct(circles)
-
-
-_AudienceName = Annotated[
-    str, StringConstraints(pattern=r"^(\*public\*|\*circles\*|[A-Za-z0-9_-]{1,64})$")
-]
+    text: CommentText = Field(description="Plain text, of several lines.")
 
 
 class NewPost(Input):
-    """A post as its author sends it.
-
-    `wall` is whose wall it goes to, by default the author's; `audience` says whether today's
-    circles decide who sees it, or those of the moment it was posted.
-    """
+    """A post as its author sends it; `type` decides what `detail` has."""
 
     type: str
     detail: Any
-    circles: Annotated[
-        list[_AudienceName],
-        Field(min_length=1, max_length=MAX_CIRCLES),
-        AfterValidator(_unmixed),
-    ]
-    wall: UserId | None = None
-    audience: Literal["at_view", "at_post"] = "at_view"
+    circles: Audience = Field(
+        description=f"Who may see it: ids of the author's circles, or `{PUBLIC}` alone for "
+        f"everybody, or `{ALL_CIRCLES}` alone for all circles of the author.",
+        examples=[["birders"]],
+    )
+    wall_owner_id: UserId | None = Field(
+        None, description="The user whose wall it goes to; left out, the author's own."
+    )
+    audience: Literal["at_view", "at_post"] = Field(
+        "at_view",
+        description="`at_view`: who is in the circles today may see it. `at_post`: who was in "
+        "them when it was posted; not for public posts.",
+    )
 
     @model_validator(mode="after")
     def _check_audience(self) -> Self:
@@ -74,11 +68,56 @@ class NewPost(Input):
             raise ValueError("a public post cannot fix its audience")
         return self
 
+    @classmethod
+    def model_validate_json(
+        cls, json_data: str | bytes | bytearray, *, strict: bool | None = None, **given: Any
+    ) -> Self:
+        """Read a post by the model of its type; raises ValidationError."""
+        if cls is not NewPost:
+            return super().model_validate_json(json_data, strict=strict, **given)
+        name = _PostType.model_validate_json(json_data, strict=strict).type
+        post: Any = new_post_model(name).model_validate_json(json_data, strict=strict, **given)
+        return post  # type: ignore[no-any-return]
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema of a post of any registered type."""
+        if cls is not NewPost:
+            return handler(schema)
+        return {
+            "description": cls.__doc__,
+            **kinds.one_of([new_post_model(name) for name in POST_TYPES], handler),
+            "examples": [_EXAMPLE],
+        }
+
+
+_EXAMPLE = {
+    "type": "status",
+    "detail": {"text": "214 eiders off the point this morning."},
+    "circles": ["birders"],
+}
+
+
+class NewVote(Input):
+    """A vote in a poll; everybody has at most one."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"option": "18:30"}]})
+
+    option: Line = Field(description="One of the poll's options, as the poll has it.")
+
 
 class PostEdit(Input):
     """What can be changed on a post: what it says."""
 
-    detail: Any
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"detail": {"text": "215 eiders, says Ines."}}]}
+    )
+
+    detail: Annotated[Any, kinds.AnyDetail()] = Field(
+        description="The whole new detail, as the post's type has it."
+    )
 
 
 def _registered(name: str) -> str:
@@ -87,7 +126,7 @@ def _registered(name: str) -> str:
     return name
 
 
-class PostType(BaseModel):
+class _PostType(BaseModel):
     """The one field of a new post that says how to read the others."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -98,43 +137,15 @@ class PostType(BaseModel):
 @functools.cache
 def new_post_model(name: str) -> type[NewPost]:
     """Return the model of a new post of a registered type."""
-    fields: dict[str, Any] = {"type": (Literal[name], ...), "detail": (POST_TYPES[name], ...)}
-    return create_model(f"New{name.title()}", __base__=NewPost, **fields)
+    model = POST_TYPES[name]
+    fields: dict[str, Any] = {"type": (Literal[name], ...), "detail": (model, ...)}
+    named = f"New{kinds.named(model)}Post"
+    return create_model(named, __base__=NewPost, __doc__=model.__doc__, **fields)
 
 
 @functools.cache
 def edit_model(name: str) -> type[PostEdit]:
     """Return the model of an edit of a post of a registered type."""
-    fields: dict[str, Any] = {"detail": (POST_TYPES[name], ...)}
-    return create_model(f"Edited{name.title()}", __base__=PostEdit, **fields)
-
-
-def comment_answer(comment: PostComment) -> dict[str, Any]:
-    """Return a comment on a post as the API shows it."""
-    return {
-        "id": comment["id"],
-        "by": comment["by"],
-        "ts": comment["ts"],
-        "text": comment["text"],
-    }
-
-
-def post_answer(post: ShownPost, reader_id: str | None) -> dict[str, Any]:
-    """Return a post, or a wall's copy of it, as the API shows it to a reader.
-
-    Only its author is shown the circles that it went to.
-    """
-    is_own = post["by"]["id"] == reader_id
-    return {
-        "id": post["id"],
-        "by": post["by"],
-        "wall": post["wall"],
-        "visibility": "public" if post["circles"] == [PUBLIC] else "circles",
-        **({"circles": post["circles"]} if is_own else {}),
-        "type": post["type"],
-        "detail": post["detail"],
-        "ts": post["ts"],
-        "edited": post["edited"],
-        "comments": [comment_answer(comment) for comment in post["comments"]],
-        "comment_count": post["comment_count"],
-    }
+    model = POST_TYPES[name]
+    fields: dict[str, Any] = {"detail": (model, ...)}
+    return create_model(f"Edited{kinds.named(model)}Post", __base__=PostEdit, **fields)

@@ -1,31 +1,38 @@
 """Posts: the system of record, from which every view is made."""
 
 from collections.abc import Iterable
+from typing import cast
 
+from pydantic import BaseModel
 from pymongo import ASCENDING, IndexModel
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.database import Collection, Document
+from chalicelib import happenings
+from chalicelib.assets import pictures
+from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.errors import Forbidden
+from chalicelib.happenings import Cause
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import DEFAULT_SITE
 from chalicelib.social.delivery import state
-from chalicelib.social.errors import UnknownCircle, UnknownPost
+from chalicelib.social.errors import PollHasVotes, PostTypeNotAllowed, UnknownCircle, UnknownPost
 from chalicelib.social.graph import blocks, circles, users
+from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC
 from chalicelib.social.graph.reader import Reader
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Deliver, Propagate
 from chalicelib.social.posts import audiences
 from chalicelib.social.posts.models import (
-    ALL_CIRCLES,
     AT_POST,
     COMMENTS_SHOWN,
-    PUBLIC,
     NewPost,
     PostEdit,
 )
 from chalicelib.social.posts.shapes import Post, PostBody, ReadPost, ShownPost
+from chalicelib.social.posts.types import is_allowed, picture_fields
 from chalicelib.social.posts.visibility import may_see, without_hidden
 
 POSTS = Collection(
@@ -46,23 +53,33 @@ POSTS = Collection(
 
 # What readers are shown: the post and its last comments.
 BODY = {"fan_out": 0, "comments": {"$slice": -COMMENTS_SHOWN}}
+# Of posts that can be edited: no poll, or one without votes.
+_NO_VOTES = {"vote_count": {"$in": [None, 0]}}
 
 
 def publish(runtime: Runtime, caller: Principal, new: NewPost) -> ReadPost:
     """Store a post with its fan-out pending, in one write; then ask for the fan-out.
 
     If the message is lost, the sweep sends it. A post to the wall of a user who blocks its
-    author goes to the author's own wall. Raises UnknownCircle and UnknownUser (`wall`).
+    author goes to the author's own wall. Raises PostTypeNotAllowed, UnknownCircle,
+    UnknownUser (`wall`) and UnknownAsset.
     """
+    if not is_allowed(new.type, runtime.settings.post_types):
+        raise PostTypeNotAllowed
     database = runtime.database
     author = users.ensure(runtime, caller)
     if not circles.has_all(database, caller.id, set(new.circles) - {PUBLIC, ALL_CIRCLES}):
         raise UnknownCircle
-    wall = _wall_for(database, caller.id, new.wall)
+    wall = _wall_for(database, caller.id, new.wall_owner_id)
     post = _new_post(runtime, author, new, wall)
+    named = pictures.named(picture_fields(new.type), post["detail"])
+    pictures.check(database, named, caller)
     if new.audience == AT_POST:
         audiences.keep(runtime, post)
-    POSTS.of(database).insert_one(post)
+    with happenings.telling(runtime, DEFAULT_SITE, "post", post["_id"]):
+        pictures.writing(
+            database, named, lambda session: POSTS.of(database).insert_one(post, session=session)
+        )
     runtime.queues.send(Deliver(post_id=post["_id"]))
     return shown(post)
 
@@ -83,7 +100,7 @@ def _new_post(runtime: Runtime, author: By, new: NewPost, wall: str) -> Post:
         "wall": wall,
         "circles": new.circles,
         "type": new.type,
-        "detail": new.detail.model_dump(exclude_none=True),
+        "detail": _detail(runtime, new.type, new.detail),
         "ts": now,
         "edited": None,
         "audience": new.audience,
@@ -95,16 +112,26 @@ def _new_post(runtime: Runtime, author: By, new: NewPost, wall: str) -> Post:
     }
 
 
+def _detail(runtime: Runtime, name: str, given: BaseModel) -> Document:
+    """Return the detail of a post of a type as it is stored."""
+    detail = given.model_dump(exclude_none=True)
+    return pictures.stored(picture_fields(name), detail, runtime.settings.public_url)
+
+
 def edit(runtime: Runtime, post_id: str, caller: Principal, given: PostEdit) -> ShownPost:
     """Give a post of the caller's another detail, and have it propagated to every copy.
 
-    Raises UnknownPost, and Forbidden for those who may see the post but did not write it.
+    Raises UnknownPost, Forbidden for those who may see the post but did not write it,
+    PollHasVotes and UnknownAsset.
     """
-    find_own(runtime.database, post_id, caller)
-    now = runtime.now()
-    change = {"detail": given.detail.model_dump(exclude_none=True), "edited": now}
-    if not _mark(runtime, post_id, change):
-        raise UnknownPost
+    own = find_own(runtime.database, post_id, caller)
+    detail, fields = _detail(runtime, own["type"], given.detail), picture_fields(own["type"])
+    added = pictures.named(fields, detail) - pictures.named(fields, own["detail"])
+    pictures.check(runtime.database, added, caller)
+    change = {"detail": detail, "edited": runtime.now()}
+    if not _mark(runtime, post_id, change, _NO_VOTES):
+        find_own(runtime.database, post_id, caller)
+        raise PollHasVotes
     runtime.queues.send(Propagate(post_id=post_id))
     return find_visible(runtime.database, post_id, caller.id)
 
@@ -125,14 +152,30 @@ def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
 def bury(runtime: Runtime, post_id: str) -> bool:
     """Make a post a tombstone; return whether it was not one before."""
     gone = {"deleted": True, "detail": {}, "comments": [], **state.ended()}
-    return _mark(runtime, post_id, gone)
+    with happenings.telling(runtime, DEFAULT_SITE, "post", post_id):
+        return _mark(runtime, post_id, gone)
 
 
-def _mark(runtime: Runtime, post_id: str, change: Document) -> bool:
-    """Change a post and note, in the same write, that its copies are behind."""
-    there = {"_id": post_id, "deleted": False}
-    change = marked(runtime, {"$set": change})
-    return bool(POSTS.of(runtime.database).update_one(there, change).matched_count)
+def _mark(runtime: Runtime, post_id: str, change: Document, also: Document | None = None) -> bool:
+    """Change a post and note, in the same write, that its copies are behind.
+
+    `change` has the post's new detail: what the former one showed and this does not is released.
+    """
+    rows, there = POSTS.of(runtime.database), {"_id": post_id, "deleted": False, **(also or {})}
+    update, kept = marked(runtime, {"$set": change}), rows.find_one({"_id": post_id}, {"type": 1})
+    fields = picture_fields(kept["type"]) if kept else frozenset()
+    if not fields:
+        return bool(rows.update_one(there, update).matched_count)
+
+    def work(session: ClientSession) -> bool:
+        before = rows.find_one_and_update(there, update, {"detail": 1}, session=session)
+        if before is None:
+            return False
+        held, named = (pictures.named(fields, each["detail"]) for each in (before, change))
+        pictures.change(runtime.database, session, held, named)
+        return True
+
+    return in_transaction(runtime.database, work)
 
 
 def marked(runtime: Runtime, change: Document) -> Document:
@@ -186,6 +229,15 @@ def find_all(
     return {post["_id"]: shown(post) for post in POSTS.of(database).find(where, BODY)}
 
 
+def find_cause(runtime: Runtime, post_id: str) -> Cause | None:
+    """Return a post for everybody, as the activity feed tells of it; None for any other."""
+    post = find_all(runtime.database, [post_id]).get(post_id)
+    if post is None or post["circles"] != [PUBLIC]:
+        return None
+    return Cause(post["by"]["id"], post["by"]["name"], post["ts"], thing_id=post_id)
+
+
 def shown(post: PostBody) -> ReadPost:
     """Return a post under the names that its copies have."""
-    return {**post, "id": post["_id"]}
+    # No result is there before it is asked for, which a literal cannot say.
+    return cast("ReadPost", {**post, "id": post["_id"], "votes": post.get("votes", {})})

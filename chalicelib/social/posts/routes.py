@@ -1,83 +1,156 @@
 """The routes of posts and of the comments on them."""
 
-from http import HTTPStatus
-
-from chalice.app import Response
-
-from chalicelib.http import PageQuery, Request, Route, no_content, reply
+from chalicelib.assets.errors import UnknownAsset
+from chalicelib.errors import Forbidden, UnknownComment
+from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
 from chalicelib.http.idempotency import once
+from chalicelib.identity import Principal
 from chalicelib.limits import COMMENTS, EDITS, POSTS
-from chalicelib.social.posts import comments, moderation, posts
-from chalicelib.social.posts.models import (
-    NewPostComment,
-    PostId,
-    PostType,
+from chalicelib.social.errors import (
+    NotAPoll,
+    PollHasVotes,
+    PostTypeNotAllowed,
+    UnknownCircle,
+    UnknownOption,
+    UnknownPost,
+    UnknownUser,
+)
+from chalicelib.social.posts import comments, moderation, polls, posts, votes
+from chalicelib.social.posts.answers import (
+    PostAnswer,
+    PostCommentAnswer,
+    PostCommentsAnswer,
     comment_answer,
+)
+from chalicelib.social.posts.models import (
+    NewPost,
+    NewPostComment,
+    NewVote,
+    PostEdit,
+    PostId,
     edit_model,
-    new_post_model,
-    post_answer,
 )
 
 
 def declare(route: Route) -> None:
-    """Declare the routes of posts and of their comments."""
+    """Declare the routes of posts, of votes in polls, and of comments on posts."""
+    _declare_publishing(route)
     _declare_posts(route)
+    _declare_votes(route)
     _declare_comments(route)
 
 
-def _declare_posts(route: Route) -> None:
-    @route("POST", "/posts", limit=POSTS)
-    def publish(request: Request) -> Response:
-        caller = request.principal()
-        new = request.body(new_post_model(request.body(PostType).type))
+def _declare_publishing(route: Route) -> None:
+    @route(
+        "POST",
+        "/posts",
+        limit=POSTS,
+        takes_idempotency_key=True,
+        raises=(PostTypeNotAllowed, UnknownCircle, UnknownUser, UnknownPost, UnknownAsset),
+    )
+    def publish_post(request: Request, caller: Principal, body: NewPost) -> Created[PostAnswer]:
+        """Publish a post to everybody, to your circles, or to some of them.
+
+        Workers deliver it to the news of its readers; `GET /posts/{post}/fan-out` says how far
+        they are. A post to the wall of somebody who blocks you goes to your own. A repeated call
+        whose post has been deleted since is answered 404 `unknown_post`. A deployment may take
+        posts of some types alone.
+        """
         post = once(
             request,
-            lambda runtime: posts.publish(runtime, caller, new),
+            lambda runtime: posts.publish(runtime, caller, body),
             lambda made, _at: posts.find_visible(request.runtime.database, made, caller.id),
         )
         request.details["made"] = post["id"]
-        location = f"{request.runtime.settings.public_url}/posts/{post['id']}"
-        return reply(post_answer(post, caller.id), HTTPStatus.CREATED, {"Location": location})
+        address = request.location(f"/posts/{post['id']}")
+        return Created(polls.answer(request.runtime, post, caller.id), address)
 
-    @route("GET", "/posts/{post}")
-    def get_post(request: Request, post: PostId) -> Response:
-        found = moderation.read_post(request.runtime, post, request.caller())
-        return moderation.reply_audited(request, found)
 
-    @route("PATCH", "/posts/{post}", limit=EDITS)
-    def edit_post(request: Request, post: PostId) -> Response:
-        caller = request.principal()
+def _declare_posts(route: Route) -> None:
+    @route("GET", "/posts/{post}", raises=(UnknownPost,))
+    def get_post(request: Request, post: PostId, caller: Principal | None) -> Ok[PostAnswer]:
+        """Read a post.
+
+        Social moderators can read every post; one that they could not see as readers is marked.
+        """
+        return Ok(moderation.read_post(request, post, caller))
+
+    @route(
+        "PATCH",
+        "/posts/{post}",
+        limit=EDITS,
+        raises=(UnknownPost, Forbidden, PollHasVotes, UnknownAsset),
+    )
+    def edit_post(
+        request: Request, post: PostId, caller: Principal, body: PostEdit
+    ) -> Ok[PostAnswer]:
+        """Give a post of yours another detail.
+
+        Its type, its audience and its wall stay. A poll can be changed until somebody has voted.
+        Workers change the copies in walls and news.
+        """
+        del body
         own = posts.find_own(request.runtime.database, post, caller)
-        edited = request.body(edit_model(own["type"]))
-        found = posts.edit(request.runtime, post, caller, edited)
-        return reply(post_answer(found, caller.id))
+        edit = request.body(edit_model(own["type"]))
+        edited = posts.edit(request.runtime, post, caller, edit)
+        return Ok(polls.answer(request.runtime, edited, caller.id))
 
-    @route("DELETE", "/posts/{post}", limit=EDITS)
-    def delete_post(request: Request, post: PostId) -> Response:
-        posts.delete(request.runtime, post, request.principal())
-        return no_content()
+    @route("DELETE", "/posts/{post}", limit=EDITS, raises=(UnknownPost, Forbidden))
+    def delete_post(request: Request, post: PostId, caller: Principal) -> NoContent:
+        """Delete a post of yours, or any as a social moderator.
+
+        Workers delete the copies in walls and news.
+        """
+        posts.delete(request.runtime, post, caller)
+        return NoContent()
+
+
+def _declare_votes(route: Route) -> None:
+    @route("PUT", "/posts/{post}/vote", raises=(UnknownPost, NotAPoll, UnknownOption))
+    def vote_in_poll(
+        request: Request, post: PostId, caller: Principal, body: NewVote
+    ) -> Ok[PostAnswer]:
+        """Vote in a poll that you may see; another vote replaces your first.
+
+        The answer is the post with its results. Nobody is told who voted for what.
+        """
+        votes.cast(request.runtime, post, caller, body.option)
+        return Ok(moderation.read_post(request, post, caller))
+
+    @route("DELETE", "/posts/{post}/vote", raises=(UnknownPost, NotAPoll))
+    def withdraw_vote(request: Request, post: PostId, caller: Principal) -> NoContent:
+        """Withdraw your vote in a poll; without one, nothing changes."""
+        votes.withdraw(request.runtime, post, caller)
+        return NoContent()
 
 
 def _declare_comments(route: Route) -> None:
-    @route("POST", "/posts/{post}/comments", limit=COMMENTS)
-    def comment(request: Request, post: PostId) -> Response:
-        caller = request.principal()
-        text = request.body(NewPostComment).text
+    @route(
+        "POST",
+        "/posts/{post}/comments",
+        limit=COMMENTS,
+        takes_idempotency_key=True,
+        raises=(UnknownPost, UnknownComment),
+    )
+    def comment_on_post(
+        request: Request, post: PostId, caller: Principal, body: NewPostComment
+    ) -> Created[PostCommentAnswer]:
+        """Comment on a post that you may see.
+
+        A repeated call whose comment has been erased since is answered 404 `unknown_comment`.
+        """
         added = once(
             request,
-            lambda runtime: comments.add(runtime, post, caller, text),
+            lambda runtime: comments.add(runtime, post, caller, body.text),
             lambda made, at: comments.find(request.runtime.database, post, caller.id, (at, made)),
         )
         request.details["made"] = added["id"]
-        return reply(comment_answer(added), HTTPStatus.CREATED)
+        return Created(comment_answer(added))
 
-    @route("GET", "/posts/{post}/comments")
-    def list_comments(request: Request, post: PostId) -> Response:
-        query = request.query(PageQuery)
-        return reply(comments.list_all(request.runtime, post, caller_id(request), query))
-
-
-def caller_id(request: Request) -> str | None:
-    """Return the id of the caller, or None for an anonymous one."""
-    caller = request.caller()
-    return caller.id if caller else None
+    @route("GET", "/posts/{post}/comments", raises=(UnknownPost,))
+    def list_post_comments(
+        request: Request, post: PostId, caller: Principal | None, query: PageQuery
+    ) -> Ok[PostCommentsAnswer]:
+        """List the comments on a post, oldest first."""
+        caller_id = caller.id if caller else None
+        return Ok(comments.list_all(request.runtime, post, caller_id, query))

@@ -48,7 +48,8 @@ class SpreadState(TypedDict):
 class PostBody(TypedDict):
     """A post without its fan-out; a tombstone, being `deleted`, has no detail and no comments.
 
-    A post that is `off_wall` was on another user's wall, until that user took it off.
+    A post that is `off_wall` was on another user's wall, until that user took it off. `votes` are
+    counted by the number of the option, from 0; they are missing until the first.
     """
 
     _id: str
@@ -64,6 +65,8 @@ class PostBody(TypedDict):
     deleted: bool
     comments: Annotated[list[PostComment], AtMost(BOUNDS.social.held_on_post)]
     comment_count: int
+    votes: NotRequired[dict[str, int]]
+    vote_count: NotRequired[int]
     spread: SpreadState
 
 
@@ -73,10 +76,18 @@ class Post(PostBody):
     fan_out: PostFanOut
 
 
+class PollResults(TypedDict):
+    """The votes in a poll by option, in the order of the options, and the reader's own."""
+
+    votes: list[int]
+    own: str | None
+
+
 class ReadPost(PostBody):
     """A post as it is read for views, with its id under the name that copies have."""
 
     id: str
+    results: NotRequired[PollResults]
 
 
 class AddressedPost(TypedDict):
@@ -90,7 +101,7 @@ class AddressedPost(TypedDict):
 
 
 class ShownPost(AddressedPost):
-    """What readers are shown of a post, or of a copy of it."""
+    """What readers are shown of a post, or of a copy of it, which has no `votes`."""
 
     type: str
     detail: Document
@@ -98,3 +109,5 @@ class ShownPost(AddressedPost):
     edited: datetime | None
     comments: list[PostComment]
     comment_count: int
+    votes: NotRequired[dict[str, int]]
+    results: NotRequired[PollResults]

@@ -1,8 +1,8 @@
 """Who may see a post: the rules alone, on what was read before."""
 
-from chalicelib.social.graph.reader import NOBODY as _NONE
+from chalicelib.social.graph.audience import PUBLIC, is_in_circles
 from chalicelib.social.graph.reader import Reader
-from chalicelib.social.posts.models import ALL_CIRCLES, AT_POST, PUBLIC
+from chalicelib.social.posts.models import AT_POST
 from chalicelib.social.posts.shapes import AddressedPost, PostComment, ShownPost
 
 
@@ -21,10 +21,7 @@ def may_see(reader: Reader, post: AddressedPost) -> bool:
 def _is_in_audience(reader: Reader, post: AddressedPost) -> bool:
     if post["audience"] == AT_POST:
         return post["id"] in reader.kept
-    circles = reader.circled_by.get(post["by"]["id"], _NONE)
-    if post["circles"] == [ALL_CIRCLES]:
-        return bool(circles)
-    return not circles.isdisjoint(post["circles"])
+    return is_in_circles(reader, post["by"]["id"], post["circles"])
 
 
 def was_sent(reader: Reader, post: AddressedPost) -> bool:

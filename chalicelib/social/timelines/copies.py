@@ -7,6 +7,7 @@ one stays.
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, TypedDict, cast
 
 from bson import ObjectId
@@ -16,6 +17,7 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError, WriteError
 
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.people.follows import ExportEntry, Trace, entry
 from chalicelib.social.graph.users import By
 from chalicelib.social.paging.positions import Entry, Position, older_than
 from chalicelib.social.posts.models import COMMENTS_SHOWN
@@ -178,9 +180,10 @@ class MonthCopies:
         """Delete the documents of a user."""
         self._documents.delete_many({"user_id": user_id})
 
-    def count(self, user_id: str) -> int:
-        """Count the documents of a user."""
-        return self._documents.count_documents({"user_id": user_id})
+    def trace(self, user_id: str) -> Trace:
+        """Return where the documents of a user are."""
+        name = self._documents.name
+        return Trace(name, self._documents, {"user_id": user_id}, partial(_copy_entries, name))
 
     def trim(self, user_id: str, keep: int) -> bool:
         """Delete a user's oldest months, if the newer ones have at least `keep` posts."""
@@ -257,7 +260,7 @@ def _room(post: PostBody) -> Document:
 
 
 def _push(post: PostBody) -> Document:
-    copy: PostCopy = {
+    copy = {
         "id": post["_id"],
         "circles": post["circles"],
         "audience": post["audience"],
@@ -280,3 +283,9 @@ def _changing(post: PostBody) -> _Changing:
         "comments_shown": len(comments),
         "version": post["spread"]["version"],
     }
+
+
+def _copy_entries(name: str, month: Month) -> list[ExportEntry]:
+    """Return what an export has of copies: which posts they are of."""
+    kind = f"{name.removeprefix('social.')}_item"
+    return [entry(kind, post_id=post["id"], posted_at=post["ts"]) for post in month["posts"]]

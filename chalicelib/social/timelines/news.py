@@ -7,22 +7,21 @@ and all posts for a reader whose news are stale, are merged in from the posts th
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.following import Follows
 from chalicelib.social.graph.reader import Reader
-from chalicelib.social.messages import Job, Rebuild, Trim
+from chalicelib.social.messages import Rebuild, Trim
 from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, merge
-from chalicelib.social.posts import audiences, hidden_comments
-from chalicelib.social.posts.models import post_answer
+from chalicelib.social.posts import audiences, hidden_comments, polls
+from chalicelib.social.posts.answers import PostsAnswer, post_answer
 from chalicelib.social.posts.shapes import AddressedPost, ShownPost
 from chalicelib.social.posts.visibility import may_see, was_sent
 from chalicelib.social.timelines import pull
@@ -65,7 +64,7 @@ def stored(runtime: Runtime) -> StoredNews | None:
             return None
 
 
-def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
+def read(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of news: visible posts by the users that the reader follows."""
     database = runtime.database
     reader = note_visit(runtime, reader_id)
@@ -80,11 +79,13 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
         partial(pulled.newest, reader_id) if reader and reader["trimmed"] else None,
     )
     show = partial(_show, database, reader_id, is_news)
-    answer = partial(post_answer, reader_id=reader_id)
-    return pages.page(runtime, query, pages.Listing(f"news:{reader_id}", fetch, show, answer))
+    answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
+    listing = pages.Listing(f"news:{reader_id}", fetch, show, answer)
+    shown, further = pages.checked(runtime, query, listing)
+    return {"posts": shown, "next": further}
 
 
-def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
+def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of posts to the reader's wall, or to circles that the reader is in."""
     database = runtime.database
     reader = note_visit(runtime, reader_id)
@@ -95,9 +96,10 @@ def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[st
         partial(pulled.sent, reader_id) if reader and reader["trimmed"] else None,
     )
     show = partial(_show, database, reader_id, was_sent)
-    answer = partial(post_answer, reader_id=reader_id)
+    answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
     listing = pages.Listing(f"incoming:{reader_id}", fetch, show, answer)
-    return pages.page(runtime, query, listing)
+    shown, further = pages.checked(runtime, query, listing)
+    return {"posts": shown, "next": further}
 
 
 _Fetch = pages.Fetch[ShownPost]
@@ -125,7 +127,7 @@ def _show(
 ) -> list[ShownPost | None]:
     reader = audiences.reader_of(database, reader_id, found)
     mine = [post if belongs(reader, post) and may_see(reader, post) else None for post in found]
-    return hidden_comments.without(database, reader, mine)
+    return polls.with_results(database, reader_id, hidden_comments.without(database, reader, mine))
 
 
 def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
@@ -143,7 +145,7 @@ def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
     if absence >= _SEEN_AT_MOST_EVERY:
         # A day early, so that no fan-out leaves out a reader who then counts as present.
         stale |= absence >= AWAY - _SEEN_AT_MOST_EVERY
-        job: Job = Rebuild(user_id=reader_id) if stale else Trim(user_id=reader_id)
+        job: Rebuild | Trim = Rebuild(user_id=reader_id) if stale else Trim(user_id=reader_id)
         outbox.note(runtime, job)
         back = {"last_seen": now, "away": False, "stale": stale}
         people.update_one({"_id": reader_id}, {"$set": back})

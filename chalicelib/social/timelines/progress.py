@@ -1,7 +1,5 @@
 """How far the fan-out of a post has come, and those that failed."""
 
-from typing import Any
-
 from pymongo.database import Database
 
 from chalicelib.database import Document
@@ -10,13 +8,14 @@ from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import engine
-from chalicelib.social.delivery.progress import answer_of, failed_of, for_staff
+from chalicelib.social.delivery.progress import FanOutAnswer, failed_page, fan_out_answer
 from chalicelib.social.errors import NotFailed, UnknownPost
 from chalicelib.social.posts import posts
 from chalicelib.social.timelines import post_fan_out
+from chalicelib.social.timelines.answers import FailedPostsAnswer, failed_post_answer
 
 
-def of(database: Database[Document], post_id: str, caller: Principal) -> dict[str, Any]:
+def of(database: Database[Document], post_id: str, caller: Principal) -> FanOutAnswer:
     """Return how far a post's fan-out has come, for its author and for staff.
 
     Raises UnknownPost, and Forbidden for those who may see the post but not this.
@@ -28,12 +27,13 @@ def of(database: Database[Document], post_id: str, caller: Principal) -> dict[st
     if caller.id != post["by"]["id"] and not is_staff:
         posts.find_visible(database, post_id, caller.id)
         raise Forbidden("A fan-out is shown to the post's author and to moderators")
-    return for_staff(post["fan_out"]) if is_staff else answer_of(post["fan_out"])
+    return fan_out_answer(post["fan_out"], staff=is_staff)
 
 
-def failed(runtime: Runtime, query: PageQuery) -> dict[str, Any]:
+def failed(runtime: Runtime, query: PageQuery) -> FailedPostsAnswer:
     """Return a page of the posts' failed fan-outs: `{fan_outs, next}`."""
-    return failed_of(runtime, posts.POSTS, {"post": "_id", "by": "by"}, query)
+    rows, further = failed_page(runtime, posts.POSTS, ["by"], query)
+    return {"fan_outs": [failed_post_answer(row) for row in rows], "next": further}
 
 
 def retry(runtime: Runtime, post_id: str) -> None:

@@ -9,11 +9,11 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.social.errors import UnknownUser
 from chalicelib.social.graph import following, users
+from chalicelib.social.graph.audience import PUBLIC
 from chalicelib.social.graph.following import Follows
 from chalicelib.social.graph.stores.edges import EdgeGraph
 from chalicelib.social.paging.positions import Entry, Position, merge, older_than
 from chalicelib.social.posts import audiences, posts
-from chalicelib.social.posts.models import PUBLIC
 from chalicelib.social.posts.shapes import ReadPost
 
 # MongoDB merges this many sorted streams (2.5 ms); one more, and it sorts them all (170 ms).

@@ -8,9 +8,10 @@ from pymongo import ASCENDING, DESCENDING, IndexModel
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, insert_missing
+from chalicelib.people.follows import ExportEntry, Trace, entry
+from chalicelib.social.graph.audience import PUBLIC
 from chalicelib.social.paging.positions import Entry, Position, older_than
 from chalicelib.social.posts import posts
-from chalicelib.social.posts.models import PUBLIC
 from chalicelib.social.posts.shapes import PostBody, ReadPost
 
 _BY_TIME = [("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]
@@ -70,9 +71,9 @@ class NewsItems:
         """Delete the items of a user."""
         self._items.delete_many({"user_id": user_id})
 
-    def count(self, user_id: str) -> int:
-        """Count the items of a user."""
-        return self._items.count_documents({"user_id": user_id})
+    def trace(self, user_id: str) -> Trace:
+        """Return where the items of a user are."""
+        return Trace("news items", self._items, {"user_id": user_id}, _item_entries)
 
     def trim(self, user_id: str, keep: int) -> bool:
         """Delete a user's oldest items, keeping `keep`; return whether any were deleted."""
@@ -121,3 +122,8 @@ def items_of(post: PostBody, user_ids: Sequence[str]) -> list[NewsItem]:
         }
         for user_id in user_ids
     ]
+
+
+def _item_entries(item: NewsItem) -> list[ExportEntry]:
+    """Return what an export has of an item."""
+    return [entry("news_item", post_id=item["post_id"], posted_at=item["ts"])]

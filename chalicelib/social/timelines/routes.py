@@ -1,61 +1,86 @@
 """The routes of walls and news, and of the fan-outs that fill them."""
 
-from chalice.app import Response
+from typing import Annotated
 
-from chalicelib.http import PageQuery, Request, Route, no_content, reply
-from chalicelib.identity import UserId
+from chalicelib.errors import Forbidden
+from chalicelib.http import NoContent, Ok, PageQuery, Request, Roles, Route
+from chalicelib.identity import Principal
+from chalicelib.people.ids import UserId
+from chalicelib.social.delivery.progress import FanOutAnswer
+from chalicelib.social.errors import NotFailed, UnknownPost, UnknownUser
 from chalicelib.social.graph import users
+from chalicelib.social.posts.answers import PostsAnswer
 from chalicelib.social.posts.models import PostId
-from chalicelib.social.posts.routes import caller_id
 from chalicelib.social.timelines import news, progress, walls
+from chalicelib.social.timelines.answers import FailedPostsAnswer
+
+Moderator = Annotated[Principal, Roles("social_moderator")]
 
 
 def declare(route: Route) -> None:
     """Declare the routes of walls and news, and of the posts' fan-outs."""
     _declare_fan_outs(route)
-    _declare_views(route)
+    _declare_walls(route)
+    _declare_news(route)
 
 
 def _declare_fan_outs(route: Route) -> None:
-    @route("GET", "/posts/{post}/fan-out")
-    def get_fan_out(request: Request, post: PostId) -> Response:
-        return reply(progress.of(request.runtime.database, post, request.principal()))
+    @route("GET", "/posts/{post}/fan-out", raises=(UnknownPost, Forbidden))
+    def get_post_fan_out(request: Request, post: PostId, caller: Principal) -> Ok[FanOutAnswer]:
+        """Read how far a post of yours has been delivered, or any as a social moderator."""
+        return Ok(progress.of(request.runtime.database, post, caller))
 
-    @route("POST", "/posts/{post}/fan-out")
-    def retry_fan_out(request: Request, post: PostId) -> Response:
-        request.principal("social_moderator")
+    @route("POST", "/posts/{post}/fan-out", raises=(UnknownPost, NotFailed))
+    def retry_post_fan_out(request: Request, post: PostId, moderator: Moderator) -> NoContent:
+        """Retry a failed fan-out of a post from where it stopped."""
+        del moderator
         progress.retry(request.runtime, post)
-        return no_content()
+        return NoContent()
 
-    @route("GET", "/fan-outs/failed")
-    def list_failed(request: Request) -> Response:
-        request.principal("social_moderator")
-        return reply(progress.failed(request.runtime, request.query(PageQuery)))
+    @route("GET", "/fan-outs/failed-posts")
+    def list_failed_post_fan_outs(
+        request: Request, moderator: Moderator, query: PageQuery
+    ) -> Ok[FailedPostsAnswer]:
+        """List the posts whose fan-out failed, oldest first."""
+        del moderator
+        return Ok(progress.failed(request.runtime, query))
 
 
-def _declare_views(route: Route) -> None:
+def _declare_walls(route: Route) -> None:
     @route("GET", "/users/me/wall")
-    def read_my_wall(request: Request) -> Response:
-        me = request.principal().id
-        return reply(walls.read(request.runtime, me, me, request.query(PageQuery)))
+    def read_my_wall(request: Request, caller: Principal, query: PageQuery) -> Ok[PostsAnswer]:
+        """Read your wall: the posts by you and to you, newest first."""
+        return Ok(walls.read(request.runtime, caller.id, caller.id, query))
 
-    @route("DELETE", "/users/me/wall/{post}")
-    def take_off_my_wall(request: Request, post: PostId) -> Response:
-        walls.take_off(request.runtime, post, request.principal())
-        return no_content()
+    @route("DELETE", "/users/me/wall/{post}", raises=(UnknownPost,))
+    def take_off_my_wall(request: Request, post: PostId, caller: Principal) -> NoContent:
+        """Take another user's post off your wall; it stays on its author's."""
+        walls.take_off(request.runtime, post, caller)
+        return NoContent()
 
-    @route("GET", "/users/{user}/wall")
-    def read_wall(request: Request, user: UserId) -> Response:
+    @route("GET", "/users/{user}/wall", raises=(UnknownUser,))
+    def read_wall(
+        request: Request, user: UserId, caller: Principal | None, query: PageQuery
+    ) -> Ok[PostsAnswer]:
+        """Read a wall: the posts by and to its owner that you may see, newest first.
+
+        Posts by others are there for the owner and for their authors; for everybody else only
+        if the owner follows the author.
+        """
         users.find(request.runtime.database, user)
-        reader_id = caller_id(request)
-        return reply(walls.read(request.runtime, user, reader_id, request.query(PageQuery)))
+        reader_id = caller.id if caller else None
+        return Ok(walls.read(request.runtime, user, reader_id, query))
 
+
+def _declare_news(route: Route) -> None:
     @route("GET", "/users/me/news")
-    def read_news(request: Request) -> Response:
-        me = request.principal().id
-        return reply(news.read(request.runtime, me, request.query(PageQuery)))
+    def read_my_news(request: Request, caller: Principal, query: PageQuery) -> Ok[PostsAnswer]:
+        """Read your news: the posts by those you follow that you may see, newest first."""
+        return Ok(news.read(request.runtime, caller.id, query))
 
     @route("GET", "/users/me/incoming")
-    def read_incoming(request: Request) -> Response:
-        me = request.principal().id
-        return reply(news.read_incoming(request.runtime, me, request.query(PageQuery)))
+    def read_my_incoming_posts(
+        request: Request, caller: Principal, query: PageQuery
+    ) -> Ok[PostsAnswer]:
+        """Read the posts to your wall, or to circles that you are in, newest first."""
+        return Ok(news.read_incoming(request.runtime, caller.id, query))

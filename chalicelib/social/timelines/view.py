@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
+from chalicelib.people.follows import Trace
 from chalicelib.social.paging.positions import Entry, Position
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 
@@ -60,8 +61,8 @@ class StoredView(View, Protocol):
         """Delete everything that a user has here."""
         ...
 
-    def count(self, user_id: str) -> int:
-        """Count the documents that a user has here."""
+    def trace(self, user_id: str) -> Trace:
+        """Return where the documents are that a user has here."""
         ...
 
 

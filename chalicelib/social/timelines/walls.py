@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from pymongo import DESCENDING
 from pymongo.database import Database
@@ -16,8 +15,8 @@ from chalicelib.social.graph import following
 from chalicelib.social.messages import Propagate
 from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, older_than
-from chalicelib.social.posts import audiences, hidden_comments, posts
-from chalicelib.social.posts.models import post_answer
+from chalicelib.social.posts import audiences, hidden_comments, polls, posts
+from chalicelib.social.posts.answers import PostsAnswer, post_answer
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
 from chalicelib.social.posts.visibility import is_on_wall, may_see
 from chalicelib.social.timelines.copies import MonthCopies, month_collection
@@ -55,9 +54,7 @@ def stored(runtime: Runtime) -> StoredView | None:
     return None if runtime.settings.wall == "posts" else MonthCopies(runtime.database, WALLS)
 
 
-def read(
-    runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuery
-) -> dict[str, Any]:
+def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuery) -> PostsAnswer:
     """Return a page of a wall: posts by or to its owner that the reader may see.
 
     What others wrote to the wall is shown to its owner and to its author; to everybody else if
@@ -75,18 +72,17 @@ def read(
         owner = reader
         if reader_id != owner_id:
             owner = following.reader(database, owner_id, {post["by"]["id"] for post in found})
-        return hidden_comments.without(
-            database,
-            reader,
-            [
-                post if is_on_wall(owner, reader_id, post) and may_see(reader, post) else None
-                for post in found
-            ],
-        )
+        there = [
+            post if is_on_wall(owner, reader_id, post) and may_see(reader, post) else None
+            for post in found
+        ]
+        shown = hidden_comments.without(database, reader, there)
+        return polls.with_results(database, reader_id, shown)
 
-    answer = partial(post_answer, reader_id=reader_id)
+    answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
     listing = pages.Listing(f"wall:{owner_id}", fetch, show, answer)
-    return pages.page(runtime, query, listing)
+    shown, further = pages.checked(runtime, query, listing)
+    return {"posts": shown, "next": further}
 
 
 def take_off(runtime: Runtime, post_id: str, owner: Principal) -> None:

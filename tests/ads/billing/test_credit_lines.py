@@ -114,9 +114,9 @@ def test_staff_give_credit_and_nobody_else(client: Client) -> None:
     given = admin.put(path, credit_micros=5_000)
 
     assert given.json == {
-        "account_id": ACCOUNT,
+        "id": ACCOUNT,
         "balance_micros": 0,
-        "pending": [],
+        "pending_transfer_ids": [],
         "credit_micros": 5_000,
         "committed_micros": 0,
     }

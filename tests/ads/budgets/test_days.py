@@ -47,6 +47,19 @@ def test_a_click_that_nothing_is_left_for_is_not_billed(runtime: Runtime) -> Non
     assert (status(runtime), placed(runtime, "blog/banner")) == ("exhausted", [])
 
 
+def test_what_a_lease_of_today_returns_can_be_leased_again_today(runtime: Runtime) -> None:
+    funded(runtime, 500, daily_micros=10 * PRICE, pacing="asap")
+    lease = acquire(runtime, 10)
+    assert lease
+    settle(runtime, lease, 3)
+    end(runtime, lease)
+
+    again = acquire(runtime, 10)
+
+    assert again
+    assert again["remaining_micros"] == 7 * PRICE
+
+
 def test_a_cpc_campaign_leases_nothing(runtime: Runtime) -> None:
     cpc(runtime, 3)
 
@@ -147,7 +160,7 @@ def waiting(runtime: Runtime, **changes: Any) -> None:
 
 
 def flight(start_days: int, end_days: int) -> dict[str, datetime]:
-    return {"start": START + timedelta(start_days), "end": START + timedelta(end_days)}
+    return {"starts_at": START + timedelta(start_days), "ends_at": START + timedelta(end_days)}
 
 
 def test_a_flight_that_is_brought_forward_is_paced_from_its_new_start(

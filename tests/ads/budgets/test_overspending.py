@@ -25,7 +25,7 @@ pytestmark = pytest.mark.processes
 
 BUDGET_IMPRESSIONS = 500
 SECONDS = float(os.environ.get("PLAZA_TEST_SECONDS", "8"))
-FLIGHT = {"start": "2000-01-01T00:00:00Z", "end": "2100-01-01T00:00:00Z"}
+FLIGHT = {"starts_at": "2000-01-01T00:00:00Z", "ends_at": "2100-01-01T00:00:00Z"}
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ STEP = timedelta(minutes=10)
 GRACE = timedelta(minutes=20)
 DAILY = 1_440
 COPENHAGEN = "Europe/Copenhagen"
-FLIGHT = {"start": "2026-01-01T00:00:00Z", "end": "2027-01-01T00:00:00Z"}
+FLIGHT = {"starts_at": "2026-01-01T00:00:00Z", "ends_at": "2027-01-01T00:00:00Z"}
 
 
 def traffic(share_of_day: float) -> int:

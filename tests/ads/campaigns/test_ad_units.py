@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from chalicelib.ads.campaigns.models import Campaign
-from chalicelib.ads.inventory.keywords import normalise_keyword
+from chalicelib.keywords import normalise_keyword
 from tests.ads.campaigns.support.faults import unit_faults
 from tests.ads.support.factories import (
     ad_unit,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import orjson
 import pytest
 from pymongo.client_session import ClientSession
 from pymongo.errors import OperationFailure
@@ -13,7 +14,7 @@ from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory import campaigns, creatives, placing, zones
 from chalicelib.ads.inventory.models import Zone
 from chalicelib.database import Document, in_transaction
-from chalicelib.errors import ChangeTooLarge
+from chalicelib.errors import ChangeTooLarge, Unavailable
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import (
     BANNER,
@@ -23,6 +24,7 @@ from tests.ads.support.factories import (
     advertiser,
     assert_zones_agree,
     campaign,
+    campaign_body,
     cpm,
     html,
     placed,
@@ -140,10 +142,11 @@ def test_changing_a_zone_s_floor_loses_none_of_the_ads_placed_meanwhile(runtime:
 def test_a_change_that_another_blocks_too_long_is_refused_for_now(
     runtime: Runtime, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chalicelib.database.connection.TRANSACTION_TIMEOUT_SECONDS", 1.0)
     add_zones(runtime, "blog/banner")
     put_campaign(runtime, SPRING)
-    with runtime.database.client.start_session() as session, session.start_transaction():
+    with monkeypatch.context() as short, runtime.database.client.start_session() as session:
+        short.setattr("chalicelib.database.connection.TRANSACTION_TIMEOUT_SECONDS", 1.0)
+        session.start_transaction()
         runtime.database[zones.ZONES.name].update_one(
             target("blog/banner"), {"$inc": {"version": 1}}, session=session
         )
@@ -156,12 +159,55 @@ def test_a_change_that_another_blocks_too_long_is_refused_for_now(
     assert advertiser(client).post(f"/campaigns/{SPRING}/activate").status == 200
 
 
+def test_a_change_that_others_cross_until_its_time_is_up_is_refused_for_now(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver runs it again as long as there is time, and raises the last conflict then."""
+    monkeypatch.setattr("chalicelib.database.connection.TRANSACTION_TIMEOUT_SECONDS", 0.2)
+
+    def work(_: ClientSession) -> None:
+        labels = {"errorLabels": ["TransientTransactionError"]}
+        raise OperationFailure("write conflict", 112, labels)
+
+    with pytest.raises(Unavailable):
+        in_transaction(runtime.database, work)
+
+
 def test_a_change_that_is_too_large_for_one_transaction_is_a_conflict(runtime: Runtime) -> None:
     def work(_: ClientSession) -> None:
         raise OperationFailure("transaction is too large", 388)
 
     with pytest.raises(ChangeTooLarge):
         in_transaction(runtime.database, work)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        f"PUT /campaigns/{SPRING}",
+        f"POST /campaigns/{SPRING}/activate",
+        f"POST /campaigns/{SPRING}/deactivate",
+        f"DELETE /campaigns/{SPRING}",
+        "PUT /sites/blog/zones/banner",
+        "DELETE /sites/blog/zones/banner",
+    ],
+)
+def test_a_call_whose_change_is_too_large_is_told_so(
+    runtime: Runtime, client: Client, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    add_zones(runtime, "blog/banner")
+    put_campaign(runtime, SPRING)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OperationFailure("transaction is too large", 388)
+
+    monkeypatch.setattr(ClientSession, "with_transaction", fail)
+    method, path = call.split()
+    sent = {"size": BANNER} if "zones" in path else campaign_body()
+    body, kind = orjson.dumps(sent), {"Content-Type": "application/json"}
+    reply = client.as_("root", roles=["admin"]).request(method, path, body=body, headers=kind)
+
+    assert (reply.status, reply.code) == (409, "change_too_large")
 
 
 class Crash(Exception):

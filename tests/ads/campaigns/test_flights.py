@@ -35,7 +35,7 @@ def end_flights(runtime: Runtime) -> int:
 
 def put_ending(runtime: Runtime, campaign_id: str, **after: float) -> None:
     end = runtime.now() + timedelta(**after)
-    put_campaign(runtime, campaign_id, flight={"start": runtime.now(), "end": end})
+    put_campaign(runtime, campaign_id, flight={"starts_at": runtime.now(), "ends_at": end})
 
 
 @pytest.fixture

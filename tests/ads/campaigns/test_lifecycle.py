@@ -193,9 +193,11 @@ def test_an_unknown_campaign_is_neither_activated_nor_made(runtime: Runtime) -> 
 def test_a_flight_can_be_activated_until_its_end(runtime: Runtime) -> None:
     add_zones(runtime, "blog/banner")
     now = runtime.now()
-    put_campaign(runtime, SPRING, flight={"start": "2026-01-01T00:00:00Z", "end": now})
+    put_campaign(runtime, SPRING, flight={"starts_at": "2026-01-01T00:00:00Z", "ends_at": now})
     put_campaign(
-        runtime, SUMMER, flight={"start": "2026-01-01T00:00:00Z", "end": "2026-03-01T12:00:00.001Z"}
+        runtime,
+        SUMMER,
+        flight={"starts_at": "2026-01-01T00:00:00Z", "ends_at": "2026-03-01T12:00:00.001Z"},
     )
 
     with pytest.raises(FlightOver):
@@ -210,7 +212,7 @@ def test_an_active_campaign_given_a_flight_that_is_over_ends(runtime: Runtime) -
     add_zones(runtime, "blog/banner")
     put_campaign(runtime, SPRING)
     activate(runtime, SPRING)
-    over = {"start": "2026-01-01T00:00:00Z", "end": "2026-03-01T12:00:00Z"}
+    over = {"starts_at": "2026-01-01T00:00:00Z", "ends_at": "2026-03-01T12:00:00Z"}
 
     put_campaign(runtime, SPRING, flight=over)
     assert status(runtime) == "ended"

@@ -136,7 +136,7 @@ def test_a_target_or_an_ad_unit_is_named_once() -> None:
 )
 def test_a_hostile_id_is_refused(part: Any) -> None:
     assert faults(targets=[{"site_id": part, "zone_id": "banner"}]) == ["targets.0.site_id"]
-    assert faults(ad_units=[{**ad_unit(), "ad_unit_id": part}]) == ["ad_units.0.ad_unit_id"]
+    assert faults(ad_units=[{**ad_unit(), "id": part}]) == ["ad_units.0.id"]
 
 
 def test_an_id_has_up_to_64_characters() -> None:
@@ -159,12 +159,12 @@ def test_unknown_fields_are_refused_at_every_depth() -> None:
     ],
 )
 def test_a_flight_starts_before_it_ends(start: str, end: str) -> None:
-    assert faults(flight={"start": start, "end": end}) == ["flight"]
+    assert faults(flight={"starts_at": start, "ends_at": end}) == ["flight"]
 
 
 def test_a_flight_is_kept_in_utc_to_the_millisecond() -> None:
     flight = campaign(
-        flight={"start": "2026-03-01T01:00:00.123999+02:00", "end": "2026-04-01T00:00:00Z"}
+        flight={"starts_at": "2026-03-01T01:00:00.123999+02:00", "ends_at": "2026-04-01T00:00:00Z"}
     ).flight
 
     assert flight.start.isoformat() == "2026-02-28T23:00:00.123000+00:00"
@@ -183,7 +183,9 @@ def test_a_flight_is_kept_in_utc_to_the_millisecond() -> None:
     ],
 )
 def test_a_time_without_an_offset_or_out_of_bounds_is_refused(time: Any) -> None:
-    assert faults(flight={"start": time, "end": "2026-04-01T00:00:00Z"}) == ["flight.start"]
+    assert faults(flight={"starts_at": time, "ends_at": "2026-04-01T00:00:00Z"}) == [
+        "flight.starts_at"
+    ]
 
 
 @pytest.mark.parametrize("name", ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires"])

@@ -63,7 +63,7 @@ def _assert_every_row_is_placed_or_waits(runtime: Runtime, names: list[str]) -> 
     standing = [key(row) for row in rows]
     waiting_rows = [key(row) for row in waiting.WAITING.of(runtime.database).find()]
     expected = {
-        (name, unit["ad_unit_id"])
+        (name, unit["id"])
         for name in names
         if campaigns.get(runtime.database, name)["status"] == "active"
         for unit in UNITS

@@ -105,7 +105,7 @@ def test_the_reason_of_a_waiting_row_follows_the_settings(runtime: Runtime) -> N
 
 
 def test_html_enters_only_if_the_publisher_allows_it(runtime: Runtime) -> None:
-    add_zones(runtime, "blog/banner", allow_html=False)
+    add_zones(runtime, "blog/banner", can_hold_html=False)
     units = [
         ad_unit("small", creative=html("<b>x</b>")),
         ad_unit("large", creative=html("x" * 2_000)),
@@ -118,10 +118,10 @@ def test_html_enters_only_if_the_publisher_allows_it(runtime: Runtime) -> None:
 
     assert standing() == ["text"]
     assert set(reasons(runtime, MINE).values()) == {"html_not_allowed"}
-    add_zones(runtime, "blog/banner", allow_html=True)
+    add_zones(runtime, "blog/banner", can_hold_html=True)
     refill(runtime)
     assert standing() == ["large", "small", "text"]
-    add_zones(runtime, "blog/banner", allow_html=False)
+    add_zones(runtime, "blog/banner", can_hold_html=False)
     assert standing() == ["text"]
 
 
@@ -149,7 +149,7 @@ def test_zones_of_an_earlier_release_know_neither_lists_nor_html(runtime: Runtim
         ({"blocked_advertisers": ["é"]}, "blocked_advertisers.0"),
         ({"allowed_advertisers": ["A.b"]}, "allowed_advertisers.0"),
         ({"allowed_advertisers": {"$ne": 1}}, "allowed_advertisers"),
-        ({"allow_html": "yes"}, "allow_html"),
+        ({"can_hold_html": "yes"}, "can_hold_html"),
         (
             {"allowed_advertisers": [f"a{n}" for n in range(MAX_LISTED_ADVERTISERS + 1)]},
             "allowed_advertisers",

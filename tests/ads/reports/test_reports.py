@@ -182,14 +182,17 @@ def test_a_report_can_be_had_as_a_file(client: Client) -> None:
     assert sum(int(row["spend_micros"]) for row in rows) == len(TIMES) * PRICE
 
 
-@pytest.mark.bounds(ads={"csv_rows": 5})
+@pytest.mark.bounds(ads={"csv_rows": 2})
 @pytest.mark.usefixtures("reported")
-def test_a_file_is_bounded(client: Client) -> None:
-    target = f"/reports/campaigns/{SPRING}?from=2025-01-01&to=2026-12-31"
+@pytest.mark.parametrize("report", [f"campaigns/{SPRING}", "sites/blog"])
+def test_a_file_is_bounded(client: Client, report: str) -> None:
+    target = f"/reports/{report}?from=2025-01-01&to=2026-12-31"
+    admin = client.as_("root", roles=["admin"])
 
-    reply = advertiser(client).request("GET", target, headers={"Accept": "text/csv"})
+    reply = admin.request("GET", target, headers={"Accept": "text/csv"})
 
-    assert reply.code == "report_too_large"
+    assert (reply.status, reply.code) == (422, "report_too_large")
+    assert [each["field"] for each in reply.json["errors"]] == ["to"]
 
 
 @pytest.mark.parametrize(

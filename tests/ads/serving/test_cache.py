@@ -181,7 +181,7 @@ def test_a_flight_starts_and_ends_in_a_zone_that_stays_compiled(
     runtime: Runtime, clock: Clock, served: Callable[[ZoneCache], list[str]]
 ) -> None:
     add_zones(runtime, "blog/banner")
-    flight = {"start": "2026-03-01T12:00:00.100Z", "end": "2026-03-01T12:00:00.200Z"}
+    flight = {"starts_at": "2026-03-01T12:00:00.100Z", "ends_at": "2026-03-01T12:00:00.200Z"}
     put_campaign(runtime, SPRING, flight=flight)
     put_campaign(runtime, SUMMER, pricing=cpm(1_000))
     activate(runtime, SPRING, SUMMER)

@@ -59,7 +59,7 @@ def test_a_consenting_visitor_without_a_cookie_gets_one(strict: Runtime, client:
     cookie = reply.headers["Set-Cookie"]
     visitor = cookie.removeprefix("plaza_visitor=").partition(";")[0]
     attributes = cookie.partition("; ")[2]
-    assert attributes == "Max-Age=7776000; Path=/; Secure; HttpOnly; SameSite=None"
+    assert attributes == "Max-Age=7776000; Path=/; Secure; HttpOnly; SameSite=None; Partitioned"
     assert [each["_id"] for each in profiles(strict)] == [visitor.partition(".")[0]]
     assert visitor not in str(reply.json)
 

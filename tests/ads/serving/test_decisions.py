@@ -68,7 +68,7 @@ def test_a_decision_that_counts_is_recorded_in_the_profile(strict: Runtime, clie
                 "ad_unit_id": "one",
                 "site_id": "blog",
                 "zone_id": "banner",
-                "decision": reply.json["decision"],
+                "decision": reply.json["id"],
                 "slot": slot,
             }
         ]
@@ -121,6 +121,24 @@ def test_a_visitor_met_by_another_writer_at_every_try_is_shown_nothing(
 
     assert decide(strict, ZoneCache(strict), Asked("blog", "banner", "ann")).placements == ()
     assert len(tries) == decisions.MAX_ROUNDS
+
+
+def test_a_decision_that_is_made_again_pays_for_one_impression(
+    strict: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_campaign(strict, SPRING, budget={"total_micros": 250})
+    record, tries = visitors.record, []
+
+    def refuse_once(*arguments: Any) -> bool:
+        tries.append(arguments)
+        return len(tries) > 1 and record(*arguments)
+
+    monkeypatch.setattr(visitors, "record", refuse_once)
+
+    decided = decide(strict, ZoneCache(strict), Asked("blog", "banner", "ann"))
+
+    assert [each.ad.advertiser for each in decided.placements] == ["mercedes"]
+    assert len(tries) == 2
 
 
 def test_an_ad_without_caps_is_counted_too(strict: Runtime, client: Client) -> None:

@@ -45,9 +45,9 @@ def strict(runtime: Runtime) -> Runtime:
     put_campaign(runtime, SPRING, ad_units=[ad_unit("a"), ad_unit("b", keywords=["car"])])
     put_campaign(runtime, SUMMER, pricing=cpm(3_000))
     put_campaign(runtime, "audi:cheap", pricing=cpm(1_000))
-    early = {"start": "2026-03-01T12:00:00.001Z", "end": "2026-03-02T00:00:00Z"}
+    early = {"starts_at": "2026-03-01T12:00:00.001Z", "ends_at": "2026-03-02T00:00:00Z"}
     put_campaign(runtime, "audi:early", flight=early)
-    over = {"start": "2026-03-01T00:00:00Z", "end": "2026-03-01T13:00:00Z"}
+    over = {"starts_at": "2026-03-01T00:00:00Z", "ends_at": "2026-03-01T13:00:00Z"}
     put_campaign(runtime, "audi:over", pricing=cpm(900_000), flight=over)
     activate(runtime, SPRING, SUMMER, "audi:cheap", "audi:early", "audi:over")
     # A row below the floor is one that a release placed which did not look at floors.
@@ -107,7 +107,9 @@ def test_a_decision_that_was_made_is_explained_by_its_id_and_time(
         # What is shown later does not change what is explained.
         client.get(f"/ads/blog/banner?visitor={ANN}&count=3")
 
-        explanation = explained(client, f"visitor={ANN}&count=3&seed={made['decision']}&at={at}")
+        explanation = explained(
+            client, f"visitor={ANN}&count=3&decision_id={made['id']}&decided_at={at}"
+        )
 
         assert [ad["campaign_id"] for ad in explanation["ads"]] == [
             ad["campaign_id"] for ad in made["ads"]
@@ -121,7 +123,7 @@ def test_an_explanation_fed_back_gives_itself(client: Client) -> None:
 
     again = explained(
         client,
-        f"visitor={ANN}&count=2&seed={first['seed']}&at={first['at']}&version={first['version']}",
+        f"visitor={ANN}&count=2&decision_id={first['decision_id']}&decided_at={first['decided_at']}&version={first['version']}",
     )
 
     assert again == first
@@ -157,7 +159,13 @@ def test_strangers_get_no_explanation(client: Client) -> None:
     assert client.as_("ann").get(EXPLAIN).code == "forbidden"
     assert client.as_("pat", roles=["publisher"], sites=["blog"]).get(EXPLAIN).code == "forbidden"
     assert admin(client).get("/ads/blog/none/explain").code == "unknown_zone"
-    for query in ("seed=x", "seed=$ne", "version=0", "at=yesterday", "consent=true"):
+    for query in (
+        "decision_id=x",
+        "decision_id=$ne",
+        "version=0",
+        "decided_at=yesterday",
+        "consent=true",
+    ):
         assert admin(client).get(f"{EXPLAIN}?{query}").code == "invalid_request"
 
 

@@ -36,7 +36,7 @@ def html(markup: str) -> dict[str, Any]:
 
 
 def ad_unit(ad_unit_id: str = "one", **changes: Any) -> dict[str, Any]:
-    return {"ad_unit_id": ad_unit_id, "creative": creative(ad_unit_id), **changes}
+    return {"id": ad_unit_id, "creative": creative(ad_unit_id), **changes}
 
 
 def cpm(bid_micros: int) -> Pricing:
@@ -52,7 +52,7 @@ def target(name: str) -> dict[str, str]:
 def campaign_body(*targets: str, **changes: Any) -> dict[str, Any]:
     """The body of a campaign that runs through March 2026, for `site/zone` targets."""
     return {
-        "flight": {"start": "2026-03-01T00:00:00Z", "end": "2026-04-01T00:00:00Z"},
+        "flight": {"starts_at": "2026-03-01T00:00:00Z", "ends_at": "2026-04-01T00:00:00Z"},
         "pricing": cpm(250_000),
         "budget": {"total_micros": 50_000_000},
         "targets": [target(name) for name in targets or ("blog/banner",)],
@@ -68,7 +68,7 @@ def campaign(*targets: str, **changes: Any) -> Campaign:
 
 def add_zones(runtime: Runtime, *names: str, **changes: Any) -> None:
     """Make zones that take HTML creatives, unless the changes say otherwise."""
-    zone = Zone.model_validate({"size": BANNER, "allow_html": True, **changes})
+    zone = Zone.model_validate({"size": BANNER, "can_hold_html": True, **changes})
     for name in names:
         zones.put(runtime.database, **target(name), zone=zone)
 

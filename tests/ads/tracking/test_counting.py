@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.ads.billing import revenue_shares
 from chalicelib.ads.budgets import audit, lease_ends
 from chalicelib.ads.budgets.leases import LeaseKey
 from chalicelib.ads.inventory import campaigns
 from chalicelib.ads.reports import counters
 from chalicelib.ads.tracking import counting
 from chalicelib.runtime import Runtime
+from chalicelib.sites import settings as site_settings
 from tests.ads.support.events import CLICKS, PRICE, SPRING, click, count, impression, stored, totals
 from tests.ads.support.factories import activate, add_zones, put_campaign
 from tests.ads.tracking.support.leased import lease
@@ -48,7 +48,7 @@ def test_an_impression_is_counted_billed_and_shared(spring: Runtime) -> None:
 
 
 def test_a_site_s_own_share_decides_what_is_due_to_it(spring: Runtime) -> None:
-    revenue_shares.put_share(spring.database, "blog", 9_000)
+    site_settings.put_share(spring.database, "blog", 9_000)
 
     count(spring, impression(1, lease(spring, 50), spring.now()))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chalicelib import ads
+import chalicelib
 from chalicelib.ads.budgets import audit, exhaustion, leases, ledger
 from chalicelib.ads.inventory import campaigns
 from chalicelib.ads.reports import counters
@@ -41,18 +41,18 @@ class Crash(Exception):
 
 
 COUNTING = {
-    str(Path(ads.__file__).parent / f"{name}.py")
+    str(Path(chalicelib.__file__).parent / f"{name}.py")
     for name in (
-        "tracking/counting",
-        "tracking/events",
-        "budgets/leases",
-        "budgets/exhaustion",
-        "budgets/clicks",
-        "budgets/balances",
-        "budgets/ledger",
-        "budgets/pacing",
-        "reports/counters",
-        "billing/revenue_shares",
+        "ads/tracking/counting",
+        "ads/tracking/events",
+        "ads/budgets/leases",
+        "ads/budgets/exhaustion",
+        "ads/budgets/clicks",
+        "ads/budgets/balances",
+        "ads/budgets/ledger",
+        "ads/budgets/pacing",
+        "ads/reports/counters",
+        "sites/settings",
     )
 }
 

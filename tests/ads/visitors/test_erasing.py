@@ -72,12 +72,25 @@ def test_an_id_alone_erases_nobody(client: Client, database: Database[Document])
 
     assert delete(client) == "unauthenticated"
     assert delete(client, forged, f"plaza_visitor={forged}") == "unauthenticated"
-    assert delete(client, "me") == "unauthenticated"
     assert delete(client, cookie=f"plaza_visitor={BOB}") == "unauthenticated"
     assert delete(client.as_("ann")) == "forbidden"
     assert client.delete("/visitors/$ne").code == "invalid_request"
     assert client.delete("/visitors/a.b").code == "invalid_request"
     assert stored(database)["advertisers"]
+
+
+@pytest.mark.parametrize("cookie", ["", "other=1", "plaza_visitor=ann"])
+def test_a_browser_that_nobody_knows_has_nothing_to_erase(
+    client: Client, database: Database[Document], cookie: str
+) -> None:
+    add(database, ("x", entry()))
+
+    reply = client.request("DELETE", "/visitors/me", headers={"Cookie": cookie})
+
+    assert reply.status == 204
+    assert reply.headers["Set-Cookie"].startswith("plaza_visitor=; Max-Age=0;")
+    assert stored(database)["advertisers"]
+    assert database[PROFILES.name].count_documents({}) == 1
 
 
 def test_an_event_of_an_ad_served_before_an_erasure_makes_no_profile(

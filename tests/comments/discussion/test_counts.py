@@ -125,7 +125,11 @@ def test_a_deployment_has_the_replies_counted_that_the_last_release_stored(
     assert replies(discussion, root)[None] == 3
     init_db = create_app(discussion.runtime).handler_map["init_db"]
 
-    assert init_db({}, None)["done"] == ["comments.node: 1 marked to be compared"]
+    done = init_db({}, None)["done"]
+    # What a test before this one changed in another collection is none of its business.
+    assert [each for each in done if each.startswith("comments.")] == [
+        "comments.node: 1 marked to be compared"
+    ]
     clock.advance(minutes=15)
     assert schedules.run_due(discussion.runtime)["counts_repaired"] == 1
 

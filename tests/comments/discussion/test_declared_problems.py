@@ -9,7 +9,7 @@ from chalice.local import LocalChalice
 
 from app import create_app
 from chalicelib.comments.discussion import editing
-from chalicelib.comments.rendering import rendered
+from chalicelib.comments.rendered import rendered
 from chalicelib.runtime import Runtime
 from tests.support.http_client import Client, Reply
 

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.comments.discussion import editing
 from chalicelib.comments.errors import CommentChanged
-from chalicelib.comments.rendering import rendered
+from chalicelib.comments.rendered import rendered
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
 from tests.support.clock import Clock
@@ -54,7 +54,7 @@ def test_an_author_edits_for_fifteen_minutes(
         assert reply.code == "edit_window_over"
     else:
         assert (reply.json["text"], reply.json["html"]) == ("second", "<p>second</p>\n")
-        assert reply.json["edited"] is not None
+        assert reply.json["edited_at"] is not None
 
 
 def test_a_moderator_edits_at_any_time_and_others_never(
@@ -151,7 +151,7 @@ def test_the_queue_holds_pending_comments_and_no_decided_ones(
     rest = moderator.get(f"/moderation/comments?limit=3&cursor={first['next']}").json
 
     assert [row["id"] for row in first["comments"] + rest["comments"]] == [
-        comment["id"] for comment in sorted(comments, key=lambda c: (c["posted"], c["id"]))
+        comment["id"] for comment in sorted(comments, key=lambda c: (c["posted_at"], c["id"]))
     ]
     assert rest["next"] is None
     assert first["comments"][0]["node_id"] == "a-page"
@@ -199,12 +199,12 @@ def test_an_approval_is_of_the_text_that_the_moderator_has_read(
     clock.advance(seconds=1)
     ann.patch(path(comment), text="not what was read")
 
-    reply = moderator.post(f"{path(comment)}/state", state="visible", edited=read["edited"])
+    reply = moderator.post(f"{path(comment)}/state", state="visible", edited_at=read["edited_at"])
 
     assert (reply.status, reply.code) == (409, "comment_changed")
     assert client.get(path(comment)).status == 404
     (again,) = moderator.get("/moderation/comments").json["comments"]
-    reply = moderator.post(f"{path(comment)}/state", state="visible", edited=again["edited"])
+    reply = moderator.post(f"{path(comment)}/state", state="visible", edited_at=again["edited_at"])
     assert (reply.status, reply.json["text"]) == (200, "not what was read")
 
 

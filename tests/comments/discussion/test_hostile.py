@@ -61,7 +61,7 @@ def test_a_time_that_none_can_be_is_refused(ann: Client, edited: Any) -> None:
     comment = ann.post("/nodes/a-page/comments", text="x").json
     target = f"/nodes/a-page/comments/{comment['id']}/state"
 
-    reply = ann.as_("mo", roles=["moderator"]).post(target, state="visible", edited=edited)
+    reply = ann.as_("mo", roles=["moderator"]).post(target, state="visible", edited_at=edited)
 
     assert (reply.status, reply.code) == (422, "invalid_request")
 
@@ -104,7 +104,7 @@ def test_ids_with_dots_and_colons_are_just_ids(
 ) -> None:
     assert publisher.put(f"/nodes/{node}", **PAGE).status == 201
     posted = ann.post(f"/nodes/{node}/comments", text=node)
-    assert client.get(posted.headers["Location"]).json == posted.json
+    assert ann.get(posted.headers["Location"]).json == posted.json
     assert client.get(f"/nodes/{node}/comments").json["count"] == 1
 
 

@@ -7,6 +7,9 @@ import pytest
 from pymongo import MongoClient, monitoring
 
 from chalicelib.comments import nodes
+from chalicelib.comments.discussion import reading
+from chalicelib.comments.discussion.tags import Held
+from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.store import Order
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
@@ -62,6 +65,25 @@ def test_a_page_takes_two_round_trips_whatever_its_depth(
             commands.names.clear()
             discussion.page(order, limit, page["next"])
             assert len(commands.names) == 2
+
+
+def test_a_page_that_is_held_takes_one(
+    listened: Runtime, layout: Layout, commands: Commands
+) -> None:
+    discussion = Discussion.make(listened, layout)
+    root = discussion.post("root")["id"]
+    query, place = CommentsQuery(), (discussion.node_id, root)
+    page = reading.list_comments(listened, discussion.node_id, query, None)
+    thread = reading.list_thread(listened, place, query, None)
+
+    commands.names.clear()
+    assert (
+        reading.list_comments(listened, discussion.node_id, query, None, Held([page.tag])).body
+        is None
+    )
+    assert reading.list_thread(listened, place, query, None, [thread.tag]).body is None
+
+    assert commands.names == ["find", "find"]
 
 
 def test_a_post_takes_at_most_four_round_trips(

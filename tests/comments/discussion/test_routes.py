@@ -38,20 +38,22 @@ def test_a_comment_is_given_back_with_its_place(
 
     comment = made.json
     assert made.headers["Location"] == f"/nodes/a-page/comments/{comment['id']}"
-    assert client.get(made.headers["Location"]).json == comment
+    assert client.as_("bob").get(made.headers["Location"]).json == comment
     assert comment == {
         "id": comment["id"],
         "node_id": "a-page",
         "parent_id": root["id"],
         "slug": f"{root['id']}/{comment['id']}",
         "depth": 1,
-        "posted": "2026-03-01T12:00:00Z",
-        "edited": None,
+        "posted_at": "2026-03-01T12:00:00Z",
+        "edited_at": None,
         "author": {"id": "bob", "name": "Bob"},
         "text": "It is.",
         "html": "<p>It is.</p>\n",
         "state": "visible",
         "replies": 0,
+        "can": ["reply", "edit", "delete"],
+        "editable_until": "2026-03-01T12:15:00Z",
     }
     assert client.get(f"/nodes/a-page/comments/{root['id']}").json["replies"] == 1
     assert client.get("/nodes/a-page").json["counts"] == {"visible": 2}
@@ -140,6 +142,21 @@ def test_unknown_nodes_and_comments_are_404(publisher: Client, ann: Client, clie
     assert client.get("/nodes/a-page/comments/0123456789/thread").code == "unknown_comment"
     reply = ann.post("/nodes/a-page/comments", text="x", parent="0123456789")
     assert (reply.status, reply.code) == (404, "unknown_comment")
+
+
+def test_a_page_has_one_place(publisher: Client, ann: Client, client: Client) -> None:
+    publisher.put("/nodes/a-page", **PAGE)
+    ids = [post(ann, str(number))["id"] for number in range(5)]
+    listing = "/nodes/a-page/comments?limit=2"
+
+    page = client.get(f"{listing}&around={ids[3]}")
+    both = client.get(f"{listing}&around={ids[3]}&cursor={page.json['next']}")
+
+    assert texts(page) == ["3", "4"]
+    assert texts(client.get(f"{listing}&cursor={page.json['previous']}")) == ["1", "2"]
+    assert (both.status, both.code) == (422, "invalid_request")
+    assert client.get(f"{listing}&around=0123456789").code == "unknown_comment"
+    assert client.get(f"{listing}&around=%20").code == "invalid_request"
 
 
 def test_a_flat_node_takes_no_replies(publisher: Client, ann: Client) -> None:

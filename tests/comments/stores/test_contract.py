@@ -67,7 +67,7 @@ def test_times_that_tie_or_run_backwards_change_no_order(
         clock.advance(seconds=random.Random(number).choice([-1, 0, 0, 1]))
         discussion.post(str(number))
 
-    times = [comment["posted"] for comment in discussion.walk()]
+    times = [comment["posted_at"] for comment in discussion.walk()]
     assert discussion.texts() == [str(number) for number in range(40)]
     assert times == sorted(times)
 

@@ -141,6 +141,10 @@ def test_a_page_reads_what_it_returns(
         if len(page) < LIMIT:
             break
         after = position(node, page[-1])
+        with Explained(seeded.database) as explained:
+            before = store.page(node, Page(order, LIMIT, after, viewer, backwards=True))
+        check(explained, LIMIT if layout.store == "documents" else 30)
+        assert before == page[-2::-1] or len(before) == LIMIT
 
 
 @pytest.mark.parametrize("threaded", [False, True], ids=["flat", "threaded"])

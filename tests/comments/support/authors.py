@@ -27,7 +27,7 @@ def everything(runtime: Runtime) -> str:
 
 def remaining(runtime: Runtime) -> int:
     found = authors.traces(runtime.database, "bob")
-    return sum(rows.count_documents(where) for rows, where in found)
+    return sum(trace.rows.count_documents(trace.where) for trace in found)
 
 
 def talk(discussion: Discussion) -> str:

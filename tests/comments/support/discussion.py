@@ -69,7 +69,7 @@ class Discussion:
         author = PEOPLE.get(by) or Principal(by, by)
         return post_comment(
             self.runtime, self.node_id, NewComment(text=text, parent=parent), author
-        )
+        ).comment
 
     def page(
         self,
@@ -77,23 +77,28 @@ class Discussion:
         limit: int = 200,
         cursor: str | None = None,
         by: str | None = None,
+        around: str | None = None,
     ) -> dict[str, Any]:
-        query = CommentsQuery(order=order, limit=limit, cursor=cursor)
-        return {**reading.list_comments(self.runtime, self.node_id, query, PEOPLE[by])}
+        query = CommentsQuery(order=order, limit=limit, cursor=cursor, around=around)
+        listing = reading.list_comments(self.runtime, self.node_id, query, PEOPLE[by])
+        assert listing.body is not None
+        return {**listing.body}
 
     def thread(
         self, root: str, limit: int = 200, cursor: str | None = None, by: str | None = None
     ) -> dict[str, Any]:
         query = PageQuery(limit=limit, cursor=cursor)
-        return {**reading.list_thread(self.runtime, self.node_id, root, query, PEOPLE[by])}
+        listing = reading.list_thread(self.runtime, (self.node_id, root), query, PEOPLE[by])
+        assert listing.body is not None
+        return {**listing.body}
 
     def get(self, comment_id: str, by: str | None = None) -> Comment:
-        return reading.get_comment(self.runtime, self.node_id, comment_id, PEOPLE[by])
+        return reading.get_comment(self.runtime, self.node_id, comment_id, PEOPLE[by]).comment
 
     def edit(self, comment_id: str, text: str, by: str = "mo") -> Comment:
         caller = PEOPLE[by]
         assert caller is not None
-        return editing.edit_comment(self.runtime, self.node_id, comment_id, text, caller)
+        return editing.edit_comment(self.runtime, self.node_id, comment_id, text, caller).comment
 
     def delete(self, comment_id: str, by: str = "mo") -> None:
         caller = PEOPLE[by]
@@ -104,7 +109,7 @@ class Discussion:
         moderator = PEOPLE["mo"]
         assert moderator is not None
         wanted = StateChange.model_validate({"state": state})
-        return editing.set_state(self.runtime, self.node_id, comment_id, wanted, moderator)
+        return editing.set_state(self.runtime, self.node_id, comment_id, wanted, moderator).comment
 
     def move(self, store: StoreName) -> Node:
         return move(self.runtime, self.node_id, store)

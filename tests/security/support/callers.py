@@ -22,6 +22,8 @@ CALLERS: dict[str, tuple[str, dict[str, Any]] | None] = {
     "social_moderator": ("mo-social", {"roles": ["social_moderator"]}),
     "publisher_other": ("pub-other", {"roles": ["publisher"], "sites": [OTHER_SITE]}),
     "publisher_own": ("pub-own", {"roles": ["publisher"], "sites": [OWN_SITE]}),
+    "editor_other": ("ed-other", {"roles": ["editor"], "sites": [OTHER_SITE]}),
+    "editor_own": ("ed-own", {"roles": ["editor"], "sites": [OWN_SITE]}),
     "advertiser_other": ("adv-other", {"roles": ["advertiser"], "advertiser": OTHER_ADVERTISER}),
     "advertiser_own": ("adv-own", {"roles": ["advertiser"], "advertiser": OWN_ADVERTISER}),
     "advertiser_none": ("adv-none", {"roles": ["advertiser"]}),
@@ -33,6 +35,7 @@ GROUPS = {
     "staff_of_comments": "moderator_own moderator_all admin",
     "managers_of_the_site": "moderator_own moderator_all publisher_own admin",
     "owners_of_the_site": "publisher_own admin",
+    "writers_of_the_site": "publisher_own editor_own admin",
     "owners_of_the_campaign": "advertiser_own admin",
     "staff_of_social": "social_moderator admin",
 }

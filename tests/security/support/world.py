@@ -5,14 +5,28 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+import orjson
+
 from chalicelib.runtime import Runtime
 from tests.ads.support.factories import BANNER, campaign_body
+from tests.assets.support.files import png
+from tests.assets.support.uploading import Uploader
 from tests.security.support.callers import CALLERS, OTHER_SITE, OWN_ADVERTISER, OWN_SITE, client_of
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
 
 Names = Mapping[str, str]
+ADDRESS = {
+    "name": "Ann",
+    "street": "Quay 1",
+    "postal_code": "1011 AB",
+    "city": "Amsterdam",
+    "country": "NL",
+}
+PICTURE = png()
 SITE_NODE = f"{OWN_SITE}:page"
+# A site whose reports are everybody's.
+PUBLIC_SITE = "gamma"
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,10 @@ def build(client: Client, runtime: Runtime, workers: Workers) -> World:
     _comments(world)
     _ads(world)
     _social(world)
+    _content(world)
+    _assets(world)
+    _shop(world)
+    _analytics(world)
     workers.drain()
     return world
 
@@ -66,7 +84,7 @@ def _ads(world: World) -> None:
     world.names.update(campaign(world))
     for account in (f"advertiser:{OWN_ADVERTISER}", f"site:{OWN_SITE}"):
         key = {"Idempotency-Key": world.fresh(), "Content-Type": "application/json"}
-        body = f'{{"to": "{account}", "amount_micros": 1000000000}}'.encode()
+        body = f'{{"to_account_id": "{account}", "amount_micros": 1000000000}}'.encode()
         made(admin.request("POST", "/accounts/bank/transfers", body=body, headers=key))
     world.names["account"] = f"advertiser:{OWN_ADVERTISER}"
     made(admin.post(f"/campaigns/{world.names['campaign']}/activate"))
@@ -93,9 +111,151 @@ def _social(world: World) -> None:
     made(world.as_("peer").put("/users/me/circles/read/members/ann"))
     for user in ("ann", "peer"):
         made(world.as_("admin").put(f"/users/{user}/org", team="red", department="colours"))
-    world.names.update({"user": "ann", "circle": "club", "ref": "thing:one", "tag": "new"})
+    world.names.update(
+        {
+            "user": "ann",
+            "circle": "club",
+            "ref": "thing:one",
+            "tag": "new",
+            "file": "docs.js",
+            "version": "v1",
+        }
+    )
     made(world.as_("admin").put("/refs/thing:one", name="One"))
     world.names.update({**post(world), **action(world)})
+
+
+def _content(world: World) -> None:
+    settings = {"title": "Alpha", "base_url": "https://alpha.example"}
+    made(world.as_("admin").put(f"/content/{OWN_SITE}/settings", **settings))
+    world.names.update({**published_content(world, "page"), "revision": "1", "other": "1"})
+
+
+def content(world: World, slug: str = "") -> dict[str, str]:
+    """Write a page of the site."""
+    page = {
+        "type": "page",
+        "slug": slug or f"page-{world.fresh()}",
+        "title": "Page",
+        "detail": {"text": "Hello"},
+    }
+    written = made(world.as_("editor_own").post(f"/content/{OWN_SITE}/nodes", **page))
+    return {"content": written["id"]}
+
+
+def published_content(world: World, slug: str = "") -> dict[str, str]:
+    """Write a page of the site and publish it."""
+    names = content(world, slug)
+    path = f"/content/{OWN_SITE}/nodes/{names['content']}/publish"
+    made(world.as_("publisher_own").post(path, version=1))
+    return names
+
+
+def _assets(world: World) -> None:
+    world.names.update({**asset(world), "number": "1", **upload(world)})
+
+
+def asset(world: World) -> dict[str, str]:
+    """Make an asset of the site."""
+    return {"asset": _uploader(world).upload(PICTURE, "image/png")["id"]}
+
+
+def upload(world: World) -> dict[str, str]:
+    """Begin an upload of a version, and send all of it."""
+    uploader = _uploader(world)
+    begun = made(uploader.begin(PICTURE, "image/png"))
+    uploader.send(begun, PICTURE)
+    return {"upload": begun["id"]}
+
+
+def _uploader(world: World) -> Uploader:
+    return Uploader(world.as_("editor_own"), f"/content/{OWN_SITE}")
+
+
+def _shop(world: World) -> None:
+    admin = world.as_("admin")
+    made(admin.put(f"/shops/{OWN_SITE}", currency="EUR"))
+    made(admin.put(f"/shops/{OWN_SITE}/categories/novels", name="Novels", slug="novels"))
+    world.names.update({**product(world), "category": "novels"})
+    world.names.update(paid_order(world))
+
+
+def category(world: World) -> dict[str, str]:
+    """Make a category of the shop."""
+    name = world.fresh()
+    made(world.as_("admin").put(f"/shops/{OWN_SITE}/categories/{name}", name=name, slug=name))
+    return {"category": name}
+
+
+def product(world: World) -> dict[str, str]:
+    """Make a product that is sold."""
+    name = no_product(world)["product"]
+    body = {
+        "type": "book",
+        "title": "Moby-Dick",
+        "state": "active",
+        "skus": [{"sku": name, "price_micros": 5_000_000}],
+        "details": {"author": ["Melville"]},
+    }
+    made(world.as_("admin").put(f"/shops/{OWN_SITE}/products/{name}", **body))
+    return {"product": name}
+
+
+def no_product(world: World) -> dict[str, str]:
+    """Return the name of a product that is not there, and free the SKU of the matrix."""
+    for each in world.runtime.database["shop.sku"].find({"_id": f"{OWN_SITE}:NEW-SKU"}):
+        world.runtime.database["shop.sku"].delete_one({"_id": each["_id"]})
+    return {"product": world.fresh()}
+
+
+def stock(world: World) -> dict[str, str]:
+    """Make a product of which there are some."""
+    sku = product(world)["product"]
+    path = f"/shops/{OWN_SITE}/stock/{sku}"
+    made(world.as_("admin").post(path, change=1_000, key="opening"))
+    return {"sku": sku}
+
+
+def cart(world: World) -> dict[str, str]:
+    """Make a cart of nobody with one piece in it."""
+    return _filled(world, "anonymous")
+
+
+def order(world: World) -> dict[str, str]:
+    """Make an order of the owner that is not paid yet."""
+    names = _filled(world, "owner")
+    body = {"total_micros": 5_000_000, "email": "ann@example.org", "address": ADDRESS}
+    headers = {"Content-Type": "application/json", "Idempotency-Key": world.fresh()}
+    path = f"/carts/{names['cart']}/checkout"
+    reply = world.client.request("POST", path, body=orjson.dumps(body), headers=headers)
+    return {**names, "order": made(reply)["order"]["id"]}
+
+
+def paid_order(world: World) -> dict[str, str]:
+    """Make an order of the owner that is paid."""
+    names = order(world)
+    made(world.client.post(f"/orders/{names['order']}/payment?cart={names['cart']}"))
+    return names
+
+
+def _filled(world: World, caller: str) -> dict[str, str]:
+    names = stock(world)
+    found = made(world.as_(caller).post("/carts", site=OWN_SITE))
+    made(world.client.put(f"/carts/{found['id']}/lines/{names['sku']}", qty=1))
+    return {**names, "cart": found["id"]}
+
+
+def archived_product(world: World) -> dict[str, str]:
+    """Make a product that is no longer sold."""
+    names = product(world)
+    made(world.as_("admin").delete(f"/shops/{OWN_SITE}/products/{names['product']}"))
+    return names
+
+
+def _analytics(world: World) -> None:
+    admin = world.as_("admin")
+    made(admin.put(f"/sites/{OWN_SITE}/analytics", user_reports=True))
+    made(admin.put(f"/sites/{PUBLIC_SITE}/analytics", public=True))
 
 
 def comment(world: World) -> dict[str, str]:
@@ -166,12 +326,25 @@ def circle_post(world: World) -> dict[str, str]:
     return _post(world, ["club"])
 
 
+def poll(world: World) -> dict[str, str]:
+    """Make a public poll of the owner."""
+    return _post(world, ["*public*"], type="poll", detail=_POLL)
+
+
+def circle_poll(world: World) -> dict[str, str]:
+    """Make a poll of the owner to the circle that the peer is in."""
+    return _post(world, ["club"], type="poll", detail=_POLL)
+
+
+_POLL = {"question": "Is it?", "options": ["Yes", "No"]}
+
+
 def wall_post(world: World) -> dict[str, str]:
     """Make a stranger's public post on the owner's wall."""
-    return _post(world, ["*public*"], "stranger", wall="ann")
+    return _post(world, ["*public*"], "stranger", wall_owner_id="ann")
 
 
-def _post(world: World, circles: list[str], author: str = "owner", **given: str) -> dict[str, str]:
+def _post(world: World, circles: list[str], author: str = "owner", **given: Any) -> dict[str, str]:
     detail = {"text": "Hello"}
     body: dict[str, Any] = {"type": "status", "detail": detail, "circles": circles, **given}
     return {"post": made(world.as_(author).post("/posts", **body))["id"]}
@@ -186,7 +359,7 @@ def hidden_action(world: World) -> dict[str, str]:
     """Make an action that a social moderator has hidden."""
     names = action(world)
     path = f"/actions/{names['action']}/hidden"
-    made(world.as_("social_moderator").put(path, hidden=True))
+    made(world.as_("social_moderator").put(path, is_hidden=True))
     return names
 
 

@@ -1,13 +1,16 @@
 """An office with its people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from pymongo.collection import Collection
 
 from chalicelib.database import Document, insert_missing
 from chalicelib.runtime import Runtime
+from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.types import DESCRIPTORS, Descriptor, register
 from tests.social.activity.support.office import Interrupt, Office
+from tests.social.activity.support.types import Register
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
@@ -22,6 +25,21 @@ def office(client: Client, workers: Workers, runtime: Runtime, clock: Clock) -> 
     office.place("dan", team="web", department="product")
     workers.drain()
     return office
+
+
+@pytest.fixture
+def registered() -> Iterator[Register]:
+    """Registers types of descriptors for one test."""
+    before = dict(DESCRIPTORS)
+
+    def registered(descriptor: type[Descriptor]) -> None:
+        register(descriptor)
+        NewAction.model_rebuild(force=True)
+
+    yield registered
+    DESCRIPTORS.clear()
+    DESCRIPTORS.update(before)
+    NewAction.model_rebuild(force=True)
 
 
 @pytest.fixture(params=["before", "after"])

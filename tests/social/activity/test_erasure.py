@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.social import outbox
+from chalicelib.jobs import outbox
 from chalicelib.social.messages import Rerank
-from chalicelib.social.personal_data import erasure
 from tests.social.activity.support.office import APPLIED, MARY, Interrupt, Office
+from tests.support.people import erase, remaining
 
 RATING = {
     **APPLIED,
@@ -45,7 +45,7 @@ def test_nothing_is_left_of_an_erased_user(office: Office) -> None:
     office.workers.drain()
 
     assert asked.json["remaining"] > 10
-    assert erasure.remaining(office.runtime, "bob") == 0
+    assert remaining(office.runtime, "bob") == 0
     assert "bob" not in everything(office).lower()
     left = office.stored(others)
     assert (left["descriptor"]["rater_id"], left["descriptor"]["rater_name"]) == (
@@ -65,7 +65,7 @@ def test_what_has_the_id_of_an_erased_user_stays(office: Office) -> None:
     office.client.as_("bob").delete("/users/me")
     office.workers.drain()
 
-    assert erasure.remaining(office.runtime, "bob") == 0
+    assert remaining(office.runtime, "bob") == 0
     left = office.stored(action)
     assert left["refs"] == [position, MARY]
     assert left["descriptor"] == {
@@ -82,14 +82,14 @@ def test_what_has_the_id_of_an_erased_user_stays(office: Office) -> None:
 
 def test_a_mention_that_was_left_by_an_erasure_cut_short_is_counted(office: Office) -> None:
     action = office.act("ann")
-    erasure.erase(office.runtime, "bob")
+    erase(office.runtime, "bob")
     mention: Any = {"$push": {"mentions": "bob"}}
     office.runtime.database["feed.action"].update_one({"_id": action}, mention)
 
-    assert erasure.remaining(office.runtime, "bob") == 1
-    erasure.erase(office.runtime, "bob")
+    assert remaining(office.runtime, "bob") == 1
+    erase(office.runtime, "bob")
 
-    assert erasure.remaining(office.runtime, "bob") == 0
+    assert remaining(office.runtime, "bob") == 0
     assert "bob" not in office.stored(action)["mentions"]
 
 
@@ -97,9 +97,9 @@ def test_a_user_who_is_called_erased_can_be_erased(office: Office) -> None:
     office.tell("erased", "restricted", audience=["ann"])
     office.tell("ann", descriptor={**RATING, "rater_id": "erased", "rater_name": "Red"})
 
-    erasure.erase(office.runtime, "erased")
+    erase(office.runtime, "erased")
 
-    assert erasure.remaining(office.runtime, "erased") == 0
+    assert remaining(office.runtime, "erased") == 0
     assert "'erased'" not in everything(office)
 
 
@@ -111,7 +111,7 @@ def test_no_ranking_of_an_erased_reaction_is_owed(office: Office) -> None:
     rank = Rerank(action_id=action, event_id=f"{action}:bob", after="ann")
     outbox.note(office.runtime, rank)
 
-    erasure.erase(office.runtime, "bob")
+    erase(office.runtime, "bob")
 
     owed = office.runtime.database["social.errand"].find({"errand.type": "rank"})
     assert [errand["errand"]["event_id"] for errand in owed] == [f"{action}:ann"]
@@ -137,7 +137,7 @@ def test_erasure_that_is_done_again_counts_nothing_twice(office: Office, times: 
     office.comment("ann", action)
 
     for _ in range(times):
-        erasure.erase(office.runtime, "bob")
+        erase(office.runtime, "bob")
 
     assert office.stored(action)["comment_count"] == 1
 
@@ -147,7 +147,7 @@ def test_an_action_that_was_on_its_way_does_not_come_back(
 ) -> None:
     office.act("bob")
 
-    interrupted(lambda: erasure.erase(office.runtime, "bob"))
+    interrupted(lambda: erase(office.runtime, "bob"))
     office.workers.drain()
 
     assert office.items() == []
@@ -159,7 +159,7 @@ def test_an_action_whose_fan_out_waits_is_for_nobody_once_its_actor_is_erased(
     action = office.act("bob")
     office.forget_messages()
 
-    erasure.erase(office.runtime, "bob")
+    erase(office.runtime, "bob")
     office.sweep_expired()
 
     fan_out = office.stored(action)["fan_out"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.social import outbox
+from chalicelib.jobs import outbox
 from tests.social.activity.support.office import APPLIED, ENGINEER, MARY, Office
 from tests.support.http_client import Client
 
@@ -60,7 +60,7 @@ def test_a_user_is_renamed_as_actor_in_descriptors_refs_and_comments(office: Off
     assert read["refs"] == [{**bob, "name": "Robert"}]
     assert read["actor"] == {"id": "ann", "name": "Ann"}
     comments = office.client.as_("ann").get(f"/actions/{about_bob}/comments").json["comments"]
-    assert [each["by"]["name"] for each in comments] == ["Robert"]
+    assert [each["author"]["name"] for each in comments] == ["Robert"]
 
 
 # What an application may keep under the id of a user.

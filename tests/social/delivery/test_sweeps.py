@@ -8,11 +8,13 @@ import pytest
 from chalice.local import LocalChalice
 
 from app import create_app
+from chalicelib.jobs import outbox
 from chalicelib.messaging import Message
+from chalicelib.people.messages import Rename
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox, schedules
+from chalicelib.social import schedules
 from chalicelib.social.delivery import engine, leases, state
-from chalicelib.social.messages import Rename
+from chalicelib.social.messages import JOB
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines import propagation
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
@@ -45,7 +47,7 @@ def test_a_job_of_a_newer_release_does_not_delay_the_others(
     deaf.undo()
 
     town.let_lease_expire()
-    outbox.sweep(town.runtime)
+    outbox.sweep(town.runtime, JOB)
     town.workers.drain()
 
     assert news(town.client, "bob") == [post]
@@ -216,6 +218,14 @@ def test_a_fan_out_of_the_last_release_is_swept(unworked: Office) -> None:
     assert taken(unworked) == []
 
 
+def test_what_no_worker_takes_is_sent_again_every_32_leases_in_the_end(unworked: Office) -> None:
+    publish(unworked.client, "ann")
+    taken(unworked)
+
+    # After 1, 2, 4, 8, 16 and 32 leases, then after each 32.
+    assert len(sweep_for(unworked, 160)) == 10
+
+
 @pytest.mark.timeout(300)
 def test_a_backlog_of_1500_posts_earns_one_message_a_lease_and_post(unworked: Office) -> None:
     """One person posts 1,500 times in a minute, and every worker has stopped."""
@@ -241,7 +251,7 @@ def test_a_backlog_of_1500_posts_earns_one_message_a_lease_and_post(unworked: Of
 @pytest.mark.parametrize(
     ("work", "type_"),
     [
-        ("chalicelib.social.workers._run", "rename"),
+        ("chalicelib.people.renaming.rename", "rename"),
         ("chalicelib.social.timelines.walls.WALLS", "spread"),
     ],
 )

@@ -24,6 +24,7 @@ def test_a_user_has_a_name_and_a_profile_and_what_is_left_out_stays(client: Clie
         "id": "ann",
         "name": "Ann",
         "profile": profile,
+        "profile_circles": {},
         "counts": {"followers": 0, "following": 0},
     }
     assert ann.put("/users/me", name="Anna").json["profile"] == profile

@@ -8,13 +8,15 @@ import pytest
 from chalice.local import LocalChalice
 
 from app import create_app
+from chalicelib import personal_data
+from chalicelib.jobs import outbox
+from chalicelib.people import erasure
+from chalicelib.people.messages import Erase
+from chalicelib.personal_data import PEOPLE
 from chalicelib.settings import Settings
-from chalicelib.social import outbox
 from chalicelib.social.graph import blocks, memberships, promotion
-from chalicelib.social.messages import Erase
-from chalicelib.social.personal_data import erasure
+from chalicelib.social.messages import JOB
 from chalicelib.social.timelines import propagation
-from chalicelib.social.workers import handle
 from tests.social.support.designs import Design
 from tests.social.support.drivers import (
     Courier,
@@ -31,6 +33,7 @@ from tests.social.support.drivers import (
 from tests.social.support.graphs import assert_directions_agree, documents
 from tests.social.support.interleaving import Meantime
 from tests.support.http_client import Client
+from tests.support.people import erase, remaining
 
 FORMER = Design("copies", "copies")
 LATER = [Design("posts", "references"), Design("posts", "pull"), Design("copies", "references")]
@@ -65,7 +68,7 @@ def let_bob_live(town: Town) -> str:
     follow(town.client, "ann", "bob")
     circle(town.client, "ann", "club", "bob")
     publish(town.client, "bob")
-    publish(town.client, "ann", ["club"], wall="bob")
+    publish(town.client, "ann", ["club"], wall_owner_id="bob")
     post = publish(town.client, "ann")
     comment(town.client, "bob", post)
     town.client.as_("bob").put("/users/me", name="Bobby")
@@ -161,7 +164,7 @@ def test_an_erasure_that_was_cut_short_is_ended_by_the_sweep(
         town.workers.drain()
     assert len(calls) >= step
     town.let_lease_expire()
-    outbox.sweep(town.runtime)
+    outbox.sweep(town.runtime, JOB)
     propagation.sweep(town.runtime)
     town.workers.drain()
 
@@ -211,7 +214,7 @@ def test_a_user_being_erased_is_in_no_circle_or_block_afterwards(
         blocks.block(watched.runtime, "eve", "bob")
 
     meantime.before("delete", "social.post", meet)
-    erasure.erase(watched.runtime, "bob")
+    erase(watched.runtime, "bob")
 
     assert meantime.done()
     named = [each for each in documents(watched.runtime) if "bob" in str(each)]
@@ -226,24 +229,26 @@ def test_an_erasure_that_leaves_something_is_done_again(watched: Town, meantime:
 
     # A post that was under way to the wall of somebody who was still there.
     meantime.before(
-        "delete", "social.user", lambda: publish(watched.client, "ann", ["*public*"], wall="bob")
+        "delete",
+        "social.user",
+        lambda: publish(watched.client, "ann", ["*public*"], wall_owner_id="bob"),
     )
     watched.courier.take()
-    handle(watched.runtime, Erase(user_id="bob"))
+    personal_data.run(watched.runtime, Erase(user_id="bob"))
     assert meantime.done()
     assert posts.count_documents({"wall": "bob"}) == 1
 
     watched.let_lease_expire()
-    outbox.sweep(watched.runtime)
+    outbox.sweep(watched.runtime, JOB)
     watched.courier.deliver(watched.runtime, random.Random(7))
 
-    assert erasure.remaining(watched.runtime, "bob") == 0
+    assert remaining(watched.runtime, "bob") == 0
     assert watched.runtime.database["social.errand"].count_documents({"errand.type": "erase"}) == 0
 
 
 def test_what_is_left_of_a_user_is_counted_by_indexes(town: Town) -> None:
     let_bob_live(town)
 
-    for rows, where in erasure.traces(town.runtime.database, "bob"):
-        plan = str(rows.find(where).explain()["queryPlanner"]["winningPlan"])
-        assert "COLLSCAN" not in plan, (rows.name, where)
+    for trace in erasure.traces(town.runtime.database, PEOPLE, "bob"):
+        plan = str(trace.rows.find(trace.where).explain()["queryPlanner"]["winningPlan"])
+        assert "COLLSCAN" not in plan, trace

@@ -10,14 +10,15 @@ import pytest
 
 from chalicelib import schema
 from chalicelib.database import Document
+from chalicelib.jobs import outbox
 from chalicelib.settings import Settings
-from chalicelib.social import outbox
 from chalicelib.social.graph import following, promotion
 from chalicelib.social.graph.stores.edges import EdgeGraph
-from chalicelib.social.personal_data import renaming
+from chalicelib.social.messages import JOB
 from tests.social.support.designs import Design
 from tests.social.support.drivers import Town, circle, comment, publish
 from tests.social.support.interleaving import Meantime
+from tests.support.people import rename
 
 CROWD = [f"reader-{number}" for number in range(4)]
 
@@ -35,7 +36,7 @@ def let_all_end(town: Town) -> None:
     """Let time pass until every request that read a former name has ended."""
     work(town)
     town.clock.time += outbox.OUTLIVES_ALL
-    outbox.sweep(town.runtime)
+    outbox.sweep(town.runtime, JOB)
     work(town)
 
 
@@ -138,7 +139,7 @@ def test_a_worker_that_was_overtaken_by_another_name_does_not_win(
         work(watched)
 
     meantime.before(command, collection, rename_again)
-    renaming.rename(watched.runtime, "ann")
+    rename(watched.runtime, "ann")
     let_all_end(watched)
 
     meantime.done()
@@ -153,7 +154,7 @@ def test_a_worker_stops_when_the_name_is_another(watched: Town, meantime: Meanti
     call(watched, "Anna")
 
     meantime.before("update", "social.post", lambda: call(watched, "Annabel"))
-    renaming.rename(watched.runtime, "ann")
+    rename(watched.runtime, "ann")
 
     assert meantime.done()
     posts = watched.runtime.database["social.post"].find({"by.name": "Anna"})
@@ -168,20 +169,20 @@ def test_a_worker_that_runs_out_of_time_has_not_worked_for_nothing(
     populate(watched)
     promotion.promote(watched.runtime, "ann")
     call(watched, "Anna")
-    rename = EdgeGraph.rename
+    on_edges = EdgeGraph.rename
     done: list[Any] = []
 
     def in_time(*given: Any) -> None:
         if len(done) == 2:
             raise TimeoutError
         done.append(given)
-        rename(*given)
+        on_edges(*given)
 
     monkeypatch.setattr(EdgeGraph, "rename", in_time)
     for _ in range(4):
         done.clear()
         with contextlib.suppress(TimeoutError):
-            renaming.rename(watched.runtime, "ann")
+            rename(watched.runtime, "ann")
 
     assert names_of_ann(watched, GRAPH) == {"Anna"}
 
@@ -197,7 +198,7 @@ def test_a_promotion_while_a_name_changes_leaves_no_tie_behind(
             promotion.promote(watched.runtime, user)
 
     meantime.before("update", "social.user", promote_everyone)
-    renaming.rename(watched.runtime, "ann")
+    rename(watched.runtime, "ann")
 
     assert meantime.done()
     assert names_of_ann(watched, GRAPH) == {"Anna"}
@@ -213,7 +214,7 @@ def test_a_name_that_changed_is_forgotten_when_nobody_can_have_read_the_former(
     assert rows.count_documents({}) == 1
 
     watched.clock.time += outbox.OUTLIVES_ALL / 2
-    outbox.sweep(watched.runtime)
+    outbox.sweep(watched.runtime, JOB)
     work(watched)
     assert rows.count_documents({}) == 1
 

@@ -43,7 +43,7 @@ def test_an_edit_reaches_every_copy(town: Town) -> None:
 
     assert edited.status == 200
     assert edited.json["detail"] == {"text": "Better"}
-    assert edited.json["edited"] == "2026-04-10T12:00:00Z"
+    assert edited.json["edited_at"] == "2026-04-10T12:00:00Z"
     shown = {name: value for name, value in edited.json.items() if name != "circles"}
     for path in ("/users/me/news", "/users/ann/wall"):
         assert town.client.as_("bob").get(path).json["posts"] == [shown]
@@ -72,7 +72,7 @@ def test_a_deleted_post_is_nowhere(town: Town) -> None:
     client = town.client
     settle(client, "cy")
     follow(client, "bob", "ann")
-    post = publish(client, "ann", wall="cy")
+    post = publish(client, "ann", wall_owner_id="cy")
     comment(client, "bob", post)
     town.workers.drain()
 
@@ -119,9 +119,9 @@ def test_incoming_is_what_was_sent_to_me_by_anyone(town: Town) -> None:
     client = town.client
     circle(client, "ann", "club", "bob")
     settle(client, "bob", "cy")
-    sent = [publish(client, "ann", ["club"]), publish(client, "cy", wall="bob")]
+    sent = [publish(client, "ann", ["club"]), publish(client, "cy", wall_owner_id="bob")]
     publish(client, "ann")
-    publish(client, "bob", wall="bob")
+    publish(client, "bob", wall_owner_id="bob")
     town.workers.drain()
 
     assert sorted(incoming(client, "bob")) == sorted(sent)
@@ -181,7 +181,7 @@ def test_a_post_to_the_wall_of_someone_who_blocks_its_author_reaches_neither(tow
     bob.put("/users/me/blocked/ann")
     before = [wall(client, "bob", reader) for reader in ("bob", "cy", "ann")]
 
-    post = publish(client, "ann", ["club"], wall="bob")
+    post = publish(client, "ann", ["club"], wall_owner_id="bob")
     as_published = town.fan_out(post)
     town.workers.drain()
 
@@ -204,7 +204,7 @@ def test_a_post_to_the_wall_of_someone_who_blocks_its_author_reaches_neither(tow
     assert_it_stands_with_its_author_alone()
     schedules.verify_news(town.runtime, "bob")
     assert_it_stands_with_its_author_alone()
-    later = publish(client, "ann", ["club"], wall="bob")
+    later = publish(client, "ann", ["club"], wall_owner_id="bob")
     town.workers.drain()
     assert wall(client, "bob", "bob") == incoming(client, "bob") == [later]
 
@@ -212,7 +212,7 @@ def test_a_post_to_the_wall_of_someone_who_blocks_its_author_reaches_neither(tow
 def test_a_post_on_a_wall_before_a_block_is_there_again_after_it(town: Town) -> None:
     client = town.client
     follow(client, "bob", "ann")
-    post = publish(client, "ann", wall="bob")
+    post = publish(client, "ann", wall_owner_id="bob")
     town.workers.drain()
 
     client.as_("bob").put("/users/me/blocked/ann")
@@ -250,7 +250,7 @@ def test_a_new_name_reaches_every_copy(town: Town) -> None:
     assert bob.get("/users/me/circles").json["circles"][0]["members"] == [anna]
     for path in ("/users/me/news", "/users/ann/wall"):
         (shown,) = bob.get(path).json["posts"]
-        assert shown["by"] == shown["comments"][0]["by"] == anna
+        assert shown["author"] == shown["comments"][0]["author"] == anna
 
 
 def test_whoever_is_erased_leaves_nothing(town: Town) -> None:
@@ -258,8 +258,11 @@ def test_whoever_is_erased_leaves_nothing(town: Town) -> None:
     for one, other in (("ann", "bob"), ("bob", "ann"), ("cy", "ann"), ("cy", "bob")):
         circle(client, one, "club", other)
     for wall_of, how in (("ann", "at_view"), ("bob", "at_post"), ("ann", "at_post")):
-        publish(client, "bob", ["club"], wall=wall_of, audience=how)
-    kept = [publish(client, "cy", wall="bob"), publish(client, "ann", ["club"], wall="bob")]
+        publish(client, "bob", ["club"], wall_owner_id=wall_of, audience=how)
+    kept = [
+        publish(client, "cy", wall_owner_id="bob"),
+        publish(client, "ann", ["club"], wall_owner_id="bob"),
+    ]
     comment(client, "bob", kept[0])
     comment(client, "cy", kept[0])
     client.as_("dan").put("/users/me/blocked/bob")

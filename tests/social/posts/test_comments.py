@@ -44,8 +44,8 @@ def test_a_comment_is_given_back_and_listed(client: Client) -> None:
     assert made.status == 201
     assert made.json == {
         "id": made.json["id"],
-        "by": {"id": "bob", "name": "Bob"},
-        "ts": "2026-03-01T12:00:00Z",
+        "author": {"id": "bob", "name": "Bob"},
+        "posted_at": "2026-03-01T12:00:00Z",
         "text": "So\nit is",
     }
     listed = client.get(f"/posts/{post}/comments").json
@@ -65,7 +65,7 @@ def test_a_hostile_comment_is_refused(client: Client, text: Any) -> None:
 def test_a_comment_reaches_copies_in_an_old_month(town: Town) -> None:
     settle(town.client, "bob")
     town.clock.time = datetime(2026, 1, 31, 23, 59, tzinfo=UTC)
-    post = publish(town.client, "ann", wall="bob")
+    post = publish(town.client, "ann", wall_owner_id="bob")
     town.workers.drain()
     town.clock.time = datetime(2026, 3, 1, tzinfo=UTC)
 

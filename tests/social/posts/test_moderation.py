@@ -56,7 +56,7 @@ def everything_on_a_post(town: Town, claims: dict[str, Any], post: str) -> list[
         caller.get(f"/posts/{post}"),
         caller.get(f"/posts/{post}/fan-out"),
         caller.post(f"/posts/{post}/fan-out"),
-        caller.get("/fan-outs/failed"),
+        caller.get("/fan-outs/failed-posts"),
         caller.delete(f"/posts/{post}"),
     ]
 
@@ -68,8 +68,8 @@ def everything_on_an_action(office: Office, claims: dict[str, Any], action: str)
         caller.get(f"/actions/{action}/fan-out"),
         caller.post(f"/actions/{action}/fan-out"),
         caller.get("/fan-outs/failed-actions"),
-        caller.put(f"/actions/{action}/hidden", hidden=True),
-        caller.put(f"/actions/{action}/hidden", hidden=False),
+        caller.put(f"/actions/{action}/hidden", is_hidden=True),
+        caller.put(f"/actions/{action}/hidden", is_hidden=False),
         caller.delete(f"/actions/{action}"),
     ]
 
@@ -94,7 +94,7 @@ def test_moderators_of_sites_have_no_power_over_actions(
     action = office.act("ann")
     office.workers.drain()
     moderator = office.client.as_("sam", roles=["social_moderator"])
-    assert moderator.put(f"/actions/{action}/hidden", hidden=True).status == 204
+    assert moderator.put(f"/actions/{action}/hidden", is_hidden=True).status == 204
 
     statuses = [each.status for each in everything_on_an_action(office, claims, action)]
 
@@ -154,7 +154,7 @@ def test_a_moderator_reads_the_action_that_another_hid(
 
     shown = office.client.as_("mo", roles=["social_moderator"]).get(f"/actions/{action}").json
 
-    assert (shown["hidden"], shown["read_as"]) == (True, "moderator")
+    assert (shown["is_hidden"], shown["read_as"]) == (True, "moderator")
     assert reads == [{"caller": "mo", "action": action}]
     assert office.client.as_("bob").get(f"/actions/{action}").code == "unknown_action"
 

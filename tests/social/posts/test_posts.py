@@ -16,6 +16,7 @@ DETAILS: list[tuple[str, dict[str, Any]]] = [
     ("checkin", {"place": "Somewhere"}),
     ("poll", {"question": "Soup?", "options": ["Yes", "Of course"]}),
 ]
+NO_VOTES = {"votes": [0, 0], "vote_count": 0, "own_vote": None}
 
 
 @pytest.mark.parametrize(("kind", "detail"), DETAILS)
@@ -29,16 +30,17 @@ def test_each_type_is_given_back_as_it_came(
     assert made.headers["Location"] == f"/posts/{post['id']}"
     assert post == {
         "id": post["id"],
-        "by": {"id": "ann", "name": "Ann"},
-        "wall": "ann",
+        "author": {"id": "ann", "name": "Ann"},
+        "wall_owner_id": "ann",
         "visibility": "public",
         "circles": ["*public*"],
         "type": kind,
         "detail": detail,
-        "ts": "2026-03-01T12:00:00Z",
-        "edited": None,
+        "posted_at": "2026-03-01T12:00:00Z",
+        "edited_at": None,
         "comments": [],
         "comment_count": 0,
+        **({"poll": NO_VOTES} if kind == "poll" else {}),
     }
     assert client.as_("ann").get(f"/posts/{post['id']}").json == post
 
@@ -69,7 +71,7 @@ def test_each_type_is_given_back_as_it_came(
         ({"circles": ["a.b"]}, "circles.0"),
         ({"circles": ["$club"]}, "circles.0"),
         ({"circles": "club"}, "circles"),
-        ({"wall": "a.b"}, "wall"),
+        ({"wall_owner_id": "a.b"}, "wall_owner_id"),
         ({"by": {"id": "bob"}}, "by"),
         ({"fan_out": {"state": "done"}}, "fan_out"),
     ],
@@ -93,7 +95,7 @@ def test_a_post_names_circles_and_walls_that_are_there(client: Client) -> None:
     circle(client, "bob", "club", "ann")
 
     assert try_post(client, "ann", ["club"]).code == "unknown_circle"
-    assert try_post(client, "ann", wall="nobody").code == "unknown_user"
+    assert try_post(client, "ann", wall_owner_id="nobody").code == "unknown_user"
     assert try_post(client, "bob", ["club"]).status == 201
 
 
@@ -157,7 +159,7 @@ def test_a_circle_called_like_a_field_shows_its_posts_to_its_members_alone(
 def test_the_owner_of_the_wall_sees_what_is_written_to_it(client: Client) -> None:
     settle(client, "bob", "cy")
     circle(client, "ann", "club")
-    post = publish(client, "ann", ["club"], wall="bob")
+    post = publish(client, "ann", ["club"], wall_owner_id="bob")
 
     assert client.as_("bob").get(f"/posts/{post}").status == 200
     assert client.as_("cy").get(f"/posts/{post}").status == 404

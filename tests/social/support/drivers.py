@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib import personal_data
 from chalicelib.database import Document
 from chalicelib.messaging import Message, Queues
+from chalicelib.people.messages import Erase, EraseLate, Rename
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import engine
 from chalicelib.social.messages import (
@@ -19,12 +21,9 @@ from chalicelib.social.messages import (
     DeliverAction,
     DeliverActionChunk,
     DeliverChunk,
-    Erase,
-    EraseLate,
     Propagate,
     Rebuild,
     Refill,
-    Rename,
     RenameRef,
     Rerank,
     Trim,
@@ -130,10 +129,10 @@ def work_on(runtime: Runtime, message: Message) -> None:
             propagation.propagate(runtime, message.post_id)
         case DeliverAction() | DeliverActionChunk() | Rerank():
             handle(runtime, message)
-        case BackFill() | Rename() | Rebuild() | Trim() | Erase() | EraseLate():
-            handle(runtime, message)
-        case Refill() | RenameRef() | Cascade():
-            handle(runtime, message)
+        case BackFill() | Rebuild() | Trim() | Refill() | RenameRef() | Cascade():
+            personal_data.run(runtime, message)
+        case Rename() | Erase() | EraseLate():
+            personal_data.run(runtime, message)
         case _:
             raise AssertionError(message)
 

@@ -5,7 +5,8 @@ import random
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from chalicelib.social import outbox
+from chalicelib.jobs import outbox
+from chalicelib.social.messages import JOB
 from tests.social.support.drivers import Town, settle
 from tests.social.support.interleaving import Meantime
 from tests.social.support.reference_model import ModelPost, Village
@@ -114,7 +115,7 @@ class Life(RuleBasedStateMachine):
             type="status",
             detail={"text": "First"},
             circles=circles,
-            wall=wall,
+            wall_owner_id=wall,
             audience="at_post" if at_post else "at_view",
         )
         assert reply.status == 201, reply.body
@@ -206,7 +207,7 @@ class Life(RuleBasedStateMachine):
         self.work(seed)
         if self.runtime.database["social.errand"].find_one({}):
             self.clock.time += outbox.OUTLIVES_ALL
-            outbox.sweep(self.runtime)
+            outbox.sweep(self.runtime, JOB)
             self.work(seed)
 
     def let_something_happen(self, rng: random.Random) -> None:

@@ -133,9 +133,9 @@ def shown(page: Reply) -> list[Any]:
     return [
         (
             post["id"],
-            post["by"]["name"],
+            post["author"]["name"],
             post["detail"]["text"],
-            [(comment["by"]["name"], comment["text"]) for comment in post["comments"]],
+            [(comment["author"]["name"], comment["text"]) for comment in post["comments"]],
             post["comment_count"],
         )
         for post in page.json["posts"]

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from bson import encode
 
+from chalicelib.jobs import outbox
 from chalicelib.settings import Settings
-from chalicelib.social import outbox, schedules
-from chalicelib.social.messages import Deliver, Trim
+from chalicelib.social import schedules
+from chalicelib.social.messages import JOB, Deliver, Trim
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines import news as views
@@ -134,16 +135,16 @@ def test_a_lost_job_is_swept(town: Town, monkeypatch: pytest.MonkeyPatch) -> Non
     assert town.workers.drain() == 0
     assert news(town.client, "bob") == []
 
-    outbox.sweep(town.runtime)
+    outbox.sweep(town.runtime, JOB)
     assert town.workers.drain() == 0, "its message may still be under way"
     town.let_lease_expire()
-    outbox.sweep(town.runtime)
+    outbox.sweep(town.runtime, JOB)
     town.workers.drain()
 
     assert news(town.client, "bob") == [post]
-    assert town.client.get(f"/posts/{post}").json["by"]["name"] == "Anna"
+    assert town.client.get(f"/posts/{post}").json["author"]["name"] == "Anna"
     town.let_lease_expire()
-    outbox.sweep(town.runtime)
+    outbox.sweep(town.runtime, JOB)
     assert town.workers.drain() == 0
 
 
@@ -182,8 +183,8 @@ def test_failed_fan_outs_are_listed_and_tried_again_by_staff(
         for _ in range(6):
             town.sweep_expired()
 
-    (listed,) = mo.get("/fan-outs/failed").json["fan_outs"]
-    assert listed["post"] == post
+    (listed,) = mo.get("/fan-outs/failed-posts").json["fan_outs"]
+    assert listed["post_id"] == post
     assert (listed["state"], listed["reason"]) == ("failed", "ZeroDivisionError")
     path = f"/posts/{post}/fan-out"
     assert town.client.as_("ann").post(path).code == "forbidden"
@@ -192,7 +193,7 @@ def test_failed_fan_outs_are_listed_and_tried_again_by_staff(
 
     assert fan_out(town.client, "ann", post) == {"state": "done", "delivered": 1, "total": 1}
     assert news(town.client, "bob") == [post]
-    assert mo.get("/fan-outs/failed").json == {"fan_outs": [], "next": None}
+    assert mo.get("/fan-outs/failed-posts").json == {"fan_outs": [], "next": None}
     assert mo.post(path).code == "not_failed"
     assert mo.post("/posts/none/fan-out").code == "unknown_post"
 

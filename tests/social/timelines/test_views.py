@@ -86,7 +86,7 @@ def test_what_is_written_to_my_wall_by_those_i_follow_is_news(
 ) -> None:
     circle(client, "ann", "club")
     follow(client, "bob", "ann")
-    post = publish(client, "ann", ["club"], wall="bob")
+    post = publish(client, "ann", ["club"], wall_owner_id="bob")
     workers.drain()
 
     assert news(client, "bob") == [post]
@@ -106,7 +106,7 @@ def test_a_wall_has_what_was_written_by_and_to_its_owner(
         ("cy", PUBLIC, "ann"),
         ("bob", PUBLIC, "bob"),
     ):
-        posts.append(publish(client, author, circles, wall=owner))
+        posts.append(publish(client, author, circles, wall_owner_id=owner))
         clock.advance(seconds=1)
     workers.drain()
 

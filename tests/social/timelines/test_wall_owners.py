@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("design")
 
 def to_the_wall_of(town: Town, owner: str, author: str) -> str:
     settle(town.client, owner, author, "cy")
-    return publish(town.client, author, wall=owner)
+    return publish(town.client, author, wall_owner_id=owner)
 
 
 def test_a_strangers_post_is_shown_to_the_walls_owner_and_to_its_author_alone(town: Town) -> None:
@@ -52,7 +52,7 @@ def test_an_owner_takes_a_post_off_the_wall_and_its_author_keeps_it(town: Town) 
     for is_spread in (False, True):
         assert [wall(town.client, "ann", reader) for reader in ("ann", "eve", "cy")] == [[]] * 3
         assert [wall(town.client, "eve", reader) for reader in ("eve", "cy")] == [[post]] * 2
-        assert eve.get(f"/posts/{post}").json["wall"] == "eve"
+        assert eve.get(f"/posts/{post}").json["wall_owner_id"] == "eve"
         assert not is_spread or ann.get("/users/me/incoming").json["posts"] == []
         town.workers.drain()
     documents = list(town.runtime.database["social.wall"].find({"user_id": "ann"}))
@@ -153,7 +153,7 @@ def test_comments_that_blocks_hide_are_not_counted(town: Town, number: int) -> N
     assert counts("cy") == {number + 1}
     assert counts("eve") == {number + 1}
     listed = town.client.as_("bob").get(f"/posts/{post}/comments").json["comments"]
-    assert [each["by"]["id"] for each in listed] == ["cy"]
+    assert [each["author"]["id"] for each in listed] == ["cy"]
     assert news(town.client, "bob") == [post]
 
 

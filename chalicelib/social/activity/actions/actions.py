@@ -12,11 +12,16 @@ from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
 from chalicelib.social.activity.actions import telling
-from chalicelib.social.activity.actions.models import NewAction, fields_for
-from chalicelib.social.activity.actions.shapes import Happened, ReadAction, StoredAction
+from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.shapes import (
+    Happened,
+    ReadAction,
+    StoredAction,
+    fields_for,
+)
 from chalicelib.social.activity.actions.visibility import may_see
 from chalicelib.social.activity.org import people
 from chalicelib.social.delivery import state
@@ -42,6 +47,7 @@ ACTIONS = Collection(
         ),
         IndexModel([("descriptor.rater_id", ASCENDING)], sparse=True),
         IndexModel([("mentions", ASCENDING), ("_id", ASCENDING)]),
+        IndexModel([("mentions", ASCENDING), ("descriptor.type", ASCENDING), *NEWEST_FIRST]),
     ),
     shard_key={"_id": "hashed"},
 )

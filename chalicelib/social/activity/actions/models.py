@@ -1,53 +1,94 @@
-"""Request bodies and answers of actions."""
+"""What the API takes of actions."""
 
-import functools
-from datetime import datetime
-from typing import Annotated, Any, Literal, Self, Union
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
-    Discriminator,
+    ConfigDict,
     Field,
     StringConstraints,
-    create_model,
     model_validator,
 )
-from pydantic import Tag as UnionTag
+from pydantic_core import PydanticCustomError
 
-from chalicelib.http import Input
-from chalicelib.identity import UserId
+from chalicelib.http import Input, PageQuery
+from chalicelib.people.ids import UserId
+from chalicelib.social.activity.actions import happenings as _happenings  # noqa: F401 - registers types
 from chalicelib.social.activity.actions import recruiting as _recruiting  # noqa: F401 - registers types
-from chalicelib.social.activity.actions.shapes import (
-    MAX_AUDIENCE,
-    MAX_REFS,
-    Scope,
-    ShownAction,
-    StoredAction,
-)
-from chalicelib.social.activity.actions.types import DESCRIPTORS, Descriptor, TypeName
+from chalicelib.social.activity.actions import types
+from chalicelib.social.activity.actions.descriptors import SentDescriptor
+from chalicelib.social.activity.actions.shapes import MAX_AUDIENCE, MAX_REFS, ReactionKind, Scope
+from chalicelib.social.activity.actions.types import TypeName
 from chalicelib.social.activity.refs import Name, RefId, distinct
+from chalicelib.texts import Paragraphs, at_most
 
 ActionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+MAX_COMMENT_CHARACTERS = 2_000
+
+
+def _example(**body: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [body]})
 
 
 class Hiding(Input):
     """Whether an action is to be hidden from every feed."""
 
-    hidden: bool
+    model_config = _example(is_hidden=True)
+
+    is_hidden: bool
 
 
 class NewReaction(Input):
     """A reaction to an action; everybody has at most one."""
 
-    kind: Literal["like", "celebrate", "support", "question"]
+    model_config = _example(kind="celebrate")
+
+    kind: ReactionKind
+
+
+class ReactionsQuery(PageQuery):
+    """The query of a page of reactions."""
+
+    kind: ReactionKind | None = Field(None, description="Only those of this kind.")
+
+
+def _registered(name: str) -> str:
+    if name not in types.DESCRIPTORS:
+        raise PydanticCustomError("unknown_type", f"the types are {', '.join(types.DESCRIPTORS)}")
+    return name
+
+
+class DoneQuery(PageQuery):
+    """The query of a page of what somebody did."""
+
+    type: Annotated[TypeName, AfterValidator(_registered)] = Field(
+        description="The type of the actions, as their descriptors have it.",
+        examples=["application_rating"],
+    )
+
+
+class NewActionComment(Input):
+    """A comment on an action."""
+
+    model_config = _example(text="Let us talk to him as well.")
+
+    text: Annotated[Paragraphs, at_most(MAX_COMMENT_CHARACTERS)] = Field(
+        description="At most 2,000 characters, of several lines."
+    )
 
 
 class Ref(Input):
     """Something that an action is about: a user, by that type, or a thing of the application."""
 
     id: RefId
-    type: TypeName
-    name: Name
+    type: TypeName = Field(
+        description="`user`, with the user's id; or a type of the application's own.",
+        examples=["applicant"],
+    )
+    name: Name = Field(
+        description="At most 200 characters on one line. Users keep their own names, and a thing "
+        "the one that `PUT /refs/{ref}` gave it, whatever is sent."
+    )
 
 
 def _named_once(refs: list[Ref]) -> list[Ref]:
@@ -56,92 +97,43 @@ def _named_once(refs: list[Ref]) -> list[Ref]:
 
 
 class NewAction(Input):
-    """An action as its actor sends it; a restricted one is for its `audience`."""
+    """An action as its actor sends it.
+
+    It goes to the actor's team or department of today, or to its audience.
+    """
+
+    # Built with the first request: by then, the application has registered its types.
+    model_config = ConfigDict(defer_build=True) | _example(
+        scope="department",
+        refs=[{"id": "applicant-nils", "type": "applicant", "name": "Nils Aune"}],
+        descriptor={
+            "type": "new_applicant",
+            "applicant_id": "applicant-nils",
+            "applicant_name": "Nils Aune",
+            "position_id": "position-photographer",
+            "position_name": "Photographer",
+            "tags": ["photography"],
+        },
+    )
 
     scope: Scope
     audience: Annotated[list[UserId], Field(max_length=MAX_AUDIENCE), AfterValidator(distinct)] = (
-        Field(default_factory=list)
+        Field(
+            default_factory=list,
+            description="With the scope `restricted` alone, and needed there: users, each once. "
+            "Left out are those who do not exist, have a block with the actor, or have no tie to "
+            "the actor, which an application does not need.",
+        )
     )
     refs: Annotated[list[Ref], Field(max_length=MAX_REFS), AfterValidator(_named_once)] = Field(
-        default_factory=list
+        default_factory=list,
+        description="What the action is about, each id once; `GET /refs/{ref}/actions` lists the "
+        "actions about a ref.",
     )
-    descriptor: Any
+    descriptor: SentDescriptor = Field(description="What happened, in at most 20 KB.")
 
     @model_validator(mode="after")
     def _check_audience(self) -> Self:
         if (self.scope == "restricted") != bool(self.audience):
             raise ValueError("the scope restricted needs an audience, and no other scope has one")
         return self
-
-
-def new_action_model() -> type[NewAction]:
-    """Return the model of a new action, whose descriptor is of one of the registered types."""
-    return _new_action_model(tuple(DESCRIPTORS.items()))
-
-
-@functools.cache
-def _new_action_model(types: tuple[tuple[str, type[Descriptor]], ...]) -> type[NewAction]:
-    by_type = Discriminator(
-        _type_of,
-        custom_error_type="unknown_type",
-        custom_error_message=f"the types are {', '.join(name for name, _ in types)}",
-    )
-    tagged = tuple(Annotated[model, UnionTag(name)] for name, model in types)
-    union: Any = Union[tagged]  # noqa: UP007 - made at run time
-    fields: dict[str, Any] = {"descriptor": (Annotated[union, by_type], ...)}
-    return create_model("NewActionOfType", __base__=NewAction, **fields)
-
-
-def _type_of(descriptor: Any) -> str | None:
-    """Return the type that a descriptor states; by its name alone pydantic would quote it back."""
-    stated = descriptor.get("type") if isinstance(descriptor, dict) else None
-    return stated if isinstance(stated, str) else None
-
-
-_SHOWN = (
-    "actor",
-    "conducted",
-    "scope",
-    "refs",
-    "descriptor",
-    "hidden",
-    "comment_count",
-    "reaction_count",
-)
-
-
-def fields_for(reader_id: str) -> dict[str, Any]:
-    """Return the projection of an action: what is shown, and what decides who may see it.
-
-    Of the audience it has only the reader.
-    """
-    deciding = {"team": 1, "department": 1, "deleted": 1}
-    own_part = {"audience": {"$elemMatch": {"$eq": reader_id}}}
-    return {**dict.fromkeys(_SHOWN, 1), **deciding, **own_part}
-
-
-def action_answer(action: ShownAction, relevancy: datetime | None = None) -> dict[str, Any]:
-    """Return an action as the API shows it; in a feed, with its relevancy for the reader."""
-    shown = {
-        "id": action["_id"],
-        "actor": action["actor"],
-        "conducted": action["conducted"],
-        "scope": action["scope"],
-        "refs": action["refs"],
-        "descriptor": action["descriptor"],
-        "hidden": action["hidden"],
-        "comment_count": action["comment_count"],
-        "reaction_count": action["reaction_count"],
-    }
-    return shown if relevancy is None else {**shown, "relevancy": relevancy}
-
-
-def new_action_answer(action: StoredAction) -> dict[str, Any]:
-    """Return a new action as its actor sees it: with the size of its audience, and no names.
-
-    Those who are left out may have blocked the actor.
-    """
-    shown = action_answer(action)
-    if action["scope"] != "restricted":
-        return shown
-    return {**shown, "audience_count": len(action["audience"])}

@@ -1,24 +1,30 @@
 """What social moderators read of actions beyond what they see as readers."""
 
-from typing import Any
+from typing import cast
 
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from chalicelib.social.activity.actions import actions
-from chalicelib.social.activity.actions.models import action_answer
+from chalicelib.social.activity.actions import actions, reactions
+from chalicelib.social.activity.actions.answers import ReadActionAnswer, action_answer
+from chalicelib.social.activity.actions.shapes import ShownAction
 from chalicelib.social.errors import UnknownAction
-from chalicelib.social.posts.moderation import MARK
 
 
-def read_action(runtime: Runtime, action_id: str, caller: Principal) -> dict[str, Any]:
+def read_action(runtime: Runtime, action_id: str, caller: Principal) -> ReadActionAnswer:
     """Return an action to readers who may see it, and, marked, to moderators.
 
     Raises UnknownAction.
     """
     try:
-        return action_answer(actions.find_visible(runtime.database, action_id, caller))
+        found = actions.find_visible(runtime.database, action_id, caller)
+        return _read(runtime, found, caller)
     except UnknownAction:
         if not caller.has("social_moderator"):
             raise
     action = actions.find(runtime.database, action_id)
-    return {**action_answer(action), **MARK}
+    return {**_read(runtime, action, caller), "read_as": "moderator"}
+
+
+def _read(runtime: Runtime, action: ShownAction, caller: Principal) -> ReadActionAnswer:
+    own = reactions.of_reader(runtime.database, action["_id"], caller.id)
+    return cast("ReadActionAnswer", {**action_answer(action), "own_reaction": own})

@@ -4,13 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from chalicelib.identity import UserId
+from chalicelib.people.ids import UserId
 from chalicelib.social.activity.actions.types import Descriptor, register
 from chalicelib.social.activity.refs import Name, RefId
 from chalicelib.texts import Paragraphs, at_most
 
-# The name of a user is the user's own; one that is sent is not looked at.
-UserName = Name | None
+UserName = Annotated[
+    Name | None, Field(description="The user's own name; one that is sent is not looked at.")
+]
 Text = Annotated[Paragraphs, at_most(2_000)]
 
 
@@ -30,8 +31,10 @@ class ApplicationRating(_Application):
     type: Literal["application_rating"]
     rater_id: UserId
     rater_name: UserName = None
-    rating_score: Annotated[float, Field(ge=0, le=5)]
-    rating_text: Text | None = None
+    rating_score: Annotated[float, Field(ge=0, le=5, description="5 is the best.")]
+    rating_text: Text | None = Field(
+        None, description="At most 2,000 characters, of several lines."
+    )
 
 
 @register

@@ -1,7 +1,7 @@
 """The shapes of actions: as stored, as read, and the parts that rules need."""
 
 from datetime import datetime
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from chalicelib.database import Document
 from chalicelib.database.validators import AtMost
@@ -10,6 +10,7 @@ from chalicelib.social.delivery.state import FanOut
 from chalicelib.social.graph.users import By
 
 Scope = Literal["team", "department", "restricted"]
+ReactionKind = Literal["like", "celebrate", "support", "question"]
 
 MAX_AUDIENCE = 1_000
 MAX_REFS = 20
@@ -36,11 +37,20 @@ class Told(TypedDict):
     mentions: Annotated[list[str], AtMost(MAX_MENTIONS)]
 
 
+class ToldOf(TypedDict):
+    """A thing that Plaza itself told of; see `chalicelib.happenings`."""
+
+    kind: str
+    thing: str
+
+
 class Happened(TypedDict):
     """What has happened to an action.
 
     `hidden_version` counts how often it was hidden or shown, `event_count` its events, erased
-    or not. An action that was hidden before `hidden_by` was stored may be shown by its actor.
+    or not, and `reactions` its reactions by kind; it is missing until the first, and where
+    earlier releases counted reactions. An action that was hidden before `hidden_by` was stored
+    may be shown by its actor. `cause` is what Plaza itself told of.
     """
 
     hidden: bool
@@ -49,7 +59,24 @@ class Happened(TypedDict):
     deleted: bool
     comment_count: int
     reaction_count: int
+    reactions: NotRequired[dict[str, int]]
     event_count: int
+    cause: NotRequired[ToldOf]
+
+
+class StoredActionEvent(TypedDict):
+    """A comment, with its `text`, or a person's one reaction, with its `kind`.
+
+    A reaction that was withdrawn has no kind.
+    """
+
+    _id: str
+    action_id: str
+    type: Literal["comment", "reaction"]
+    by: By
+    ts: datetime
+    text: NotRequired[str]
+    kind: NotRequired[str]
 
 
 class StoredAction(Told, Happened):
@@ -101,6 +128,7 @@ class ShownAction(TypedDict):
     hidden: bool
     comment_count: int
     reaction_count: int
+    reactions: NotRequired[dict[str, int]]
 
 
 class ReadAction(ShownAction):
@@ -113,3 +141,26 @@ class ReadAction(ShownAction):
     department: str | None
     audience: list[str]
     deleted: bool
+
+
+_SHOWN = (
+    "actor",
+    "conducted",
+    "scope",
+    "refs",
+    "descriptor",
+    "hidden",
+    "comment_count",
+    "reaction_count",
+    "reactions",
+)
+
+
+def fields_for(reader_id: str) -> dict[str, Any]:
+    """Return the projection of an action: what is shown, and what decides who may see it.
+
+    Of the audience it has only the reader.
+    """
+    deciding = {"team": 1, "department": 1, "deleted": 1}
+    own_part = {"audience": {"$elemMatch": {"$eq": reader_id}}}
+    return {**dict.fromkeys(_SHOWN, 1), **deciding, **own_part}

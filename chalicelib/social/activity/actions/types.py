@@ -16,13 +16,14 @@ themselves in a `UserId`, and its `x_name` is stored as the user's own name, wha
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Self, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from pydantic.fields import FieldInfo
 
+from chalicelib.database import Document
 from chalicelib.http import Input
-from chalicelib.identity import UserId
+from chalicelib.people.ids import UserId
 from chalicelib.social.activity.refs import RefId, Tag, distinct
 
 MAX_TAGS = 20
@@ -38,8 +39,12 @@ TypeName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 class Descriptor(Input):
     """What happened, in at most 20 KB; a type adds its own fields, `type` among them."""
 
+    # Whether Plaza alone tells of what happens in this way, and no caller.
+    is_plazas: ClassVar[bool] = False
+
     tags: Annotated[list[Tag], Field(max_length=MAX_TAGS), AfterValidator(distinct)] = Field(
-        default_factory=list
+        default_factory=list,
+        description="Each once; `GET /tags/{tag}/actions` lists the actions with a tag.",
     )
 
     @model_validator(mode="after")
@@ -70,15 +75,20 @@ def register(descriptor: type[AnyDescriptor]) -> type[AnyDescriptor]:
     return descriptor
 
 
+def sendable() -> dict[str, type[Descriptor]]:
+    """Return the types of what callers may tell of, by name."""
+    return {name: model for name, model in DESCRIPTORS.items() if not model.is_plazas}
+
+
 def _check_ids(descriptor: type[Descriptor]) -> None:
     """Check the ids of a type that is to be registered; raises TypeError."""
-    named = {id_ for id_, _ in _pairs(descriptor)}
+    named = {id_ for id_, _ in pairs(descriptor)}
     for id_, field in descriptor.model_fields.items():
-        if id_ in named and not (_is_user(field) or _is(field, RefId)):
+        if id_ in named and not (is_user(field) or _is(field, RefId)):
             raise TypeError(f"{descriptor.__name__}.{id_} has to be a UserId or a RefId")
-        if id_ not in named and _is_user(field):
+        if id_ not in named and is_user(field):
             raise TypeError(f"{descriptor.__name__}.{id_} has to be an x_id with an x_name beside")
-        if any(_is_user(each) != _is_user(field) for each in _alike(id_)):
+        if any(is_user(each) != is_user(field) for each in _alike(id_)):
             raise TypeError(f"{descriptor.__name__}.{id_} is a user's in one type, and in one not")
     if len(named_fields().keys() | named) > MAX_NAMED_FIELDS:
         raise TypeError(f"all types together have at most {MAX_NAMED_FIELDS} named ids")
@@ -90,7 +100,7 @@ def _alike(id_: str) -> list[FieldInfo]:
     return [fields[id_] for fields in all_fields if id_ in fields]
 
 
-def _pairs(descriptor: type[Descriptor]) -> list[tuple[str, str]]:
+def pairs(descriptor: type[Descriptor]) -> list[tuple[str, str]]:
     """Return the fields `x_id` of a type with the `x_name` beside them."""
     fields = descriptor.model_fields
     named = (name.removesuffix("_name") for name in fields if name.endswith("_name"))
@@ -101,19 +111,20 @@ def _is(field: FieldInfo, annotation: Any) -> bool:
     return field.rebuild_annotation() in (annotation, annotation | None)
 
 
-def _is_user(field: FieldInfo) -> bool:
+def is_user(field: FieldInfo) -> bool:
+    """Return whether a field takes the id of a user."""
     return _is(field, UserId)
 
 
 def named_fields() -> dict[str, str]:
     """Return the name's field by the id's field, over all types: `{rater_id: rater_name}`."""
-    return dict(sorted(pair for each in DESCRIPTORS.values() for pair in _pairs(each)))
+    return dict(sorted(pair for each in DESCRIPTORS.values() for pair in pairs(each)))
 
 
 def named_users() -> dict[str, str]:
     """Return those of the named fields that name users."""
     # Whether it is a user's, a field says alike in all types.
-    return {id_: name for id_, name in named_fields().items() if _is_user(_alike(id_)[0])}
+    return {id_: name for id_, name in named_fields().items() if is_user(_alike(id_)[0])}
 
 
 def named_things() -> dict[str, str]:
@@ -136,13 +147,24 @@ def _given(descriptor: Mapping[str, Any], *, of_users: bool) -> dict[str, str]:
     model = DESCRIPTORS[descriptor["type"]]
     return {
         id_: name
-        for id_, name in _pairs(model)
-        if descriptor.get(id_) and _is_user(model.model_fields[id_]) is of_users
+        for id_, name in pairs(model)
+        if descriptor.get(id_) and is_user(model.model_fields[id_]) is of_users
     }
+
+
+def by_person(name: str, user_id: str) -> list[Document]:
+    """Return the filters of the actions of a type that a user did, of which one has to match.
+
+    A type that names users says with each of these fields who did it: who rated, who hired.
+    Another is done by the action's actor.
+    """
+    model = DESCRIPTORS[name]
+    fields = [id_ for id_, _ in pairs(model) if is_user(model.model_fields[id_])]
+    return [{f"descriptor.{id_}": user_id} for id_ in fields] or [{"actor.id": user_id}]
 
 
 def mentions(actor_id: str, ref_ids: Iterable[str], descriptor: dict[str, Any]) -> list[str]:
     """Return the ids that an action names, each once: its actor, its refs, its descriptor's."""
-    fields = (id_ for id_, _ in _pairs(DESCRIPTORS[descriptor["type"]]))
+    fields = (id_ for id_, _ in pairs(DESCRIPTORS[descriptor["type"]]))
     named = (descriptor[field] for field in fields if descriptor.get(field))
     return sorted({actor_id, *ref_ids, *named})

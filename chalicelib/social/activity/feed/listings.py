@@ -1,34 +1,40 @@
-"""Listings by ref and by tag: their actions, newest first."""
-
-from typing import Any
+"""Listings by ref, by tag and by person: their actions, newest first."""
 
 from pymongo import DESCENDING
 
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
-from chalicelib.social.activity.actions import actions
-from chalicelib.social.activity.actions.models import action_answer, fields_for
-from chalicelib.social.activity.actions.shapes import ReadAction
+from chalicelib.social.activity.actions import actions, types
+from chalicelib.social.activity.actions.answers import ActionsAnswer, action_answer
+from chalicelib.social.activity.actions.models import DoneQuery
+from chalicelib.social.activity.actions.shapes import ReadAction, fields_for
 from chalicelib.social.activity.actions.visibility import may_see
 from chalicelib.social.activity.org import people
 from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, older_than
 
 
-def of_ref(runtime: Runtime, reader_id: str, ref_id: str, query: PageQuery) -> dict[str, Any]:
-    """Return `{actions, next}` of the actions about a ref."""
+def of_ref(runtime: Runtime, reader_id: str, ref_id: str, query: PageQuery) -> ActionsAnswer:
+    """Return a page of the actions about a ref."""
     return _listing(runtime, reader_id, {"refs.id": ref_id}, f"ref:{ref_id}:{reader_id}", query)
 
 
-def of_tag(runtime: Runtime, reader_id: str, tag: str, query: PageQuery) -> dict[str, Any]:
-    """Return `{actions, next}` of the actions with a tag."""
+def of_tag(runtime: Runtime, reader_id: str, tag: str, query: PageQuery) -> ActionsAnswer:
+    """Return a page of the actions with a tag."""
     return _listing(runtime, reader_id, {"tags": tag}, f"tag:{reader_id}:{tag}", query)
+
+
+def of_person(runtime: Runtime, reader_id: str, user_id: str, query: DoneQuery) -> ActionsAnswer:
+    """Return a page of the actions of a type that somebody did: rated, hired, and so on."""
+    named: Document = {"mentions": user_id, "descriptor.type": query.type}
+    about = {**named, "$and": [{"$or": types.by_person(query.type, user_id)}]}
+    return _listing(runtime, reader_id, about, f"done:{query.type}:{user_id}:{reader_id}", query)
 
 
 def _listing(
     runtime: Runtime, reader_id: str, about: Document, scope: str, query: PageQuery
-) -> dict[str, Any]:
+) -> ActionsAnswer:
     def fetch(after: Position | None, count: int) -> list[Entry[ReadAction]]:
         where = about | older_than(after, "conducted", "_id")
         order = [("conducted", DESCENDING), ("_id", DESCENDING)]

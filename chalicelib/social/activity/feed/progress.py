@@ -1,19 +1,18 @@
 """How far the fan-outs of actions have come, and those that failed, for actors and staff."""
 
-from typing import Any
-
 from chalicelib.errors import Forbidden
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.feed.action_fan_out import OF_ACTIONS
+from chalicelib.social.activity.feed.answers import FailedActionsAnswer, failed_action_answer
 from chalicelib.social.delivery import engine
-from chalicelib.social.delivery.progress import answer_of, failed_of, for_staff
+from chalicelib.social.delivery.progress import FanOutAnswer, failed_page, fan_out_answer
 from chalicelib.social.errors import NotFailed
 
 
-def of(runtime: Runtime, action_id: str, caller: Principal) -> dict[str, Any]:
+def of(runtime: Runtime, action_id: str, caller: Principal) -> FanOutAnswer:
     """Return how far an action's fan-out has come, for its actor and for staff.
 
     Raises UnknownAction, and Forbidden for those who may see the action but not this.
@@ -23,12 +22,13 @@ def of(runtime: Runtime, action_id: str, caller: Principal) -> dict[str, Any]:
     if caller.id != action["actor"]["id"] and not is_staff:
         actions.find_visible(runtime.database, action_id, caller)
         raise Forbidden("A fan-out is shown to the action's actor and to moderators")
-    return for_staff(action["fan_out"]) if is_staff else answer_of(action["fan_out"])
+    return fan_out_answer(action["fan_out"], staff=is_staff)
 
 
-def failed(runtime: Runtime, query: PageQuery) -> dict[str, Any]:
-    """Return a page of the actions' failed fan-outs: `{fan_outs, next}`."""
-    return failed_of(runtime, actions.ACTIONS, {"action": "_id", "actor": "actor"}, query)
+def failed(runtime: Runtime, query: PageQuery) -> FailedActionsAnswer:
+    """Return a page of the actions' failed fan-outs."""
+    rows, following = failed_page(runtime, actions.ACTIONS, ["actor"], query)
+    return {"fan_outs": [failed_action_answer(row) for row in rows], "next": following}
 
 
 def retry(runtime: Runtime, action_id: str) -> None:

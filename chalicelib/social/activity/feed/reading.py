@@ -13,22 +13,25 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.http import PageQuery, payloads
 from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions
-from chalicelib.social.activity.actions.models import action_answer, fields_for
-from chalicelib.social.activity.actions.shapes import ReadAction
+from chalicelib.social.activity.actions.shapes import ReadAction, fields_for
 from chalicelib.social.activity.actions.visibility import may_see
 from chalicelib.social.activity.feed import items
+from chalicelib.social.activity.feed.answers import (
+    MAX_NEWER,
+    MAX_UNREAD,
+    FeedAnswer,
+    feed_action_answer,
+)
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.places import Org
 from chalicelib.social.graph import users
-from chalicelib.social.paging.positions import Position, milliseconds, moment
+from chalicelib.social.paging.positions import Position
 
 # Read beyond a page, to replace items that are no longer the reader's and not yet removed.
 SPARE = 5
-# `newer` and `unread` count at most this many.
-MAX_NEWER = 1_000
-MAX_UNREAD = 100
 # `risen` is set before its write commits. Items that rose in this window before the first page
 # count as newer, to cover write latency and clock skew.
 RISING = timedelta(seconds=5)
@@ -70,8 +73,8 @@ class _Found(NamedTuple):
     blocked: list[str]
 
 
-def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
-    """Return `{actions, next, newer}`: a page of a feed by relevancy, the nearest first.
+def read(runtime: Runtime, reader_id: str, query: PageQuery) -> FeedAnswer:
+    """Return a page of a feed by relevancy, the nearest first.
 
     `newer` counts, up to 1,000, what came or rose since the first page, which is not on the
     later ones, and in the last seconds before it, which may be. A page may be short before the
@@ -86,7 +89,7 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> dict[str, Any]:
     bodies = _bodies(runtime.database, reader_id, found, query.limit + 1)
     shown = [each for each in found.positions if each.post_id in bodies]
     last = _end(found.positions, shown, query.limit, is_full=len(found.positions) == count)
-    answers = [action_answer(bodies[each.post_id], each.ts) for each in shown[: query.limit]]
+    answers = [feed_action_answer(bodies[each.post_id], each.ts) for each in shown[: query.limit]]
     fitting = payloads.fitting(answers)
     if fitting < len(answers):
         last = shown[fitting - 1]

@@ -25,15 +25,15 @@ def refill(runtime: Runtime, user_id: str) -> None:
     """
     bounds = runtime.bounds.social
     person = people.find(runtime.database, user_id)
-    due = _due(runtime.database, person, bounds.refill_newest)
-    for start in range(0, len(due), bounds.refill_added_at_once):
-        some = due[start : start + bounds.refill_added_at_once]
+    found = due(runtime.database, person, bounds.refill_newest)
+    for start in range(0, len(found), bounds.refill_added_at_once):
+        some = found[start : start + bounds.refill_added_at_once]
         items.deliver(runtime, some, [user_id], person["version"])
     for stored in _stored(runtime.database, user_id, bounds.refill_checked_at_once):
         take_undue(runtime.database, user_id, stored)
 
 
-def _due(database: Database[Document], person: StoredPerson, newest: int) -> list[DeliveredAction]:
+def due(database: Database[Document], person: StoredPerson, newest: int) -> list[DeliveredAction]:
     """Return the newest actions of each kind that belong to somebody's feed."""
     user_id = person["_id"]
     reasons: list[Document] = [{"actor.id": user_id}, {"audience": user_id}]

@@ -1,7 +1,7 @@
 """Re-ranking an action for its subscribers, after each of its events."""
 
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
 from chalicelib.social.activity.actions import actions, events
 from chalicelib.social.activity.feed import items, scoring
 from chalicelib.social.messages import Rerank

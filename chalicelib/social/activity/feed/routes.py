@@ -1,41 +1,83 @@
-"""The routes of feeds, and of the listings by ref and by tag."""
+"""The routes of feeds, and of the listings by ref, by tag and by person."""
 
-from chalice.app import Response
-
-from chalicelib.http import PageQuery, Request, Route, no_content, reply
+from chalicelib.http import NoContent, Ok, PageQuery, Request, Route
+from chalicelib.identity import Principal
+from chalicelib.people.ids import UserId
+from chalicelib.social.activity.actions.answers import ActionsAnswer
+from chalicelib.social.activity.actions.models import DoneQuery
 from chalicelib.social.activity.feed import listings, reading
+from chalicelib.social.activity.feed.answers import FeedAnswer, UnreadAnswer
 from chalicelib.social.activity.refs import RefId, Tag
 
 
 def declare(route: Route) -> None:
-    """Declare the routes of feeds, and of the listings by ref and by tag."""
+    """Declare the routes of feeds, and of the listings by ref, by tag and by person."""
     _add_feed(route)
     _add_slices(route)
+    _add_deeds(route)
 
 
 def _add_feed(route: Route) -> None:
     @route("GET", "/feed")
-    def read_feed(request: Request) -> Response:
-        me = request.principal().id
-        return reply(reading.read(request.runtime, me, request.query(PageQuery)))
+    def read_feed(request: Request, caller: Principal, query: PageQuery) -> Ok[FeedAnswer]:
+        """Read your feed: what others did, the most relevant first.
+
+        An action rises when somebody close to you comments on it or reacts to it. Pages that
+        follow show the feed as of its first page. A page may be short before the end: only
+        `next` says whether there is more.
+        """
+        return Ok(reading.read(request.runtime, caller.id, query))
 
     @route("GET", "/feed/unread")
-    def count_unread(request: Request) -> Response:
-        return reply({"unread": reading.unread(request.runtime, request.principal().id)})
+    def count_unread_actions(request: Request, caller: Principal) -> Ok[UnreadAnswer]:
+        """Count the actions that came or rose in your feed since you marked it as seen."""
+        return Ok({"unread": reading.unread(request.runtime, caller.id)})
 
     @route("PUT", "/feed/seen")
-    def see_feed(request: Request) -> Response:
-        reading.see(request.runtime, request.principal().id)
-        return no_content()
+    def mark_feed_seen(request: Request, caller: Principal) -> NoContent:
+        """Mark your feed as seen now."""
+        reading.see(request.runtime, caller.id)
+        return NoContent()
 
 
 def _add_slices(route: Route) -> None:
     @route("GET", "/refs/{ref}/actions")
-    def list_of_ref(request: Request, ref: RefId) -> Response:
-        me = request.principal().id
-        return reply(listings.of_ref(request.runtime, me, ref, request.query(PageQuery)))
+    def list_ref_actions(
+        request: Request, ref: RefId, caller: Principal, query: PageQuery
+    ) -> Ok[ActionsAnswer]:
+        """List the actions about a ref that you may see, newest first.
+
+        Actions of users whom you muted are among them. A page may be short before the end: only
+        `next` says whether there is more.
+        """
+        return Ok(listings.of_ref(request.runtime, caller.id, ref, query))
 
     @route("GET", "/tags/{tag}/actions")
-    def list_of_tag(request: Request, tag: Tag) -> Response:
-        me = request.principal().id
-        return reply(listings.of_tag(request.runtime, me, tag, request.query(PageQuery)))
+    def list_tag_actions(
+        request: Request, tag: Tag, caller: Principal, query: PageQuery
+    ) -> Ok[ActionsAnswer]:
+        """List the actions with a tag that you may see, newest first.
+
+        Actions of users whom you muted are among them. A page may be short before the end: only
+        `next` says whether there is more.
+        """
+        return Ok(listings.of_tag(request.runtime, caller.id, tag, query))
+
+
+def _add_deeds(route: Route) -> None:
+    @route("GET", "/users/{user}/actions")
+    def list_user_actions(
+        request: Request, user: UserId, caller: Principal, query: DoneQuery
+    ) -> Ok[ActionsAnswer]:
+        """List what somebody did of a type, as far as you may see it: what they rated, say.
+
+        The newest come first. Whoever reported an action, it is the one's whom its descriptor
+        names; the actor's, where it names none. A page may be short before the end: only `next`
+        says whether there is more.
+        """
+        return Ok(listings.of_person(request.runtime, caller.id, user, query))
+
+    @route("GET", "/users/me/actions")
+    def list_my_actions(request: Request, caller: Principal, query: DoneQuery) -> Ok[ActionsAnswer]:
+        """List what you did of a type, newest first."""
+        return Ok(listings.of_person(request.runtime, caller.id, caller.id, query))

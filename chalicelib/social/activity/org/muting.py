@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pymongo.client_session import ClientSession
 
 from chalicelib.database import Document, in_transaction
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
 from chalicelib.social.activity.org import people
-from chalicelib.social.activity.org.people import MAX_MUTED, StoredPerson
+from chalicelib.social.activity.org.models import MAX_MUTED
+from chalicelib.social.activity.org.people import StoredPerson
 from chalicelib.social.errors import CannotMuteSelf, TooManyMuted
 from chalicelib.social.messages import Refill
 

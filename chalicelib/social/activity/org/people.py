@@ -16,15 +16,13 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
-from chalicelib.social.activity.org.models import MAX_ASSIGNED, OrgSettings
+from chalicelib.social.activity.org.models import MAX_ASSIGNED, MAX_MUTED, OrgSettings
 from chalicelib.social.activity.org.places import Org, PastPlace, PersonOverTime, Place
 from chalicelib.social.errors import OwnManager
 from chalicelib.social.graph import users
 from chalicelib.social.messages import Refill
-
-MAX_MUTED = 1_000
 
 
 class StoredPlace(TypedDict):
@@ -94,13 +92,13 @@ def put(runtime: Runtime, user_id: str, settings: OrgSettings) -> Place:
 
     They need not be a user yet. The feed follows in the background. Raises OwnManager.
     """
-    if settings.manager == user_id:
+    if settings.manager_id == user_id:
         raise OwnManager
     place: Place = {
         "team": settings.team,
         "department": settings.department,
-        "manager": settings.manager,
-        "assigned": settings.assigned,
+        "manager": settings.manager_id,
+        "assigned": settings.assigned_ref_ids,
     }
     refill = Refill(user_id=user_id)
 

@@ -1,11 +1,16 @@
 """The routes of people's places in the organisation, and of mutes."""
 
-from chalice.app import Response
+from typing import Annotated
 
-from chalicelib.http import Request, Route, no_content, reply
-from chalicelib.identity import UserId
+from chalicelib.http import NoContent, Ok, Request, Roles, Route
+from chalicelib.identity import Principal
+from chalicelib.people.ids import UserId
 from chalicelib.social.activity.org import muting, people
-from chalicelib.social.activity.org.models import OrgSettings, org_answer
+from chalicelib.social.activity.org.answers import MutedAnswer, OrgAnswer, org_answer
+from chalicelib.social.activity.org.models import OrgSettings
+from chalicelib.social.errors import CannotMuteSelf, OwnManager, TooManyMuted
+
+Admin = Annotated[Principal, Roles("admin")]
 
 
 def declare(route: Route) -> None:
@@ -15,36 +20,54 @@ def declare(route: Route) -> None:
 
 
 def _add_mutes(route: Route) -> None:
-    @route("PUT", "/users/me/muted/{actor}")
-    def mute(request: Request, actor: UserId) -> Response:
-        muting.mute(request.runtime, request.principal().id, actor)
-        return no_content()
+    @route("PUT", "/users/me/muted/{user}", raises=(CannotMuteSelf, TooManyMuted))
+    def mute_user(request: Request, user: UserId, caller: Principal) -> NoContent:
+        """Mute a user: leave their actions out of your feed.
 
-    @route("DELETE", "/users/me/muted/{actor}")
-    def unmute(request: Request, actor: UserId) -> Response:
-        muting.unmute(request.runtime, request.principal().id, actor)
-        return no_content()
+        The user is not told, and need not exist yet. Listings by ref and by tag still show their
+        actions. Muting a user again changes nothing.
+        """
+        muting.mute(request.runtime, caller.id, user)
+        return NoContent()
+
+    @route("DELETE", "/users/me/muted/{user}")
+    def unmute_user(request: Request, user: UserId, caller: Principal) -> NoContent:
+        """Unmute a user.
+
+        A worker adds their actions to your feed again, also those since the muting.
+        """
+        muting.unmute(request.runtime, caller.id, user)
+        return NoContent()
 
     @route("GET", "/users/me/muted")
-    def list_muted(request: Request) -> Response:
-        person = people.find(request.runtime.database, request.principal().id)
-        return reply({"muted": sorted(person["muted"])})
+    def list_muted_users(request: Request, caller: Principal) -> Ok[MutedAnswer]:
+        """List the users that you muted."""
+        person = people.find(request.runtime.database, caller.id)
+        return Ok({"user_ids": sorted(person["muted"])})
 
 
 def _add_places(route: Route) -> None:
     """Add people's places: an admin sets and reads them, and everyone reads their own."""
 
-    @route("PUT", "/users/{user}/org")
-    def put_org(request: Request, user: UserId) -> Response:
-        request.principal("admin")
-        return reply(people.put(request.runtime, user, request.body(OrgSettings)))
+    @route("PUT", "/users/{user}/org", raises=(OwnManager,))
+    def put_user_org(
+        request: Request, user: UserId, admin: Admin, body: OrgSettings
+    ) -> Ok[OrgAnswer]:
+        """Set a user's place in the organisation.
+
+        A worker adds the actions of the new place to the user's feed, and removes those of the
+        old one. Events keep the rank that they had by the places of their time.
+        """
+        del admin
+        return Ok(org_answer(people.put(request.runtime, user, body)))
 
     @route("GET", "/users/{user}/org")
-    def get_org(request: Request, user: UserId) -> Response:
-        request.principal("admin")
-        return reply(org_answer(people.find(request.runtime.database, user)))
+    def get_user_org(request: Request, user: UserId, admin: Admin) -> Ok[OrgAnswer]:
+        """Read a user's place in the organisation."""
+        del admin
+        return Ok(org_answer(people.find(request.runtime.database, user)))
 
     @route("GET", "/users/me/org")
-    def get_my_org(request: Request) -> Response:
-        me = request.principal().id
-        return reply(org_answer(people.find(request.runtime.database, me)))
+    def get_my_org(request: Request, caller: Principal) -> Ok[OrgAnswer]:
+        """Read your place in the organisation."""
+        return Ok(org_answer(people.find(request.runtime.database, caller.id)))

@@ -57,6 +57,7 @@ def zone_document(*rows: Row, floor_ecpm_micros: int = 0) -> ServedZone:
         "site_id": "blog",
         "zone_id": "banner",
         "version": 1,
+        "size": {"width": 300, "height": 250},
         "floor_ecpm_micros": floor_ecpm_micros,
         "count_on": "beacon",
         "ads": in_order(rows),

@@ -15,18 +15,20 @@ def test_an_action_is_answered_as_it_was_told(office: Office) -> None:
     assert reply.json == {
         "id": reply.json["id"],
         "actor": {"id": "ann", "name": "Ann"},
-        "conducted": "2026-03-01T12:00:00Z",
+        "conducted_at": "2026-03-01T12:00:00Z",
         "scope": "department",
         "refs": [
             {"id": "mary", "type": "applicant", "name": "Mary Fanning"},
             {"id": "engineer", "type": "position", "name": "Senior Software Engineer"},
         ],
         "descriptor": APPLIED,
-        "hidden": False,
+        "is_hidden": False,
         "comment_count": 0,
         "reaction_count": 0,
+        "reactions": {},
     }
-    assert office.client.as_("cy").get(f"/actions/{reply.json['id']}").json == reply.json
+    read = office.client.as_("cy").get(f"/actions/{reply.json['id']}").json
+    assert read == {**reply.json, "own_reaction": None}
 
 
 def test_an_action_keeps_its_actors_team_and_department_of_the_time(office: Office) -> None:
@@ -112,7 +114,7 @@ def test_the_scope_is_that_of_today(office: Office) -> None:
     [
         ("post", "/actions/{}/comments", {"text": "Hello"}),
         ("put", "/actions/{}/reaction", {"kind": "like"}),
-        ("put", "/actions/{}/hidden", {"hidden": True}),
+        ("put", "/actions/{}/hidden", {"is_hidden": True}),
         ("get", "/actions/{}/comments", {}),
         ("delete", "/actions/{}", {}),
     ],
@@ -131,7 +133,7 @@ def test_who_does_not_see_an_action_can_do_nothing_with_it(
 def test_all_of_it_needs_a_token(client: Client) -> None:
     assert client.post("/actions", scope="team").code == "unauthenticated"
     assert client.get("/actions/x").code == "unauthenticated"
-    assert client.put("/actions/x/hidden", hidden=True).code == "unauthenticated"
+    assert client.put("/actions/x/hidden", is_hidden=True).code == "unauthenticated"
 
 
 def test_comments_are_read_oldest_first_by_pages(office: Office) -> None:
@@ -198,12 +200,12 @@ def test_what_a_moderator_hid_its_actor_cannot_show(office: Office, first: str) 
     moderator = office.client.as_("dan", roles=["social_moderator"])
     callers = [office.client.as_("ann"), moderator]
     for caller in callers if first == "actor" else callers[::-1]:
-        assert caller.put(target, hidden=True).status == 204
+        assert caller.put(target, is_hidden=True).status == 204
 
-    assert office.client.as_("ann").put(target, hidden=False).code == "forbidden"
+    assert office.client.as_("ann").put(target, is_hidden=False).code == "forbidden"
     assert is_hidden(office, action)
 
-    assert moderator.put(target, hidden=False).status == 204
+    assert moderator.put(target, is_hidden=False).status == 204
     assert not is_hidden(office, action)
 
 
@@ -212,7 +214,7 @@ def test_what_a_moderator_showed_again_is_its_actors_to_hide_and_show(office: Of
     target = f"/actions/{action}/hidden"
     moderator = office.client.as_("dan", roles=["social_moderator"])
     for hidden in (True, False):
-        assert moderator.put(target, hidden=hidden).status == 204
+        assert moderator.put(target, is_hidden=hidden).status == 204
 
     for hidden in (True, False, False):
         office.hide("ann", action, hidden=hidden)
@@ -238,12 +240,12 @@ def test_only_its_actor_and_moderators_hide_and_delete_an_action(office: Office)
     bob = office.client.as_("bob")
     moderator = office.client.as_("dan", roles=["social_moderator"])
 
-    assert bob.put(f"/actions/{action}/hidden", hidden=True).code == "forbidden"
+    assert bob.put(f"/actions/{action}/hidden", is_hidden=True).code == "forbidden"
     assert bob.delete(f"/actions/{action}").code == "forbidden"
 
-    assert moderator.put(f"/actions/{action}/hidden", hidden=True).status == 204
+    assert moderator.put(f"/actions/{action}/hidden", is_hidden=True).status == 204
     assert bob.get(f"/actions/{action}").code == "unknown_action"
-    assert office.client.as_("ann").get(f"/actions/{action}").json["hidden"]
+    assert office.client.as_("ann").get(f"/actions/{action}").json["is_hidden"]
     assert moderator.delete(f"/actions/{action}").status == 204
     assert moderator.delete(f"/actions/{action}").code == "unknown_action"
     assert office.client.as_("ann").get(f"/actions/{action}").code == "unknown_action"

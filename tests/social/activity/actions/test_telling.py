@@ -4,13 +4,16 @@ from typing import Any, Literal
 
 import pytest
 
-from chalicelib.identity import UserId
-from chalicelib.social.activity.actions import types
-from chalicelib.social.activity.actions.types import Descriptor, register
+from chalicelib.identity import Principal
+from chalicelib.people.ids import UserId
+from chalicelib.social.activity.actions import actions
+from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.types import Descriptor
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.refs import Name
 from chalicelib.social.graph import promotion
 from tests.social.activity.support.office import APPLIED, ENGINEER, MARY, Office
+from tests.social.activity.support.types import Register
 from tests.social.support.drivers import Town, follow
 from tests.social.support.interleaving import Meantime
 
@@ -92,24 +95,22 @@ def test_a_ref_gets_its_stored_name(office: Office) -> None:
 
 
 def test_the_rule_holds_for_types_of_the_applications_own(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    office: Office, registered: Register
 ) -> None:
-    monkeypatch.setattr(types, "DESCRIPTORS", dict(types.DESCRIPTORS))
-    monkeypatch.setattr("chalicelib.social.activity.actions.models.DESCRIPTORS", types.DESCRIPTORS)
-
     class Praised(Descriptor):
         type: Literal["praised"]
         fan_id: UserId
         fan_name: Name | None = None
 
-    register(Praised)
+    registered(Praised)
     office.settle("ann", "bob")
 
     assert office.try_action("ann", descriptor={"type": "praised", "fan_id": "bob"}).code == (
         "speaks_for_others"
     )
-    own = office.try_action("ann", descriptor={"type": "praised", "fan_id": "ann"})
-    assert own.json["descriptor"]["fan_name"] == "Ann"
+    body = {"scope": "team", "descriptor": {"type": "praised", "fan_id": "ann"}}
+    own = actions.conduct(office.runtime, Principal("ann", "Ann"), NewAction.model_validate(body))
+    assert own["descriptor"]["fan_name"] == "Ann"
 
 
 STRANGERS = [f"stranger-{number}" for number in range(999)]

@@ -6,11 +6,12 @@ import orjson
 import pytest
 from pydantic import ValidationError, create_model
 
-from chalicelib.identity import UserId
+from chalicelib.people.ids import UserId
 from chalicelib.social.activity.actions import types
-from chalicelib.social.activity.actions.models import NewAction, new_action_model
+from chalicelib.social.activity.actions.models import NewAction
 from chalicelib.social.activity.actions.types import Descriptor, mentions, register
 from chalicelib.social.activity.refs import Name, RefId
+from tests.social.activity.support.types import Register
 
 JOB = {"position_id": "p-1", "position_name": "Engineer"}
 MARY = {"applicant_id": "a-1", "applicant_name": "Mary Fanning"}
@@ -20,7 +21,7 @@ RATING = {"rater_id": "ann", "rater_name": "Ann", "rating_score": 4.5}
 
 def parsed(descriptor: Any, **given: Any) -> NewAction:
     body = orjson.dumps({"scope": "team", "descriptor": descriptor, **given})
-    return new_action_model().model_validate_json(body, strict=True)
+    return NewAction.model_validate_json(body, strict=True)
 
 
 def fault(descriptor: Any, **given: Any) -> tuple[str, str]:
@@ -32,10 +33,8 @@ def fault(descriptor: Any, **given: Any) -> tuple[str, str]:
 
 
 @pytest.fixture
-def interviews(monkeypatch: pytest.MonkeyPatch) -> None:
+def interviews(registered: Register) -> None:
     """An application with a type of its own."""
-    monkeypatch.setattr(types, "DESCRIPTORS", dict(types.DESCRIPTORS))
-    monkeypatch.setattr("chalicelib.social.activity.actions.models.DESCRIPTORS", types.DESCRIPTORS)
 
     class InterviewHeld(Descriptor):
         type: Literal["interview_held"]
@@ -45,7 +44,7 @@ def interviews(monkeypatch: pytest.MonkeyPatch) -> None:
         guest_name: Name
         room_name: Name
 
-    register(InterviewHeld)
+    registered(InterviewHeld)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +119,7 @@ def test_tags_are_few_and_short(tags: Any) -> None:
 def test_an_application_registers_types_of_its_own() -> None:
     held = {"applicant_id": "a", "applicant_name": "A", "guest_id": "g", "guest_name": "G"}
     action = parsed({"type": "interview_held", **held, "room_name": "Blue"})
-    assert action.descriptor.guest_id == "g"
+    assert action.descriptor.model_dump()["guest_id"] == "g"
     with pytest.raises(ValidationError, match="rating_requested, interview_held"):
         parsed({"type": "nothing"})
 
@@ -183,13 +182,12 @@ def test_an_id_may_be_left_out_where_its_type_allows() -> None:
     assert mentions("ann", [], {"type": "held", "host_id": "bob"}) == ["ann", "bob"]
 
 
-@pytest.mark.usefixtures("interviews")
-def test_a_descriptor_is_bounded_as_a_whole() -> None:
+def test_a_descriptor_is_bounded_as_a_whole(registered: Register) -> None:
     class Told(Descriptor):
         type: Literal["told"]
         text: str
 
-    register(Told)
+    registered(Told)
     room = types.MAX_DESCRIPTOR_BYTES - len('{"tags":[],"type":"told","text":""}')
     assert parsed({"type": "told", "text": "x" * room})
     assert fault({"type": "told", "text": "x" * (room + 1)})[0] == "descriptor.told"
@@ -198,7 +196,7 @@ def test_a_descriptor_is_bounded_as_a_whole() -> None:
 
 def test_users_are_told_from_what_the_application_keeps() -> None:
     assert types.named_users().keys() == {"hired_by_id", "rater_id", "requester_id"}
-    assert types.named_things().keys() == {"applicant_id", "position_id"}
+    assert types.named_things().keys() == {"applicant_id", "page_id", "position_id"}
 
 
 @pytest.mark.usefixtures("interviews")
@@ -207,6 +205,7 @@ def test_a_name_belongs_to_the_id_beside_it() -> None:
         "applicant_id": "applicant_name",
         "guest_id": "guest_name",
         "hired_by_id": "hired_by_name",
+        "page_id": "page_name",
         "position_id": "position_name",
         "rater_id": "rater_name",
         "requester_id": "requester_name",

@@ -127,7 +127,7 @@ def test_a_failed_fan_out_is_listed_and_retried(
         for _ in range(leases.MAX_ATTEMPTS + 1):
             office.sweep_expired()
     (listed,) = staff.get("/fan-outs/failed-actions").json["fan_outs"]
-    assert (listed["action"], listed["reason"]) == (action, "NotInserted")
+    assert (listed["action_id"], listed["reason"]) == (action, "NotInserted")
 
     assert staff.post(f"/actions/{action}/fan-out").status == 204
     office.workers.drain()

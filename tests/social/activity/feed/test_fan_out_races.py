@@ -8,9 +8,9 @@ from pymongo.collection import Collection
 from chalicelib.database import Document, insert_missing
 from chalicelib.social.activity.feed import refill
 from chalicelib.social.messages import DeliverAction
-from chalicelib.social.personal_data import erasure
 from chalicelib.social.workers import handle
 from tests.social.activity.support.office import Interrupt, Office
+from tests.support.people import erase, remaining
 
 TEAM = ["ann", "bob"]
 
@@ -75,8 +75,8 @@ def test_who_ceases_to_be_a_reader_during_a_fan_out_keeps_nothing(
             case "move":
                 office.place("bob", team="web")
             case "erase":
-                erasure.erase(office.runtime, "bob")
-                assert erasure.remaining(office.runtime, "bob") == 0
+                erase(office.runtime, "bob")
+                assert remaining(office.runtime, "bob") == 0
         refill.refill(office.runtime, "bob")
 
     interrupted(cease)

@@ -16,7 +16,7 @@ import pytest
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.social.activity.actions import actions
-from chalicelib.social.activity.actions.models import new_action_model
+from chalicelib.social.activity.actions.models import NewAction
 from tests.social.activity.support.action_worker import LOG
 from tests.social.activity.support.office import APPLIED, Office
 
@@ -68,7 +68,7 @@ def pending(office: Office) -> Iterator[dict[str, list[str]]]:
     conducted = {}
     for number in range(ACTIONS):
         scope = ("team", "department")[number % 2]
-        new = new_action_model().model_validate({"scope": scope, "descriptor": APPLIED})
+        new = NewAction.model_validate({"scope": scope, "descriptor": APPLIED})
         actor = Principal(TEAM[number % len(TEAM)], "Somebody")
         conducted[actions.conduct(runtime, actor, new)["_id"]] = audience[scope]
     yield conducted

@@ -64,13 +64,14 @@ def test_an_action_shows_its_whole_self_but_no_relevancy(office: Office) -> None
     assert shown == {
         "id": action,
         "actor": {"id": "ann", "name": "Ann"},
-        "conducted": "2026-03-01T12:00:00Z",
+        "conducted_at": "2026-03-01T12:00:00Z",
         "scope": "team",
         "refs": [MARY],
         "descriptor": APPLIED,
-        "hidden": False,
+        "is_hidden": False,
         "comment_count": 0,
         "reaction_count": 0,
+        "reactions": {},
     }
 
 
@@ -107,7 +108,7 @@ def test_what_is_hidden_shows_to_its_actor_alone(office: Office) -> None:
     office.hide("ann", action)
     assert of_ref(office, "bob", "mary") == []
     (shown,) = office.client.as_("ann").get("/refs/mary/actions").json["actions"]
-    assert (shown["id"], shown["hidden"]) == (action, True)
+    assert (shown["id"], shown["is_hidden"]) == (action, True)
     office.hide("ann", action, hidden=False)
     assert of_ref(office, "bob", "mary") == [action]
 

@@ -133,7 +133,7 @@ class Life(RuleBasedStateMachine):
         deed = self._any(data)
         deed.hidden = not deed.hidden
         path = f"/actions/{deed.id}/hidden"
-        assert self.client.as_(deed.actor).put(path, hidden=deed.hidden).status == 204
+        assert self.client.as_(deed.actor).put(path, is_hidden=deed.hidden).status == 204
 
     @precondition(lambda self: self.expected.deeds)
     @rule(data=st.data())
@@ -154,12 +154,16 @@ class Life(RuleBasedStateMachine):
     def place(self, who: str, desk: Desk) -> None:
         # Of a place and an event of one millisecond nobody can say which was first.
         self.clock.advance(milliseconds=1)
-        org = {**dataclasses.asdict(desk), "assigned": sorted(desk.assigned)}
-        if desk.manager == who:
-            org["manager"] = None
+        manager = None if desk.manager == who else desk.manager
+        org = {
+            "team": desk.team,
+            "department": desk.department,
+            "manager_id": manager,
+            "assigned_ref_ids": sorted(desk.assigned),
+        }
         reply = self.client.as_("root", roles=["admin"]).put(f"/users/{who}/org", **org)
         assert reply.status == 200, reply.body
-        sits = dataclasses.replace(desk, manager=org["manager"])
+        sits = dataclasses.replace(desk, manager=manager)
         self.expected.desks.setdefault(who, []).append((self.clock(), sits))
         self.clock.advance(milliseconds=1)
 

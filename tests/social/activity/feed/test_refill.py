@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.social.activity.feed import refill
+from chalicelib.social.activity.feed import items, refill
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.people import StoredPerson
-from chalicelib.social.personal_data import erasure
 from tests.social.activity.support.office import Interrupt, Office
+from tests.support.people import erase, remaining
 
 
 def feeds(office: Office) -> dict[str, list[str]]:
@@ -183,6 +183,27 @@ def test_a_late_refill_takes_nothing_that_a_later_one_has_found_due(
     assert office.readers(action) == ["ann", "bob"]
 
 
+def test_two_late_refills_take_nothing_that_the_latest_has_found_due(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one notes what it kept, and the second removes what it found undue."""
+    action = office.act("ann")
+    office.workers.drain()
+    database = office.runtime.database
+    first = people.find(database, "bob")
+    found = refill.due(database, first, 10)
+    office.place("bob", team="web")
+    second = people.find(database, "bob")
+    office.place("bob", team="hiring", department="people")
+    refill.refill(office.runtime, "bob")
+
+    items.deliver(office.runtime, found, ["bob"], first["version"])
+    monkeypatch.setattr(people, "find", lambda *_: second)
+    refill.take_undue(database, "bob", [action])
+
+    assert office.readers(action) == ["ann", "bob"]
+
+
 def join(office: Office) -> None:
     """Have Dan join the team, and his feed follow."""
     office.place("dan", team="hiring", department="people")
@@ -220,14 +241,11 @@ def test_erasing_the_reader_during_a_refill_leaves_nothing(
 ) -> None:
     office.act("ann")
 
-    def erase() -> None:
-        erasure.erase(office.runtime, "dan")
-
-    interrupted(erase)
+    interrupted(lambda: erase(office.runtime, "dan"))
     join(office)
 
     assert office.items() == []
-    assert erasure.remaining(office.runtime, "dan") == 0
+    assert remaining(office.runtime, "dan") == 0
 
 
 def test_a_comment_during_a_refill_counts_for_what_it_adds(

@@ -11,7 +11,7 @@ import pytest
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.social.activity.actions import actions
-from chalicelib.social.activity.actions.models import new_action_model
+from chalicelib.social.activity.actions.models import NewAction
 from chalicelib.social.activity.actions.shapes import ReadAction
 from chalicelib.social.activity.feed import items, reranking
 from chalicelib.social.messages import Rerank
@@ -27,7 +27,7 @@ def applications(office: Office, number: int) -> list[str]:
     runtime, courier = office.with_courier()
     una = Principal("una", "Una", frozenset({"application"}))
     body = {"scope": "restricted", "audience": EVERYBODY, "descriptor": APPLIED}
-    new = new_action_model().model_validate(body)
+    new = NewAction.model_validate(body)
     found = []
     for _ in range(number):
         found.append(actions.conduct(runtime, una, new)["_id"])

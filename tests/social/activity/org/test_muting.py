@@ -2,6 +2,7 @@
 
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.org import people
+from chalicelib.social.activity.org.models import MAX_MUTED
 from tests.social.activity.support.office import Office
 from tests.social.activity.support.reading import actions, feed, ids
 from tests.support.http_client import Client
@@ -74,12 +75,12 @@ def test_muting_twice_is_muting_once(office: Office) -> None:
     office.workers.drain()
     mute(office.client, "bob", "ann")
     assert office.workers.drain() == 0
-    assert office.client.as_("bob").get("/users/me/muted").json == {"muted": ["ann"]}
+    assert office.client.as_("bob").get("/users/me/muted").json == {"user_ids": ["ann"]}
     unmute(office.client, "bob", "ann")
     office.workers.drain()
     unmute(office.client, "bob", "ann")
     assert office.workers.drain() == 0
-    assert office.client.as_("bob").get("/users/me/muted").json == {"muted": []}
+    assert office.client.as_("bob").get("/users/me/muted").json == {"user_ids": []}
 
 
 def test_nobody_mutes_themselves(client: Client) -> None:
@@ -88,7 +89,7 @@ def test_nobody_mutes_themselves(client: Client) -> None:
 
 
 def test_mutes_have_a_bound(client: Client, runtime: Runtime, workers: Workers) -> None:
-    full = [f"u{number}" for number in range(people.MAX_MUTED)]
+    full = [f"u{number}" for number in range(MAX_MUTED)]
     person = {"_id": "bob", **people.NEW_PERSON, "muted": full}
     runtime.database[people.PEOPLE.name].insert_one(person)
     reply = client.as_("bob").put("/users/me/muted/one-more")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social import outbox
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.models import OrgSettings
 from chalicelib.social.activity.org.places import Org
@@ -17,7 +17,12 @@ from tests.support.workers import Workers
 
 pytestmark = pytest.mark.usefixtures("workers")
 
-NOWHERE: dict[str, Any] = {"team": None, "department": None, "manager": None, "assigned": []}
+NOWHERE: dict[str, Any] = {
+    "team": None,
+    "department": None,
+    "manager_id": None,
+    "assigned_ref_ids": [],
+}
 
 
 def place(client: Client, user: str, **org: Any) -> None:
@@ -26,7 +31,7 @@ def place(client: Client, user: str, **org: Any) -> None:
 
 
 def test_a_place_replaces_the_one_before(client: Client) -> None:
-    place(client, "ann", team="red", department="hr", manager="bob", assigned=["a-1"])
+    place(client, "ann", team="red", department="hr", manager_id="bob", assigned_ref_ids=["a-1"])
     place(client, "ann", team="blue")
     assert client.as_("ann").get("/users/me/org").json == {**NOWHERE, "team": "blue"}
 
@@ -47,7 +52,7 @@ def test_only_an_admin_sets_places_and_sees_those_of_others(client: Client) -> N
 
 
 def test_nobody_is_their_own_manager(client: Client) -> None:
-    reply = client.as_("root", roles=["admin"]).put("/users/ann/org", manager="ann")
+    reply = client.as_("root", roles=["admin"]).put("/users/ann/org", manager_id="ann")
     assert (reply.status, reply.code) == (422, "own_manager")
 
 
@@ -60,12 +65,12 @@ def test_nobody_is_their_own_manager(client: Client) -> None:
         {"team": "x" * 101},
         {"team": {"$ne": None}},
         {"department": ["hr"]},
-        {"manager": "$where"},
-        {"manager": "a.b"},
-        {"assigned": ["a-1", "a-1"]},
-        {"assigned": ["$a"]},
-        {"assigned": "a-1"},
-        {"assigned": [f"a-{number}" for number in range(201)]},
+        {"manager_id": "$where"},
+        {"manager_id": "a.b"},
+        {"assigned_ref_ids": ["a-1", "a-1"]},
+        {"assigned_ref_ids": ["$a"]},
+        {"assigned_ref_ids": "a-1"},
+        {"assigned_ref_ids": [f"a-{number}" for number in range(201)]},
         {"$set": {"team": "red"}},
         {"version": 7},
     ],
@@ -87,7 +92,7 @@ def test_every_place_is_remembered_from_its_first_to_its_last_moment(
 ) -> None:
     place(client, "ann", team="red")
     clock.advance(hours=1)
-    place(client, "ann", team="blue", assigned=["a-1", "a-2"])
+    place(client, "ann", team="blue", assigned_ref_ids=["a-1", "a-2"])
     moment = timedelta(milliseconds=1)
     times = [START - moment, clock.time]
     ann = people.histories(runtime.database, ["ann"], {"a-1"}, times)["ann"]
@@ -118,11 +123,11 @@ def test_of_two_places_of_one_moment_the_later_holds(client: Client, runtime: Ru
 def test_the_same_place_again_is_no_change(
     client: Client, runtime: Runtime, workers: Workers, clock: Clock
 ) -> None:
-    place(client, "ann", team="red", assigned=["a-1"])
+    place(client, "ann", team="red", assigned_ref_ids=["a-1"])
     workers.drain()
     before = people.find(runtime.database, "ann")
     clock.advance(hours=1)
-    place(client, "ann", team="red", assigned=["a-1"])
+    place(client, "ann", team="red", assigned_ref_ids=["a-1"])
     assert people.find(runtime.database, "ann") == before
     assert workers.drain() == 0
 

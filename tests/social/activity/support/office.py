@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from chalicelib import personal_data
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social import schedules
 from chalicelib.social.activity.org import muting, people
 from chalicelib.social.activity.org.models import OrgSettings
 from chalicelib.social.messages import JOB, Rerank
-from chalicelib.social.workers import handle
 from tests.social.support.drivers import Courier, settle
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
@@ -42,10 +42,13 @@ class Office:
     runtime: Runtime
     clock: Clock
 
-    def place(self, *user_ids: str, **place: Any) -> None:
+    def place(
+        self, *user_ids: str, manager: str | None = None, assigned: Sequence[str] = (), **unit: str
+    ) -> None:
         """Give people a place in the organisation; nothing that follows is done yet."""
+        org = OrgSettings(**unit, manager_id=manager, assigned_ref_ids=[*assigned])
         for user_id in user_ids:
-            people.put(self.runtime, user_id, OrgSettings(**place))
+            people.put(self.runtime, user_id, org)
 
     def settle(self, *user_ids: str) -> None:
         """Make users, without a place in the organisation."""
@@ -83,7 +86,7 @@ class Office:
         assert reply.status == 204, reply.body
 
     def hide(self, actor: str, action: str, *, hidden: bool = True) -> None:
-        reply = self.client.as_(actor).put(f"/actions/{action}/hidden", hidden=hidden)
+        reply = self.client.as_(actor).put(f"/actions/{action}/hidden", is_hidden=hidden)
         assert reply.status == 204, reply.body
 
     def delete(self, actor: str, action: str) -> None:
@@ -109,7 +112,7 @@ class Office:
         """Have all done that is owed in the background, but refills, which may be under way."""
         others = {"errand.type": {"$ne": "refill"}}
         for noted in self.runtime.database["social.errand"].find(others):
-            handle(self.runtime, JOB.validate_python(noted["errand"]))
+            personal_data.run(self.runtime, JOB.validate_python(noted["errand"]))
 
     def sweep_expired(self) -> None:
         """Let every lease run out and what the sweep sends be worked on."""

@@ -19,7 +19,7 @@ def feed(client: Client, reader: str, limit: int = 50) -> list[tuple[str, str]]:
     cursor = None
     while True:
         read = page(client, reader, limit, cursor)
-        found += [(action["id"], action["relevancy"]) for action in read["actions"]]
+        found += [(action["id"], action["relevant_at"]) for action in read["actions"]]
         cursor = read["next"]
         if cursor is None:
             return found

@@ -1,0 +1,136 @@
+"""The forms in which the API answers with ads, frames and explanations."""
+
+from datetime import datetime
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.ads.ids import CampaignId, PartId
+from chalicelib.ads.inventory.answers import (
+    ImageCreativeAnswer,
+    LandingUrl,
+    NativeCreativeAnswer,
+    TextCreativeAnswer,
+    ZoneSizeAnswer,
+)
+from chalicelib.ads.inventory.fitting import MAX_ADS
+from chalicelib.ads.serving.models import MAX_ASKED_ADS
+from chalicelib.ids import Id
+from chalicelib.sites.ids import SiteId
+
+DecisionId = Annotated[str, Id]
+
+
+class FrameAnswer(TypedDict):
+    """An HTML creative: the address of its frame."""
+
+    type: Literal["html"]
+    landing_url: LandingUrl
+    frame_url: Annotated[
+        str, Field(description="Show it in an `iframe`; it is good until the end of tomorrow.")
+    ]
+
+
+ShownCreative = Annotated[
+    ImageCreativeAnswer | TextCreativeAnswer | NativeCreativeAnswer | FrameAnswer,
+    Field(discriminator="type"),
+]
+
+
+class AdAnswer(TypedDict):
+    """An ad to be shown."""
+
+    campaign_id: CampaignId
+    ad_unit_id: PartId
+    creative: ShownCreative
+    impression_url: Annotated[
+        str,
+        Field(
+            description="POST to it once the ad is seen, or load it with `/pixel` behind it as an "
+            "image; good for a day."
+        ),
+    ]
+    click_url: Annotated[
+        str,
+        Field(description="Where the ad's link leads: it counts the click; good for a day."),
+    ]
+
+
+class DecisionAnswer(TypedDict):
+    """The ads that are to be shown in a zone now."""
+
+    id: DecisionId
+    size: Annotated[
+        ZoneSizeAnswer,
+        Field(description="The zone's: a page that reserves it does not move when the ad comes."),
+    ]
+    ads: Annotated[
+        list[AdAnswer],
+        Field(max_length=MAX_ASKED_ADS, description="The best first; empty if none is due."),
+    ]
+
+
+class AdName(TypedDict):
+    """What names an ad."""
+
+    campaign_id: CampaignId
+    ad_unit_id: PartId
+
+
+class RefusingCap(TypedDict):
+    """The cap that an ad has reached with the visitor."""
+
+    scope: Literal["ad", "campaign", "advertiser"]
+    event: Literal["impression", "click"]
+    limit: int
+    window_seconds: int
+
+
+Verdict = Literal[
+    "chosen",
+    "below_floor",
+    "not_started",
+    "ended",
+    "capped",
+    "campaign_chosen",
+    "outranked",
+]
+
+
+class CandidateAnswer(AdName):
+    """An ad of the zone, and why it was chosen or passed over."""
+
+    ecpm_micros: Annotated[int, Field(description="What a thousand impressions of it bring in.")]
+    matches: Annotated[int, Field(description="How many of the page's keywords it names.")]
+    score: Annotated[float, Field(description="What it is ranked by.")]
+    verdict: Annotated[
+        Verdict, Field(description="`campaign_chosen`: another ad of its campaign was chosen.")
+    ]
+    cap: NotRequired[Annotated[RefusingCap, Field(description="Why it was `capped`.")]]
+
+
+class Account(TypedDict):
+    """What was chosen, and why."""
+
+    is_exploration: Annotated[
+        bool, Field(description="Whether the order was drawn at random, to learn click rates.")
+    ]
+    ads: Annotated[list[AdName], Field(max_length=MAX_ASKED_ADS)]
+    candidates: Annotated[
+        list[CandidateAnswer], Field(max_length=MAX_ADS, description="The best first.")
+    ]
+
+
+class ExplanationAnswer(Account):
+    """A decision with its candidates.
+
+    Its `decision_id`, `decided_at` and `version` as the query give the same explanation again.
+    """
+
+    decision_id: DecisionId
+    decided_at: datetime
+    site_id: SiteId
+    zone_id: PartId
+    version: Annotated[int, Field(description="The zone's.")]
+    floor_ecpm_micros: int

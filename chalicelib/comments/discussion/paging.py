@@ -1,0 +1,102 @@
+"""Pages of a node's listing: from a position on, back from one, and around a comment."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from chalicelib.comments.models import CommentsQuery
+from chalicelib.comments.order import position
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import Page, Viewer
+from chalicelib.errors import InvalidCursor
+from chalicelib.http import payloads
+from chalicelib.http.pages import Cursors
+from chalicelib.runtime import Runtime
+
+# The other members of a comment: ids, a path of up to 17 of them, a name of 100 characters, times.
+_BYTES_BESIDE_TEXT = 3_000
+
+Read = Callable[[Page], list[Comment]]
+
+
+class Shown(NamedTuple):
+    """The comments of a page in their order, and the cursors of the pages next to it."""
+
+    comments: list[Comment]
+    previous: str | None
+    next: str | None
+
+
+class Listed(NamedTuple):
+    """A node's listing in one order, as a viewer reads it.
+
+    A cursor that leads back has a scope of its own: a position alone does not say which way.
+    """
+
+    node: Node
+    viewer: Viewer
+    query: CommentsQuery
+    onwards: Cursors
+    back: Cursors
+    read: Read
+
+    def page(self) -> Shown:
+        """Return the page of the query's cursor; raises InvalidCursor."""
+        try:
+            after = self.onwards.position(self.query)
+        except InvalidCursor:
+            return self._page_before()
+        rows = self._rows(after, self.query.limit + 1)
+        shown = rows[: fitting(rows[: self.query.limit])]
+        is_first = after is None or not shown
+        return self._shown(shown, earlier=not is_first, later=len(shown) < len(rows))
+
+    def around(self, target: Comment) -> Shown:
+        """Return a page that holds a comment, with half of the page before it if there is so much.
+
+        Those before it are left for the previous page if the answer would be too large.
+        """
+        place, limit = position(self.node, target), self.query.limit
+        half = (limit - 1) // 2
+        before = self._rows(place, half + 1, backwards=True)
+        head = before[:half][::-1]
+        room = limit - len(head)
+        rows = [target, *self._rows(place, room)]
+        whole = [*head, *rows[:room]]
+        if fitting(whole) == len(whole):
+            earlier, later = len(before) > len(head), len(rows) > room
+            return self._shown(whole, earlier=earlier, later=later)
+        shown = rows[: fitting(rows[:room])]
+        return self._shown(shown, earlier=bool(before), later=len(shown) < len(rows))
+
+    def _page_before(self) -> Shown:
+        rows = self._rows(self.back.position(self.query), self.query.limit + 1, backwards=True)
+        shown = rows[: fitting(rows[: self.query.limit])]
+        return self._shown(shown[::-1], earlier=len(shown) < len(rows), later=bool(shown))
+
+    def _rows(
+        self, after: tuple[object, ...] | None, limit: int, *, backwards: bool = False
+    ) -> list[Comment]:
+        return self.read(Page(self.query.order, limit, after, self.viewer, backwards))
+
+    def _shown(self, comments: list[Comment], *, earlier: bool, later: bool) -> Shown:
+        first = position(self.node, comments[0]) if earlier else None
+        last = position(self.node, comments[-1]) if later else None
+        return Shown(comments, self.back.following(first), self.onwards.following(last))
+
+
+def listed(
+    runtime: Runtime, node: Node, viewer: Viewer, query: CommentsQuery, read: Read
+) -> Listed:
+    """Return the listing of a node that a query is about."""
+    scope, keys = f"{node['_id']}:{query.order}:{node['threaded']}", runtime.settings.signing_keys
+    onwards, back = Cursors(f"comments:{scope}", keys), Cursors(f"comments before:{scope}", keys)
+    return Listed(node, viewer, query, onwards, back, read)
+
+
+def fitting(rows: Sequence[Comment]) -> int:
+    """Return how many comments, from the first, fit into an answer."""
+    characters = sum(len(row["text"] or "") + len(row["html"] or "") for row in rows)
+    beside = _BYTES_BESIDE_TEXT * len(rows)
+    if payloads.BYTES_A_CHARACTER * characters + beside <= payloads.MAX_BYTES:
+        return len(rows)
+    return payloads.fitting(rows)

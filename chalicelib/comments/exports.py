@@ -1,0 +1,50 @@
+"""What an export shows of a person's comments, in the three stores and the queue."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.stores.embedded_tree import every_comment
+from chalicelib.people.follows import ExportEntry, entry
+
+
+@dataclass(frozen=True)
+class OfAuthor:
+    """An author's own part of documents that may have comments of others."""
+
+    user_id: str
+
+    def row(self, row: Any) -> list[ExportEntry]:
+        """Return a comment that is a document of its own."""
+        return self._own(row["node_id"], [row])
+
+    def page(self, page: Mapping[str, Any]) -> list[ExportEntry]:
+        """Return the author's comments of a page."""
+        return self._own(page["node_id"], page["comments"])
+
+    def node(self, node: Node) -> list[ExportEntry]:
+        """Return the author's comments inside a node."""
+        return self._own(node["_id"], every_comment(node["metadata"]))
+
+    def pending(self, row: Mapping[str, Any]) -> list[ExportEntry]:
+        """Return the excerpt of a comment that waits for a moderator."""
+        fields = {"node_id": row["node_id"], "id": row["id"], "posted_at": row["posted"]}
+        return [entry("pending_comment", **fields, excerpt=row["excerpt"])]
+
+    def _own(self, node_id: str, comments: Iterable[Comment]) -> list[ExportEntry]:
+        return [
+            entry(
+                "comment",
+                node_id=node_id,
+                id=comment["id"],
+                parent_id=comment["parent_id"],
+                posted_at=comment["posted"],
+                edited_at=comment["edited"],
+                author=comment["author"],
+                text=comment["text"],
+                state=comment["state"],
+            )
+            for comment in comments
+            if comment["author"] and comment["author"]["id"] == self.user_id
+        ]

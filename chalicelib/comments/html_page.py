@@ -1,0 +1,117 @@
+"""A page of comments as HTML, for readers without scripts, and for crawlers.
+
+Texts are escaped here, but for each comment's own HTML, which was sanitised when it was written.
+"""
+
+import json
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+from urllib.parse import urlencode
+
+from chalicelib.comments.answers import CommentAnswer, CommentsAnswer
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src https:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+}
+# Deeper replies are shown at this depth: a phone has room for no more.
+_DEEPEST = 5
+
+
+def html_page(page: CommentsAnswer, stylesheet_url: str, query: dict[str, str]) -> str:
+    """Return the page; `query` is what the pages beside it are asked with, beside their cursors."""
+    node, count = page["node"], page["count"]
+    title, url = escape(node["title"]), escape(node["url"])
+    counted = "1 comment" if count == 1 else f"{count:,} comments"
+    head, foot = _links(page, query)
+    names = {each["id"]: each["author"]["name"] for each in page["comments"] if each["author"]}
+    items = "\n".join(_item(each, names) for each in page["comments"])
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{counted}: {title}</title>
+<link rel="canonical" href="{url}">
+{head}
+<link rel="stylesheet" href="{escape(stylesheet_url)}">
+<script type="application/ld+json">{_linked_data(page)}</script>
+</head>
+<body>
+<main>
+<h1><a href="{url}" dir="auto">{title}</a></h1>
+<p>{counted}{". This discussion is closed." if node["locked"] else ""}</p>
+<ol>
+{items}
+</ol>
+{foot}
+</main>
+</body>
+</html>
+"""
+
+
+def _links(page: CommentsAnswer, query: dict[str, str]) -> tuple[str, str]:
+    """Return the links to the pages beside this one: for the head, and for readers."""
+    beside = [
+        (relation, escape(f"?{urlencode({**query, 'cursor': cursor})}"), text)
+        for relation, cursor, text in (
+            ("prev", page["previous"], "Previous comments"),
+            ("next", page["next"], "More comments"),
+        )
+        if cursor
+    ]
+    head = "\n".join(f'<link rel="{rel}" href="{href}">' for rel, href, _ in beside)
+    links = " ".join(f'<a rel="{rel}" href="{href}">{text}</a>' for rel, href, text in beside)
+    return head, f"<nav>{links}</nav>" if links else ""
+
+
+def _item(comment: CommentAnswer, names: dict[str, str]) -> str:
+    depth = min(comment["depth"], _DEEPEST)
+    place = f'<li id="plaza-{escape(comment["id"])}" class="depth-{depth}">'
+    if comment["author"] is None or comment["html"] is None:
+        return f'{place}<article class="gone"><p>This comment was deleted.</p></article></li>'
+    posted = comment["posted_at"]
+    time = f'<time datetime="{posted.isoformat()}">{posted:%d %B %Y, %H:%M} UTC</time>'
+    marks = [
+        f'<b dir="auto">{escape(comment["author"]["name"])}</b>',
+        f'<a href="#plaza-{escape(comment["id"])}">{time}</a>',
+        *_reply(comment, names),
+        *(["edited"] if comment["edited_at"] else []),
+        *(["waits for a moderator"] if comment["state"] == "pending" else []),
+    ]
+    header = f"<header>{' '.join(marks)}</header>"
+    return f'{place}<article>{header}<div dir="auto">{comment["html"]}</div></article></li>'
+
+
+def _reply(comment: CommentAnswer, names: dict[str, str]) -> Iterator[str]:
+    parent_id = comment["parent_id"]
+    if parent_id is not None:
+        name = escape(names.get(parent_id, "another comment"))
+        yield f'in reply to <a href="#plaza-{escape(parent_id)}" dir="auto">{name}</a>'
+
+
+def _linked_data(page: CommentsAnswer) -> str:
+    """Return the page as schema.org's DiscussionForumPosting, safe within a script element."""
+    node = page["node"]
+    told: dict[str, Any] = {
+        "@context": "https://schema.org",
+        "@type": "DiscussionForumPosting",
+        "headline": node["title"],
+        "url": node["url"],
+        "commentCount": page["count"],
+        "comment": [
+            {
+                "@type": "Comment",
+                "text": each["text"],
+                "dateCreated": each["posted_at"].isoformat(),
+                "author": {"@type": "Person", "name": each["author"]["name"]},
+            }
+            for each in page["comments"]
+            if each["author"] is not None
+        ],
+    }
+    return json.dumps(told, ensure_ascii=False).replace("<", "\\u003c")

@@ -1,0 +1,85 @@
+"""The routes that discussions are read by, as JSON or as a page that needs no script."""
+
+from typing import TypeVar
+
+from chalicelib.comments.answers import CommentAnswer, CommentsAnswer, ThreadAnswer, placed_answer
+from chalicelib.comments.discussion import reading
+from chalicelib.comments.discussion.tags import Held, Listing
+from chalicelib.comments.errors import UnknownNode
+from chalicelib.comments.html_page import HEADERS, html_page
+from chalicelib.comments.models import CommentId, CommentsQuery
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.errors import UnknownComment
+from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional
+from chalicelib.identity import Principal
+from chalicelib.web.answers import Page
+from chalicelib.web.files import PAGE_STYLES
+
+Body = TypeVar("Body")
+# For how long a page for everybody may be old; a caller's own is asked for again each time.
+_SHARED, _OWN = "public, max-age=5, stale-while-revalidate=30", "private, no-cache"
+
+
+def declare(route: Route) -> None:
+    """Declare the routes of pages, comments and threads."""
+
+    @route("GET", "/nodes/{node}/comments", raises=(UnknownNode, UnknownComment))
+    def list_comments(
+        request: Request, node: NodeId, caller: Principal | None, query: CommentsQuery
+    ) -> Ok[CommentsAnswer] | Page | NotModified:
+        """Read a discussion, page by page; a threaded one depth-first.
+
+        A browser, which asks for `text/html`, gets a page that needs no script.
+        """
+        if request.accepts_html:
+            return _html_page(request, node, caller, query)
+        held = Held(conditional.held_tags(request))
+        return _listed(reading.list_comments(request.runtime, node, query, caller, held), caller)
+
+    @route("GET", "/nodes/{node}/comments/{comment}", raises=(UnknownNode, UnknownComment))
+    def get_comment(
+        request: Request, node: NodeId, comment: CommentId, caller: Principal | None
+    ) -> Ok[CommentAnswer]:
+        """Read a comment."""
+        found = reading.get_comment(request.runtime, node, comment, caller)
+        return Ok(placed_answer(found, caller, request.runtime.now()))
+
+    @route("GET", "/nodes/{node}/comments/{comment}/thread", raises=(UnknownNode, UnknownComment))
+    def list_thread(
+        request: Request,
+        node: NodeId,
+        comment: CommentId,
+        caller: Principal | None,
+        query: PageQuery,
+    ) -> Ok[ThreadAnswer] | NotModified:
+        """Read a comment and its descendants, depth-first."""
+        held, place = conditional.held_tags(request), (node, comment)
+        return _listed(reading.list_thread(request.runtime, place, query, caller, held), caller)
+
+
+def _html_page(
+    request: Request, node: str, caller: Principal | None, query: CommentsQuery
+) -> Page | NotModified:
+    """Answer with a page of a node's comments as HTML, or say that the caller's copy is current."""
+    styles = f"{request.runtime.settings.public_url}/web/v1/{PAGE_STYLES}"
+    # A copy that names another address of the style sheet is not current.
+    held = Held(conditional.held_tags(request), f"html {styles}")
+    listing = reading.list_comments(request.runtime, node, query, caller, held)
+    headers = {**HEADERS, **_kept(listing, caller)}
+    if listing.body is None:
+        return NotModified(headers=headers)
+    further = {"order": query.order, "limit": str(query.limit)}
+    return Page(html_page(listing.body, styles, further), headers)
+
+
+def _listed(listing: Listing[Body], caller: Principal | None) -> Ok[Body] | NotModified:
+    """Answer with a page, or say that the caller's copy is current."""
+    if listing.body is None:
+        return NotModified(headers=_kept(listing, caller))
+    return Ok(listing.body, _kept(listing, caller))
+
+
+def _kept(listing: Listing[Body], caller: Principal | None) -> dict[str, str]:
+    """Return the headers by which a page is kept."""
+    cache = _SHARED if caller is None else _OWN
+    return {"ETag": listing.tag, "Cache-Control": cache, "Vary": "Accept"}

@@ -1,0 +1,17 @@
+"""The HTML of a comment on its site, by the settings and bounds."""
+
+from chalicelib.runtime import Runtime
+
+# Stored beside the HTML that it made. Change it with the libraries or the rules of `rendering`,
+# then run the command `rerender_comments`.
+RENDERER = "markdown-it-py 4.3, nh3 0.3, rules 2"
+
+
+def rendered(runtime: Runtime, site: str, text: str, *, is_new: bool = True) -> str:
+    """Return the HTML of a text on a site; raises as `rendering.render`."""
+    # Imported for the first text: the parser and the sanitiser take 20 ms of a cold start, and
+    # most containers render nothing.
+    from chalicelib.comments.rendering import render
+
+    images, most = site in runtime.settings.image_sites, runtime.bounds.comments.html_bytes
+    return render(text, images=images, is_new=is_new, max_bytes=most)

@@ -1,0 +1,63 @@
+"""The caller, as their token names them: what a console asks first."""
+
+from typing import Annotated, get_args
+
+from chalice.app import Blueprint
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.http import Ok, Request, router
+from chalicelib.identity import Principal, Role
+from chalicelib.people.ids import UserId
+from chalicelib.runtime import Runtime
+
+_ROLES: tuple[Role, ...] = get_args(Role)
+
+
+class CallerAnswer(TypedDict):
+    """Who calls, by their token."""
+
+    id: Annotated[UserId, Field(examples=["henrike"])]
+    name: Annotated[str, Field(examples=["Henrike Voss"])]
+    roles: Annotated[list[Role], Field(max_length=len(_ROLES))]
+    sites: Annotated[
+        # A token of a header's whole length names no more.
+        Annotated[list[str], Field(max_length=5_000)] | None,
+        Field(
+            description="The sites that the roles are held to; null if the token names none.",
+            examples=[["harbour-post"]],
+        ),
+    ]
+    advertiser: Annotated[
+        str | None,
+        Field(description="The advertiser that the caller acts for.", examples=["north-bikes"]),
+    ]
+
+
+def routes(runtime: Runtime) -> Blueprint:
+    """Return the route."""
+    blueprint = Blueprint(__name__)
+    route = router(blueprint, runtime, "Caller")
+
+    @route("GET", "/me")
+    def get_caller(request: Request, caller: Principal) -> Ok[CallerAnswer]:
+        """Read who calls: the id, name and rights that the token says.
+
+        Roles that Plaza does not know are left out. It is answered from the token alone; what
+        others see of a user is at `/users/me`.
+        """
+        del request
+        return Ok(caller_answer(caller))
+
+    return blueprint
+
+
+def caller_answer(caller: Principal) -> CallerAnswer:
+    """Return a caller as the API shows them to themselves."""
+    return {
+        "id": caller.id,
+        "name": caller.name,
+        "roles": [role for role in _ROLES if role in caller.roles],
+        "sites": None if caller.sites is None else sorted(caller.sites),
+        "advertiser": caller.advertiser,
+    }

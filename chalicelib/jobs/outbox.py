@@ -1,0 +1,143 @@
+"""The outbox of background jobs: noted in the transaction of their cause, deleted when done."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, ClassVar, NotRequired, TypedDict, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pymongo import ASCENDING, IndexModel
+from pymongo.client_session import ClientSession
+
+from chalicelib.database import Collection, Document
+from chalicelib.ids import new_id
+from chalicelib.jobs import resending
+from chalicelib.jobs.resending import Resending
+from chalicelib.messaging import Message
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+
+
+class Job(Message):
+    """The message of a job; its `type` and its ids tell it from others.
+
+    One that `runs_twice` is run again when `OUTLIVES_ALL` has passed.
+    """
+
+    runs_twice: ClassVar[bool] = False
+    type: str
+
+
+AnyJob = TypeVar("AnyJob", bound=Job)
+
+
+class StoredJob(TypedDict):
+    """A job as it is noted; each time gives it another `version`.
+
+    `resends` and `resent_by` say how often its message was sent again, and by which sweep.
+    """
+
+    _id: str
+    errand: Document
+    version: str
+    noted: datetime
+    due: datetime
+    resends: NotRequired[int]
+    resent_by: NotRequired[str]
+
+
+# The shop has an outbox of its own.
+JOBS = Collection("social.errand", StoredJob, indexes=(IndexModel([("due", ASCENDING)]),))
+RESENDING = Resending(at="due", made_of="errand")
+# No request that read the old name can still be running: Lambda stops at 15 minutes; the other 5
+# cover the transaction and clock skew.
+OUTLIVES_ALL = timedelta(minutes=20)
+
+
+def note(
+    runtime: Runtime,
+    job: Job,
+    session: ClientSession | None = None,
+    *,
+    due: datetime | None = None,
+    jobs: Collection[StoredJob] = JOBS,
+) -> None:
+    """Note a job in the transaction of its cause; the caller sends its message afterwards.
+
+    A job that is due later has no message before the sweep sends it. A job that is noted again
+    while it is run is run once more.
+    """
+    now = runtime.now()
+    jobs.of(runtime.database).update_one(
+        {"_id": _key(job)},
+        {
+            "$set": {
+                "errand": job.model_dump(),
+                "version": new_id(now, runtime.random),
+                "noted": now,
+                "due": due or now + timedelta(milliseconds=runtime.settings.lease_ms),
+                "resends": 0,
+            }
+        },
+        upsert=True,
+        session=session,
+    )
+
+
+def run(
+    runtime: Runtime,
+    job: AnyJob,
+    work: Callable[[Runtime, AnyJob], None],
+    jobs: Collection[StoredJob] = JOBS,
+) -> None:
+    """Run a job that is still noted, and delete it unless it was noted again in the meantime.
+
+    A job that `runs_twice` is run at once, and again when `OUTLIVES_ALL` has passed, and
+    deleted then.
+    """
+    rows, begun = jobs.of(runtime.database), runtime.now()
+    noted = rows.find_one({"_id": _key(job)}, {"version": 1, "noted": 1, "resends": 1})
+    if noted is None:
+        return
+    same = {"_id": noted["_id"], "version": noted["version"]}
+    if noted.get("resends"):
+        resending.note_taken(runtime, rows, RESENDING, same)
+    work(runtime, job)
+    again = noted["noted"] + OUTLIVES_ALL
+    if job.runs_twice and begun < again:
+        rows.update_one(same, {"$set": {"due": again, "resends": 0}})
+    else:
+        rows.delete_one(same)
+
+
+def noted(*jobs: Job) -> Document:
+    """Return the filter of these jobs in the outbox."""
+    return {"_id": {"$in": [_key(job) for job in jobs]}}
+
+
+def noted_from(first: Job) -> Document:
+    """Return the filter of the jobs that have this one's ids, and any last id, which it lacks."""
+    # Everything that begins with the key, whose last part is empty here.
+    key = _key(first)
+    return {"_id": {"$gte": key, "$lt": f"{key[:-1]};"}}
+
+
+def sweep(runtime: Runtime, kinds: TypeAdapter[Any], jobs: Collection[StoredJob] = JOBS) -> None:
+    """Send messages again for overdue jobs, which are of these kinds."""
+    rows = jobs.of(runtime.database)
+    resending.sweep(runtime, rows, RESENDING, partial(_readable, kinds))
+
+
+def _readable(kinds: TypeAdapter[Any], rows: Iterable[StoredJob]) -> Iterator[Job]:
+    """Yield the noted jobs, except those that only a newer release can run."""
+    for row in rows:
+        try:
+            yield kinds.validate_python(row["errand"])
+        except ValidationError:
+            fields = {"type": row["errand"].get("type")}
+            log.warning("job left to a newer release", extra={"fields": fields})
+
+
+def _key(job: Job) -> str:
+    ids = job.model_dump(exclude={"type", "version", "until"})
+    return ":".join((job.type, *ids.values()))

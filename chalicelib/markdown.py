@@ -1,0 +1,158 @@
+"""Markdown into safe HTML, at a bounded cost, by a dialect: what a kind of text may contain."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import markdown_it
+import nh3
+from markdown_it import helpers
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+from chalicelib.texts import INVISIBLE, UNBALANCED, has_balanced_directions, is_visible
+
+# Without two slashes and a host, a browser takes an http URL for a path on the page's own site.
+_ABSOLUTE = re.compile(r"https?://[^/?#\\]|mailto:.", re.IGNORECASE)
+# Tokens that show something whatever they contain: a bullet, a rule, a picture.
+_VISIBLE_TOKENS = frozenset({"list_item_open", "hr", "image"})
+# They do nothing as configured, and would be asked at every line or character.
+_UNUSED = ("html_block", "html_inline", "linkify", "replacements", "smartquotes")
+_DEEP = re.compile(r"(?:[^()\s<>\\]*\(){4}")
+_parse_destination = helpers.parseLinkDestination
+_NO_LINK = _parse_destination("", 0, 0)
+_STEPS_LEFT = "label_steps_left"
+
+# Changes the tokens of a text before they are rendered.
+Edit = Callable[[list[Token]], list[Token]]
+
+
+def is_absolute(url: str) -> bool:
+    """Return whether a URL is an absolute http, https or mailto one."""
+    return _ABSOLUTE.match(url) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """What a kind of text may contain; one object for each, since parsers are kept by it.
+
+    `is_link` says which destinations are links, `edit` changes the tokens, and
+    `relative_links` leaves relative destinations to `is_link` alone. `label_steps` is how many
+    tokens the search for the ends of brackets passes in one text, nested searches included: the
+    default is enough for 1,250 links, the most that 10,000 characters hold.
+    """
+
+    tags: frozenset[str]
+    attributes: Mapping[str, set[str]]
+    link_rel: str
+    without: tuple[str, ...] = ()
+    is_link: Callable[[str], bool] = is_absolute
+    edit: Edit | None = None
+    relative_links: bool = False
+    label_steps: int = 2_500
+
+
+class TooLarge(Exception):
+    """The HTML has more bytes than it may have."""
+
+
+class Unreadable(Exception):
+    """The text shows nothing, or turns the direction of what follows: a code and its detail."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+
+
+def render(text: str, dialect: Dialect, *, max_bytes: int, is_new: bool = True) -> str:
+    """Return the HTML of a Markdown text, without raw HTML, scripts and styles.
+
+    Raises TooLarge above `max_bytes` of HTML, and Unreadable for a new text that shows nothing or
+    whose directional controls are unbalanced once its entities are decoded.
+    """
+    parser = _parser(dialect)
+    env: dict[str, Any] = {_STEPS_LEFT: dialect.label_steps}
+    tokens = parser.parse(text, env)
+    if is_new:
+        _check_readable(tokens)
+    if dialect.edit is not None:
+        tokens = dialect.edit(tokens)
+    html = nh3.clean(
+        parser.renderer.render(tokens, parser.options, env),
+        tags=set(dialect.tags),
+        attributes=dict(dialect.attributes),
+        url_schemes={"http", "https", "mailto"},
+        url_relative="pass_through" if dialect.relative_links else "deny",
+        link_rel=dialect.link_rel,
+    )
+    if len(html.encode()) > max_bytes:
+        raise TooLarge
+    return html
+
+
+@lru_cache(maxsize=8)
+def _parser(dialect: Dialect) -> markdown_it.MarkdownIt:
+    """Return the parser of a dialect, which is the same for all its texts."""
+    parser = markdown_it.MarkdownIt("js-default", {"html": False})
+    parser.disable([*_UNUSED, *dialect.without])
+    # markdown-it-py's types name a module and a method here; it calls any object and function.
+    parser.helpers = SimpleNamespace(  # type: ignore[assignment]
+        parseLinkDestination=_destination,
+        parseLinkLabel=_label_end,
+        parseLinkTitle=helpers.parseLinkTitle,
+    )
+    parser.validateLink = dialect.is_link  # type: ignore[assignment,method-assign]
+    return parser
+
+
+def _destination(text: str, start: int, end: int) -> Any:
+    """Return the link destination at `start`, as markdown-it's `parseLinkDestination`.
+
+    That one looks 32 parentheses deep from each bracket; CommonMark asks for three.
+    """
+    return _NO_LINK if _DEEP.match(text, start, end) else _parse_destination(text, start, end)
+
+
+def _label_end(state: StateInline, start: int, disable_nested: bool = False) -> int:  # noqa: FBT001, FBT002
+    """Return where the label of the bracket at `start` ends, or -1.
+
+    As markdown-it's `parseLinkLabel`, which from every `[` looks through what follows, so that
+    its time grows with the square of the brackets. Here all searches in a text share the steps of
+    its dialect; brackets after that are text.
+    """
+    before, end, level = state.pos, -1, 1
+    state.pos = start + 1
+    env = state.env
+    while state.pos < state.posMax:
+        marker, position = state.src[state.pos], state.pos
+        if marker == "]":
+            level -= 1
+            if level == 0:
+                end = position
+                break
+        if not env[_STEPS_LEFT]:
+            break
+        env[_STEPS_LEFT] -= 1
+        state.md.inline.skipToken(state)
+        if marker == "[":
+            if position == state.pos - 1:
+                # No token begins with this bracket: it needs a `]` of its own.
+                level += 1
+            elif disable_nested:
+                break
+    state.pos = before
+    return end
+
+
+def _check_readable(tokens: Sequence[Token]) -> None:
+    """Check the text as it is shown, with entities decoded; raises Unreadable."""
+    leaves = [leaf for token in tokens for leaf in (token.children or (token,))]
+    shown = "".join(leaf.content for leaf in leaves)
+    if not has_balanced_directions(shown):
+        raise Unreadable("unbalanced_text", UNBALANCED)
+    if not is_visible(shown) and all(leaf.type not in _VISIBLE_TOKENS for leaf in leaves):
+        raise Unreadable("invisible_text", INVISIBLE)

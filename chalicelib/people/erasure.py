@@ -1,0 +1,69 @@
+"""Erasing a person: deleting everything that is theirs or names them, in all features."""
+
+from datetime import datetime
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.errors import Unavailable
+from chalicelib.jobs import outbox
+from chalicelib.observability.logs import log
+from chalicelib.people.follows import People, Step, Trace, job_entries
+from chalicelib.people.messages import Erase, EraseLate, Rename
+from chalicelib.runtime import Runtime
+
+
+def ask(runtime: Runtime, people: People, user_id: str) -> int:
+    """Begin the erasure of a person; return how many documents of theirs are left."""
+    job = Erase(user_id=user_id)
+    outbox.note(runtime, job)
+    runtime.queues.send(job)
+    return remaining(runtime.database, people, user_id)
+
+
+def erase(runtime: Runtime, people: People, user_id: str) -> None:
+    """Erase a person; every step may be repeated, so that repeating it repairs a crash.
+
+    It is also repeated if others have written something of the person's in the meantime, and
+    continues in another message if a feature has more than one step. What is written after the
+    end, by requests that began before it, is erased when none of them can still be running.
+    """
+    steps = [feature.erase(runtime, user_id) for feature in people.features]
+    outbox.JOBS.of(runtime.database).delete_many(_renaming(user_id))
+    ended = runtime.now()
+    left = remaining(runtime.database, people, user_id)
+    if left:
+        outbox.note(runtime, Erase(user_id=user_id))
+        if Step.MORE in steps:
+            runtime.queues.send(Erase(user_id=user_id))
+    else:
+        late = EraseLate(user_id=user_id, until=ended)
+        outbox.note(runtime, late, due=ended + outbox.OUTLIVES_ALL)
+    log.info("user erased", extra={"fields": {"remaining": left}})
+
+
+def erase_late(runtime: Runtime, people: People, user_id: str, until: datetime) -> None:
+    """Erase what a person wrote up to a time; what they have written since is a new beginning.
+
+    Raises Unavailable if something is left: the job stays, and is run again.
+    """
+    steps = {feature.erase(runtime, user_id, until) for feature in people.features}
+    if steps != {Step.DONE}:
+        raise Unavailable("Something of this person is not erased yet")
+
+
+def remaining(database: Database[Document], people: People, user_id: str) -> int:
+    """Count the documents that are a person's or name the person, in all collections."""
+    return sum(
+        trace.rows.count_documents(trace.where) for trace in traces(database, people, user_id)
+    )
+
+
+def traces(database: Database[Document], people: People, user_id: str) -> list[Trace]:
+    """Return where documents are that are a person's or name the person, in all features."""
+    found = [trace for feature in people.features for trace in feature.traces(database, user_id)]
+    return [*found, Trace("renaming", outbox.JOBS.of(database), _renaming(user_id), job_entries)]
+
+
+def _renaming(user_id: str) -> Document:
+    return outbox.noted(Rename(user_id=user_id))

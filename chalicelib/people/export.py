@@ -1,0 +1,91 @@
+"""The export of a person: everything that Plaza stores of them, page by page."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from bson import json_util
+from pymongo import ASCENDING
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.errors import InvalidCursor
+from chalicelib.http import PageQuery, payloads
+from chalicelib.http.pages import Cursors, paged
+from chalicelib.people.answers import ExportAnswer
+from chalicelib.people.erasure import traces
+from chalicelib.people.follows import ExportEntry, People, Trace
+from chalicelib.runtime import Runtime
+
+# A node of comments has up to some megabytes, and MongoDB sorts this many in memory.
+_DOCUMENTS_AT_ONCE = 20
+
+
+class Position(NamedTuple):
+    """A place in an export: the trace, the document, and how many entries of it were given."""
+
+    trace: str
+    document_id: Any
+    given: int
+
+
+def page(runtime: Runtime, people: People, user_id: str, query: PageQuery) -> ExportAnswer:
+    """Return a page of what is stored of a person; raises InvalidCursor."""
+    cursors = Cursors(f"export:{user_id}", runtime.settings.signing_keys)
+    after = _decode(cursors.position(query))
+    entries = _entries(runtime.database, people, user_id, after)
+    shown, last = paged(list(itertools.islice(entries, query.limit + 1)), query.limit)
+    answers = [entry for _, entry in shown]
+    fitting = payloads.fitting(answers)
+    if fitting < len(answers):
+        last = shown[fitting - 1]
+    return {
+        "entries": answers[:fitting],
+        "next": cursors.following(_encode(last[0]) if last else None),
+    }
+
+
+def _entries(
+    database: Database[Document], people: People, user_id: str, after: Position | None
+) -> Iterator[tuple[Position, ExportEntry]]:
+    """Give the entries that follow a position, each with its own."""
+    found = traces(database, people, user_id)
+    if after:
+        names = [trace.name for trace in found]
+        if after.trace not in names:
+            raise InvalidCursor
+        found = found[names.index(after.trace) :]
+    for trace in found:
+        begun = after if after and after.trace == trace.name else None
+        for document in _documents(trace, begun):
+            is_begun = begun and document["_id"] == begun.document_id
+            given = begun.given if begun and is_begun else 0
+            for number, entry in enumerate(trace.show(document), 1):
+                if number > given:
+                    yield Position(trace.name, document["_id"], number), entry
+
+
+def _documents(trace: Trace, begun: Position | None) -> Iterator[Any]:
+    """Give the documents of a trace by id, from one of which some entries were given."""
+    if trace.not_shown:
+        return
+    since: Document = {"_id": {"$gte": begun.document_id}} if begun else {}
+    while True:
+        where = {"$and": [trace.where, since]}
+        rows = trace.rows.find(where).sort("_id", ASCENDING).limit(_DOCUMENTS_AT_ONCE)
+        documents = list(rows)
+        yield from documents
+        if len(documents) < _DOCUMENTS_AT_ONCE:
+            return
+        since = {"_id": {"$gt": documents[-1]["_id"]}}
+
+
+def _encode(position: Position) -> list[Any]:
+    return [position.trace, json_util.dumps(position.document_id), position.given]
+
+
+def _decode(position: Sequence[Any] | None) -> Position | None:
+    if position is None:
+        return None
+    trace, document_id, given = position
+    return Position(trace, json_util.loads(document_id), given)

@@ -1,0 +1,43 @@
+"""The routes of what follows a person everywhere."""
+
+from chalice.app import Blueprint
+
+from chalicelib.http import Accepted, Ok, PageQuery, Request, router
+from chalicelib.identity import Principal
+from chalicelib.limits import EXPORTS
+from chalicelib.people import erasure, export
+from chalicelib.people.answers import ErasureAnswer, ExportAnswer
+from chalicelib.people.follows import People
+from chalicelib.runtime import Runtime
+
+
+def routes(runtime: Runtime, people: People) -> Blueprint:
+    """Return the routes of the caller's own erasure and export."""
+    blueprint = Blueprint(__name__)
+    route = router(blueprint, runtime, "People")
+
+    @route("DELETE", "/users/me")
+    def erase_me(request: Request, caller: Principal) -> Accepted[ErasureAnswer]:
+        """Erase yourself: what you wrote, whom you follow, who follows you, and your name.
+
+        A worker does it in the background; `GET /users/me/erasure` counts what is left. A
+        repeated call starts it again.
+        """
+        return Accepted({"remaining": erasure.ask(request.runtime, people, caller.id)})
+
+    @route("GET", "/users/me/erasure")
+    def get_my_erasure(request: Request, caller: Principal) -> Ok[ErasureAnswer]:
+        """Count the documents that are yours or name you."""
+        left = erasure.remaining(request.runtime.database, people, caller.id)
+        return Ok({"remaining": left})
+
+    @route("GET", "/users/me/export", limit=EXPORTS)
+    def export_me(request: Request, caller: Principal, query: PageQuery) -> Ok[ExportAnswer]:
+        """Read everything that Plaza stores of you, page by page.
+
+        It has what an erasure would delete, each part once and as it is when its page is read. What
+        others keep to themselves, such as who blocks you, and texts of others are left out.
+        """
+        return Ok(export.page(request.runtime, people, caller.id, query))
+
+    return blueprint

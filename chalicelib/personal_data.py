@@ -1,0 +1,56 @@
+"""What Plaza stores of a person, feature by feature, in one list; its routes and its worker."""
+
+from functools import partial
+from typing import Any
+
+from chalice.app import Blueprint, Chalice, SQSEvent
+
+from chalicelib import told_happenings
+from chalicelib.analytics import personal_data as analytics
+from chalicelib.assets import own
+from chalicelib.comments import authors
+from chalicelib.content import authors as content
+from chalicelib.happenings import Happened
+from chalicelib.messaging import consume
+from chalicelib.people import routes as people_routes
+from chalicelib.people import workers
+from chalicelib.people.follows import People
+from chalicelib.people.messages import Erase, EraseLate, PersonJob, Rename
+from chalicelib.runtime import Runtime
+from chalicelib.shop.orders import people as shop
+from chalicelib.social import messages, personal_data
+from chalicelib.social import workers as social_workers
+from chalicelib.social.activity import personal_data as activity
+from chalicelib.social.graph import users
+from chalicelib.social.messages import SocialJob
+
+# The social feed comes last: it deletes the document that has the person's name.
+PEOPLE = People(
+    name_of=users.name_of,
+    features=(authors, content, own, analytics, shop, activity, personal_data),
+)
+
+
+def routes(runtime: Runtime) -> Blueprint:
+    """Return the routes of what follows a person everywhere."""
+    return people_routes.routes(runtime, PEOPLE)
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the worker of background jobs, which are a person's or the social feed's."""
+    queue, do = runtime.queues.name_of(Rename.queue), partial(run, runtime)
+
+    @app.on_sqs_message(queue=queue, batch_size=1)
+    def social_errands(event: SQSEvent) -> dict[str, Any]:
+        return consume(event.to_dict(), messages.JOB, do)
+
+
+def run(runtime: Runtime, job: PersonJob | SocialJob | Happened) -> None:
+    """Run a job that is still noted; a failure leaves it for the sweep."""
+    match job:
+        case Rename() | Erase() | EraseLate():
+            workers.run(runtime, PEOPLE, job)
+        case Happened():
+            told_happenings.run(runtime, job)
+        case _:
+            social_workers.handle(runtime, job)

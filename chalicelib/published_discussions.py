@@ -1,0 +1,49 @@
+"""Where content and comments meet: the discussion of each page that a site publishes."""
+
+from collections.abc import Sequence
+
+from chalice.app import Blueprint, Chalice
+from pymongo.client_session import ClientSession
+
+from chalicelib.comments import attached, nodes
+from chalicelib.content import routes as content_routes
+from chalicelib.content import workers
+from chalicelib.content.publishing.discussions import Discussed
+from chalicelib.runtime import Runtime
+
+
+class NodesOfPages:
+    """Discussions as nodes of comments; see `content.publishing.discussions.Discussions`."""
+
+    def begin(
+        self, runtime: Runtime, discussion: str, page: Discussed, session: ClientSession
+    ) -> None:
+        """Make a discussion in the transaction that publishes its page; one there is taken."""
+        attached.begin(runtime, discussion, page.title, page.url, session)
+
+    def tell(
+        self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
+    ) -> None:
+        """Give a discussion its page's title and address; close or open it, or leave it (None)."""
+        attached.tell(runtime, discussion, page.title, page.url, close=close)
+
+    def end(self, runtime: Runtime, discussion: str) -> None:
+        """Delete a discussion with its comments, if it is there."""
+        attached.end(runtime, discussion)
+
+    def counts(self, runtime: Runtime, discussions: Sequence[str]) -> dict[str, int]:
+        """Return how many comments of each discussion everybody sees."""
+        return nodes.visible_counts(runtime.database, discussions)
+
+
+DISCUSSIONS = NodesOfPages()
+
+
+def routes(runtime: Runtime) -> Blueprint:
+    """Return the routes of content."""
+    return content_routes.routes(runtime, DISCUSSIONS)
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the worker of content."""
+    workers.declare(app, runtime, DISCUSSIONS)

@@ -1,0 +1,54 @@
+"""Who may act within a site: its publishers, its moderators, and admins within every one."""
+
+from typing import Annotated
+
+from chalicelib.errors import Forbidden
+from chalicelib.http import Roles
+from chalicelib.identity import Principal
+from chalicelib.sites.ids import DEFAULT_SITE
+
+Publisher = Annotated[Principal, Roles("publisher")]
+Editor = Annotated[Principal, Roles("publisher", "editor")]
+Admin = Annotated[Principal, Roles("admin")]
+
+
+def owns(caller: Principal, site: str) -> bool:
+    """Return whether the caller is the site's publisher; an admin owns every site."""
+    own_sites = {DEFAULT_SITE} if caller.sites is None else caller.sites
+    return "admin" in caller.roles or ("publisher" in caller.roles and site in own_sites)
+
+
+def edits(caller: Principal, site: str) -> bool:
+    """Return whether the caller may write the site's pages: as its publisher, or as an editor."""
+    own_sites = {DEFAULT_SITE} if caller.sites is None else caller.sites
+    return owns(caller, site) or ("editor" in caller.roles and site in own_sites)
+
+
+def moderates(caller: Principal, site: str) -> bool:
+    """Return whether the caller moderates the site; a token that names no sites has all."""
+    own_sites = moderated_sites(caller)
+    return own_sites is None or site in own_sites
+
+
+def moderated_sites(caller: Principal) -> frozenset[str] | None:
+    """Return the sites that the caller moderates; None for every site."""
+    if "admin" in caller.roles:
+        return None
+    return caller.sites if "moderator" in caller.roles else frozenset()
+
+
+def manages(caller: Principal, site: str) -> bool:
+    """Return whether the caller is a publisher or a moderator of the site."""
+    return owns(caller, site) or moderates(caller, site)
+
+
+def check_publisher(caller: Principal, site: str) -> None:
+    """Raise Forbidden unless the caller owns this site; an admin owns every one."""
+    if not owns(caller, site):
+        raise Forbidden("This site belongs to another publisher")
+
+
+def check_editor(caller: Principal, site: str) -> None:
+    """Raise Forbidden unless the caller may write the site's pages."""
+    if not edits(caller, site):
+        raise Forbidden("You do not write for this site")

@@ -1,0 +1,192 @@
+"""The forms in which the API answers about actions."""
+
+from datetime import datetime
+from typing import Annotated, Literal, NotRequired, cast
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.social.activity.actions.descriptors import PersonId, ShownDescriptor
+from chalicelib.social.activity.actions.models import ActionId
+from chalicelib.social.activity.actions.shapes import (
+    MAX_AUDIENCE,
+    MAX_REFS,
+    ReactionKind,
+    Scope,
+    ShownAction,
+    StoredAction,
+    StoredActionEvent,
+)
+from chalicelib.social.activity.refs import RefId
+from chalicelib.social.posts.shapes import PostComment
+
+
+class ActorAnswer(TypedDict):
+    """Who did something: a user, by the name that is shown."""
+
+    id: PersonId
+    name: Annotated[str, Field(examples=["Henrike Voss"])]
+
+
+class RefAnswer(TypedDict):
+    """Something that an action is about."""
+
+    id: RefId
+    type: Annotated[str, Field(description="`user`, or a type of the application's own.")]
+    name: Annotated[str, Field(description="A new name reaches every action in the background.")]
+
+
+class ReactionsAnswer(TypedDict, total=False):
+    """How many reacted in each way; a kind that nobody chose is left out."""
+
+    like: Annotated[int, Field(ge=1)]
+    celebrate: Annotated[int, Field(ge=1)]
+    support: Annotated[int, Field(ge=1)]
+    question: Annotated[int, Field(ge=1)]
+
+
+class ActionAnswer(TypedDict):
+    """An action: what somebody did."""
+
+    id: ActionId
+    actor: ActorAnswer
+    conducted_at: datetime
+    scope: Scope
+    refs: Annotated[list[RefAnswer], Field(max_length=MAX_REFS)]
+    descriptor: ShownDescriptor
+    is_hidden: Annotated[bool, Field(description="Hidden from everybody but its actor.")]
+    comment_count: Annotated[
+        int, Field(ge=0, description="All comments, also those that blocks hide from the caller.")
+    ]
+    reaction_count: Annotated[int, Field(ge=0)]
+    reactions: NotRequired[
+        Annotated[
+            ReactionsAnswer,
+            Field(
+                description="Left out where an earlier release counted, until somebody reacts or "
+                "the operator has had them counted again."
+            ),
+        ]
+    ]
+
+
+class NewActionAnswer(ActionAnswer):
+    """A new action as its actor sees it."""
+
+    audience_count: NotRequired[
+        Annotated[
+            int,
+            Field(
+                ge=1,
+                le=MAX_AUDIENCE,
+                description="How many of the audience it goes to; in the scope `restricted` alone.",
+            ),
+        ]
+    ]
+
+
+class ReadActionAnswer(ActionAnswer):
+    """An action that was asked for by its id."""
+
+    read_as: NotRequired[
+        Annotated[
+            Literal["moderator"],
+            Field(description="There if only the role lets the caller read it; this is audited."),
+        ]
+    ]
+    own_reaction: Annotated[
+        ReactionKind | None, Field(description="The caller's own; null without one.")
+    ]
+
+
+class ActionsAnswer(TypedDict):
+    """A page of actions, newest first."""
+
+    actions: Annotated[list[ActionAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+class ActionCommentAnswer(TypedDict):
+    """A comment on an action."""
+
+    id: str
+    author: ActorAnswer
+    posted_at: datetime
+    text: Annotated[str, Field(description="Plain text, of several lines.")]
+
+
+class ActionCommentsAnswer(TypedDict):
+    """A page of the comments on an action, oldest first."""
+
+    comments: Annotated[
+        list[ActionCommentAnswer],
+        Field(max_length=MAX_PAGE, description="Without those that blocks hide from the caller."),
+    ]
+    next: Next
+
+
+class ActionReactionAnswer(TypedDict):
+    """Somebody's one reaction to an action."""
+
+    user: ActorAnswer
+    kind: ReactionKind
+    reacted_at: Annotated[datetime, Field(description="When they first reacted, in any way.")]
+
+
+class ActionReactionsAnswer(TypedDict):
+    """A page of the reactions to an action, oldest first."""
+
+    reactions: Annotated[
+        list[ActionReactionAnswer],
+        Field(max_length=MAX_PAGE, description="Without those that blocks hide from the caller."),
+    ]
+    next: Next
+
+
+def action_answer(action: ShownAction) -> ActionAnswer:
+    """Return an action as the API shows it."""
+    shown: ActionAnswer = {
+        "id": action["_id"],
+        "actor": action["actor"],
+        "conducted_at": action["conducted"],
+        "scope": action["scope"],
+        "refs": action["refs"],
+        "descriptor": action["descriptor"],
+        "is_hidden": action["hidden"],
+        "comment_count": action["comment_count"],
+        "reaction_count": action["reaction_count"],
+    }
+    by_kind = action.get("reactions")
+    if by_kind is not None or not action["reaction_count"]:
+        counts = {kind: count for kind, count in (by_kind or {}).items() if count > 0}
+        shown["reactions"] = cast("ReactionsAnswer", counts)
+    return shown
+
+
+def new_action_answer(action: StoredAction) -> NewActionAnswer:
+    """Return a new action as its actor sees it: with the size of its audience, and no names.
+
+    Those who are left out may have blocked the actor.
+    """
+    shown = cast("NewActionAnswer", action_answer(action))
+    if action["scope"] == "restricted":
+        shown["audience_count"] = len(action["audience"])
+    return shown
+
+
+def reaction_answer(event: StoredActionEvent) -> ActionReactionAnswer:
+    """Return a reaction to an action as the API shows it."""
+    kind = cast("ReactionKind", event["kind"])
+    return {"user": event["by"], "kind": kind, "reacted_at": event["ts"]}
+
+
+def comment_answer(comment: PostComment) -> ActionCommentAnswer:
+    """Return a comment on an action as the API shows it."""
+    return {
+        "id": comment["id"],
+        "author": comment["by"],
+        "posted_at": comment["ts"],
+        "text": comment["text"],
+    }

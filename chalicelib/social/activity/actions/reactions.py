@@ -1,0 +1,187 @@
+"""Reactions to actions: one of each person, of a kind; changed, withdrawn, counted by kind.
+
+A reaction that was withdrawn keeps its event without a kind: the memory that the person's first
+has raised the action, so that reacting again does not.
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.database.rewriting import Rewrite
+from chalicelib.http.pages import Cursors
+from chalicelib.identity import Principal
+from chalicelib.jobs import outbox
+from chalicelib.runtime import Runtime
+from chalicelib.social.activity.actions import actions
+from chalicelib.social.activity.actions.answers import ActionReactionsAnswer, reaction_answer
+from chalicelib.social.activity.actions.events import BY_TIME, EVENTS
+from chalicelib.social.activity.actions.models import ReactionsQuery
+from chalicelib.social.activity.actions.shapes import ReactionKind, StoredAction, StoredActionEvent
+from chalicelib.social.errors import UnknownAction
+from chalicelib.social.graph import following, users
+from chalicelib.social.graph.users import By
+from chalicelib.social.messages import Rerank
+from chalicelib.social.paging import pages
+from chalicelib.social.paging.positions import Entry, Position, dated, newer_than
+
+
+class Change(NamedTuple):
+    """A reaction of one kind instead of another; either may be missing.
+
+    One that is `new` is its person's first to the action.
+    """
+
+    kind: str | None
+    before: str | None
+    new: bool = False
+
+
+def react(runtime: Runtime, action_id: str, caller: Principal, kind: ReactionKind) -> None:
+    """Store the caller's one reaction to an action; another kind replaces the first.
+
+    Only a first reaction re-ranks; otherwise toggling a reaction would keep an action on top.
+    Raises UnknownAction if the caller may not see the action.
+    """
+    actions.find_visible(runtime.database, action_id, caller)
+    _store(runtime, action_id, users.ensure(runtime, caller), kind)
+
+
+def withdraw(runtime: Runtime, action_id: str, caller: Principal) -> None:
+    """Withdraw the caller's reaction to an action; without one, nothing changes.
+
+    Raises UnknownAction if the caller may not see the action.
+    """
+    actions.find_visible(runtime.database, action_id, caller)
+    database, key = runtime.database, _key(action_id, caller.id)
+
+    def work(session: ClientSession) -> None:
+        before = EVENTS.of(database).find_one(key, session=session)
+        if before and "kind" in before:
+            EVENTS.of(database).update_one(key, {"$unset": {"kind": ""}}, session=session)
+            count(database, action_id, Change(None, before["kind"]), session)
+
+    in_transaction(database, work)
+
+
+def _store(runtime: Runtime, action_id: str, by: By, kind: ReactionKind) -> None:
+    """Store a reaction, count it, and owe the re-ranking of a first one, all or nothing."""
+    database, key = runtime.database, _key(action_id, by["id"])
+    new = {"type": "reaction", "by": by, "ts": runtime.now()}
+    rank = Rerank(action_id=action_id, event_id=key["_id"])
+
+    def work(session: ClientSession) -> bool:
+        rows = EVENTS.of(database)
+        before = rows.find_one(key, session=session)
+        if before and before.get("kind") == kind:
+            return False
+        kept = {"$set": {"kind": kind}, "$setOnInsert": new}
+        rows.update_one(key, kept, upsert=True, session=session)
+        change = Change(kind, before.get("kind") if before else None, new=before is None)
+        count(database, action_id, change, session)
+        if change.new:
+            outbox.note(runtime, rank, session)
+        return change.new
+
+    if in_transaction(database, work):
+        runtime.queues.send(rank)
+
+
+def _key(action_id: str, user_id: str) -> dict[str, str]:
+    return {"_id": f"{action_id}:{user_id}", "action_id": action_id}
+
+
+def count(
+    database: Database[Document], action_id: str, change: Change, session: ClientSession
+) -> None:
+    """Count a changed reaction on its action.
+
+    Its event is written before, in the same transaction. Raises UnknownAction for a new reaction
+    to an action that has been deleted.
+    """
+    rows, there = actions.ACTIONS.of(database), {"_id": action_id, "deleted": False}
+    action = rows.find_one(there, {"reactions": 1, "reaction_count": 1}, session=session)
+    if action is None:
+        if change.kind is not None:
+            raise UnknownAction
+        return
+    total = (change.kind is not None) - (change.before is not None)
+    added: Document = {"reaction_count": total, "event_count": int(change.new)}
+    counted: Document = {"$inc": added}
+    if "reactions" in action or not action["reaction_count"]:
+        added |= {f"reactions.{kind}": -1 for kind in [change.before] if kind}
+        added |= {f"reactions.{kind}": 1 for kind in [change.kind] if kind}
+    else:
+        # Earlier releases did not count by kind.
+        counted["$set"] = {"reactions": by_kind(database, action_id, session)}
+    rows.update_one(there, counted, session=session)
+
+
+def by_kind(database: Database[Document], action_id: str, session: ClientSession) -> dict[str, int]:
+    """Count the reactions to an action by kind."""
+    given = {"action_id": action_id, "type": "reaction", "kind": {"$exists": True}}
+    found = EVENTS.of(database).find(given, {"kind": 1}, session=session)
+    return dict(Counter(event["kind"] for event in found))
+
+
+def _recount(
+    database: Database[Document], action: StoredAction, session: ClientSession
+) -> Document | None:
+    """Return the update of an action whose reactions are not counted as they are."""
+    counted = by_kind(database, action["_id"], session)
+    stored = {kind: count for kind, count in action.get("reactions", {}).items() if count}
+    total = sum(counted.values())
+    if stored == counted and action["reaction_count"] == total:
+        return None
+    return {"$set": {"reactions": counted, "reaction_count": total}}
+
+
+# Actions of earlier releases, and those that one reacted to while both were running.
+BY_KIND = Rewrite(
+    actions.ACTIONS,
+    where={"reaction_count": {"$gt": 0}, "deleted": False},
+    fields=("reactions", "reaction_count"),
+    change=_recount,
+)
+
+
+def of_reader(database: Database[Document], action_id: str, reader_id: str) -> str | None:
+    """Return the kind of a reader's reaction to an action; None without one."""
+    found = EVENTS.of(database).find_one(_key(action_id, reader_id), {"kind": 1})
+    return found.get("kind") if found else None
+
+
+def list_all(
+    runtime: Runtime, action_id: str, caller: Principal, query: ReactionsQuery
+) -> ActionReactionsAnswer:
+    """Return a page of the reactions to an action, oldest first, of one kind or of all.
+
+    A page that blocks have thinned may be short before the end; only `next` says whether there
+    is more. Raises UnknownAction if the caller may not see the action.
+    """
+    database = runtime.database
+    scope = f"action-reactions:{action_id}:{query.kind or ''}"
+    cursors = Cursors(scope, runtime.settings.signing_keys)
+    start = dated(cursors.position(query))
+    actions.find_visible(database, action_id, caller)
+    of_kind: Document = {"kind": query.kind or {"$exists": True}}
+
+    def fetch(after: Position | None, limit: int) -> list[Entry[StoredActionEvent]]:
+        where: Document = {"action_id": action_id, "type": "reaction", **of_kind}
+        if after:
+            where |= newer_than(after, "ts", "_id")
+        found = EVENTS.of(database).find(where).sort(BY_TIME).limit(limit)
+        return [Entry(Position(each["ts"], each["_id"]), each) for each in found]
+
+    def show(found: list[StoredActionEvent]) -> list[StoredActionEvent | None]:
+        reader = following.reader(database, caller.id, {each["by"]["id"] for each in found})
+        return [None if each["by"]["id"] in reader.blocked else each for each in found]
+
+    shown, last = pages.filled(runtime, query.limit, start, fetch, show)
+    return {
+        "reactions": [reaction_answer(each) for _position, each in shown],
+        "next": cursors.following([last.ts.isoformat(), last.post_id] if last else None),
+    }

@@ -1,0 +1,82 @@
+"""The forms in which the API answers about feeds, and about fan-outs of actions."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.social.activity.actions.answers import ActionAnswer, ActorAnswer, action_answer
+from chalicelib.social.activity.actions.models import ActionId
+from chalicelib.social.activity.actions.shapes import ShownAction
+from chalicelib.social.delivery.progress import FanOutAnswer, fan_out_answer
+
+# `newer` and `unread` count at most this many.
+MAX_NEWER = 1_000
+MAX_UNREAD = 100
+
+
+class FeedActionAnswer(ActionAnswer):
+    """An action in a feed."""
+
+    relevant_at: Annotated[
+        datetime,
+        Field(
+            description="Its rank for the reader, as a time: the latest of its events' times, "
+            "each earlier the less its person has to do with the reader."
+        ),
+    ]
+
+
+class FeedAnswer(TypedDict):
+    """A page of a feed, the latest `relevant_at` first."""
+
+    actions: Annotated[list[FeedActionAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+    newer: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=MAX_NEWER,
+            description="How many actions came or rose since the first page was read, counted up "
+            f"to {MAX_NEWER:,}. Later pages leave them out: read the first page again. Those of "
+            "the last seconds before the first page count too, and may have been on it.",
+        ),
+    ]
+
+
+class UnreadAnswer(TypedDict):
+    """How many actions came or rose in a feed since its reader last marked it as seen."""
+
+    unread: Annotated[int, Field(ge=0, le=MAX_UNREAD, description=f"Up to {MAX_UNREAD}.")]
+
+
+class FailedActionAnswer(FanOutAnswer):
+    """A fan-out of an action that failed."""
+
+    action_id: ActionId
+    actor: ActorAnswer
+
+
+class FailedActionsAnswer(TypedDict):
+    """A page of the failed fan-outs of actions, oldest first."""
+
+    fan_outs: Annotated[list[FailedActionAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+def feed_action_answer(action: ShownAction, relevancy: datetime) -> FeedActionAnswer:
+    """Return an action as a feed shows it, with its relevancy for the reader."""
+    return {**action_answer(action), "relevant_at": relevancy}
+
+
+def failed_action_answer(row: Mapping[str, Any]) -> FailedActionAnswer:
+    """Return an action whose fan-out failed as staff are shown it."""
+    return {
+        "action_id": row["_id"],
+        "actor": row["actor"],
+        **fan_out_answer(row["fan_out"], staff=True),
+    }

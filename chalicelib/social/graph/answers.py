@@ -1,0 +1,111 @@
+"""The forms in which the API answers about users and circles."""
+
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.assets import pictures
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.people.ids import UserId
+from chalicelib.social.graph.models import MAX_CIRCLES, CircleId
+from chalicelib.social.graph.profiles import ShownCircles, ShownProfile, picture_fields, readable
+from chalicelib.social.graph.reader import Reader
+from chalicelib.social.graph.store import GraphPerson
+from chalicelib.social.graph.users import PublicUser
+
+# Members listed with each circle; a page of its own lists them all.
+MEMBERS_LISTED = 200
+
+
+class PersonAnswer(TypedDict):
+    """A user, by the name that is shown."""
+
+    id: Annotated[UserId, Field(examples=["rosa"])]
+    name: Annotated[
+        str,
+        Field(
+            description="A new name reaches every copy of it within moments.",
+            examples=["Rosa Engel"],
+        ),
+    ]
+
+
+class FollowCountsAnswer(TypedDict):
+    """How many follow a user, and how many the user follows."""
+
+    followers: int
+    following: int
+
+
+class UserAnswer(TypedDict):
+    """A user, as the caller is shown."""
+
+    id: Annotated[UserId, Field(examples=["rosa"])]
+    name: Annotated[str, Field(examples=["Rosa Engel"])]
+    profile: Annotated[ShownProfile, Field(description="The fields that the caller may read.")]
+    profile_circles: NotRequired[
+        Annotated[
+            ShownCircles,
+            Field(
+                description="Who may read which field, if not everybody; told to the user alone."
+            ),
+        ]
+    ]
+    counts: FollowCountsAnswer
+
+
+class CircleAnswer(TypedDict):
+    """A circle of the caller's, with its first members."""
+
+    id: CircleId
+    name: str
+    members: Annotated[
+        list[PersonAnswer],
+        Field(
+            max_length=MEMBERS_LISTED,
+            description="The first by id; `GET /users/me/circles/{circle}/members` has all.",
+        ),
+    ]
+
+
+class CirclesAnswer(TypedDict):
+    """The caller's circles, by id."""
+
+    circles: Annotated[list[CircleAnswer], Field(max_length=MAX_CIRCLES)]
+
+
+class FollowersAnswer(TypedDict):
+    """A page of those who have a user in a circle of theirs, by id."""
+
+    followers: Annotated[list[PersonAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+class MembersAnswer(TypedDict):
+    """A page of the members of a circle, by id."""
+
+    members: Annotated[list[PersonAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+def user_answer(user: PublicUser, reader: Reader, base: str) -> UserAnswer:
+    """Return a user as the API at this address shows it to a reader, with their relations."""
+    counts, circles = user["counts"], user.get("profile_circles", {})
+    answer: UserAnswer = {
+        "id": user["_id"],
+        "name": user["name"],
+        "profile": pictures.shown(
+            picture_fields(), readable(user["profile"], circles, user["_id"], reader), base
+        ),
+        "counts": {"followers": counts["followers"], "following": counts["following"]},
+    }
+    if reader.id == user["_id"]:
+        answer["profile_circles"] = readable(circles, {}, user["_id"], reader)
+    return answer
+
+
+def person_answer(person: GraphPerson) -> PersonAnswer:
+    """Return a user as listings name them."""
+    return {"id": person.id, "name": person.name}

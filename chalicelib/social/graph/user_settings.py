@@ -1,0 +1,39 @@
+"""What users say of themselves: the body of `PUT /users/me`."""
+
+from pydantic import ConfigDict, Field
+
+from chalicelib.http import Input
+from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC
+from chalicelib.social.graph.profiles import SentCircles, SentProfile
+from chalicelib.texts import PersonName
+
+
+class UserSettings(Input):
+    """A user's own name and profile; what is left out stays."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "name": "Rosa Engel",
+                    "profile": {"location": "Harbour", "interests": ["choirs", "sourdough"]},
+                    "profile_circles": {"interests": ["*circles*"]},
+                }
+            ]
+        }
+    )
+
+    name: PersonName | None = Field(
+        None,
+        description="At most 100 characters on one line. Names that could be taken for staff "
+        "are reserved.",
+    )
+    profile: SentProfile | None = Field(
+        None, description="Replaces the whole profile; left out, the profile stays."
+    )
+    profile_circles: SentCircles | None = Field(
+        None,
+        description="Who may read which field of the profile: ids of your circles, or "
+        f"`{ALL_CIRCLES}` alone for all of them; `{PUBLIC}` alone is as good as nothing. Replaces "
+        "the whole; left out, it stays.",
+    )

@@ -1,0 +1,91 @@
+"""What an export shows of a person in the social feed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.people.follows import ExportEntry, entry
+from chalicelib.social.graph.stores.edges import Edge
+from chalicelib.social.graph.users import User
+from chalicelib.social.posts.audiences import Audience
+from chalicelib.social.posts.shapes import OlderComment, Post, PostComment
+from chalicelib.social.posts.votes import Vote
+
+
+@dataclass(frozen=True)
+class OfUser:
+    """A user's own part of documents that may belong to others."""
+
+    user_id: str
+
+    def user(self, user: User) -> list[ExportEntry]:
+        """Return a user with their circles, followers and blocks.
+
+        In which circles of a follower the user is, is the follower's.
+        """
+        own = {"id": user["_id"], "name": user["name"], "profile": user["profile"]}
+        own["profile_circles"] = user.get("profile_circles", {})
+        circles = [
+            entry("circle", id=id_, name=circle["name"], member_ids=list(circle["members"]))
+            for id_, circle in user["circles"].items()
+        ]
+        return [
+            entry("user", **own, counts=user["counts"], last_seen_at=user["last_seen"]),
+            *circles,
+            *(entry("follower", user_id=follower) for follower in user["followers"]),
+            *(entry("blocked_user", user_id=blocked) for blocked in user["blocked"]),
+        ]
+
+    def member(self, edge: Edge) -> list[ExportEntry]:
+        """Return somebody in the user's circles."""
+        fields = {"user_id": edge["_id"]["member"], "circle_ids": edge["circles"]}
+        return [entry("circle_member", **fields, since=edge["since"])]
+
+    def follower(self, edge: Edge) -> list[ExportEntry]:
+        """Return somebody who has the user in their circles, but not in which."""
+        return [entry("follower", user_id=edge["_id"]["owner"], since=edge["since"])]
+
+    def post(self, post: Post) -> list[ExportEntry]:
+        """Return a post of the user's, without the comments of others."""
+        return [
+            entry(
+                "post",
+                id=post["_id"],
+                author=post["by"],
+                wall_owner_id=post["wall"],
+                circles=post["circles"],
+                audience=post["audience"],
+                type=post["type"],
+                detail=post["detail"],
+                posted_at=post["ts"],
+                edited_at=post["edited"],
+                is_deleted=post["deleted"],
+            )
+        ]
+
+    def wall_post(self, post: Post) -> list[ExportEntry]:
+        """Return which post is on the user's wall, and who wrote it."""
+        fields = {"post_id": post["_id"], "author_id": post["by"]["id"]}
+        return [entry("wall_post", **fields, posted_at=post["ts"])]
+
+    def commented(self, post: Post) -> list[ExportEntry]:
+        """Return the user's comments on a post."""
+        own = (each for each in post["comments"] if each["by"]["id"] == self.user_id)
+        return [_comment(post["_id"], comment) for comment in own]
+
+    def older_comment(self, comment: OlderComment) -> list[ExportEntry]:
+        """Return a comment of the user's that has left its post."""
+        return [_comment(comment["post_id"], comment)]
+
+    def vote(self, vote: Vote) -> list[ExportEntry]:
+        """Return a vote of the user's in a poll."""
+        fields = {"post_id": vote["post_id"], "option": vote["option"]}
+        return [entry("vote", **fields, voted_at=vote["ts"])]
+
+    def addressed(self, audience: Audience) -> list[ExportEntry]:
+        """Return which post was addressed to the user when it was posted."""
+        return [entry("addressed_post", post_id=audience["post_id"], posted_at=audience["ts"])]
+
+
+def _comment(post_id: str, comment: PostComment) -> ExportEntry:
+    fields: dict[str, Any] = {"post_id": post_id, "id": comment["id"], "author": comment["by"]}
+    return entry("post_comment", **fields, posted_at=comment["ts"], text=comment["text"])

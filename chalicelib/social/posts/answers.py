@@ -1,0 +1,154 @@
+"""The forms in which the API answers about posts and the comments on them."""
+
+from datetime import datetime
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypeAliasType, TypedDict
+
+from chalicelib.assets import pictures
+from chalicelib.database import Document
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.people.ids import UserId
+from chalicelib.social.graph.answers import PersonAnswer
+from chalicelib.social.graph.audience import PUBLIC, AudienceName
+from chalicelib.social.graph.models import MAX_CIRCLES
+from chalicelib.social.posts.kinds import AnyType
+from chalicelib.social.posts.models import COMMENTS_SHOWN, PostId
+from chalicelib.social.posts.shapes import PollResults, PostComment, ShownPost
+from chalicelib.social.posts.types import MAX_OPTIONS, picture_fields
+
+
+class PostCommentAnswer(TypedDict):
+    """A comment on a post."""
+
+    id: str
+    author: PersonAnswer
+    posted_at: datetime
+    text: Annotated[str, Field(description="Plain text, of several lines.")]
+
+
+class PollAnswer(TypedDict):
+    """What people voted for in a poll; this is of now, whatever else of a post is behind."""
+
+    votes: Annotated[
+        list[Annotated[int, Field(ge=0)]],
+        Field(
+            max_length=MAX_OPTIONS,
+            description="How many voted for each option, in the order of the options.",
+        ),
+    ]
+    vote_count: Annotated[int, Field(ge=0, description="All votes.")]
+    own_vote: Annotated[
+        str | None, Field(description="The option that the caller voted for; null without a vote.")
+    ]
+
+
+class AnyPost(TypedDict):
+    """A post of any type."""
+
+    id: PostId
+    author: PersonAnswer
+    wall_owner_id: Annotated[
+        UserId, Field(description="The user whose wall it is on; its author, unless another's.")
+    ]
+    visibility: Annotated[
+        Literal["public", "circles"],
+        Field(description="Whether everybody may see it, or some circles of its author."),
+    ]
+    circles: NotRequired[
+        Annotated[
+            list[AudienceName],
+            Field(
+                max_length=MAX_CIRCLES,
+                description="As they were sent; told to its author alone.",
+            ),
+        ]
+    ]
+    type: str
+    detail: Document
+    posted_at: datetime
+    edited_at: Annotated[datetime | None, Field(description="Null if it never was.")]
+    comments: Annotated[
+        list[PostCommentAnswer],
+        Field(
+            max_length=COMMENTS_SHOWN,
+            description="The last ones, oldest first, without those that blocks hide from the "
+            "caller; `GET /posts/{post}/comments` has all.",
+        ),
+    ]
+    comment_count: Annotated[int, Field(ge=0, description="All comments, but for hidden ones.")]
+    poll: NotRequired[PollAnswer]
+    read_as: NotRequired[
+        Annotated[
+            Literal["moderator"],
+            Field(
+                description="There if only the role lets the caller read it, asked for by its id; "
+                "this is audited."
+            ),
+        ]
+    ]
+
+
+# A post as the API shows it: its schema has one shape for each type.
+PostAnswer = TypeAliasType("PostAnswer", Annotated[AnyPost, AnyType()])
+
+
+class PostsAnswer(TypedDict):
+    """A page of posts, newest first; one may be short before the end, which `next` tells."""
+
+    posts: Annotated[list[PostAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+class PostCommentsAnswer(TypedDict):
+    """A page of the comments on a post, oldest first.
+
+    It may be short before the end, without the comments that blocks hide: `next` tells.
+    """
+
+    comments: Annotated[list[PostCommentAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+def comment_answer(comment: PostComment) -> PostCommentAnswer:
+    """Return a comment on a post as the API shows it."""
+    return {
+        "id": comment["id"],
+        "author": comment["by"],
+        "posted_at": comment["ts"],
+        "text": comment["text"],
+    }
+
+
+def post_answer(post: ShownPost, reader_id: str | None, base: str) -> PostAnswer:
+    """Return a post, or a wall's copy of it, as the API at this address shows it to a reader.
+
+    Only its author is shown the circles that it went to.
+    """
+    answer: PostAnswer = {
+        "id": post["id"],
+        "author": post["by"],
+        "wall_owner_id": post["wall"],
+        "visibility": "public" if post["circles"] == [PUBLIC] else "circles",
+        "type": post["type"],
+        "detail": pictures.shown(picture_fields(post["type"]), post["detail"], base),
+        "posted_at": post["ts"],
+        "edited_at": post["edited"],
+        "comments": [comment_answer(comment) for comment in post["comments"]],
+        "comment_count": post["comment_count"],
+    }
+    if post["by"]["id"] == reader_id:
+        answer["circles"] = post["circles"]
+    if "results" in post:
+        answer["poll"] = _poll_answer(post["results"])
+    return answer
+
+
+def _poll_answer(results: PollResults) -> PollAnswer:
+    return {
+        "votes": results["votes"],
+        "vote_count": sum(results["votes"]),
+        "own_vote": results["own"],
+    }

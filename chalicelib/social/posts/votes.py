@@ -1,0 +1,145 @@
+"""Votes in polls: one of each person, and counts on the post, both in one transaction.
+
+Copies of a post do not have the counts: they are read from the post (docs/decisions/0139).
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TypedDict
+
+from pymongo import ASCENDING, IndexModel
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from chalicelib.social.errors import NotAPoll, UnknownOption, UnknownPost
+from chalicelib.social.graph import users
+from chalicelib.social.posts import posts
+from chalicelib.social.posts.types import is_poll
+
+
+class Vote(TypedDict):
+    """A person's one vote in a poll: the number of its option, from 0, and the option itself."""
+
+    _id: str
+    user_id: str
+    post_id: str
+    number: int
+    option: str
+    ts: datetime
+
+
+# By person: what a reader voted for in the polls of a page is on one shard.
+VOTES = Collection(
+    "social.vote",
+    Vote,
+    indexes=(IndexModel([("user_id", ASCENDING)]), IndexModel([("post_id", ASCENDING)])),
+    shard_key={"user_id": 1},
+)
+
+
+def cast(runtime: Runtime, post_id: str, caller: Principal, option: str) -> None:
+    """Store the caller's one vote in a poll; another option replaces the first.
+
+    Raises UnknownPost if the caller may not see the post, NotAPoll and UnknownOption.
+    """
+    _check(runtime, post_id, caller)
+    users.ensure(runtime, caller)
+    database, key = runtime.database, _key(caller.id, post_id)
+
+    def work(session: ClientSession) -> None:
+        there = {"_id": post_id, "deleted": False}
+        post = posts.POSTS.of(database).find_one(there, {"detail.options": 1}, session=session)
+        if post is None:
+            raise UnknownPost
+        number = _number(post["detail"]["options"], option)
+        before = VOTES.of(database).find_one(key, session=session)
+        if before and before["number"] == number:
+            return
+        vote: Document = {"post_id": post_id, "number": number, "option": option}
+        change = {"$set": {**vote, "ts": runtime.now()}}
+        VOTES.of(database).update_one(key, change, upsert=True, session=session)
+        _count_vote(database, post_id, number, before, session)
+
+    in_transaction(database, work)
+
+
+def withdraw(runtime: Runtime, post_id: str, caller: Principal) -> None:
+    """Delete the caller's vote in a poll; without one, nothing changes.
+
+    Raises UnknownPost if the caller may not see the post, and NotAPoll.
+    """
+    _check(runtime, post_id, caller)
+    take_back(runtime.database, caller.id, post_id)
+
+
+def take_back(
+    database: Database[Document], user_id: str, post_id: str, until: datetime | None = None
+) -> None:
+    """Delete a person's vote and count one less, both or neither; only one cast by `until`."""
+    key: Document = _key(user_id, post_id)
+    if until:
+        key["ts"] = {"$lte": until}
+
+    def work(session: ClientSession) -> None:
+        before = VOTES.of(database).find_one(key, session=session)
+        if before:
+            VOTES.of(database).delete_one(key, session=session)
+            _count_vote(database, post_id, None, before, session)
+
+    in_transaction(database, work)
+
+
+def of_reader(
+    database: Database[Document], reader_id: str | None, post_ids: Iterable[str]
+) -> dict[str, str]:
+    """Return the options that a reader voted for, by the ids of the posts."""
+    if reader_id is None:
+        return {}
+    ids = [_key(reader_id, post_id)["_id"] for post_id in post_ids]
+    mine = VOTES.of(database).find({"_id": {"$in": ids}, "user_id": reader_id})
+    return {vote["post_id"]: vote["option"] for vote in mine}
+
+
+def remove(database: Database[Document], post_id: str) -> None:
+    """Delete the votes in a poll that is deleted, and has no more."""
+    VOTES.of(database).delete_many({"post_id": post_id})
+
+
+def _check(runtime: Runtime, post_id: str, caller: Principal) -> None:
+    if not is_poll(posts.find_visible(runtime.database, post_id, caller.id)["type"]):
+        raise NotAPoll
+
+
+def _key(user_id: str, post_id: str) -> dict[str, str]:
+    return {"_id": f"{user_id}:{post_id}", "user_id": user_id}
+
+
+def _number(options: list[str], option: str) -> int:
+    if option not in options:
+        raise UnknownOption
+    return options.index(option)
+
+
+def _count_vote(
+    database: Database[Document],
+    post_id: str,
+    number: int | None,
+    before: Vote | None,
+    session: ClientSession,
+) -> None:
+    """Count a vote instead of the one before; both may be missing.
+
+    Comes last in its transaction: the post is what everybody's votes write to.
+    """
+    change = {"vote_count": (number is not None) - (before is not None)}
+    if number is not None:
+        change[f"votes.{number}"] = 1
+    if before:
+        change[f"votes.{before['number']}"] = -1
+    there = {"_id": post_id} if number is None else {"_id": post_id, "deleted": False}
+    counted = posts.POSTS.of(database).update_one(there, {"$inc": change}, session=session)
+    if number is not None and not counted.matched_count:
+        raise UnknownPost

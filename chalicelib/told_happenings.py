@@ -1,0 +1,31 @@
+"""Where the activity feed meets what it tells of: comments and posts, each found by its feature."""
+
+from collections.abc import Callable
+
+from chalicelib.comments import happened as comments
+from chalicelib.happenings import Cause, Happened
+from chalicelib.jobs import outbox
+from chalicelib.runtime import Runtime
+from chalicelib.social.activity.actions import happenings
+from chalicelib.social.posts import posts
+
+# What finds a thing of each kind; None if it has gone, or is not for everybody.
+CAUSES: dict[str, Callable[[Runtime, str], Cause | None]] = {
+    "comment": comments.find,
+    "post": posts.find_cause,
+}
+# Of a page with all its comments: it is looked for which of them are still there.
+DISCUSSION = "discussion"
+
+
+def run(runtime: Runtime, job: Happened) -> None:
+    """Run a job that is still noted; a failure leaves it for the sweep."""
+    outbox.run(runtime, job, _run)
+
+
+def _run(runtime: Runtime, job: Happened) -> None:
+    if job.kind == DISCUSSION:
+        for kind, thing in happenings.told_of(runtime, job.thing):
+            happenings.settle(runtime, kind, thing, CAUSES[kind](runtime, thing))
+    elif job.kind in CAUSES:
+        happenings.settle(runtime, job.kind, job.thing, CAUSES[job.kind](runtime, job.thing))

@@ -1,0 +1,156 @@
+"""Build what browsers load from `web/embed`: modules joined, made small, named by their content.
+
+Each element becomes one file, with all that it imports; only another language is a further one.
+The loader alone has a name that stays, and knows the names of this release's files.
+"""
+
+import argparse
+import gzip
+import hashlib
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import rcssmin
+import rjsmin
+
+from chalicelib import __version__
+from chalicelib.web.files import EMBED, LOADER, MANIFEST, PAGE_STYLES
+from deploy.declared import ROOT
+
+SOURCES = ROOT / "web" / "embed"
+ELEMENTS = {
+    "plaza-ad": "ad.js",
+    "plaza-comments": "comments.js",
+    "plaza-count": "count.js",
+    "plaza-feed": "feed.js",
+    "plaza-hit": "hit.js",
+}
+# What a feed's readers load as well when they are signed in.
+WRITING = "writing.js"
+_HASH_CHARACTERS = 12
+_IMPORT = re.compile(
+    r'^import (?:(?P<one>\w+)|\{ (?P<some>[\w, ]+) \}) from "\./(?P<file>[\w./-]+)";$', re.MULTILINE
+)
+_TOP_LEVEL = re.compile(r"^(?:async )?(?:function|class|const|let) (\w+)", re.MULTILINE)
+# What no source may do: each would break a page's policy, or render a text as markup.
+_FORBIDDEN = re.compile(
+    r"\beval\(|new Function|\.outerHTML|insertAdjacentHTML|\bstyle=|document\.write"
+)
+
+
+class CannotJoin(Exception):
+    """Sources that do not fit into one file; the message says which and why."""
+
+
+def main() -> None:
+    """Build, and print the size of each file."""
+    argparse.ArgumentParser(prog="script/web", description=__doc__).parse_args()
+    for name, text in build(EMBED).items():
+        print(f"{len(gzip.compress(text.encode(), 9)):>7,} B gzip  {name}")
+
+
+def build(folder: Path) -> dict[str, str]:
+    """Write the files into a folder, in place of what it has; return them by name."""
+    files = built(SOURCES)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        _replace(folder / name, text)
+    for old in folder.iterdir():
+        if old.name not in files and old.suffix != ".part":
+            old.unlink(missing_ok=True)
+    return files
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a file in one step: another process may read it, or build it, too."""
+    if file.exists() and file.read_text() == text:
+        return
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".part", delete=False) as part:
+        part.write(text)
+    # Lambda reads the package as another user.
+    Path(part.name).chmod(0o644)
+    Path(part.name).replace(file)
+
+
+def built(sources: Path) -> dict[str, str]:
+    """Return the files that ship, by name; raises CannotJoin."""
+    words = {
+        file.stem: _small(file.read_text()) for file in sorted((sources / "words").glob("*.js"))
+    }
+    files = {f"words-{tag}.js": text for tag, text in words.items() if tag != "en"}
+    languages = {name[6:-3]: f"./{name}" for name in files}
+    constants = {"BUILT_LANGUAGES": json.dumps(languages, separators=(",", ":"))}
+    constants["BUILT_WRITING"] = json.dumps(f"./{WRITING}")
+    for entry in (*ELEMENTS.values(), WRITING):
+        files[entry] = _small(joined(sources, entry, constants))
+    files[PAGE_STYLES] = str(rcssmin.cssmin((sources / PAGE_STYLES).read_text()))
+    release = f"{__version__}-{_hash(files)}"
+    addresses = {name: f"../{release}/{entry}" for name, entry in ELEMENTS.items()}
+    constants = {"BUILT_FILES": json.dumps(addresses, separators=(",", ":"))}
+    files[LOADER] = _small(joined(sources, LOADER, constants))
+    files[MANIFEST] = json.dumps({"release": release, "files": sorted(files)})
+    return files
+
+
+def _hash(files: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:_HASH_CHARACTERS]
+
+
+def _small(text: str) -> str:
+    return f"{rjsmin.jsmin(text)}\n"
+
+
+def joined(sources: Path, entry: str, constants: Mapping[str, str]) -> str:
+    """Return a module with all that it imports, as one module; raises CannotJoin."""
+    texts: dict[str, str] = {}
+    _read(sources, entry, texts)
+    parts = [_part(file, text, is_entry=file == entry) for file, text in texts.items()]
+    owners: dict[str, str] = {}
+    for file, part in zip(texts, parts, strict=True):
+        for name in _TOP_LEVEL.findall(part):
+            if owners.setdefault(name, file) != file:
+                raise CannotJoin(f"{name} stands in {owners[name]} and in {file}")
+    text = "\n".join(parts)
+    for name, value in constants.items():
+        text = text.replace(name, value)
+    return text
+
+
+def _read(sources: Path, file: str, texts: dict[str, str]) -> None:
+    """Read a file and all that it imports, each before what imports it."""
+    text = (sources / file).read_text()
+    if found := _FORBIDDEN.search(text):
+        raise CannotJoin(f"{file} uses {found[0]}")
+    for imported in _IMPORT.finditer(text):
+        if imported["file"] not in texts:
+            _read(sources, imported["file"], texts)
+    texts[file] = text
+
+
+def _part(file: str, text: str, *, is_entry: bool) -> str:
+    """Return a file as a part of one module: its exports are names, its imports are there."""
+    if file.endswith(".css"):
+        return f"const {_name(file)} = {json.dumps(rcssmin.cssmin(text), ensure_ascii=False)};"
+    text = _IMPORT.sub(_local, text)
+    if left := re.search(r"^import .*$", text, re.MULTILINE):
+        raise CannotJoin(f"{file} imports in a form that is not known: {left[0]}")
+    if is_entry:
+        return text
+    text = re.sub(r"^export default \{", f"const {_name(file)} = {{", text, flags=re.MULTILINE)
+    return re.sub(r"^export (?!default)", "", text, flags=re.MULTILINE)
+
+
+def _local(found: re.Match[str]) -> str:
+    return f"const {found['one']} = {_name(found['file'])};" if found["one"] else ""
+
+
+def _name(file: str) -> str:
+    """Return the name of a file's default export within a joined module."""
+    return re.sub(r"\W", "_", file)
+
+
+if __name__ == "__main__":
+    main()

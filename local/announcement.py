@@ -1,0 +1,85 @@
+"""What the local server says: each step of its start, and then what to open."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from chalice.app import Chalice
+
+from chalicelib import __version__
+from chalicelib.runtime import Runtime
+from deploy.declared import declared_queues
+from local.schedules import declared_schedules
+from local.tokens import mint
+
+# A discussion of the demo, several replies deep.
+DISCUSSION = "/nodes/harbour-post:lighthouse-cafe/comments"
+
+
+@contextlib.contextmanager
+def step(name: str) -> Iterator[None]:
+    """Say what is being started and, once it has, how long that took."""
+    started = time.monotonic()
+    print(f"  {name:<13}", end="", flush=True)
+    try:
+        yield
+    except BaseException:
+        # What went wrong is said on a line of its own.
+        print(flush=True)
+        raise
+    print(f"{time.monotonic() - started:4.1f} s", flush=True)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A running server: its address, the folder of its data, and whether it has the demo."""
+
+    address: str
+    folder: Path
+    has_site: bool
+
+    def announcement(self, details: Mapping[str, str]) -> str:
+        """Return what to open first, then the details by name, then what else there is to know."""
+        named = {"Log": str(self.folder / "plaza.log"), **details}
+        lines = [
+            f"Plaza {__version__} is running; Ctrl-C stops it. Open one of these:",
+            "",
+            *(f"  {what:<44}{self.address}{path}" for what, path in self._opened()),
+            "",
+            *(f"  {name:<11}{value}" for name, value in named.items()),
+            "",
+            "script/token --role admin makes a token of an admin, to call the API yourself.",
+        ]
+        if not details:
+            lines.append(
+                "script/server --verbose also names what runs: database, queues, schedules."
+            )
+        return "\n" + "\n".join(lines) + "\n"
+
+    def _opened(self) -> list[tuple[str, str]]:
+        reference = ("the reference of the API", "/docs")
+        if not self.has_site:
+            return [("the API", "/"), reference]
+        return [
+            ("the Harbour Post: comments, ads and feeds", "/"),
+            ("one of its discussions, without scripts", DISCUSSION),
+            reference,
+        ]
+
+
+def details_of(
+    app: Chalice, runtime: Runtime, database: str, waiting: Mapping[str, int]
+) -> dict[str, str]:
+    """Return what runs, by name; `waiting` are the messages that an earlier run left."""
+    kept = ", ".join(f"{count} in {name}" for name, count in waiting.items()) or "none"
+    return {
+        "MongoDB": database,
+        "Queues": ", ".join(source.name for source in declared_queues(app)),
+        "Messages": f"{kept} from before",
+        "Schedules": ", ".join(
+            f"{each.name} ({each.every_seconds} s)" for each in declared_schedules(app)
+        ),
+        "Token": mint(runtime.settings, runtime.now(), "demo", roles=["admin"]),
+    }

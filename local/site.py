@@ -1,0 +1,256 @@
+"""The Harbour Post: a newspaper's pages with Plaza's widgets, on the API's own address."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from html import escape
+from http import HTTPStatus
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from chalicelib.settings import Settings
+from local import demo
+from local.tokens import mint
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication
+
+FOLDER = Path(__file__).resolve().parents[1] / "web" / "site"
+TOKEN_LIFETIME = timedelta(minutes=15)
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data: https:; frame-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+READERS: dict[str, Mapping[str, Any]] = {
+    each["sub"]: {"name": demo.DATA["people"].get(each["sub"]), "claims": {}, **each}
+    for each in demo.DATA["readers"]
+}
+# The page of feeds: what it shows at each address below it.
+TOWN = "/in-town"
+_FEEDS = {
+    "": ("News", 'view="news"'),
+    "/me": ("Your wall", 'view="wall"'),
+    "/for-you": ("For you", 'view="incoming"'),
+    "/office": ("At the office", 'view="activity"'),
+}
+_KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_FILE_NAME = re.compile(r"[a-z-]{1,40}\.(?:css|js|svg)", re.ASCII)
+_OWN_HOST = re.compile(r"(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?", re.ASCII)
+_LONGEST_BODY_BYTES = 1_000
+_NAME = "The Harbour Post"
+
+
+class _Answer(NamedTuple):
+    kind: str
+    body: str
+    status: HTTPStatus = HTTPStatus.OK
+    headers: Mapping[str, str] = {}
+
+
+_UNKNOWN = _Answer("text/plain", "There is no such page.\n", HTTPStatus.NOT_FOUND)
+_REFUSED = _Answer("text/plain", "Not from here.\n", HTTPStatus.FORBIDDEN)
+
+
+class Site:
+    """The newspaper's pages, files and sign-in; `None` for what is the API's to answer."""
+
+    def __init__(self, settings: Settings, now: Callable[[], datetime]) -> None:
+        self._settings = settings
+        self._now = now
+
+    def answer(self, environ: Mapping[str, Any]) -> _Answer | None:
+        """Answer a WSGI request."""
+        path: str = environ["PATH_INFO"]
+        if path == "/demo/token":
+            return self._token(environ)
+        accepts_html = "text/html" in environ.get("HTTP_ACCEPT", "")
+        is_own = path.startswith(("/articles/", "/site/", "/demo/", TOWN)) or (
+            path == "/" and accepts_html
+        )
+        if not is_own:
+            return None
+        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
+            return _not_allowed("GET, HEAD")
+        if path == "/demo/people":
+            return _Answer("application/json", json.dumps(_people()))
+        if path.startswith("/site/"):
+            return _file(path.removeprefix("/site/"))
+        return self._page(path, environ)
+
+    def _page(self, path: str, environ: Mapping[str, Any]) -> _Answer:
+        articles = json.loads((FOLDER / "articles.json").read_text())
+        shown = _shown(path, articles)
+        if shown is None:
+            return _UNKNOWN
+        title, main, lines = shown
+        page = _filled(
+            "layout.html",
+            {"title": title, "date": f"{self._now().astimezone():%A, %d %B %Y}"},
+            main=main,
+            navigation=_links(path, articles),
+            snippet=escape(_snippet(f"http://{_host(environ)}", lines), quote=False),
+        )
+        headers = {"Content-Security-Policy": POLICY, "Vary": "Accept"}
+        return _Answer("text/html", page, headers=headers)
+
+    def _token(self, environ: Mapping[str, Any]) -> _Answer:
+        """Give one of the town's people a token, to a page of this machine alone."""
+        if environ["REQUEST_METHOD"] != "POST":
+            return _not_allowed("POST")
+        if not _is_local(environ):
+            return _REFUSED
+        reader = READERS.get(_sub(environ))
+        if reader is None:
+            return _UNKNOWN
+        token = mint(
+            self._settings,
+            self._now(),
+            reader["sub"],
+            TOKEN_LIFETIME,
+            name=reader["name"],
+            **reader["claims"],
+        )
+        return _Answer("application/json", json.dumps({"token": token}))
+
+
+def with_site(site: Site, api: "WSGIApplication") -> "WSGIApplication":
+    """Return an application that answers the site's requests and leaves all others to the API."""
+
+    def application(environ: dict[str, Any], start_response: "StartResponse") -> Any:
+        answer = site.answer(environ)
+        if answer is None:
+            return api(environ, start_response)
+        body = answer.body.encode()
+        headers = {
+            "Content-Type": f"{answer.kind}; charset=utf-8",
+            "Content-Length": str(len(body)),
+            # Who edits a file sees it at the next load.
+            "Cache-Control": "no-store" if answer.kind == "application/json" else "no-cache",
+            "X-Content-Type-Options": "nosniff",
+            **answer.headers,
+        }
+        start_response(f"{answer.status.value} {answer.status.phrase}", list(headers.items()))
+        return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
+
+    return application
+
+
+def _not_allowed(methods: str) -> _Answer:
+    status = HTTPStatus.METHOD_NOT_ALLOWED
+    return _Answer("text/plain", "Not this way.\n", status, {"Allow": methods})
+
+
+def _host(environ: Mapping[str, Any]) -> str:
+    """Return the address that the browser used, if it is one of this machine."""
+    host: str = environ.get("HTTP_HOST", "")
+    return host if _OWN_HOST.fullmatch(host) else f"127.0.0.1:{environ['SERVER_PORT']}"
+
+
+def _is_local(environ: Mapping[str, Any]) -> bool:
+    """Return whether a page of this machine asks.
+
+    The name in Host tells a page whose own name was made to lead here; a proxy names whom it asks
+    for; and JSON is nothing that a page of another site may send without asking first.
+    """
+    return (
+        environ.get("REMOTE_ADDR") == "127.0.0.1"
+        and _OWN_HOST.fullmatch(environ.get("HTTP_HOST", "")) is not None
+        and not {"HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR"} & environ.keys()
+        and environ.get("CONTENT_TYPE") == "application/json"
+    )
+
+
+def _sub(environ: Mapping[str, Any]) -> str:
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    try:
+        body = json.loads(environ["wsgi.input"].read(min(length, _LONGEST_BODY_BYTES)))
+    except ValueError:
+        return ""
+    sub = body.get("sub") if isinstance(body, dict) else None
+    return sub if isinstance(sub, str) else ""
+
+
+def _people() -> list[dict[str, str]]:
+    names = ("sub", "name", "rights")
+    return [{name: reader[name] for name in names} for reader in READERS.values()]
+
+
+def _file(name: str) -> _Answer:
+    path = FOLDER / name
+    if not _FILE_NAME.fullmatch(name) or not path.is_file():
+        return _UNKNOWN
+    return _Answer(_KINDS[path.suffix], path.read_text())
+
+
+def _filled(template: str, texts: Mapping[str, str], **html: str) -> str:
+    """Fill a template with texts, which are escaped, and with HTML."""
+    escaped = {name: escape(text) for name, text in texts.items()}
+    return Template((FOLDER / template).read_text()).substitute(escaped, **html)
+
+
+def _shown(path: str, articles: list[dict[str, str]]) -> tuple[str, str, list[str]] | None:
+    """Return a page's title, its main part, and the elements that it shows; None without one."""
+    site = demo.DATA["site"]
+    ad = f'<plaza-ad site="{site}" zone="sidebar"></plaza-ad>'
+    article = next((each for each in articles if f"/articles/{each['name']}" == path), None)
+    if article is not None:
+        discussion = f'<plaza-comments node="{article["node"]}"></plaza-comments>'
+        return f"{article['title']} · {_NAME}", _article(article, articles), [discussion, ad]
+    if path == "/":
+        count = f'<plaza-count node="{articles[0]["node"]}">Comments</plaza-count>'
+        feed = '<plaza-feed user="ines" limit="3"></plaza-feed>'
+        return _NAME, _front(articles), [count, feed, ad]
+    view = path.removeprefix(TOWN)
+    if not path.startswith(TOWN) or view not in _FEEDS:
+        return None
+    title, attributes = _FEEDS[view]
+    main = _filled(
+        "town.html", {"site": site, "title": title}, feed=attributes, views=_feed_links(view)
+    )
+    feeds = [f"<plaza-feed {attributes}></plaza-feed>", '<plaza-feed user="ines"></plaza-feed>']
+    return f"{title} · {_NAME}", main, [*feeds, ad]
+
+
+def _feed_links(shown: str) -> str:
+    links = ((f"{TOWN}{view}", title, view == shown) for view, (title, _) in _FEEDS.items())
+    return " ".join(_link(*each) for each in links)
+
+
+def _front(articles: list[dict[str, str]]) -> str:
+    teasers = "".join(_filled("teaser.html", each) for each in articles)
+    return _filled("front.html", {"site": demo.DATA["site"]}, teasers=teasers)
+
+
+def _article(article: dict[str, str], articles: list[dict[str, str]]) -> str:
+    others = [each for each in articles if each is not article]
+    return _filled(
+        "article.html",
+        {**article, "site": demo.DATA["site"]},
+        body=(FOLDER / f"{article['name']}.html").read_text(),
+        others="".join(
+            f'<li><a href="/articles/{each["name"]}">{escape(each["title"])}</a></li>'
+            for each in others
+        ),
+    )
+
+
+def _links(path: str, articles: list[dict[str, str]]) -> str:
+    pages = [(f"/articles/{each['name']}", each["section"]) for each in articles]
+    links = ((address, name, path == address) for address, name in pages)
+    return " ".join(
+        [*(_link(*each) for each in links), _link(TOWN, "In town", path.startswith(TOWN))]
+    )
+
+
+def _link(address: str, name: str, is_current: bool) -> str:  # noqa: FBT001 - unpacked from rows
+    current = " aria-current=page" if is_current else ""
+    return f'<a href="{address}"{current}>{escape(name)}</a>'
+
+
+def _snippet(address: str, elements: list[str]) -> str:
+    """Return the lines that bring what the page shows of Plaza to another page."""
+    script = f'<script type="module" async src="{address}/web/v1/plaza.js"></script>'
+    return "\n".join([script, *elements])

@@ -1,0 +1,233 @@
+"""The demo newspaper's routes: its pages, its files, and tokens for its people alone."""
+
+import io
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from wsgiref.util import setup_testing_defaults
+
+import jwt
+import pytest
+from pydantic import SecretStr
+
+from chalicelib.settings import Settings
+from local.site import FOLDER, READERS, Site, with_site
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+SECRET = "a secret of thirty-two bytes or more"
+ARTICLES = json.loads((FOLDER / "articles.json").read_text())
+
+
+class Answer:
+    """What an application answered."""
+
+    def __init__(self, status: str, headers: dict[str, str], body: bytes) -> None:
+        self.status = int(status[:3])
+        self.headers = headers
+        self.body = body.decode()
+
+
+Ask = Callable[..., Answer]
+
+
+@pytest.fixture
+def ask() -> Ask:
+    settings = Settings(
+        mongodb_uri=SecretStr("mongodb://unused"),
+        jwt_secret=SecretStr(SECRET),
+        signing_keys=(SecretStr("0123456789abcdef" * 2),),
+    )
+
+    def api(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        start_response("418 I'm a teapot", [])
+        return [environ["PATH_INFO"].encode()]
+
+    application = with_site(Site(settings, lambda: NOW), api)
+
+    def asked(method: str, path: str, body: object = None, **environ: Any) -> Answer:
+        sent = json.dumps(body).encode() if body is not None else b""
+        given = {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "HTTP_HOST": "127.0.0.1:8000",
+            "REMOTE_ADDR": "127.0.0.1",
+            "HTTP_ACCEPT": "text/html,*/*",
+            "CONTENT_TYPE": "application/json",
+            "CONTENT_LENGTH": str(len(sent)),
+            "wsgi.input": io.BytesIO(sent),
+            **environ,
+        }
+        setup_testing_defaults(given)
+        started: list[Any] = []
+        parts = application(given, lambda *told: started.append(told))  # type: ignore[arg-type]
+        status, headers = started[0]
+        return Answer(status, dict(headers), b"".join(parts))
+
+    return asked
+
+
+def test_the_front_page_leads_to_all_articles(ask: Ask) -> None:
+    answer = ask("GET", "/")
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert answer.body.count("<plaza-count") == len(ARTICLES)
+    for article in ARTICLES:
+        assert f'href="/articles/{article["name"]}"' in answer.body
+
+
+@pytest.mark.parametrize("article", ARTICLES, ids=lambda article: article["name"])
+def test_an_article_has_its_discussion_and_its_pictures(ask: Ask, article: dict[str, str]) -> None:
+    answer = ask("GET", f"/articles/{article['name']}")
+
+    assert answer.status == 200
+    assert f'<plaza-comments node="{article["node"]}">' in answer.body
+    assert "$" not in answer.body
+    assert ask("GET", f"/site/{article['picture']}").status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "view"),
+    [("", "news"), ("/me", "wall"), ("/for-you", "incoming"), ("/office", "activity")],
+)
+def test_the_town_has_its_feeds(ask: Ask, path: str, view: str) -> None:
+    body = ask("GET", f"/in-town{path}").body
+
+    assert f'<plaza-feed view="{view}" loading="eager">' in body
+    assert f'&lt;plaza-feed view="{view}"&gt;&lt;/plaza-feed&gt;' in body
+    assert body.count("aria-current=page") == 2
+    assert "$" not in body
+
+
+def test_a_page_allows_nothing_but_its_own_files(ask: Ask) -> None:
+    policy = ask("GET", "/").headers["Content-Security-Policy"].split("; ")
+
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert not [rule for rule in policy if "unsafe" in rule]
+
+
+def test_a_page_ends_with_lines_that_name_this_server(ask: Ask) -> None:
+    body = ask("GET", "/articles/ferry-timetable", HTTP_HOST="localhost:8123").body
+
+    assert 'src="http://localhost:8123/web/v1/plaza.js"&gt;&lt;/script&gt;' in body
+    assert '&lt;plaza-comments node="harbour-post:ferry-timetable"&gt;' in body
+
+
+def test_a_name_that_is_not_this_machines_is_never_written_into_a_page(ask: Ask) -> None:
+    body = ask("GET", "/", HTTP_HOST='"><q>', SERVER_PORT="8000").body
+
+    assert "http://127.0.0.1:8000/web/v1/plaza.js" in body
+    assert "<q>" not in body
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("site.css", "text/css"), ("demo.js", "text/javascript"), ("icon.svg", "image/svg+xml")],
+)
+def test_a_file_has_its_type(ask: Ask, name: str, kind: str) -> None:
+    answer = ask("GET", f"/site/{name}")
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == f"{kind}; charset=utf-8"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.body == (FOLDER / name).read_text()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/site/",
+        "/site/../embed/api.js",
+        "/site/..\\embed\\api.js",
+        "/site//etc/passwd",
+        "/site/layout.html",
+        "/site/articles.json",
+        "/site/nothing.css",
+        "/site/site.css\n",
+        "/site/site.css\0",
+        "/articles/",
+        "/articles/nothing",
+        "/articles/../../secrets",
+        "/demo/nothing",
+        "/in-town/nothing",
+        "/in-towns",
+    ],
+)
+def test_what_is_not_the_sites_is_not_found(ask: Ask, path: str) -> None:
+    assert ask("GET", path).status == 404
+
+
+def test_what_is_the_apis_is_left_to_it(ask: Ask) -> None:
+    assert ask("GET", "/", HTTP_ACCEPT="application/json").status == 418
+    assert ask("GET", "/nodes/moon/comments").body == "/nodes/moon/comments"
+    assert ask("POST", "/posts").status == 418
+
+
+def test_head_has_the_headers_alone(ask: Ask) -> None:
+    answer = ask("HEAD", "/")
+
+    assert (answer.status, answer.body) == (200, "")
+    assert int(answer.headers["Content-Length"]) == len(ask("GET", "/").body.encode())
+
+
+def test_people_are_listed_without_their_claims(ask: Ask) -> None:
+    people = json.loads(ask("GET", "/demo/people").body)
+
+    assert len(people) == 6
+    assert {frozenset(each) for each in people} == {frozenset({"sub", "name", "rights"})}
+
+
+@pytest.mark.parametrize("sub", READERS)
+def test_each_of_the_people_gets_a_token_for_a_quarter_of_an_hour(ask: Ask, sub: str) -> None:
+    answer = ask("POST", "/demo/token", {"sub": sub})
+
+    token = json.loads(answer.body)["token"]
+    claims = jwt.decode(
+        token, SECRET, ["HS256"], options={"verify_exp": False, "verify_iat": False}
+    )
+    assert (claims["sub"], claims["name"]) == (sub, READERS[sub]["name"])
+    assert claims["exp"] - NOW.timestamp() == 15 * 60
+    assert claims.get("roles", []) == READERS[sub]["claims"].get("roles", [])
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"sub": "mallory"}, {"sub": ["mara"]}, {"sub": None}, {}, [], "mara", {"sub": "x" * 2_000}],
+)
+def test_nobody_else_gets_a_token(ask: Ask, body: object) -> None:
+    assert ask("POST", "/demo/token", body).status == 404
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        {"REMOTE_ADDR": "192.0.2.7"},
+        {"HTTP_HOST": "rebound.example:8000"},
+        {"HTTP_HOST": "localhost.example"},
+        {"HTTP_HOST": ""},
+        {"HTTP_X_FORWARDED_FOR": "192.0.2.7"},
+        {"HTTP_FORWARDED": "for=192.0.2.7"},
+        {"CONTENT_TYPE": "text/plain"},
+    ],
+)
+def test_no_other_machine_and_no_other_page_gets_a_token(
+    ask: Ask, elsewhere: dict[str, str]
+) -> None:
+    answer = ask("POST", "/demo/token", {"sub": "mara"}, **elsewhere)
+
+    assert answer.status == 403
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [("GET", "/demo/token", "POST"), ("POST", "/site/site.css", "GET, HEAD")],
+)
+def test_another_method_is_not_allowed(ask: Ask, method: str, path: str, allowed: str) -> None:
+    answer = ask(method, path)
+
+    assert (answer.status, answer.headers["Allow"]) == (405, allowed)
