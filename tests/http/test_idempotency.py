@@ -24,6 +24,7 @@ APPLICANT = {
     "position_name": "Developer",
     "tags": [],
 }
+PAGE = {"type": "page", "slug": "moon", "title": "Moon", "detail": {"text": "Hello"}}
 ACTION = {"scope": "restricted", "audience": ["bob"], "descriptor": APPLICANT}
 
 
@@ -45,6 +46,9 @@ CALLS = {
     "post's comment": Call("/posts/{post}/comments", {"text": "Hello"}, listed("comments")),
     "action": Call("/actions", ACTION, lambda client, _: stored(client, "feed.action")),
     "action's comment": Call("/actions/{action}/comments", {"text": "Hello"}, listed("comments")),
+    "content": Call(
+        "/content/default/nodes", PAGE, lambda client, _: stored(client, "content.node")
+    ),
 }
 every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
@@ -145,7 +149,8 @@ def fail(*_: Any) -> Any:
 def test_a_key_stands_for_one_body(town: Town, call: Call) -> None:
     before = town.count(call)
     town.send(call)
-    changes: Document = {"detail": {"text": "Else"}} if call.body is POST else {"text": "Else"}
+    has_detail = call.body is POST or call.body is PAGE
+    changes: Document = {"detail": {"text": "Else"}} if has_detail else {"text": "Else"}
     if call.body is ACTION:
         changes = {"audience": ["bob", "ann"]}
 

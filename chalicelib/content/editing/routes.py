@@ -54,7 +54,7 @@ def _declare_drafts(route: Route) -> None:
         body_limit_bytes=BODY_LIMIT_BYTES,
         takes_idempotency_key=True,
         tells_version=True,
-        raises=_UNKNOWN,
+        raises=(ContentGone,),
     )
     def create_content(
         request: Request, site: SiteId, editor: Editor, body: NewContent

@@ -17,16 +17,18 @@ from tests.content.support.factories import (
     SITE,
     editor,
     listed,
+    new,
     node,
     publish,
     published,
     publisher,
     read,
     save,
+    with_version,
     write,
 )
 from tests.support.clock import Clock
-from tests.support.http_client import Client
+from tests.support.http_client import Client, Reply
 
 MS = timedelta(milliseconds=1)
 
@@ -178,10 +180,6 @@ def test_a_page_that_returns_keeps_its_first_day(site: Client, clock: Clock) -> 
     assert read(site, "moon").status == 200
 
 
-def test_what_is_not_there_is_not_taken_back(site: Client) -> None:
-    assert publisher(site).post(f"{node('none')}/unpublish").code == "unknown_content"
-
-
 def test_what_was_only_planned_was_never_public(site: Client, clock: Clock) -> None:
     node_id = write(editor(site))
     publish(site, node_id, at=(clock() + timedelta(hours=1)).isoformat())
@@ -251,8 +249,40 @@ def test_a_page_that_was_published_is_its_publishers_to_delete(site: Client) -> 
         edda.get(f"{node(own)}/revisions"),
         edda.get(f"{node(own)}/revisions/1"),
         edda.get(f"{node(own)}/revisions/1/diff/1"),
+        restored(edda, own),
     ):
         assert call.code == "content_gone"
+
+
+def test_a_page_that_is_not_there_is_unknown_to_every_call(site: Client) -> None:
+    edda, none = editor(site), "none"
+    for call in (
+        edda.get(node(none)),
+        save(edda, none, 1, title="x"),
+        publish(site, none),
+        publisher(site).post(f"{node(none)}/unpublish"),
+        publisher(site).post(f"{node(none)}/preview"),
+        edda.delete(node(none)),
+        edda.get(f"{node(none)}/revisions"),
+        edda.get(f"{node(none)}/revisions/1"),
+        edda.get(f"{node(none)}/revisions/1/diff/1"),
+        restored(edda, none),
+    ):
+        assert (call.status, call.code) == (404, "unknown_content")
+
+
+def test_a_repeated_call_finds_no_page_that_was_deleted_since(site: Client) -> None:
+    edda = editor(Client(site.app, site.token, {"Idempotency-Key": "k1"}))
+    own = write(edda)
+    assert edda.delete(node(own)).status == 204
+
+    again = edda.post(f"/content/{SITE}/nodes", **new())
+
+    assert (again.status, again.code) == (410, "content_gone")
+
+
+def restored(client: Client, node_id: str) -> Reply:
+    return with_version(client, "POST", f"{node(node_id)}/revisions/1/restore", '"1"', {})
 
 
 def test_a_deleted_page_leaves_no_words(site: Client, runtime: Runtime) -> None:

@@ -248,6 +248,8 @@ def test_what_the_shop_does_not_have_is_not_put_into_a_cart(client: Client) -> N
     assert client.post("/carts", site="gamma").code == "unknown_shop"
     assert put_line(client, "x" * 22, SKU, 1).code == "unknown_cart"
     assert client.get(f"/carts/{'x' * 22}").code == "unknown_cart"
+    assert client.delete(f"/carts/{'x' * 22}/lines/{SKU}").code == "unknown_cart"
+    assert client.post(f"/carts/{'x' * 22}/hold").code == "unknown_cart"
 
 
 def test_an_archived_product_keeps_its_line_and_is_not_sold(client: Client) -> None:

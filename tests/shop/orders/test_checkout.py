@@ -350,6 +350,26 @@ def test_where_real_money_is_taken_the_fake_is_refused(
     assert client.get(f"/carts/{cart}").json["state"] == "open"
 
 
+def test_an_order_waits_while_its_provider_is_not_set_up(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paula = stocked(client, 5)
+    _, sold = bought(client)
+    cart = cart_of(client, MOBY_HARD=1)
+    order = ordered(client, cart)
+    with monkeypatch.context() as patched:
+        patched.setitem(vars(runtime.settings), "payments", "stripe")
+        for call in (
+            client.post(f"/orders/{order}/payment?cart={cart}"),
+            client.post(f"/orders/{order}/cancel?cart={cart}"),
+            paula.post(f"/orders/{sold}/refund", key="r1", restock=True),
+        ):
+            assert (call.status, call.code) == (409, "payments_not_set_up")
+        assert stored_order(runtime, order)["state"] == "paying"
+
+    assert pay(client, cart, order)["state"] == "done"
+
+
 def test_who_may_see_an_order(client: Client) -> None:
     paula = stocked(client)
     ann = client.as_("ann")
