@@ -23,9 +23,9 @@ from bench.stage import Stage, fresh_stage
 
 # Each part is a module of this package whose `groups(stage)` yields lists of cases: those of
 # a list share the data that were made before it was yielded, and are measured in turns.
-PARTS = ("comments", "ads", "ads_counting", "social", "activity", "content")
+PARTS = ("comments", "ads", "ads_counting", "social", "activity", "content", "shop")
 # What is run by itself alone: a piece of a part, and what docs/performance.md does not show.
-PIECES = ("fan_out", "analytics", "assets", "shop_catalogue")
+PIECES = ("fan_out", "analytics", "assets")
 _NAMES = ", ".join((*PARTS, *PIECES))
 
 Groups = Callable[[Stage], Generator[list[Case], None, None]]
@@ -52,7 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _write(run: Run, other: Run | None, given: argparse.Namespace) -> None:
-    """Write the files that the command line names; a page needs every part that it shows."""
+    """Write the files that the command line names.
+
+    A run of named parts fills their regions of a page alone; any other needs all that it shows.
+    """
     if given.json:
         save(run, called_path(given.json))
     if given.html:
@@ -61,8 +64,10 @@ def _write(run: Run, other: Run | None, given: argparse.Namespace) -> None:
 
         charts.write(run, called_path(given.html))
     if given.markdown:
+        whole = page.run_content(run, other)
+        content = page.parts_content(run, given.part) if given.part else whole
         try:
-            page.write(called_path(given.markdown), page.run_content(run, other))
+            page.write(called_path(given.markdown), content)
         except page.UnknownRegion as unknown:
             sys.exit(f"{given.markdown} shows {unknown}, which this run has not measured")
 

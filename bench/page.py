@@ -4,7 +4,7 @@ A region of a page is between `<!-- bench: NAME -->` and `<!-- /bench -->`.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import comparison, tables
@@ -17,16 +17,20 @@ class UnknownRegion(Exception):
     """The page has a region that nothing was made for; the message names it."""
 
 
-def write(file: Path, content: Callable[[str], str]) -> None:
-    """Fill a page's regions with what `content` gives for their names; raises UnknownRegion."""
+def write(file: Path, content: Callable[[str], str | None]) -> None:
+    """Fill a page's regions with what `content` gives for their names; raises UnknownRegion.
+
+    A region that it gives None for stays as it is.
+    """
     file.write_text(filled(file.read_text(encoding="utf-8"), content), encoding="utf-8")
 
 
-def filled(text: str, content: Callable[[str], str]) -> str:
+def filled(text: str, content: Callable[[str], str | None]) -> str:
     """Return a page's text with its regions filled again."""
 
     def region(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{content(match['name'])}\n\n{match[3]}"
+        found = content(match["name"])
+        return match[0] if found is None else f"{match[1]}\n{found}\n\n{match[3]}"
 
     return _REGION.sub(region, text)
 
@@ -53,5 +57,16 @@ def run_content(run: Run, other: Run | None = None) -> Callable[[str], str]:
                 return tables.part_tables(run, name)
             case _:
                 raise UnknownRegion(name)
+
+    return content
+
+
+def parts_content(run: Run, parts: Sequence[str]) -> Callable[[str], str | None]:
+    """Return what a run of some parts has for their regions, each with the run's own facts."""
+
+    def content(name: str) -> str | None:
+        if name not in parts:
+            return None
+        return f"{tables.run_table(run)}\n\n{tables.part_tables(run, name)}"
 
     return content

@@ -242,6 +242,23 @@ def test_a_page_that_asks_for_what_was_not_measured_is_left_as_it_is(tmp_path: P
     assert "old" in file.read_text()
 
 
+def test_a_run_of_one_part_fills_its_own_region_alone(tmp_path: Path) -> None:
+    file = tmp_path / "page.md"
+    regions = [
+        f"<!-- bench: {name} -->\nold {name}\n<!-- /bench -->" for name in ("bars", "a_part")
+    ]
+    file.write_text("\n".join(regions))
+    save(run_of(dataclasses.replace(figure(), part="a_part")), tmp_path / "run.json")
+
+    page.write(file, page.parts_content(load(tmp_path / "run.json"), ["a_part"]))
+
+    text = file.read_text()
+    assert "old bars" in text
+    assert "old a_part" not in text
+    assert text.count("reading") == 1
+    assert "2026-03-01T12:00:00" in text
+
+
 def test_the_chart_page_holds_all_that_it_needs() -> None:
     html = charts.page(run_of(figure(10, 1.0), figure(100, 2.0)))
 

@@ -1,7 +1,7 @@
-"""Cost of a shop's catalogue: lists with facets by layout, and moves of categories by subtree.
+"""Cost of a shop's catalogue: lists with facets, and a category's page, by layout of details.
 
 The floor of a list is the raw driver's find by the same filter and order, and one pipeline that
-counts the same values; that of a move, one update of as many lines.
+counts the same values.
 """
 
 import random
@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from bench.calls import AppCalls
-from bench.case import Case
+from bench.case import Case, Work
 from bench.stage import Stage
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -20,30 +20,34 @@ from chalicelib.shop.search import stored_tokens
 from chalicelib.shop.sites import settings
 from chalicelib.shop.sites.models import ShopSettings
 from chalicelib.shop.sites.settings import LayoutName
-from chalicelib.shop.tree import changes, copies
+from chalicelib.shop.tree import copies
 from chalicelib.shop.tree.copies import CategoryCopy
-from chalicelib.shop.tree.models import Move
-from chalicelib.shop.trees.stores import STORES
+from chalicelib.shop.trees.rows import CATEGORIES
 
 PAGE = 50
 BRANDS, COLOURS = 200, 12
+# Categories below the one that is listed.
+BELOW = 10
+_CATEGORIES: list[CategoryCopy] = [
+    {"id": "wear", "name": "Wear", "slug": "wear", "parent": None},
+    *(
+        CategoryCopy(id=f"k{number}", name=f"K {number}", slug=f"k{number}", parent="wear")
+        for number in range(BELOW)
+    ),
+]
 # An answer through the app takes at most this many times the raw reads.
 LIST_AT_MOST = 4.0
 
 
 def groups(stage: Stage) -> Iterator[list[Case]]:
-    """Yield lists by layout and size, and moves by store and size of the subtree."""
-    for size in stage.sizes(2_000, 10_000, 50_000):
-        shops = [
-            Shop(stage.with_database(f"{layout}-{size}").runtime, layout, size)
-            for layout in LAYOUTS
-        ]
-        yield [case for shop in shops for case in shop.cases()]
-    for size in stage.sizes(100, 1_000, 10_000):
-        yield [
-            Moves(stage.with_database(f"{store}-{size}").runtime, store, size).case()
-            for store in STORES
-        ]
+    """Yield the lists by layout and size.
+
+    Both layouts of one size are two shops of one database: no index holds products of both but
+    those that begin with the shop.
+    """
+    for size in stage.sizes(1_000, 5_000, 50_000):
+        runtime = stage.with_database(f"shop-{size}").runtime
+        yield [case for layout in LAYOUTS for case in Shop(runtime, layout, size).cases()]
 
 
 class Shop:
@@ -52,22 +56,23 @@ class Shop:
     def __init__(self, runtime: Runtime, layout: LayoutName, size: int) -> None:
         self._runtime, self._layout, self._size = runtime, layout, size
         self._calls = AppCalls(runtime)
-        settings.put(runtime.database, "shop", ShopSettings(currency="EUR"))
+        settings.put(runtime.database, layout, ShopSettings(currency="EUR"))
         settings.SITES.of(runtime.database).update_one(
-            {"_id": "shop"}, {"$set": {"layout": layout}}
+            {"_id": layout}, {"$set": {"layout": layout}}
         )
+        copies.load(runtime.database, layout, _CATEGORIES)
         rng = random.Random(7)  # noqa: S311 - the same data every time
         for begin in range(0, size, 1_000):
             rows = [self._product(number, rng) for number in range(begin, begin + 1_000)]
-            PRODUCTS.of(runtime.database).insert_many(rows)
+            PRODUCTS.of(runtime.database).insert_many(rows, ordered=False)
 
     def _product(self, number: int, rng: random.Random) -> Any:
         brand = f"Brand {int(BRANDS * rng.random() ** 3)}"
         details = {"brand": brand, "colour": rng.sample([f"c{n}" for n in range(COLOURS)], 2)}
-        category = f"k{rng.randrange(10)}"
+        category = f"k{rng.randrange(BELOW)}"
         return {
-            "_id": f"shop:p{number:06}",
-            "site": "shop",
+            "_id": f"{self._layout}:p{number:06}",
+            "site": self._layout,
             "type": "clothing",
             "title": f"Shirt {number}",
             "text": "A shirt of linen. " * 20,
@@ -87,7 +92,7 @@ class Shop:
         }
 
     def cases(self) -> Iterator[Case]:
-        """Give a page of a category, one of a rare brand, two values, and counted facets."""
+        """Give lists by category, rare brand, two values and with counts, and a category's page."""
         lists: dict[str, tuple[str, dict[str, list[Any]]]] = {
             "a page of a category by price": ("category=wear&order=price", {}),
             "a page of a rare brand by price": (
@@ -102,15 +107,25 @@ class Shop:
         for title, (query, chosen) in lists.items():
             yield self._case(title, query, chosen, counts=False)
         yield self._case("the same, with counts", f"{query}&facets=1", chosen, counts=True)
+        path = {"site": self._layout, "category": "wear"}
+        page = partial(self._calls, "GET", "/shops/{site}/categories/{category}", path)
+        yield self._beside("a category with its counts", page, self._category)
 
     def _case(self, title: str, query: str, chosen: dict[str, list[Any]], *, counts: bool) -> Case:
         given = {"limit": str(PAGE), **dict(each.split("=") for each in query.split("&"))}
-        call = ("GET", "/shops/{site}/products", {"site": "shop"}, given)
+        call = ("GET", "/shops/{site}/products", {"site": self._layout}, given)
+        floor_is = "the same find" + (", and the same counts in one pipeline each" * counts)
+        floor = partial(self._floor, chosen, counts=counts)
+        return self._beside(title, partial(self._calls, *call), floor, floor_is)
+
+    def _beside(
+        self, title: str, work: Work, floor: Work, floor_is: str = "the same reads"
+    ) -> Case:
         return Case(
             title,
-            partial(self._calls, *call),
-            partial(self._floor, chosen, counts=counts),
-            floor_is="the same find" + (", and the same counts in one pipeline each" * counts),
+            work,
+            floor,
+            floor_is=floor_is,
             store=self._layout,
             size=self._size,
             unit="products",
@@ -118,10 +133,26 @@ class Shop:
             ratio_at_most=LIST_AT_MOST,
         )
 
+    def _category(self) -> None:
+        """Read the category, those below it, and how many products each has."""
+        database, site = self._runtime.database, self._layout
+        database[CATEGORIES.name].find_one({"_id": f"{site}:wear", "site": site})
+        rows = database[CATEGORIES.name].find({"site": site, "parent": f"{site}:wear"})
+        names = ["wear", *(each["_id"].partition(":")[2] for each in rows)]
+        within = {"site": site, "state": "active", "under": "wear"}
+        stages: list[Document] = [
+            {"$match": within},
+            {"$limit": 10_000},
+            {"$unwind": "$under"},
+            {"$match": {"under": {"$in": names}}},
+            {"$group": {"_id": "$under", "n": {"$sum": 1}}},
+        ]
+        list(database[PRODUCTS.name].aggregate(stages))
+
     def _floor(self, chosen: dict[str, list[Any]], *, counts: bool) -> None:
-        rows = self._runtime.database["shop.product"]
+        rows = self._runtime.database[PRODUCTS.name]
         layout = LAYOUTS[self._layout].matching(chosen) if chosen else {}
-        where: Document = {"site": "shop", "state": "active", "under": "wear", **layout}
+        where: Document = {"site": self._layout, "state": "active", "under": "wear", **layout}
         fields = {"text": 0, "html": 0, "search": 0, "under": 0}
         order = [("price_micros", 1), ("_id", 1)]
         list(rows.find(where, fields).sort(order).limit(PAGE + 1))
@@ -137,48 +168,3 @@ class Shop:
             pair += [{"$match": {"v.k": name}}, {"$set": {"v": "$v.v"}}]
         group = {"$group": {"_id": "$v", "n": {"$sum": 1}}}
         return [{"$match": where}, {"$limit": 10_000}, *pair, group]
-
-
-class Moves:
-    """A category with many below it, which is moved to and fro."""
-
-    def __init__(self, runtime: Runtime, store: Any, size: int) -> None:
-        self._runtime, self._store, self._size = runtime, store, size
-        self._turn = 0
-        settings.put(runtime.database, "shop", ShopSettings(currency="EUR"))
-        copies.store_in(runtime.database, "shop", store)
-        tops: list[CategoryCopy] = [_copy("one", None), _copy("two", None), _copy("top", "one")]
-        below = [_copy(f"n{n}", f"n{(n - 1) // 10}" if n else "top") for n in range(size - 1)]
-        copies.load(runtime.database, "shop", [*tops, *below])
-        self._raw: Any = runtime.database["bench.raw_category"]
-        self._raw.create_index("top")
-        lines = [{"top": "top", "line": f"shop:0/one/top/{each['id']}"} for each in below]
-        self._raw.insert_many(lines)
-
-    def case(self) -> Case:
-        """Return the case of a move."""
-        return Case(
-            "a move of a category",
-            self._move,
-            self._floor,
-            floor_is="one update of as many lines",
-            store=self._store,
-            size=self._size,
-            unit="categories",
-            door="function",
-            samples_at_most=40,
-        )
-
-    def _move(self) -> None:
-        self._turn += 1
-        where = Move(parent=("one", "two")[self._turn % 2])
-        changes.move(self._runtime, "shop", "top", where)
-
-    def _floor(self) -> None:
-        self._turn += 1
-        line = {"$concat": [f"shop:{self._turn % 2}", {"$substrBytes": ["$line", 6, -1]}]}
-        self._raw.update_many({"top": "top"}, [{"$set": {"line": line}}])
-
-
-def _copy(name: str, parent: str | None) -> CategoryCopy:
-    return {"id": name, "name": name.title(), "slug": name, "parent": parent}
