@@ -93,7 +93,7 @@ def seed(runtime: Runtime) -> None:
     for person in (*AUTHORS, *READERS):
         users.ensure(runtime, Principal(person, person.title()))
     for reader in READERS:
-        circles.put(runtime.database, reader, "read", "Read")
+        circles.put(runtime, reader, "read", "Read")
         for author in AUTHORS:
             memberships.add_member(runtime, reader, "read", author)
 

@@ -76,6 +76,11 @@ class SocialBounds:
     embedded_max: int = 1_000
     # Members whom one transaction takes out of a circle: about a third of a second's work.
     members_at_once: int = 1_000
+    # Circles of a user; the validator's bound too.
+    circles: int = 100
+    # Blocks of a reader that come with a page of the feed; who has more, which is rare, takes
+    # another query.
+    blocks_read: int = 1_000
     # Users whom one user blocks; the validator's bound too.
     blocked: int = 10_000
     # Members in one document of an audience kept at posting; the validator's bound too.

@@ -70,7 +70,7 @@ def load(runtime: Runtime, ties: Iterable[Tie], report: TextIO = sys.stderr) -> 
         users.ensure(runtime, Principal(person, f"Person {person}"))
     made = sorted({(tie.owner, tie.circle) for tie in wanted})
     for owner, circle in _with_bar("circles", made, report):
-        circles.put(runtime.database, owner, circle, circle)
+        circles.put(runtime, owner, circle, circle)
     for tie in _with_bar("members", wanted, report):
         memberships.add_member(runtime, tie.owner, tie.circle, tie.member)
     return Counter(users=len(people), circles=len(made), members=len(wanted))

@@ -12,21 +12,20 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.errors import TooManyCircles, UnknownCircle
 from chalicelib.social.graph import following, memberships
 from chalicelib.social.graph.answers import MEMBERS_LISTED, CircleAnswer, person_answer
-from chalicelib.social.graph.models import MAX_CIRCLES
 from chalicelib.social.graph.profiles import named_circles, restricted
 from chalicelib.social.graph.store import GraphPerson, GraphStore
 from chalicelib.social.graph.users import USERS
 from chalicelib.social.paging.id_range import IdRange
 
 
-def put(
-    database: Database[Document], owner_id: str, circle_id: str, name: str
-) -> tuple[CircleAnswer, bool]:
+def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[CircleAnswer, bool]:
     """Make or rename a circle of a user who exists; return it, and whether it is new.
 
     Raises TooManyCircles.
     """
+    database = runtime.database
     path = f"circles.{circle_id}"
+    has_room = {"counts.circles": {"$lt": runtime.bounds.social.circles}}
     users = USERS.of(database)
     # The first try of a rename can lose to a deletion, and of an insertion to another insertion.
     for _ in range(2):
@@ -40,7 +39,7 @@ def put(
             store = following.stores(database)[renamed["graph_store"]]
             return _listed(store, owner_id, circle_id, name), False
         made = users.update_one(
-            {"_id": owner_id, path: {"$exists": False}, "counts.circles": {"$lt": MAX_CIRCLES}},
+            {"_id": owner_id, path: {"$exists": False}, **has_room},
             {"$set": {path: {"name": name, "members": {}}}, "$inc": {"counts.circles": 1}},
         )
         if made.matched_count:

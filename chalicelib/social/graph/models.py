@@ -4,10 +4,11 @@ from typing import Annotated, TypedDict
 
 from pydantic import ConfigDict, Field, StringConstraints
 
+from chalicelib.bounds import BOUNDS
 from chalicelib.http import Input
 from chalicelib.texts import PersonName
 
-MAX_CIRCLES = 100
+MAX_CIRCLES = BOUNDS.social.circles
 
 CircleId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 

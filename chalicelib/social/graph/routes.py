@@ -129,7 +129,7 @@ def _declare_circles(route: Route) -> None:
         sees what circles you have.
         """
         users.ensure(request.runtime, caller)
-        stored, is_new = circles.put(request.runtime.database, caller.id, circle, body.name)
+        stored, is_new = circles.put(request.runtime, caller.id, circle, body.name)
         return Created(stored) if is_new else Ok(stored)
 
     @route("DELETE", "/users/me/circles/{circle}")

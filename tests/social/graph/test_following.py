@@ -184,10 +184,8 @@ def test_a_follower_s_circles_are_nobody_else_s_business(client: Client) -> None
     assert b"dull" not in client.get("/users/ann").body
 
 
-def test_a_user_has_a_hundred_circles_at_most(
-    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(circles, "MAX_CIRCLES", 2)
+@pytest.mark.bounds(social={"circles": 2})
+def test_a_user_has_a_bounded_number_of_circles(client: Client, runtime: Runtime) -> None:
     ann = client.as_("ann")
 
     assert ann.put("/users/me/circles/one", name="One").status == 201
@@ -210,7 +208,7 @@ def test_many_at_once_leave_both_directions_agreeing(client: Client, runtime: Ru
             match rng.randrange(5):
                 case 0:
                     circles.delete(runtime, owner, name)
-                    circles.put(runtime.database, owner, name, "Again")
+                    circles.put(runtime, owner, name, "Again")
                 case 1:
                     memberships.remove_member(runtime, owner, name, member)
                 case _:

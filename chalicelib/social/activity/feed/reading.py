@@ -38,9 +38,6 @@ RISING = timedelta(seconds=5)
 
 # The projection of the reader to what decides what the feed shows.
 _READER = {"_id": 0, "team": 1, "department": 1, "muted": 1}
-# For a reader with more blocks, which are rare, a page queries the blocks with its actors.
-MANY_BLOCKS = 1_000
-_BLOCKED = {"_id": 0, "across": {"$slice": [users.BLOCKED_EITHER_WAY, MANY_BLOCKS + 1]}}
 
 
 class _Place(NamedTuple):
@@ -64,13 +61,13 @@ _NEW_READER: _Reader = {"team": None, "department": None, "muted": []}
 class _Found(NamedTuple):
     """What the first query finds: places, the reader, and how many items have risen.
 
-    `blocked` are the users with whom the reader has a block, at most one more than `MANY_BLOCKS`.
+    `blocked` are the users with whom the reader has a block; None if there are too many to read.
     """
 
     positions: list[Position]
     reader: _Reader
     newer: int
-    blocked: list[str]
+    blocked: list[str] | None
 
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> FeedAnswer:
@@ -85,7 +82,7 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> FeedAnswer:
     if query.cursor:
         place = _decode(decode_cursor(query.cursor, _scope(reader_id), keys))
     count = query.limit + SPARE
-    found = _find(runtime.database, reader_id, place, count)
+    found = _find(runtime, reader_id, place, count)
     bodies = _bodies(runtime.database, reader_id, found, query.limit + 1)
     shown = [each for each in found.positions if each.post_id in bodies]
     last = _end(found.positions, shown, query.limit, is_full=len(found.positions) == count)
@@ -109,33 +106,36 @@ def _end(
     return examined[-1] if is_full else None
 
 
-def _find(database: Database[Document], reader_id: str, place: _Place, count: int) -> _Found:
+def _find(runtime: Runtime, reader_id: str, place: _Place, count: int) -> _Found:
     """Read places of a feed and its reader, and count what has risen, in one query."""
     mine: Document = {"user_id": reader_id, "hidden": False}
     me: Document = {"$match": {"_id": reader_id}}
+    most = runtime.bounds.social.blocks_read
+    across = {"_id": 0, "across": {"$slice": [users.BLOCKED_EITHER_WAY, most + 1]}}
     stages: list[Document] = [
         {"$match": _following(mine, place)},
         {"$sort": {"relevancy": -1, "action_id": -1}},
         {"$limit": count},
         {"$project": {"_id": 0, "relevancy": 1, "action_id": 1}},
         {"$unionWith": {"coll": people.PEOPLE.name, "pipeline": [me, {"$project": _READER}]}},
-        {"$unionWith": {"coll": users.USERS.name, "pipeline": [me, {"$project": _BLOCKED}]}},
+        {"$unionWith": {"coll": users.USERS.name, "pipeline": [me, {"$project": across}]}},
     ]
     if place.after:
         stages.append({"$unionWith": {"coll": items.ITEMS.name, "pipeline": _newer(mine, place)}})
     rows = list(
-        database[items.ITEMS.name].aggregate(
+        runtime.database[items.ITEMS.name].aggregate(
             stages,
             hint=dict(items.FEED_ORDER),
             # Room for all in the first batch, since another one would be another query.
             batchSize=count + len(stages),
         )
     )
+    blocked: list[str] = next((row["across"] for row in rows if "across" in row), [])
     return _Found(
         [Position(row["relevancy"], row["action_id"]) for row in rows if "action_id" in row],
         next((_reader(row) for row in rows if "muted" in row), _NEW_READER),
         sum(row.get("newer", 0) for row in rows),
-        next((row["across"] for row in rows if "across" in row), []),
+        blocked if len(blocked) <= most else None,
     )
 
 
@@ -188,8 +188,8 @@ def _visible(
     cursor = actions.ACTIONS.of(database).find({"_id": {"$in": ids}}, fields_for(reader_id))
     # Larger than the number of rows, or the server waits for a request for more.
     rows = list(cursor.batch_size(len(ids) + 1))
-    blocked = frozenset(found.blocked)
-    if len(blocked) > MANY_BLOCKS:
+    blocked = frozenset(found.blocked or ())
+    if found.blocked is None:
         actors = {action["actor"]["id"] for action in rows}
         blocked = people.viewpoint(database, reader_id, actors).blocked
     reader = found.reader

@@ -150,7 +150,7 @@ def test_a_page_far_down_examines_no_more(listened: Runtime, sent: Sent) -> None
     planted = plant(listened, "bob", 10_000, START - timedelta(minutes=10_000), bodies=1)
     place = reading._Place(START, Position(START - timedelta(minutes=9_000), planted[9_000]))
     sent.take()
-    reading._find(listened.database, "bob", place, READ)
+    reading._find(listened, "bob", place, READ)
     (command,) = sent.take()
     assert keys_examined(explained(listened, command)) <= READ + 4
 
@@ -160,7 +160,7 @@ def test_a_page_among_many_of_one_relevancy_examines_no_more(listened: Runtime, 
     listened.database["feed.item"].insert_many([item("bob", each, START) for each in ids])
     place = reading._Place(START + reading.RISING, Position(START, ids[2_500]))
     sent.take()
-    found = reading._find(listened.database, "bob", place, READ)
+    found = reading._find(listened, "bob", place, READ)
     assert [each.post_id for each in found.positions] == ids[2_499 : 2_499 - READ : -1]
     (command,) = sent.take()
     assert keys_examined(explained(listened, command)) <= READ + 4
