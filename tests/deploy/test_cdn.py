@@ -11,7 +11,7 @@ import pytest
 
 from app import app as declared_app
 from deploy.cdn import ALL_VIEWER_EXCEPT_HOST, CACHING_DISABLED, PROOF_HEADER
-from tests.deploy.test_template import condition, deployed_with
+from tests.deploy.support.reading import condition, deployed_with
 from tests.support.http_client import Client, Reply
 
 pytestmark = pytest.mark.processes

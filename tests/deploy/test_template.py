@@ -4,28 +4,21 @@ import copy
 import json
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chalice.local import LocalChalice
-from moto.cloudformation.parsing import ResourceMap, clean_json
 
 from app import app as declared_app
-from app import create_app
 from chalicelib.messaging import MAX_RECEIVES
-from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
-from deploy.api import GATEWAY_RESPONSES, OPENED_BY_BROWSERS, problem_body
 from deploy.declared import CONFIG, Api, Command, Function, Schedule, Worker, declared_functions
 from deploy.parameters import SETTINGS
 from deploy.permissions import SENDS
 from tests.deploy.conftest import make_package
 from tests.deploy.sam import translated
-from tests.support.http_client import Client
+from tests.deploy.support.reading import attribute_of, properties
 
 pytestmark = pytest.mark.processes
 
@@ -34,10 +27,6 @@ WORKERS = [each for each in FUNCTIONS if isinstance(each, Worker)]
 SCHEDULES = [each for each in FUNCTIONS if isinstance(each, Schedule)]
 PREFIX = CONFIG["stages"]["prod"]["environment_variables"]["PLAZA_QUEUE_PREFIX"]
 NOTHING = {"Ref": "AWS::NoValue"}
-
-
-def properties(template: Any, resource: str) -> Any:
-    return template["Resources"][resource]["Properties"]
 
 
 @cache
@@ -81,10 +70,6 @@ def test_the_linter_finds_a_fault(template: Any) -> None:
     queue["Properties"] = {"RedrivePolicy": {"deadLetterTargetArn": attribute_of("Nobody")}}
 
     assert "Nobody" in findings(json.dumps({"Resources": {"Queue": queue}}))
-
-
-def attribute_of(resource: str) -> dict[str, list[str]]:
-    return {"Fn::GetAtt": [resource, "Arn"]}
 
 
 def test_the_functions_are_those_of_the_app(template: Any) -> None:
@@ -242,190 +227,6 @@ def test_each_secret_is_a_reference_and_the_apis_are_the_apis_alone(template: An
     assert (text.count("PLAZA_JWT_SECRET"), text.count("PLAZA_SIGNING_KEYS")) == (1, 1)
 
 
-def test_the_api_is_throttled_traced_and_counted_by_the_stacks_name(template: Any) -> None:
-    api = properties(template, "RestAPI")
-    (settings,) = api["MethodSettings"]
-
-    assert (settings["HttpMethod"], settings["ResourcePath"]) == ("*", "/*")
-    assert settings["ThrottlingRateLimit"] == {"Ref": "ApiRateLimit"}
-    assert settings["ThrottlingBurstLimit"] == {"Ref": "ApiBurstLimit"}
-    assert settings["MetricsEnabled"] is True
-    assert api["TracingEnabled"] is True
-    assert api["Name"] == api["DefinitionBody"]["info"]["title"] == {"Fn::Sub": "${AWS::StackName}"}
-
-
-def test_every_route_but_what_browsers_open_needs_a_key_where_the_parameter_says_so(
-    template: Any,
-) -> None:
-    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
-
-    assert paths.keys() == declared_app.routes.keys()
-    for path, methods in declared_app.routes.items():
-        if path in OPENED_BY_BROWSERS:
-            assert not any("security" in paths[path][method.lower()] for method in methods)
-            continue
-        for method in methods.keys() - {"OPTIONS"}:
-            condition, security, _ = paths[path][method.lower()]["security"]["Fn::If"]
-            assert (condition, security) == ("RequiresApiKey", [{"api_key": []}])
-        assert "security" not in paths[path]["options"]
-    assert template["Resources"]["UsagePlan"]["Condition"] == "RequiresApiKey"
-
-
-def test_every_preflight_is_answered_by_the_app(template: Any) -> None:
-    """API Gateway's own would name `*`, to which no browser sends credentials."""
-    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
-
-    for path, methods in paths.items():
-        preflight = methods["options"]["x-amazon-apigateway-integration"]
-        assert preflight["type"] == "aws_proxy", path
-        others = [methods[each]["x-amazon-apigateway-integration"] for each in methods]
-        assert all(each["uri"] == preflight["uri"] for each in others)
-
-
-def test_the_gateways_own_answers_are_those_of_the_local_server(
-    template: Any, client: Client
-) -> None:
-    body = properties(template, "RestAPI")["DefinitionBody"]
-    responses = body["x-amazon-apigateway-gateway-responses"]
-    assert responses.keys() == GATEWAY_RESPONSES.keys()
-
-    deployed = responses["MISSING_AUTHENTICATION_TOKEN"]
-    local = client.get("/no-such-path")
-
-    assert deployed["statusCode"] == local.status
-    assert json.loads(deployed["responseTemplates"]["application/problem+json"]) == local.json
-
-
-@pytest.mark.parametrize(
-    "allowed", [(), ("https://a.example",), ("https://a.example", "https://b.example")], ids=len
-)
-def test_the_gateways_own_answers_may_be_read_by_whom_the_app_names_to_a_stranger(
-    template: Any, runtime: Runtime, token: Callable[..., str], allowed: tuple[str, ...]
-) -> None:
-    settings = runtime.settings.model_copy(update={"allowed_origins": allowed})
-    app = create_app(replace(runtime, settings=settings), LocalChalice)
-    stranger = {"Origin": "https://elsewhere.example"}
-
-    answer = Client(app, token, stranger).get("/users/nobody")
-
-    ours = {
-        name: value
-        for name, value in answer.headers.items()
-        if name.startswith("Access-Control-")
-        or name in {"Vary", "X-Content-Type-Options", "Cache-Control"}
-    }
-    body = properties(template, "RestAPI")["DefinitionBody"]
-    for response in body["x-amazon-apigateway-gateway-responses"].values():
-        stated = deployed_with(
-            template, response["responseParameters"], AllowedOrigins=", ".join(allowed)
-        )
-        assert stated == {
-            f"gatewayresponse.header.{name}": f"'{value}'" for name, value in ours.items()
-        }
-    _, _, limiting = properties(template, "WebAcl")["Rules"][0]["Fn::If"]
-    rule = limiting["Action"]["Block"]["CustomResponse"]
-    headers = deployed_with(template, rule["ResponseHeaders"], AllowedOrigins=", ".join(allowed))
-    # CloudFormation takes out of a list what a condition leaves out of it.
-    assert {each["Name"]: each["Value"] for each in headers if each} == {
-        "Retry-After": "300",
-        **ours,
-    }
-
-
-def deployed_with(template: Any, value: Any, **parameters: str) -> Any:
-    """Return a part of the template as CloudFormation fills it in, by moto's reading of it."""
-    alone = {**template, "Resources": {}}
-    stack = "arn:aws:cloudformation:eu-central-1:123456789012:stack/plaza/of-this-stack-alone"
-    known = ResourceMap(stack, "plaza", parameters, {}, "eu-central-1", "123456789012", alone, {})
-    known.load_parameters()
-    known.load_conditions()
-    return clean_json(value, known)
-
-
-def test_a_refusal_of_a_kind_that_is_not_named_keeps_its_status(template: Any) -> None:
-    body = properties(template, "RestAPI")["DefinitionBody"]
-
-    other = body["x-amazon-apigateway-gateway-responses"]["DEFAULT_4XX"]
-
-    assert "statusCode" not in other
-    problem = json.loads(other["responseTemplates"]["application/problem+json"])
-    assert problem.keys() == {"type", "title", "code"}
-
-
-@pytest.mark.parametrize("kind", GATEWAY_RESPONSES)
-def test_a_gateway_answer_is_the_same_problem_as_the_apps(kind: str) -> None:
-    from chalicelib import errors
-
-    answer = problem_body(GATEWAY_RESPONSES[kind])
-    ours = {
-        each.code: each
-        for each in vars(errors).values()
-        if isinstance(each, type) and issubclass(each, errors.Problem)
-    }
-    if answer["code"] in ours:
-        assert ours[answer["code"]]().body() == answer
-
-
-def condition(template: Any, name: str, **parameters: str) -> bool:
-    """Return whether a condition of the template holds with these parameters."""
-    return bool(deployed_with(template, {"Fn::If": [name, "yes", ""]}, **parameters))
-
-
-@pytest.mark.parametrize(("given", "made", "linked"), [("", 1, 1), ("none", 0, 0), ("arn:x", 0, 1)])
-def test_the_api_has_a_web_acl_by_default_another_one_or_none(
-    template: Any, given: str, made: int, linked: int
-) -> None:
-    own, link = template["Resources"]["WebAcl"], template["Resources"]["WebAclAssociation"]
-
-    assert condition(template, own["Condition"], WebAclArn=given) == made
-    assert condition(template, link["Condition"], WebAclArn=given) == linked
-    arn = link["Properties"]["WebACLArn"]["Fn::If"]
-    assert arn == ["MakesWebAcl", attribute_of("WebAcl"), {"Ref": "WebAclArn"}]
-
-
-def test_the_stacks_own_web_acl_refuses_an_address_that_asks_too_often(template: Any) -> None:
-    acl = properties(template, "WebAcl")
-    condition, _, rule = acl["Rules"][0]["Fn::If"]
-
-    assert condition == "HasCdn"
-    assert acl["DefaultAction"] == {"Allow": {}}
-    assert rule["Statement"]["RateBasedStatement"] == {
-        "Limit": {"Ref": "AddressRateLimit"},
-        "AggregateKeyType": "IP",
-        "EvaluationWindowSec": 300,
-    }
-    answer = rule["Action"]["Block"]["CustomResponse"]
-    problem = json.loads(acl["CustomResponseBodies"][answer["CustomResponseBodyKey"]]["Content"])
-    assert problem == problem_body(GATEWAY_RESPONSES["THROTTLED"])
-    assert answer["ResponseCode"] == problem["status"] == 429
-
-
-def test_each_call_is_logged_with_its_address_and_request_and_no_path(template: Any) -> None:
-    name, setting, nothing = properties(template, "RestAPI")["AccessLogSetting"]["Fn::If"]
-    line = json.loads(setting["Format"])
-
-    assert (name, nothing) == ("LogsAccess", NOTHING)
-    assert setting["DestinationArn"]["Fn::Sub"].endswith(":log-group:${ApiAccessLog}")
-    assert line["address"] == "$context.identity.sourceIp"
-    assert line["request_id"] == "$context.requestId"
-    assert line["route"] == "$context.resourcePath"
-    # It holds the tokens of ads and the ids of visitors.
-    assert "$context.path" not in line.values()
-    assert condition(template, "LogsAccess")
-    assert not condition(template, "LogsAccess", AccessLogs="false")
-
-
-def test_the_role_for_logs_is_set_before_the_stage_that_logs(template: Any) -> None:
-    description = properties(template, "RestAPI")["DefinitionBody"]["info"]["description"]
-
-    assert description["Fn::If"][0] == template["Resources"]["ApiLogsAccount"]["Condition"]
-    assert "${ApiLogsAccount}" in description["Fn::If"][1]["Fn::Sub"]
-    for name in ("ApiLogsAccount", "ApiLogsRole"):
-        assert template["Resources"][name]["DeletionPolicy"] == "Retain"
-    assert not condition(template, "MakesLogsRole", AccountLogsRole="false")
-    assert not condition(template, "MakesLogsRole", AccessLogs="false")
-
-
 def test_every_log_group_expires_and_is_encrypted_with_our_key_where_there_is_one(
     template: Any,
 ) -> None:
@@ -456,30 +257,11 @@ def test_no_queue_is_reached_without_tls(template: Any) -> None:
         }
 
 
-def test_the_api_takes_no_tls_below_1_2(template: Any) -> None:
-    api = properties(template, "RestAPI")
-    body = api["DefinitionBody"]
-
-    assert api["EndpointConfiguration"] == "REGIONAL"
-    policy = body["x-amazon-apigateway-security-policy"]["Fn::If"]
-    assert policy == ["NamesTlsPolicy", {"Ref": "TlsPolicy"}, NOTHING]
-    mode = body["x-amazon-apigateway-endpoint-access-mode"]["Fn::If"]
-    assert mode == ["NamesTlsPolicy", "BASIC", NOTHING]
-    assert template["Parameters"]["TlsPolicy"]["Default"].startswith("SecurityPolicy_TLS13_1_2_")
-
-
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.name)
 def test_each_function_may_ask_for_signed_code(template: Any, function: Function) -> None:
     signing = properties(template, function.resource)["CodeSigningConfigArn"]
 
     assert signing == {"Fn::If": ["ChecksSignature", {"Ref": "CodeSigningConfigArn"}, NOTHING]}
-
-
-def test_every_body_is_binary_to_the_gateway_and_no_route_of_chalices(template: Any) -> None:
-    definition = properties(template, "RestAPI")["DefinitionBody"]
-
-    assert definition["x-amazon-apigateway-binary-media-types"] == ["*/*"]
-    assert declared_app.api.binary_types == []
 
 
 def test_only_what_works_with_assets_may_use_their_bucket(template: Any) -> None:

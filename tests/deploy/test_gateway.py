@@ -1,0 +1,210 @@
+"""The API Gateway of the template: its limits, its own answers, its access log, its TLS."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from chalice.local import LocalChalice
+
+from app import app as declared_app
+from app import create_app
+from chalicelib.runtime import Runtime
+from deploy.api import GATEWAY_RESPONSES, OPENED_BY_BROWSERS, problem_body
+from deploy.declared import declared_functions
+from tests.deploy.support.reading import attribute_of, condition, deployed_with, properties
+from tests.support.http_client import Client
+
+pytestmark = pytest.mark.processes
+
+FUNCTIONS = declared_functions(declared_app, "prod")
+NOTHING = {"Ref": "AWS::NoValue"}
+
+
+def test_the_api_is_throttled_traced_and_counted_by_the_stacks_name(template: Any) -> None:
+    api = properties(template, "RestAPI")
+    (settings,) = api["MethodSettings"]
+
+    assert (settings["HttpMethod"], settings["ResourcePath"]) == ("*", "/*")
+    assert settings["ThrottlingRateLimit"] == {"Ref": "ApiRateLimit"}
+    assert settings["ThrottlingBurstLimit"] == {"Ref": "ApiBurstLimit"}
+    assert settings["MetricsEnabled"] is True
+    assert api["TracingEnabled"] is True
+    assert api["Name"] == api["DefinitionBody"]["info"]["title"] == {"Fn::Sub": "${AWS::StackName}"}
+
+
+def test_every_route_but_what_browsers_open_needs_a_key_where_the_parameter_says_so(
+    template: Any,
+) -> None:
+    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
+
+    assert paths.keys() == declared_app.routes.keys()
+    for path, methods in declared_app.routes.items():
+        if path in OPENED_BY_BROWSERS:
+            assert not any("security" in paths[path][method.lower()] for method in methods)
+            continue
+        for method in methods.keys() - {"OPTIONS"}:
+            condition, security, _ = paths[path][method.lower()]["security"]["Fn::If"]
+            assert (condition, security) == ("RequiresApiKey", [{"api_key": []}])
+        assert "security" not in paths[path]["options"]
+    assert template["Resources"]["UsagePlan"]["Condition"] == "RequiresApiKey"
+
+
+def test_every_preflight_is_answered_by_the_app(template: Any) -> None:
+    """API Gateway's own would name `*`, to which no browser sends credentials."""
+    paths = properties(template, "RestAPI")["DefinitionBody"]["paths"]
+
+    for path, methods in paths.items():
+        preflight = methods["options"]["x-amazon-apigateway-integration"]
+        assert preflight["type"] == "aws_proxy", path
+        others = [methods[each]["x-amazon-apigateway-integration"] for each in methods]
+        assert all(each["uri"] == preflight["uri"] for each in others)
+
+
+def test_the_gateways_own_answers_are_those_of_the_local_server(
+    template: Any, client: Client
+) -> None:
+    body = properties(template, "RestAPI")["DefinitionBody"]
+    responses = body["x-amazon-apigateway-gateway-responses"]
+    assert responses.keys() == GATEWAY_RESPONSES.keys()
+
+    deployed = responses["MISSING_AUTHENTICATION_TOKEN"]
+    local = client.get("/no-such-path")
+
+    assert deployed["statusCode"] == local.status
+    assert json.loads(deployed["responseTemplates"]["application/problem+json"]) == local.json
+
+
+@pytest.mark.parametrize(
+    "allowed", [(), ("https://a.example",), ("https://a.example", "https://b.example")], ids=len
+)
+def test_the_gateways_own_answers_may_be_read_by_whom_the_app_names_to_a_stranger(
+    template: Any, runtime: Runtime, token: Callable[..., str], allowed: tuple[str, ...]
+) -> None:
+    settings = runtime.settings.model_copy(update={"allowed_origins": allowed})
+    app = create_app(replace(runtime, settings=settings), LocalChalice)
+    stranger = {"Origin": "https://elsewhere.example"}
+
+    answer = Client(app, token, stranger).get("/users/nobody")
+
+    ours = {
+        name: value
+        for name, value in answer.headers.items()
+        if name.startswith("Access-Control-")
+        or name in {"Vary", "X-Content-Type-Options", "Cache-Control"}
+    }
+    body = properties(template, "RestAPI")["DefinitionBody"]
+    for response in body["x-amazon-apigateway-gateway-responses"].values():
+        stated = deployed_with(
+            template, response["responseParameters"], AllowedOrigins=", ".join(allowed)
+        )
+        assert stated == {
+            f"gatewayresponse.header.{name}": f"'{value}'" for name, value in ours.items()
+        }
+    _, _, limiting = properties(template, "WebAcl")["Rules"][0]["Fn::If"]
+    rule = limiting["Action"]["Block"]["CustomResponse"]
+    headers = deployed_with(template, rule["ResponseHeaders"], AllowedOrigins=", ".join(allowed))
+    # CloudFormation takes out of a list what a condition leaves out of it.
+    assert {each["Name"]: each["Value"] for each in headers if each} == {
+        "Retry-After": "300",
+        **ours,
+    }
+
+
+def test_a_refusal_of_a_kind_that_is_not_named_keeps_its_status(template: Any) -> None:
+    body = properties(template, "RestAPI")["DefinitionBody"]
+
+    other = body["x-amazon-apigateway-gateway-responses"]["DEFAULT_4XX"]
+
+    assert "statusCode" not in other
+    problem = json.loads(other["responseTemplates"]["application/problem+json"])
+    assert problem.keys() == {"type", "title", "code"}
+
+
+@pytest.mark.parametrize("kind", GATEWAY_RESPONSES)
+def test_a_gateway_answer_is_the_same_problem_as_the_apps(kind: str) -> None:
+    from chalicelib import errors
+
+    answer = problem_body(GATEWAY_RESPONSES[kind])
+    ours = {
+        each.code: each
+        for each in vars(errors).values()
+        if isinstance(each, type) and issubclass(each, errors.Problem)
+    }
+    if answer["code"] in ours:
+        assert ours[answer["code"]]().body() == answer
+
+
+@pytest.mark.parametrize(("given", "made", "linked"), [("", 1, 1), ("none", 0, 0), ("arn:x", 0, 1)])
+def test_the_api_has_a_web_acl_by_default_another_one_or_none(
+    template: Any, given: str, made: int, linked: int
+) -> None:
+    own, link = template["Resources"]["WebAcl"], template["Resources"]["WebAclAssociation"]
+
+    assert condition(template, own["Condition"], WebAclArn=given) == made
+    assert condition(template, link["Condition"], WebAclArn=given) == linked
+    arn = link["Properties"]["WebACLArn"]["Fn::If"]
+    assert arn == ["MakesWebAcl", attribute_of("WebAcl"), {"Ref": "WebAclArn"}]
+
+
+def test_the_stacks_own_web_acl_refuses_an_address_that_asks_too_often(template: Any) -> None:
+    acl = properties(template, "WebAcl")
+    condition, _, rule = acl["Rules"][0]["Fn::If"]
+
+    assert condition == "HasCdn"
+    assert acl["DefaultAction"] == {"Allow": {}}
+    assert rule["Statement"]["RateBasedStatement"] == {
+        "Limit": {"Ref": "AddressRateLimit"},
+        "AggregateKeyType": "IP",
+        "EvaluationWindowSec": 300,
+    }
+    answer = rule["Action"]["Block"]["CustomResponse"]
+    problem = json.loads(acl["CustomResponseBodies"][answer["CustomResponseBodyKey"]]["Content"])
+    assert problem == problem_body(GATEWAY_RESPONSES["THROTTLED"])
+    assert answer["ResponseCode"] == problem["status"] == 429
+
+
+def test_each_call_is_logged_with_its_address_and_request_and_no_path(template: Any) -> None:
+    name, setting, nothing = properties(template, "RestAPI")["AccessLogSetting"]["Fn::If"]
+    line = json.loads(setting["Format"])
+
+    assert (name, nothing) == ("LogsAccess", NOTHING)
+    assert setting["DestinationArn"]["Fn::Sub"].endswith(":log-group:${ApiAccessLog}")
+    assert line["address"] == "$context.identity.sourceIp"
+    assert line["request_id"] == "$context.requestId"
+    assert line["route"] == "$context.resourcePath"
+    # It holds the tokens of ads and the ids of visitors.
+    assert "$context.path" not in line.values()
+    assert condition(template, "LogsAccess")
+    assert not condition(template, "LogsAccess", AccessLogs="false")
+
+
+def test_the_role_for_logs_is_set_before_the_stage_that_logs(template: Any) -> None:
+    description = properties(template, "RestAPI")["DefinitionBody"]["info"]["description"]
+
+    assert description["Fn::If"][0] == template["Resources"]["ApiLogsAccount"]["Condition"]
+    assert "${ApiLogsAccount}" in description["Fn::If"][1]["Fn::Sub"]
+    for name in ("ApiLogsAccount", "ApiLogsRole"):
+        assert template["Resources"][name]["DeletionPolicy"] == "Retain"
+    assert not condition(template, "MakesLogsRole", AccountLogsRole="false")
+    assert not condition(template, "MakesLogsRole", AccessLogs="false")
+
+
+def test_the_api_takes_no_tls_below_1_2(template: Any) -> None:
+    api = properties(template, "RestAPI")
+    body = api["DefinitionBody"]
+
+    assert api["EndpointConfiguration"] == "REGIONAL"
+    policy = body["x-amazon-apigateway-security-policy"]["Fn::If"]
+    assert policy == ["NamesTlsPolicy", {"Ref": "TlsPolicy"}, NOTHING]
+    mode = body["x-amazon-apigateway-endpoint-access-mode"]["Fn::If"]
+    assert mode == ["NamesTlsPolicy", "BASIC", NOTHING]
+    assert template["Parameters"]["TlsPolicy"]["Default"].startswith("SecurityPolicy_TLS13_1_2_")
+
+
+def test_every_body_is_binary_to_the_gateway_and_no_route_of_chalices(template: Any) -> None:
+    definition = properties(template, "RestAPI")["DefinitionBody"]
+
+    assert definition["x-amazon-apigateway-binary-media-types"] == ["*/*"]
+    assert declared_app.api.binary_types == []
