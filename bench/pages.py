@@ -24,6 +24,7 @@ def page(site: str, number: int, now: datetime, paragraphs: int = 1) -> ContentN
         "summary": "What it says in a line.",
         "tags": ["all", f"tag-{number % 7}"],
         "detail": {"text": text},
+        "assets": [],
         "by": {"id": "edda", "name": "Edda"},
         "at": at,
     }
@@ -33,6 +34,7 @@ def page(site: str, number: int, now: datetime, paragraphs: int = 1) -> ContentN
         "summary": draft["summary"],
         "tags": draft["tags"],
         "detail": draft["detail"],
+        "assets": [],
         "html": f"<p>{text}</p>",
         "renderer": "",
         "version": 1,

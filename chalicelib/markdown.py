@@ -1,7 +1,7 @@
 """Markdown into safe HTML, at a bounded cost, by a dialect: what a kind of text may contain."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
@@ -92,6 +92,15 @@ def render(text: str, dialect: Dialect, *, max_bytes: int, is_new: bool = True) 
     if len(html.encode()) > max_bytes:
         raise TooLarge
     return html
+
+
+def destinations(text: str, dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """Yield where the links and pictures of a Markdown text lead: `href` or `src`, and the URL."""
+    for token in _parser(dialect).parse(text, {_STEPS_LEFT: dialect.label_steps}):
+        for leaf in token.children or ():
+            for name in ("href", "src"):
+                if name in leaf.attrs:
+                    yield name, str(leaf.attrs[name])
 
 
 @lru_cache(maxsize=8)

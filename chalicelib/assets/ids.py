@@ -26,6 +26,11 @@ def owner_of_person(user_id: str) -> str:
     return f"~{user_id}"
 
 
+def is_of_site(owner: str) -> bool:
+    """Return whether an owner is a site, and no person."""
+    return not owner.startswith("~")
+
+
 def referred(text: str | None) -> str | None:
     """Return the asset that a text names as `asset:<id>`, or None for another text."""
     found = _REFERENCE.fullmatch(text or "")

@@ -21,8 +21,8 @@ from chalicelib.identity import Principal
 
 __all__ = ["PictureUrl", "referred"]
 Result = TypeVar("Result")
-# Marks the type of a field.
-_PICTURE = object()
+# Marks the type of a field that says where a picture is, or which asset is one.
+PICTURE = object()
 _ID = r"[A-Za-z0-9_-]{16}"
 PictureUrl = Annotated[
     str,
@@ -30,7 +30,7 @@ PictureUrl = Annotated[
         pattern=rf"^(asset:{_ID}|/assets/{_ID}|https?://[^\s\x00-\x1f\x7f-\x9f<>\"]+)$",
         max_length=2_000,
     ),
-    _PICTURE,
+    PICTURE,
     Field(
         description="A picture's address, which Plaza does not fetch; or `asset:<id>` for an asset "
         "of your own, or of a site that you write for, which is answered as its address."
@@ -52,7 +52,7 @@ def fields_in(kinds: Mapping[str, Any]) -> frozenset[str]:
 
 def _is_picture(kind: Any) -> bool:
     marks: Iterable[Any] = getattr(kind, "__metadata__", ())
-    return any(each is _PICTURE for each in marks) or any(map(_is_picture, get_args(kind)))
+    return any(each is PICTURE for each in marks) or any(map(_is_picture, get_args(kind)))
 
 
 def stored(fields: frozenset[str], given: Document, base: str) -> Document:

@@ -11,9 +11,9 @@ from pymongo.database import Database
 
 from chalicelib.assets import catalogue
 from chalicelib.assets.errors import UnknownAsset
-from chalicelib.assets.ids import owner_of_person
+from chalicelib.assets.ids import is_of_site, owner_of_person
 from chalicelib.assets.kinds import IMAGES
-from chalicelib.assets.shapes import ASSETS
+from chalicelib.assets.shapes import ASSETS, Asset
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.sites.permissions import edits
@@ -25,8 +25,23 @@ def check_pictures(database: Database[Document], asset_ids: Iterable[str], by: P
         asset = catalogue.find(database, asset_id)
         if asset["owner"] != owner_of_person(by.id) and not edits(by, asset["owner"]):
             raise UnknownAsset
-        if catalogue.version_of(asset, asset["current"])["type"] not in IMAGES:
-            raise UnknownAsset("This asset is no picture")
+        _check_picture(asset)
+
+
+def check_of_sites(
+    database: Database[Document], asset_ids: frozenset[str], pictures: frozenset[str], by: Principal
+) -> None:
+    """Raise UnknownAsset unless each is of a site that the caller writes for.
+
+    Those of `pictures` must be pictures, too.
+    """
+    for asset_id in sorted(asset_ids):
+        asset = catalogue.find(database, asset_id)
+        # An admin writes for every site, and for no person.
+        if not is_of_site(asset["owner"]) or not edits(by, asset["owner"]):
+            raise UnknownAsset
+        if asset_id in pictures:
+            _check_picture(asset)
 
 
 def use(database: Database[Document], session: ClientSession, asset_ids: Iterable[str]) -> None:
@@ -46,3 +61,8 @@ def release(database: Database[Document], session: ClientSession, asset_ids: Ite
     for asset_id in asset_ids:
         held = {"_id": asset_id, "used_by": {"$gt": 0}}
         ASSETS.of(database).update_one(held, {"$inc": {"used_by": -1}}, session=session)
+
+
+def _check_picture(asset: Asset) -> None:
+    if catalogue.version_of(asset, asset["current"])["type"] not in IMAGES:
+        raise UnknownAsset("This asset is no picture")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from chalicelib.database.validators import AtMost
 
 MAX_TAGS = 20
+MAX_ASSETS = 100
 MAX_FEED_ITEMS = 100
 
 
@@ -27,8 +28,9 @@ class Words(TypedDict):
 
 
 class Draft(Words):
-    """What an editor works on; readers never see it."""
+    """What an editor works on; readers never see it. `assets` are those that it names."""
 
+    assets: Annotated[list[str], AtMost(MAX_ASSETS)]
     by: Writer | None
     at: datetime
 
@@ -39,6 +41,7 @@ class Edition(Words):
     `updated` is the last change that was not `minor`, its own `shown_from` for the others.
     """
 
+    assets: Annotated[list[str], AtMost(MAX_ASSETS)]
     html: str
     renderer: str
     version: int

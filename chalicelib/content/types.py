@@ -17,6 +17,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from chalicelib.assets.pictures import PICTURE, fields_of
 from chalicelib.http import Input, parse_part
 from chalicelib.ids import ID_PATTERN
 from chalicelib.texts import Line, Paragraphs, at_most
@@ -32,7 +33,11 @@ Text = Annotated[
 AssetId = Annotated[
     str,
     StringConstraints(pattern=ID_PATTERN),
-    Field(description="The id of an asset.", examples=["aaneGAECAwQFBgcI"]),
+    PICTURE,
+    Field(
+        description="The id of an asset that is a picture, of a site that you write for.",
+        examples=["aaneGAECAwQFBgcI"],
+    ),
 ]
 
 
@@ -132,3 +137,8 @@ def checked(name: str, detail: Any) -> dict[str, Any]:
 def markdown_of(name: str, detail: Mapping[str, Any]) -> str:
     """Return the Markdown of a stored detail."""
     return CONTENT_TYPES[name].model_validate_json(orjson.dumps(detail)).markdown()
+
+
+def pictures_of(name: str, detail: Mapping[str, Any]) -> set[str]:
+    """Return the assets that fields of a stored detail are."""
+    return {detail[field] for field in fields_of(CONTENT_TYPES[name]) & detail.keys()}

@@ -70,7 +70,7 @@ CONTENT: tuple[tuple[str, ...], ...] = (
     ("content.errors", "content.shapes"),
     ("content.slugs", "content.types"),
     ("content.nodes", "content.rendering", "content.sites"),
-    ("content.rendered", "content.visibility"),
+    ("content.named_assets", "content.rendered", "content.visibility"),
     ("content.answers",),
     ("content.editing",),
     ("content.publishing",),

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from pymongo import DESCENDING, ReturnDocument
+from pymongo import DESCENDING
 from pymongo.client_session import ClientSession
 
-from chalicelib.content import nodes, types
+from chalicelib.assets import pictures
+from chalicelib.content import named_assets, nodes, types
 from chalicelib.content.answers import draft_answer
 from chalicelib.content.editing import differences, revisions
 from chalicelib.content.editing.models import ContentEdit, DeskQuery, NewContent
@@ -26,14 +27,17 @@ _WITHOUT_HTML = {"live.html": 0, "next.html": 0}
 
 
 def create(runtime: Runtime, site: str, new: NewContent, caller: Principal) -> ContentNode:
-    """Make a page with its first draft; raises InvalidRequest for the detail."""
-    now, writer = runtime.now(), _writer(caller)
+    """Make a page with its first draft; raises InvalidRequest for the detail, and UnknownAsset."""
+    now, writer, detail = runtime.now(), _writer(caller), types.checked(new.type, new.detail)
+    named = named_assets.find(runtime, new.type, detail)
+    named_assets.check(runtime.database, named, set(), caller)
     draft: Draft = {
         "slug": new.slug,
         "title": new.title,
         "summary": new.summary,
         "tags": new.tags,
-        "detail": types.checked(new.type, new.detail),
+        "detail": detail,
+        "assets": sorted(named.all),
         "by": writer,
         "at": now,
     }
@@ -59,6 +63,7 @@ def create(runtime: Runtime, site: str, new: NewContent, caller: Principal) -> C
     }
 
     def work(session: ClientSession) -> None:
+        pictures.change(runtime.database, session, set(), set(named.all))
         NODES.of(runtime.database).insert_one(node, session=session)
         revisions.add(runtime, node, session)
 
@@ -71,7 +76,8 @@ def edit(
 ) -> ContentNode:
     """Change a page's draft, if its version is the one that the caller has read.
 
-    Raises InvalidRequest for the detail, EditConflict, UnknownContent and ContentGone.
+    Raises InvalidRequest for the detail, UnknownAsset, EditConflict, UnknownContent and
+    ContentGone.
     """
     given = {name: getattr(change, name) for name in _WORDS if name in change.model_fields_set}
     if "detail" in given:
@@ -84,7 +90,7 @@ def restore(
 ) -> ContentNode:
     """Save what a revision was as the draft: an edit like any other.
 
-    Raises UnknownRevision, EditConflict, UnknownContent and ContentGone.
+    Raises UnknownRevision, UnknownAsset, EditConflict, UnknownContent and ContentGone.
     """
     revision: Any = revisions.find(runtime.database, node["_id"], restored)
     return _save(runtime, node, version, {name: revision[name] for name in _WORDS}, caller)
@@ -124,21 +130,26 @@ def _save(
     runtime: Runtime, node: ContentNode, version: int, given: Document, caller: Principal
 ) -> ContentNode:
     now = runtime.now()
-    stored = {f"draft.{name}": value for name, value in given.items()}
-    change = {**stored, "draft.by": _writer(caller), "draft.at": now, "updated": now}
-    where = {"_id": node["_id"], "site": node["site"]}
+    words: Document = {**given, "by": _writer(caller), "at": now}
+    if "detail" in given:
+        named = named_assets.find(runtime, node["type"], given["detail"])
+        named_assets.check(runtime.database, named, named_assets.of(node), caller)
+        words["assets"] = sorted(named.all)
+    change = {f"draft.{name}": value for name, value in words.items()}
+    where = {"_id": node["_id"], "site": node["site"], "version": version, "removed": None}
 
     def work(session: ClientSession) -> ContentNode:
-        saved = NODES.of(runtime.database).find_one_and_update(
-            {**where, "version": version, "removed": None},
-            {"$set": change, "$inc": {"version": 1}},
-            return_document=ReturnDocument.AFTER,
-            session=session,
+        before = NODES.of(runtime.database).find_one_and_update(
+            where, {"$set": {**change, "updated": now}, "$inc": {"version": 1}}, session=session
         )
-        if saved is None:
+        if before is None or before["draft"] is None:
             present = nodes.find(runtime.database, node["site"], node["_id"], session)
             check_version(present, version, given)
             raise UnknownContent
+        draft: Draft = {**before["draft"], **words}  # type: ignore[typeddict-item]
+        saved: ContentNode = {**before, "draft": draft, "version": version + 1, "updated": now}
+        held, after = named_assets.of(before), named_assets.of(saved)
+        pictures.change(runtime.database, session, held, after)
         revisions.add(runtime, saved, session)
         return saved
 

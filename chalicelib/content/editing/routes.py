@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from chalicelib.assets.errors import UnknownAsset
 from chalicelib.content import nodes
 from chalicelib.content.answers import ContentAnswer, DeskAnswer, content_answer
 from chalicelib.content.editing import differences, drafts, revisions
@@ -54,7 +55,7 @@ def _declare_drafts(route: Route) -> None:
         body_limit_bytes=BODY_LIMIT_BYTES,
         takes_idempotency_key=True,
         tells_version=True,
-        raises=(ContentGone,),
+        raises=(ContentGone, UnknownAsset),
     )
     def create_content(
         request: Request, site: SiteId, editor: Editor, body: NewContent
@@ -86,7 +87,7 @@ def _declare_drafts(route: Route) -> None:
         body_limit_bytes=BODY_LIMIT_BYTES,
         needs_version=True,
         tells_version=True,
-        raises=(*_UNKNOWN, EditConflict),
+        raises=(*_UNKNOWN, EditConflict, UnknownAsset),
     )
     def edit_content(
         request: Request, site: SiteId, content: ContentId, editor: Editor, body: ContentEdit
@@ -175,7 +176,7 @@ def _declare_restoring(route: Route) -> None:
         limit=CONTENT,
         needs_version=True,
         tells_version=True,
-        raises=(*_UNKNOWN, UnknownRevision, EditConflict),
+        raises=(*_UNKNOWN, UnknownRevision, EditConflict, UnknownAsset),
     )
     def restore_revision(
         request: Request, site: SiteId, content: ContentId, revision: Version, editor: Editor

@@ -9,7 +9,8 @@ from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.content import nodes
+from chalicelib.assets import pictures
+from chalicelib.content import named_assets, nodes
 from chalicelib.content.editing import drafts, revisions
 from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, states, telling
@@ -109,8 +110,14 @@ def store(
     session: ClientSession,
     **others: object,
 ) -> ContentNode:
-    """Store what publishing changes, and that the page's discussion has to be told of it."""
+    """Store what publishing changes, and that the page's discussion has to be told of it.
+
+    Assets that the page no longer names are released.
+    """
     stored: Document = {**change, **others, "updated": runtime.now()}
+    draft = _draft(node) if stored.get("removed") is None else None
+    after = named_assets.counted(draft, change["live"], change["next"])
+    pictures.change(runtime.database, session, named_assets.of(node), after)
     if node["discussion"] is not None:
         stored["telling"] = telling.note(runtime)
     changed = NODES.of(runtime.database).find_one_and_update(
@@ -166,6 +173,7 @@ def _edition(
         "summary": draft["summary"],
         "tags": draft["tags"],
         "detail": draft["detail"],
+        "assets": draft["assets"],
         "html": html,
         "renderer": RENDERER,
         "version": node["version"],

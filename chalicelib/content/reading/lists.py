@@ -21,8 +21,10 @@ from chalicelib.runtime import Runtime
 # A page's text may have 200,000 characters, and its HTML a megabyte.
 WITHOUT_TEXTS = {
     "draft": 0,
+    "live.assets": 0,
     "live.html": 0,
     "live.detail.text": 0,
+    "next.assets": 0,
     "next.html": 0,
     "next.detail.text": 0,
 }

@@ -8,11 +8,11 @@ import pytest
 from chalicelib.content.editing.revisions import REVISIONS
 from chalicelib.runtime import Runtime
 from tests.content.support.factories import (
-    ASSET,
     SITE,
     editor,
     new,
     node,
+    picture,
     publisher,
     save,
     with_version,
@@ -86,7 +86,7 @@ def test_what_cannot_be_written_is_refused(
 
 def test_each_type_has_its_own_detail(client: Client) -> None:
     edda = editor(client)
-    photo = {"asset": ASSET, "caption": "Dawn", "taken": "2026-03-01"}
+    photo = {"asset": picture(client), "caption": "Dawn", "taken": "2026-03-01"}
 
     made = edda.post(f"/content/{SITE}/nodes", **new(type="photo", detail=photo))
 

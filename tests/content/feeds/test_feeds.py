@@ -15,10 +15,10 @@ from chalicelib.content.schedules import run_due
 from chalicelib.http import payloads
 from chalicelib.runtime import Runtime
 from tests.content.support.factories import (
-    ASSET,
     BASE,
     SITE,
     editor,
+    picture,
     publish,
     published,
     publisher,
@@ -101,7 +101,8 @@ def check_json(text: bytes) -> Any:
 def test_a_feed_reader_reads_what_was_published(site: Client, clock: Clock) -> None:
     first = published(site, "moon", summary="Round", tags=["sky", "night"])
     clock.advance(seconds=1)
-    text = f'[On](/moon) ![m](asset:{ASSET} "The moon")'
+    asset = picture(site)
+    text = f'[On](/moon) ![m](asset:{asset} "The moon")'
     published(site, "post", type="blog", detail={"text": text})
 
     reply = feed(site)

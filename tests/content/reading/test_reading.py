@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 
 from tests.content.support.factories import (
-    ASSET,
     BASE,
     SITE,
     editor,
     listed,
     node,
+    picture,
     publish,
     published,
     publisher,
@@ -31,7 +31,8 @@ def as_html(client: Client, target: str) -> Reply:
 
 
 def test_a_page_has_its_text_as_html_and_no_draft(site: Client) -> None:
-    text = f'A [way](/moon "t") and ![m](asset:{ASSET} "The moon")\n\n<b>raw</b>'
+    asset = picture(site)
+    text = f'A [way](/moon "t") and ![m](asset:{asset} "The moon")\n\n<b>raw</b>'
     node_id = published(site, detail={"text": text, "section": "sky"}, tags=["a"])
     save(editor(site), node_id, 1, title="Hidden")
 
@@ -39,7 +40,7 @@ def test_a_page_has_its_text_as_html_and_no_draft(site: Client) -> None:
 
     assert reply.json["title"] == "Moon"
     assert reply.json["detail"] == {"section": "sky"}
-    assert f'<img src="/assets/{ASSET}"' in reply.json["html"]
+    assert f'<img src="/assets/{asset}"' in reply.json["html"]
     assert '<a href="/moon"' in reply.json["html"]
     assert "&lt;b&gt;" in reply.json["html"]
     assert "Hidden" not in reply.body.decode()

@@ -4,11 +4,13 @@ from typing import Any
 
 import orjson
 
+from tests.assets.support.files import png
+from tests.assets.support.uploading import Uploader
 from tests.support.http_client import Client, Reply
 
 SITE = "harbour"
 BASE = "https://harbour.example"
-ASSET = "aaneGAECAwQFBgcI"
+NO_ASSET = "aaneGAECAwQFBgcI"
 
 
 def publisher(client: Client) -> Client:
@@ -44,6 +46,12 @@ def write(client: Client, slug: str = "moon", **others: Any) -> str:
     reply = client.post(f"/content/{SITE}/nodes", **new(slug, **others))
     assert reply.status == 201, reply.body
     return str(reply.json["id"])
+
+
+def picture(client: Client, site: str = SITE) -> str:
+    """Upload a picture for a site; return its id."""
+    eda = client.as_("eda", roles=["editor"], sites=[site])
+    return str(Uploader(eda, f"/content/{site}").upload(png(), "image/png")["id"])
 
 
 def node(node_id: str) -> str:
