@@ -3,13 +3,14 @@
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pymongo.database import Database
 
 from chalicelib.bounds import BOUNDS, Bounds
 from chalicelib.database import Document, connect
+from chalicelib.memory import Memory
 from chalicelib.messaging import Queues
 from chalicelib.settings import Settings
 
@@ -19,7 +20,8 @@ class Runtime:
     """The database, the queues, the clock and the randomness that an app works with.
 
     `now` gives aware UTC with BSON's millisecond precision. Nothing else in Plaza reads a
-    clock or draws a random number, so a test that pins both decides everything.
+    clock or draws a random number, so a test that pins both decides everything. `memory` lasts
+    as long as the container.
     """
 
     database: Database[Document]
@@ -28,6 +30,7 @@ class Runtime:
     random: random.Random
     settings: Settings
     bounds: Bounds = BOUNDS
+    memory: Memory = field(default_factory=Memory, compare=False, repr=False)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Runtime":

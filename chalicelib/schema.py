@@ -14,6 +14,7 @@ from chalicelib.analytics import schema as analytics
 from chalicelib.assets import shapes as assets
 from chalicelib.comments import nodes
 from chalicelib.comments.moderation import queue
+from chalicelib.comments.sites import settings as comment_settings
 from chalicelib.comments.stores import buckets, documents, promotion
 from chalicelib.content import nodes as content_nodes
 from chalicelib.content.editing import revisions
@@ -70,6 +71,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     buckets.PAGES,
     queue.PENDING,
     promotion.GENERATIONS,
+    comment_settings.SITES,
     content_settings.SITES,
     content_nodes.NODES,
     revisions.REVISIONS,

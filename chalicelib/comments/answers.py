@@ -9,10 +9,20 @@ from typing_extensions import TypedDict
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
-from chalicelib.comments.shapes import Comment, Moderation, Node, Placed, State, StoreName
+from chalicelib.comments.shapes import (
+    MAX_REACTIONS,
+    Comment,
+    CommentSite,
+    ListingOrder,
+    Moderation,
+    Node,
+    State,
+    StoreName,
+    Votes,
+)
+from chalicelib.comments.sites.answers import ReactionOffered, reactions_offered
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
-from chalicelib.identity import Principal
 from chalicelib.sites.ids import StoredSiteId
 from chalicelib.sites.permissions import manages
 
@@ -53,6 +63,8 @@ class NodeAnswer(TypedDict):
         Moderation,
         Field(description="`before`: comments wait for a moderator; `after`: they are shown."),
     ]
+    votes: Annotated[Votes, Field(description="Whether readers vote on comments, and how.")]
+    order: Annotated[ListingOrder, Field(description="How it is listed at first.")]
     counts: CountsAnswer
 
 
@@ -102,6 +114,12 @@ class DiscussionAnswer(TypedDict):
     locked: bool
     threaded: bool
     max_depth: int
+    votes: Annotated[Votes, Field(description="Whether readers vote on comments, and how.")]
+    reactions: Annotated[
+        list[ReactionOffered],
+        Field(max_length=MAX_REACTIONS, description="What readers can react with."),
+    ]
+    order: Annotated[ListingOrder, Field(description="How it is listed at first.")]
     counts: CountsAnswer
 
 
@@ -156,8 +174,8 @@ class QueueAnswer(TypedDict):
     next: Next
 
 
-def node_answer(node: Node, *, staff: bool) -> NodeAnswer:
-    """Return a node as the API shows it; how much waits is told to the site's staff alone."""
+def node_answer(node: Node, settings: CommentSite, *, staff: bool) -> NodeAnswer:
+    """Return a node and what holds in it; how much waits is told to the site's staff alone."""
     return {
         "id": node["_id"],
         "site": node["site"],
@@ -168,13 +186,16 @@ def node_answer(node: Node, *, staff: bool) -> NodeAnswer:
         "threaded": node["threaded"],
         "max_depth": node["max_depth"],
         "locked": node["locked"],
-        "moderation": node["moderation"],
+        "moderation": settings["moderation"],
+        "votes": settings["votes"],
+        "order": settings["order"],
         "counts": _counts(node, staff=staff),
     }
 
 
-def discussion_answer(node: Node, caller: Principal | None) -> DiscussionAnswer:
-    """Return what a page of a node's comments says of the node."""
+def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
+    """Return what a page of a node's comments says of the node, and of what holds in it."""
+    caller, settings = rights.caller, rights.settings
     staff = caller is not None and manages(caller, node["site"])
     return {
         "id": node["_id"],
@@ -183,6 +204,9 @@ def discussion_answer(node: Node, caller: Principal | None) -> DiscussionAnswer:
         "locked": node["locked"],
         "threaded": node["threaded"],
         "max_depth": node["max_depth"],
+        "votes": settings["votes"],
+        "reactions": reactions_offered(settings),
+        "order": settings["order"],
         "counts": _counts(node, staff=staff),
     }
 
@@ -193,12 +217,6 @@ def viewer_answer(rights: Rights) -> ViewerAnswer | None:
     if caller is None:
         return None
     return {"id": caller.id, "name": caller.name, "can": rights.in_node()}
-
-
-def placed_answer(placed: Placed, caller: Principal | None, now: datetime) -> CommentAnswer:
-    """Return a single comment as the API shows it to a caller."""
-    node, comment = placed
-    return comment_answer(node["_id"], comment, Rights(caller, node, now))
 
 
 def comment_answer(node_id: str, comment: Comment, rights: Rights) -> CommentAnswer:

@@ -5,8 +5,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.shapes import CommentFields, Moderation, StoreName
-from chalicelib.comments.store import Order
+from chalicelib.comments.shapes import (
+    CommentFields,
+    ListingOrder,
+    Moderation,
+    StoreName,
+    Votes,
+)
 from chalicelib.http import Input, PageQuery
 from chalicelib.instants import Instant
 from chalicelib.sites.ids import StoredSiteId
@@ -16,6 +21,8 @@ MAX_TEXT_CHARACTERS = 10_000
 # A path has one segment more than its depth, and has to fit into a cursor.
 DEEPEST = 16
 MAX_COUNTS = 100
+# The fields of a site's settings that a node may have a value of its own for.
+OVERRIDES = ("moderation", "votes", "order")
 
 # Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
 CommentId = Annotated[
@@ -40,7 +47,9 @@ Text = Annotated[Paragraphs, at_most(MAX_TEXT_CHARACTERS)]
 class NodeSettings(Input):
     """A node as its publisher wants it; what is left out stays, or is the default.
 
-    `site` may be repeated here, and has to be the one that the node belongs to.
+    `site` may be repeated here, and has to be the one that the node belongs to. `moderation`,
+    `votes` and `order` are those of the site's settings until the node has its own; null takes
+    these back.
     """
 
     model_config = _example(
@@ -57,6 +66,13 @@ class NodeSettings(Input):
     max_depth: Annotated[int, Field(ge=1, le=DEEPEST)] | None = None
     locked: bool | None = None
     moderation: Moderation | None = None
+    votes: Votes | None = None
+    order: ListingOrder | None = None
+
+    @property
+    def overrides(self) -> dict[str, str | None]:
+        """What is said of what the site's settings decide otherwise."""
+        return {name: getattr(self, name) for name in OVERRIDES if name in self.model_fields_set}
 
 
 class NewComment(Input):
@@ -140,7 +156,10 @@ class CountsQuery(Input):
 class CommentsQuery(PageQuery):
     """The query of a node's comments."""
 
-    order: Order = "oldest"
+    order: Annotated[
+        ListingOrder | None,
+        Field(description="Left out, the order that the node or its site has chosen."),
+    ] = None
     around: Annotated[
         CommentId | None,
         Field(description="A comment that the page shall hold, in place of a `cursor`."),

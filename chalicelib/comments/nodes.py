@@ -78,7 +78,9 @@ def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _N
         "threaded": threaded,
         "max_depth": settings.max_depth or DEFAULT_MAX_DEPTH,
         "locked": settings.locked or False,
-        "moderation": settings.moderation or "after",
+        "moderation": settings.moderation,
+        "votes": settings.votes,
+        "order": settings.order,
         "last_seq": 0,
         "last_posted": None,
         "generation": 0,
@@ -144,6 +146,7 @@ def update(database: Database[Document], node: Node, settings: NodeSettings) -> 
     threaded = node["threaded"] if settings.threaded is None else settings.threaded
     check_threads(store, threaded=threaded)
     given: Document = settings.model_dump(exclude_none=True, exclude={"site", *had})
+    given |= settings.overrides
     untouched: Document = {}
     layout = {"store": store, "threaded": threaded}
     if layout != had:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
-from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.shapes import Comment, CommentSite, Node
 from chalicelib.comments.store import GONE, Viewer
 from chalicelib.identity import Principal
 from chalicelib.sites.permissions import manages, moderates
@@ -28,8 +28,11 @@ def is_author(caller: Principal, comment: Comment) -> bool:
 class Rights:
     """What a caller may do at a time in a node, and with the comments there that they see."""
 
-    def __init__(self, caller: Principal | None, node: Node, now: datetime) -> None:
+    def __init__(
+        self, caller: Principal | None, node: Node, settings: CommentSite, now: datetime
+    ) -> None:
         self.caller = caller
+        self.settings = settings
         self.viewer = viewer(caller, node["site"])
         self._moderates = self.viewer.moderator
         self._site = node["site"]

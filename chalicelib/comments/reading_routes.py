@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from chalicelib.comments.answers import CommentAnswer, CommentsAnswer, ThreadAnswer, placed_answer
+from chalicelib.comments.answers import CommentAnswer, CommentsAnswer, ThreadAnswer
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.tags import Held, Listing
 from chalicelib.comments.errors import UnknownNode
@@ -42,7 +42,7 @@ def declare(route: Route) -> None:
     ) -> Ok[CommentAnswer]:
         """Read a comment."""
         found = reading.get_comment(request.runtime, node, comment, caller)
-        return Ok(placed_answer(found, caller, request.runtime.now()))
+        return Ok(reading.placed_comment(request.runtime, found, caller))
 
     @route("GET", "/nodes/{node}/comments/{comment}/thread", raises=(UnknownNode, UnknownComment))
     def list_thread(
@@ -68,7 +68,7 @@ def _html_page(
     headers = {**HEADERS, **_kept(listing, caller)}
     if listing.body is None:
         return NotModified(headers=headers)
-    further = {"order": query.order, "limit": str(query.limit)}
+    further = {**({"order": query.order} if query.order else {}), "limit": str(query.limit)}
     return Page(html_page(listing.body, styles, further), headers)
 
 

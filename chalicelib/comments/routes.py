@@ -11,7 +11,6 @@ from chalicelib.comments.answers import (
     PreviewAnswer,
     QueueAnswer,
     node_answer,
-    placed_answer,
 )
 from chalicelib.comments.discussion import editing, posting, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
@@ -44,6 +43,9 @@ from chalicelib.comments.models import (
 )
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.shapes import Node
+from chalicelib.comments.sites import routes as site_routes
+from chalicelib.comments.sites import settings as site_settings
 from chalicelib.errors import Forbidden, UnknownComment
 from chalicelib.http import (
     Accepted,
@@ -72,6 +74,7 @@ def routes(runtime: Runtime) -> Blueprint:
     blueprint = Blueprint(__name__)
     plain = router(blueprint, runtime, "Comments")
     route = forwarding(plain)
+    site_routes.declare(plain)
     _declare_nodes(route)
     _declare_deletion(plain)
     _declare_moves(route)
@@ -99,7 +102,7 @@ def _declare_nodes(route: Route) -> None:
         `default`. Threading and the store can be changed while the node has no comments.
         """
         stored, is_new = discussion_nodes.put_node(request.runtime, node, body, caller)
-        answer = node_answer(stored, staff=True)
+        answer = _answer(request, stored, staff=True)
         return Created(answer) if is_new else Ok(answer)
 
     @route("GET", "/nodes/{node}", raises=(UnknownNode,))
@@ -107,12 +110,16 @@ def _declare_nodes(route: Route) -> None:
         """Read a node."""
         found = nodes.find(request.runtime.database, node)
         staff = caller is not None and manages(caller, found["site"])
-        return Ok(node_answer(found, staff=staff))
+        return Ok(_answer(request, found, staff=staff))
 
     @route("GET", "/comment-counts")
     def count_comments(request: Request, query: CountsQuery) -> Ok[dict[str, int]]:
         """Count the visible comments of up to 100 nodes; an unknown node has none."""
         return Ok(nodes.visible_counts(request.runtime.database, query.nodes))
+
+
+def _answer(request: Request, node: Node, *, staff: bool) -> NodeAnswer:
+    return node_answer(node, site_settings.in_force(request.runtime, node), staff=staff)
 
 
 def _declare_deletion(route: Route) -> None:
@@ -136,7 +143,7 @@ def _declare_moves(route: Route) -> None:
         """
         del caller
         moved = discussion_nodes.relocate_node(request.runtime, node, body.to)
-        answer, address = node_answer(moved, staff=True), request.location(f"/nodes/{body.to}")
+        answer, address = _answer(request, moved, staff=True), request.location(f"/nodes/{body.to}")
         return Ok(answer, address) if moved["_id"] == body.to else Accepted(answer, address)
 
     @route(
@@ -150,7 +157,7 @@ def _declare_moves(route: Route) -> None:
     ) -> Ok[NodeAnswer] | Accepted[NodeAnswer]:
         """Move a node's comments to another store; a worker moves many (202)."""
         moved = discussion_nodes.move_node(request.runtime, node, body.store, publisher)
-        answer = node_answer(moved, staff=True)
+        answer = _answer(request, moved, staff=True)
         return Ok(answer) if moved["store"] == body.store else Accepted(answer)
 
 
@@ -174,7 +181,7 @@ def _declare_posting(route: Route) -> None:
         )
         request.details["made"] = made = placed.comment["id"]
         address = request.location(f"/nodes/{node}/comments/{made}")
-        return Created(placed_answer(placed, author, request.runtime.now()), address)
+        return Created(reading.placed_comment(request.runtime, placed, author), address)
 
 
 def _declare_preview(route: Route) -> None:
@@ -208,7 +215,7 @@ def _declare_changes(route: Route) -> None:
     ) -> Ok[CommentAnswer]:
         """Give a comment a new text: its author for 15 minutes, a moderator at any time."""
         edited = editing.edit_comment(request.runtime, node, comment, body.text, caller)
-        return Ok(placed_answer(edited, caller, request.runtime.now()))
+        return Ok(reading.placed_comment(request.runtime, edited, caller))
 
     @route(
         "DELETE",
@@ -238,7 +245,7 @@ def _declare_moderation(route: Route) -> None:
         With `edited_at`, as the queue gave it, only the text that was read is approved.
         """
         changed = editing.set_state(request.runtime, node, comment, body, moderator)
-        return Ok(placed_answer(changed, moderator, request.runtime.now()))
+        return Ok(reading.placed_comment(request.runtime, changed, moderator))
 
     @route("GET", "/moderation/comments")
     def list_pending_comments(

@@ -9,6 +9,13 @@ from chalicelib.database.validators import AtMost
 
 StoreName = Literal["documents", "embedded", "buckets"]
 Moderation = Literal["after", "before"]
+# Whether readers vote on comments: not at all, for them, or for and against.
+Votes = Literal["off", "up", "up_down"]
+# From when on readers are told the counts of votes; the orders know them at once.
+VotesShown = Literal["always", "after_vote", "after_minutes"]
+MAX_REACTIONS = 12
+# The orders of a listing that the API gives.
+ListingOrder = Literal["oldest", "newest"]
 # What a node's own document holds at most, beside its bound in bytes.
 MAX_EMBEDDED_COMMENTS = 1_000
 # `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,
@@ -103,6 +110,25 @@ class Embedded(TypedDict, total=False):
     replies: Annotated[list[EmbeddedComment], AtMost(MAX_EMBEDDED_COMMENTS)]
 
 
+class Reaction(TypedDict):
+    """A way to react that a site offers; what is stored of a reaction is the key alone."""
+
+    key: str
+    emoji: str
+
+
+class CommentSite(TypedDict):
+    """What a site's publisher has decided on its discussions."""
+
+    _id: str
+    votes: Votes
+    votes_shown: VotesShown
+    votes_shown_after_minutes: int
+    reactions: Annotated[list[Reaction], AtMost(MAX_REACTIONS)]
+    order: ListingOrder
+    moderation: Moderation
+
+
 class NodeGeneration(TypedDict):
     """A generation of a node's comments, and the store that has it."""
 
@@ -124,6 +150,8 @@ class Node(TypedDict):
 
     `life` tells it from other nodes that have had its id, and `counts_version` says by which
     rules its comments' replies are counted.
+
+    `moderation`, `votes` and `order` are None, or left out, where its site's settings decide.
     """
 
     _id: str
@@ -134,7 +162,7 @@ class Node(TypedDict):
     threaded: bool
     max_depth: int
     locked: bool
-    moderation: Moderation
+    moderation: Moderation | None
     last_seq: int
     last_posted: datetime | None
     generation: int
@@ -149,6 +177,8 @@ class Node(TypedDict):
     life: NotRequired[ObjectId]
     counts_version: NotRequired[int]
     wanted_id: NotRequired[str | None]
+    votes: NotRequired[Votes | None]
+    order: NotRequired[ListingOrder | None]
 
 
 class Placed(NamedTuple):

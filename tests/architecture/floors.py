@@ -7,7 +7,18 @@ the numbers of floors and nothing else: what two of them need belongs to the gro
 FEATURES = ("comments", "ads", "social", "content", "shop", "analytics")
 
 GROUND: tuple[tuple[str, ...], ...] = (
-    ("bots", "bounds", "errors", "ids", "instants", "keywords", "lookalikes", "settings", "texts"),
+    (
+        "bots",
+        "bounds",
+        "errors",
+        "ids",
+        "instants",
+        "keywords",
+        "lookalikes",
+        "memory",
+        "settings",
+        "texts",
+    ),
     ("markdown", "people.ids", "sites.ids"),
     ("database", "people.names", "signing"),
     ("observability",),
@@ -32,6 +43,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.errors", "comments.node_ids", "comments.shapes"),
     ("comments.rendering", "comments.store"),
     ("comments.models", "comments.order", "comments.permissions", "comments.rendered"),
+    ("comments.sites",),
     ("comments.answers", "comments.nodes"),
     ("comments.html_page",),
     ("comments.stores",),

@@ -13,6 +13,7 @@ from chalicelib.comments.moderation import queue
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
+from chalicelib.comments.sites import settings
 from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.errors import Forbidden, Unavailable, UnknownComment
@@ -41,7 +42,8 @@ def edit_comment(
         "edited": runtime.now(),
     }
     where: CommentFields = {}
-    if node["moderation"] == "before" and not moderates(caller, node["site"]):
+    moderation = settings.in_force(runtime, node)["moderation"]
+    if moderation == "before" and not moderates(caller, node["site"]):
         # Otherwise an approved comment could become anything afterwards, and one that a moderator
         # has just hidden would be pending again.
         fields["state"], where = "pending", {"state": comment["state"]}

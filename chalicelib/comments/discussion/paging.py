@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
+from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Comment, Node
-from chalicelib.comments.store import Page, Viewer
+from chalicelib.comments.store import Order, Page, Viewer
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import payloads
 from chalicelib.http.pages import Cursors
@@ -35,6 +36,7 @@ class Listed(NamedTuple):
     node: Node
     viewer: Viewer
     query: CommentsQuery
+    order: Order
     onwards: Cursors
     back: Cursors
     read: Read
@@ -76,7 +78,7 @@ class Listed(NamedTuple):
     def _rows(
         self, after: tuple[object, ...] | None, limit: int, *, backwards: bool = False
     ) -> list[Comment]:
-        return self.read(Page(self.query.order, limit, after, self.viewer, backwards))
+        return self.read(Page(self.order, limit, after, self.viewer, backwards))
 
     def _shown(self, comments: list[Comment], *, earlier: bool, later: bool) -> Shown:
         first = position(self.node, comments[0]) if earlier else None
@@ -85,12 +87,13 @@ class Listed(NamedTuple):
 
 
 def listed(
-    runtime: Runtime, node: Node, viewer: Viewer, query: CommentsQuery, read: Read
+    runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery, read: Read
 ) -> Listed:
-    """Return the listing of a node that a query is about."""
-    scope, keys = f"{node['_id']}:{query.order}:{node['threaded']}", runtime.settings.signing_keys
+    """Return the listing of a node that a query is about, in its order or in the node's."""
+    order = query.order or rights.settings["order"]
+    scope, keys = f"{node['_id']}:{order}:{node['threaded']}", runtime.settings.signing_keys
     onwards, back = Cursors(f"comments:{scope}", keys), Cursors(f"comments before:{scope}", keys)
-    return Listed(node, viewer, query, onwards, back, read)
+    return Listed(node, rights.viewer, query, order, onwards, back, read)
 
 
 def fitting(rows: Sequence[Comment]) -> int:

@@ -19,6 +19,7 @@ from chalicelib.comments.order import segment
 from chalicelib.comments.permissions import viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, Node, Placed
+from chalicelib.comments.sites import settings
 from chalicelib.comments.store import GONE, Added, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.errors import Unavailable, UnknownComment
@@ -154,6 +155,7 @@ def _compose(
 ) -> Comment:
     """Return a comment with a new id in its place, queued already if it has to wait."""
     comment_id = new_comment_id(runtime.random)
+    moderation = settings.in_force(runtime, node)["moderation"]
     # The node has a time, since the comment has a number.
     posted, seq = node["last_posted"] or runtime.now(), node["last_seq"]
     # Below the deepest level a reply joins the replies to its parent's parent.
@@ -172,7 +174,7 @@ def _compose(
         text=text,
         html=rendered(runtime, node["site"], text),
         renderer=RENDERER,
-        state="pending" if node["moderation"] == "before" else "visible",
+        state="pending" if moderation == "before" else "visible",
         reply_count=0,
     )
     if comment["state"] == "pending":

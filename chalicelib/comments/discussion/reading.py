@@ -5,6 +5,7 @@ from functools import partial
 
 from chalicelib.comments import nodes
 from chalicelib.comments.answers import (
+    CommentAnswer,
     CommentsAnswer,
     ThreadAnswer,
     comment_answer,
@@ -17,6 +18,7 @@ from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import Rights, viewer
 from chalicelib.comments.shapes import Comment, Node, Placed
+from chalicelib.comments.sites import settings
 from chalicelib.comments.store import Page
 from chalicelib.comments.stores import ask
 from chalicelib.errors import UnknownComment
@@ -38,11 +40,11 @@ def list_comments(
     Raises UnknownNode, InvalidCursor, and UnknownComment for one that the page should be around.
     """
     node = nodes.find(runtime.database, node_id)
-    rights = Rights(caller, node, runtime.now())
+    rights = rights_in(runtime, node, caller)
     tags = tags_of(node, f"comments {held.form}", query, rights, runtime.settings.signing_keys)
     if tag := tags.current(held.tags, runtime.now()):
         return Listing(tag, None)
-    listing = listed(runtime, node, rights.viewer, query, partial(_read, runtime, node))
+    listing = listed(runtime, node, rights, query, partial(_read, runtime, node))
     if query.around is None:
         shown = listing.page()
     else:
@@ -77,7 +79,7 @@ def list_thread(
     """
     node_id, comment_id = place
     node = nodes.find(runtime.database, node_id)
-    rights = Rights(caller, node, runtime.now())
+    rights = rights_in(runtime, node, caller)
     tags = tags_of(node, comment_id, query, rights, runtime.settings.signing_keys)
     if tag := tags.current(held, runtime.now()):
         return Listing(tag, None)
@@ -89,6 +91,17 @@ def list_thread(
     last = position(node, shown[-1]) if len(shown) < len(rows) else None
     body = _page(node, shown, rights, cursors.following(last))
     return Listing(tags.of(body["comments"]), body)
+
+
+def rights_in(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
+    """Return what a caller may do in a node now."""
+    return Rights(caller, node, settings.in_force(runtime, node), runtime.now())
+
+
+def placed_comment(runtime: Runtime, placed: Placed, caller: Principal | None) -> CommentAnswer:
+    """Return a single comment as the API shows it to a caller."""
+    node, comment = placed
+    return comment_answer(node["_id"], comment, rights_in(runtime, node, caller))
 
 
 def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None) -> Comment:
@@ -107,7 +120,7 @@ def _page(node: Node, rows: list[Comment], rights: Rights, following: str | None
     """Return a page with these rows, as the caller may know of them."""
     node_id, shown_to = node["_id"], rights.viewer.shown
     return {
-        "node": discussion_answer(node, rights.caller),
+        "node": discussion_answer(node, rights),
         "viewer": viewer_answer(rights),
         "comments": [comment_answer(node_id, shown_to(row), rights) for row in rows],
         "next": following,

@@ -70,7 +70,7 @@ def tags_of(
     node: Node, listing: str, query: PageQuery, rights: Rights, keys: Sequence[SecretStr]
 ) -> Tags:
     """Return the tags of a page of a listing of the node, for the caller of these rights."""
-    parts: list[Any] = [__version__, listing, query.model_dump(), rights.told()]
+    parts: list[Any] = [__version__, listing, query.model_dump(), rights.told(), rights.settings]
     parts += [node["_id"], str(node.get("life")), node["generation"], node.get("version", 0)]
     # By the key that signs cursors: the page of a caller holds no cursor of a key that is gone.
     key = keys[0] if keys else SecretStr("")

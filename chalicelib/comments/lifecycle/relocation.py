@@ -178,6 +178,8 @@ def _kept(node: Node) -> Document:
         "max_depth": node["max_depth"],
         "locked": node["locked"],
         "moderation": node["moderation"],
+        "votes": node.get("votes"),
+        "order": node.get("order"),
         "last_seq": node["last_seq"],
         "last_posted": node["last_posted"],
         "wanted_store": node["wanted_store"],

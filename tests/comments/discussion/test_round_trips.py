@@ -57,6 +57,7 @@ def test_a_page_takes_two_round_trips_whatever_its_depth(
         posted = discussion.post(str(number), parent)
         parent = posted["id"] if layout.threaded and number % 4 else None
 
+    discussion.page()
     for order in ORDERS:
         for limit in (1, 50, 200):
             commands.names.clear()

@@ -61,6 +61,15 @@ COMMENTS = (
     ),
     Row("GET /nodes/{node}", {200: "*"}),
     Row(
+        "PUT /sites/{site}/comments/settings",
+        {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
+        body={},
+    ),
+    Row(
+        "GET /sites/{site}/comments/settings",
+        {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
+    ),
+    Row(
         "DELETE /nodes/{node}",
         {204: "owners_of_the_site", 401: "anonymous", 403: "*"},
         made=worlds.node,

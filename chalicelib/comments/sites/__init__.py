@@ -1,0 +1,4 @@
+"""What a site's publisher decides on its discussions: votes, reactions, orders, moderation.
+
+Public face: `routes`, `settings`.
+"""

@@ -1,0 +1,54 @@
+"""The form in which the API answers about the settings of a site's discussions."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.comments.shapes import (
+    MAX_REACTIONS,
+    CommentSite,
+    ListingOrder,
+    Moderation,
+    Votes,
+    VotesShown,
+)
+from chalicelib.comments.sites.models import ReactionKey
+from chalicelib.sites.ids import SiteId
+
+
+class ReactionOffered(TypedDict):
+    """A way to react that a site offers."""
+
+    key: ReactionKey
+    emoji: str
+
+
+class CommentSettingsAnswer(TypedDict):
+    """What a publisher has decided on a site's discussions."""
+
+    site: SiteId
+    votes: Votes
+    votes_shown: VotesShown
+    votes_shown_after_minutes: int
+    reactions: Annotated[list[ReactionOffered], Field(max_length=MAX_REACTIONS)]
+    order: ListingOrder
+    moderation: Moderation
+
+
+def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
+    """Return a site's settings as the API shows them."""
+    return {
+        "site": settings["_id"],
+        "votes": settings["votes"],
+        "votes_shown": settings["votes_shown"],
+        "votes_shown_after_minutes": settings["votes_shown_after_minutes"],
+        "reactions": reactions_offered(settings),
+        "order": settings["order"],
+        "moderation": settings["moderation"],
+    }
+
+
+def reactions_offered(settings: CommentSite) -> list[ReactionOffered]:
+    """Return the ways to react that a site offers, in its own order."""
+    return [{"key": each["key"], "emoji": each["emoji"]} for each in settings["reactions"]]

@@ -1,0 +1,73 @@
+"""The settings that a publisher sends."""
+
+from typing import Annotated, Self
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
+
+from chalicelib.comments.shapes import (
+    MAX_REACTIONS,
+    ListingOrder,
+    Moderation,
+    Votes,
+    VotesShown,
+)
+from chalicelib.http import Input
+from chalicelib.texts import Line, at_most
+
+# A family of four with skin tones has eleven code points; most emoji have one to eight.
+MAX_EMOJI_CHARACTERS = 8
+_WEEK_MINUTES = 7 * 24 * 60
+
+ReactionKey = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9_]{1,20}$"),
+    Field(description="What is stored of a reaction.", examples=["heart"]),
+]
+
+
+class OfferedReaction(Input):
+    """A way to react that a site offers."""
+
+    key: ReactionKey
+    emoji: Annotated[Line, at_most(MAX_EMOJI_CHARACTERS)]
+
+
+class CommentSettings(Input):
+    """What a publisher decides on a site's discussions; what is left out is the default."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "votes": "up_down",
+                    "reactions": [{"key": "heart", "emoji": "\N{HEAVY BLACK HEART}"}],
+                    "moderation": "after",
+                }
+            ]
+        }
+    )
+
+    votes: Votes = "off"
+    votes_shown: VotesShown = Field(
+        "always",
+        description="When readers are told the counts: always, once they have voted, or some "
+        "minutes after the comment was posted. Its author and moderators are always told.",
+    )
+    votes_shown_after_minutes: int = Field(
+        60, ge=1, le=_WEEK_MINUTES, description="The minutes of `after_minutes`."
+    )
+    reactions: Annotated[
+        tuple[OfferedReaction, ...],
+        Field(max_length=MAX_REACTIONS, description="What readers can react with; none for none."),
+    ] = ()
+    order: ListingOrder = Field("oldest", description="How a discussion is listed at first.")
+    moderation: Moderation = Field(
+        "after", description="`before`: comments wait for a moderator; `after`: they are shown."
+    )
+
+    @model_validator(mode="after")
+    def _check_keys(self) -> Self:
+        keys = [each.key for each in self.reactions]
+        if len(set(keys)) < len(keys):
+            raise ValueError("duplicate keys of reactions are not allowed")
+        return self

@@ -1,0 +1,54 @@
+"""The settings of a site's discussions, which each container remembers for some seconds.
+
+A site that has set nothing has the defaults, and a node may have values of its own.
+"""
+
+from datetime import timedelta
+from typing import cast
+
+from pymongo import ReturnDocument
+
+from chalicelib.comments.models import OVERRIDES
+from chalicelib.comments.shapes import CommentSite, Node
+from chalicelib.comments.sites.models import CommentSettings
+from chalicelib.database import Collection
+from chalicelib.runtime import Runtime
+
+SITES = Collection("comments.site", CommentSite)
+# How old the settings may be that a call goes by.
+REMEMBERED = timedelta(seconds=5)
+_DEFAULTS = CommentSettings().model_dump(mode="json")
+
+
+def of(runtime: Runtime, site: str) -> CommentSite:
+    """Return a site's settings of the last seconds; the defaults of one that has set nothing."""
+
+    def read() -> CommentSite:
+        found = SITES.of(runtime.database).find_one({"_id": site})
+        return found or cast("CommentSite", {"_id": site, **_DEFAULTS})
+
+    return runtime.memory.recall(_key(site), runtime.now(), REMEMBERED, read)
+
+
+def in_force(runtime: Runtime, node: Node) -> CommentSite:
+    """Return what holds in a node: its site's settings, and its own in place of some."""
+    own = {name: value for name in OVERRIDES if (value := node.get(name)) is not None}
+    site = of(runtime, node["site"])
+    return cast("CommentSite", {**site, **own}) if own else site
+
+
+def put(runtime: Runtime, site: str, given: CommentSettings) -> CommentSite:
+    """Store a site's settings and return them."""
+    found = SITES.of(runtime.database).find_one_and_update(
+        {"_id": site},
+        {"$set": given.model_dump(mode="json")},
+        upsert=True,
+        return_document=ReturnDocument.AFTER,
+    )
+    runtime.memory.forget(_key(site))
+    assert found is not None  # noqa: S101 - it was made if it was not there
+    return found
+
+
+def _key(site: str) -> str:
+    return f"comments.site {site}"

@@ -1,0 +1,35 @@
+"""What a container remembers between its calls: values that may be a few seconds old."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+# Beyond, everything is forgotten: what is still needed is read again.
+MOST_REMEMBERED = 1_000
+
+
+class Memory:
+    """Values by key, each for a time; two runtimes share nothing."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[datetime, datetime, Any]] = {}
+
+    def recall(
+        self, key: str, now: datetime, lifetime: timedelta, read: Callable[[], Value]
+    ) -> Value:
+        """Return the value of a key, read again if that was longer ago than `lifetime`."""
+        held = self._held.get(key)
+        # A clock set back would make a value of the future live too long.
+        if held is not None and held[0] <= now < held[1]:
+            value: Value = held[2]
+            return value
+        value = read()
+        if len(self._held) >= MOST_REMEMBERED:
+            self._held.clear()
+        self._held[key] = (now, now + lifetime, value)
+        return value
+
+    def forget(self, key: str) -> None:
+        """Read a value again at its next use, since this container has changed it."""
+        self._held.pop(key, None)

@@ -1,0 +1,179 @@
+"""The settings of a site's discussions, and what a node has of its own."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.comments.sites import settings
+from chalicelib.comments.sites.models import CommentSettings
+from chalicelib.comments.sites.settings import SITES
+from chalicelib.runtime import Runtime
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+
+PATH = "/sites/blog/comments/settings"
+PAGE = {"title": "Moon", "url": "https://blog.example/moon"}
+DEFAULTS = {
+    "site": "blog",
+    "votes": "off",
+    "votes_shown": "always",
+    "votes_shown_after_minutes": 60,
+    "reactions": [],
+    "order": "oldest",
+    "moderation": "after",
+}
+HEART = {"key": "heart", "emoji": "\N{HEAVY BLACK HEART}"}
+
+
+@pytest.fixture
+def publisher(client: Client) -> Client:
+    return client.as_("paula", roles=["publisher"], sites=["blog"])
+
+
+@pytest.fixture
+def node(publisher: Client) -> str:
+    assert publisher.put("/nodes/blog:moon", **PAGE).status == 201
+    return "/nodes/blog:moon"
+
+
+def test_a_site_that_has_set_nothing_has_the_defaults(publisher: Client) -> None:
+    assert publisher.get(PATH).json == DEFAULTS
+
+
+def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
+    wanted = {
+        "votes": "up_down",
+        "votes_shown": "after_minutes",
+        "votes_shown_after_minutes": 15,
+        "reactions": [HEART],
+        "order": "newest",
+        "moderation": "before",
+    }
+
+    put = publisher.put(PATH, **wanted)
+
+    assert (put.status, put.json) == (200, {"site": "blog", **wanted})
+    assert publisher.get(PATH).json == put.json
+
+
+def test_what_is_left_out_is_the_default_again(publisher: Client) -> None:
+    publisher.put(PATH, votes="up")
+
+    assert publisher.put(PATH).json == DEFAULTS
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"votes": "down"},
+        {"votes_shown": "never"},
+        {"votes_shown_after_minutes": 0},
+        {"order": "random"},
+        {"moderation": "during"},
+        {"reactions": [HEART, HEART]},
+        {"reactions": [{**HEART, "key": "Heart"}]},
+        {"reactions": [{**HEART, "emoji": ""}]},
+        {"reactions": [{**HEART, "emoji": "123456789"}]},
+        {"reactions": [{**HEART, "key": f"k{n}"} for n in range(13)]},
+        {"colour": "red"},
+    ],
+    ids=str,
+)
+def test_settings_that_mean_nothing_are_refused(publisher: Client, wrong: dict[str, Any]) -> None:
+    assert publisher.put(PATH, **wrong).status == 422
+    assert publisher.get(PATH).json == DEFAULTS
+
+
+def test_another_container_goes_by_new_settings_within_five_seconds(
+    runtime: Runtime, publisher: Client, clock: Clock
+) -> None:
+    publisher.put(PATH, votes="up")
+    assert settings.of(runtime, "blog")["votes"] == "up"
+    # As another container writes them: this one does not know.
+    SITES.of(runtime.database).update_one({"_id": "blog"}, {"$set": {"votes": "off"}})
+
+    assert settings.of(runtime, "blog")["votes"] == "up"
+    clock.advance(seconds=5)
+
+    assert settings.of(runtime, "blog")["votes"] == "off"
+
+
+def test_a_node_has_what_its_site_has_until_it_has_its_own(publisher: Client, node: str) -> None:
+    publisher.put(PATH, votes="up", order="newest", moderation="before")
+    of_the_site = publisher.get(node).json
+
+    own = publisher.put(node, **PAGE, votes="up_down", order="oldest", moderation="after").json
+    kept = publisher.put(node, **PAGE).json
+    back = publisher.put(node, **PAGE, votes=None, order=None, moderation=None).json
+
+    names = ("votes", "order", "moderation")
+    assert [of_the_site[name] for name in names] == ["up", "newest", "before"]
+    assert [own[name] for name in names] == ["up_down", "oldest", "after"]
+    assert kept == own
+    assert [back[name] for name in names] == ["up", "newest", "before"]
+
+
+def test_comments_wait_where_the_site_says_so(publisher: Client, client: Client, node: str) -> None:
+    ann = client.as_("ann")
+    publisher.put(PATH, moderation="before")
+
+    waiting = ann.post(f"{node}/comments", text="first").json
+    publisher.put(node, **PAGE, moderation="after")
+    shown = ann.post(f"{node}/comments", text="second").json
+
+    assert (waiting["state"], shown["state"]) == ("pending", "visible")
+
+
+def test_an_edit_waits_where_the_site_says_so(publisher: Client, client: Client, node: str) -> None:
+    ann = client.as_("ann")
+    comment = ann.post(f"{node}/comments", text="first").json["id"]
+    publisher.put(PATH, moderation="before")
+
+    edited = ann.patch(f"{node}/comments/{comment}", text="second").json
+
+    assert edited["state"] == "pending"
+
+
+def test_a_page_comes_in_the_order_of_its_site_and_says_what_holds(
+    publisher: Client, client: Client, node: str
+) -> None:
+    for text in "ab":
+        client.as_("ann").post(f"{node}/comments", text=text)
+    publisher.put(PATH, order="newest", votes="up", reactions=[HEART])
+
+    page = client.get(f"{node}/comments").json
+
+    assert [each["text"] for each in page["comments"]] == ["b", "a"]
+    holds = {name: page["node"][name] for name in ("votes", "order", "reactions")}
+    assert holds == {"votes": "up", "order": "newest", "reactions": [HEART]}
+    asked = client.get(f"{node}/comments?order=oldest").json
+    assert [each["text"] for each in asked["comments"]] == ["a", "b"]
+
+
+def test_a_page_that_is_held_is_old_once_the_settings_change(
+    publisher: Client, client: Client, node: str
+) -> None:
+    tag = client.get(f"{node}/comments").headers["ETag"]
+    again = client.request("GET", f"{node}/comments", headers={"If-None-Match": tag})
+
+    publisher.put(PATH, votes="up")
+    changed = client.request("GET", f"{node}/comments", headers={"If-None-Match": tag})
+
+    assert (again.status, changed.status) == (304, 200)
+
+
+def test_a_node_takes_its_own_settings_to_another_id(
+    publisher: Client, client: Client, node: str
+) -> None:
+    publisher.put(node, **PAGE, votes="up", order="newest", moderation="before")
+
+    moved = client.as_("adam", roles=["admin"]).post(f"{node}/move", to="blog:sun").json
+
+    names = ("votes", "order", "moderation")
+    assert [moved[name] for name in names] == ["up", "newest", "before"]
+
+
+def test_the_defaults_are_those_of_an_empty_body(runtime: Runtime) -> None:
+    stored = settings.put(runtime, "blog", CommentSettings())
+
+    assert settings.of(runtime, "shop") == {**stored, "_id": "shop"}
