@@ -43,7 +43,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.errors", "comments.node_ids", "comments.shapes"),
     ("comments.rendering", "comments.store"),
     ("comments.models", "comments.order", "comments.permissions", "comments.rendered"),
-    ("comments.sites",),
+    ("comments.entries", "comments.sites"),
     ("comments.answers", "comments.nodes"),
     ("comments.html_page",),
     ("comments.stores",),

@@ -23,6 +23,8 @@ def test_a_publisher_makes_a_node_and_changes_it(publisher: Client, client: Clie
         "max_depth": 10,
         "locked": True,
         "moderation": "after",
+        "votes": "off",
+        "order": "oldest",
         "counts": {"visible": 0},
     }
 

@@ -1,0 +1,4 @@
+"""One small row beside each comment: what is asked across stores, nodes and people.
+
+Public face: `rank_keys`.
+"""
