@@ -1,4 +1,1 @@
-"""One small row beside each comment: what is asked across stores, nodes and people.
-
-Public face: `rank_keys`.
-"""
+"""One small row beside each comment: what is asked across stores, nodes and people."""

@@ -1,4 +1,4 @@
 """What a site's publisher decides on its discussions: votes, reactions, orders, moderation.
 
-Public face: `routes`, `settings`.
+Public face: `answers`, `routes`, `settings`.
 """
