@@ -23,6 +23,7 @@ from deploy.declared import ROOT
 SOURCES = ROOT / "web" / "embed"
 ELEMENTS = {
     "plaza-ad": "ad.js",
+    "plaza-cart": "cart.js",
     "plaza-comments": "comments.js",
     "plaza-count": "count.js",
     "plaza-feed": "feed.js",
@@ -30,6 +31,8 @@ ELEMENTS = {
 }
 # What a feed's readers load as well when they are signed in.
 WRITING = "writing.js"
+# The words of all elements, and those of a cart, which other pages need not load.
+LANGUAGES = {"BUILT_LANGUAGES": "words", "BUILT_CART_LANGUAGES": "words/cart"}
 _HASH_CHARACTERS = 12
 _IMPORT = re.compile(
     r'^import (?:(?P<one>\w+)|\{ (?P<some>[\w, ]+) \}) from "\./(?P<file>[\w./-]+)";$', re.MULTILINE
@@ -77,13 +80,13 @@ def _replace(file: Path, text: str) -> None:
 
 def built(sources: Path) -> dict[str, str]:
     """Return the files that ship, by name; raises CannotJoin."""
-    words = {
-        file.stem: _small(file.read_text()) for file in sorted((sources / "words").glob("*.js"))
-    }
-    files = {f"words-{tag}.js": text for tag, text in words.items() if tag != "en"}
-    languages = {name[6:-3]: f"./{name}" for name in files}
-    constants = {"BUILT_LANGUAGES": json.dumps(languages, separators=(",", ":"))}
-    constants["BUILT_WRITING"] = json.dumps(f"./{WRITING}")
+    files: dict[str, str] = {}
+    constants = {"BUILT_WRITING": json.dumps(f"./{WRITING}")}
+    for constant, folder in LANGUAGES.items():
+        words = _translations(sources / folder)
+        files |= {f"{folder.replace('/', '-')}-{tag}.js": text for tag, text in words.items()}
+        languages = {tag: f"./{folder.replace('/', '-')}-{tag}.js" for tag in words}
+        constants[constant] = json.dumps(languages, separators=(",", ":"))
     for entry in (*ELEMENTS.values(), WRITING):
         files[entry] = _small(joined(sources, entry, constants))
     files[PAGE_STYLES] = str(rcssmin.cssmin((sources / PAGE_STYLES).read_text()))
@@ -93,6 +96,11 @@ def built(sources: Path) -> dict[str, str]:
     files[LOADER] = _small(joined(sources, LOADER, constants))
     files[MANIFEST] = json.dumps({"release": release, "files": sorted(files)})
     return files
+
+
+def _translations(folder: Path) -> dict[str, str]:
+    """Return the words of the languages but English, by their tags."""
+    return {file.stem: _small(file.read_text()) for file in sorted(folder.glob("*.js"))}
 
 
 def _hash(files: Mapping[str, str]) -> str:

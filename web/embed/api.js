@@ -15,7 +15,7 @@ export class Problem extends Error {
   constructor(body) {
     super(body.title || "");
     this.code = body.code || "offline";
-    this.status = body.status || 0;
+    this.body = body;
   }
 }
 
@@ -82,8 +82,7 @@ export async function call(base, path, options = {}) {
     else if (!options.method) response = await send(base + path, options, null);
   }
   if (!response.ok) {
-    const problem = await response.json().catch(() => ({ status: response.status, code: "unavailable" }));
-    throw new Problem(problem);
+    throw new Problem(await response.json().catch(() => ({ status: response.status, code: "unavailable" })));
   }
   return response.status === 204 ? null : response.json();
 }

@@ -1,6 +1,7 @@
 /** What the build writes into the sources, and what a page may set. */
 declare const BUILT_FILES: Record<string, string>;
 declare const BUILT_LANGUAGES: Record<string, string>;
+declare const BUILT_CART_LANGUAGES: Record<string, string>;
 declare const BUILT_WRITING: string;
 declare module "*.css" {
   const css: string;

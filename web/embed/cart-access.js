@@ -1,0 +1,106 @@
+// @ts-check
+/** Which cart a reader has: kept by the browser, claimed when a guest signs in, opened when needed. */
+import { call, Problem } from "./api.js";
+import { isAnswered } from "./cart-form.js";
+import { ids } from "./cart-kept.js";
+import { apiOf } from "./element.js";
+
+/** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
+/** @typedef {Schemas["CartAnswer"]} Cart */
+/** @typedef {Schemas["CheckoutAnswer"]} Checkout */
+
+const GONE = ["unknown_cart", "cart_claimed"];
+
+export class Access {
+  /** Whose cart it is; "" for a guest. */
+  reader = "";
+
+  /** @param {Element} element @param {AbortSignal} signal */
+  constructor(element, signal) {
+    this.element = element;
+    this.signal = signal;
+  }
+
+  /** Where the browser keeps the id of a reader's cart. */
+  place(reader = this.reader) {
+    return `plaza:cart:${apiOf(this.element)}:${this.element.getAttribute("site")}:${reader}`;
+  }
+
+  /**
+   * Make a call, and once more if its answer was lost: each of them may be repeated.
+   * A cart needs no token: whoever has its id may use it.
+   * @param {string} path @param {import("./api.js").Options} [options] @returns {Promise<any>}
+   */
+  call(path, options) {
+    const ask = () => call(apiOf(this.element), path, { anonymous: true, anew: true, signal: this.signal, ...options });
+    return ask().catch((error) => {
+      if (error instanceof Problem && !isAnswered(error)) return ask();
+      throw error;
+    });
+  }
+
+  /** Make a call as who reads; if the page's token is refused, its reader is a guest here. @param {string} path @param {import("./api.js").Options} options @returns {Promise<any>} */
+  asReader(path, options) {
+    return this.call(path, { ...options, anonymous: false });
+  }
+
+  /** The cart that the browser keeps for who reads; what they had put together as a guest is theirs then. @returns {Promise<Cart | null>} */
+  async kept() {
+    const guests = this.reader && ids.read(this.place(""));
+    if (guests) {
+      const cart = await this.#claimed(guests);
+      if (!this.reader) return cart;
+      ids.write(this.place(""), null);
+      if (cart?.lines.length && ["open", "checkout"].includes(cart.state)) {
+        ids.write(this.place(), cart.id);
+        return cart;
+      }
+    }
+    const id = ids.read(this.place());
+    if (!id) return null;
+    /** @type {Cart | null} */
+    const cart = await this.call(`/carts/${id}`).catch(nothingIf("unknown_cart"));
+    return cart?.state === "expired" ? null : cart;
+  }
+
+  /** @param {string} id @returns {Promise<Cart | null>} */
+  #claimed(id) {
+    return this.asReader(`/carts/${id}/claim`, { method: "POST" }).catch((error) => {
+      if (error.code === "unauthenticated") {
+        this.reader = "";
+        return this.kept();
+      }
+      return nothingIf(...GONE)(error);
+    });
+  }
+
+  /** The cart as it is now, since another tab may have changed it; a new one if the last has ended. @returns {Promise<Cart>} */
+  async open() {
+    const cart = await this.kept();
+    if (cart && cart.state !== "ordered") return cart;
+    const options = { method: "POST", body: { site: this.element.getAttribute("site") } };
+    /** @type {Cart} */
+    const fresh = await this.asReader("/carts", options).catch((error) => {
+      if (error.code === "unauthenticated") return this.call("/carts", options);
+      throw error;
+    });
+    ids.write(this.place(), fresh.id);
+    return fresh;
+  }
+
+  /** The order that a cart is checked out with; null of one that nobody has written yet. @param {Cart | null} cart @returns {Promise<Checkout | null>} */
+  async orderOf(cart) {
+    return cart?.order ? this.call(`/orders/${cart.order}?cart=${cart.id}`).catch(nothingIf("unknown_order")) : null;
+  }
+
+  /** Leave a cart that was bought. */
+  leave() {
+    ids.write(this.place(), null);
+  }
+}
+
+/** @param {...string} codes */
+const nothingIf = (...codes) => (/** @type {any} */ error) => {
+  if (codes.includes(error.code)) return null;
+  throw error;
+};

@@ -1,0 +1,120 @@
+// @ts-check
+/** Where an order goes: a form whose text survives every failure, and whose key makes one order. */
+import { Problem } from "./api.js";
+import { typed } from "./cart-kept.js";
+import { h } from "./element.js";
+
+/** @typedef {import("./cart-words.js").CartWords} CartWords */
+/** @typedef {import("./plaza-api.js").components["schemas"]["Checkout"]} Agreement */
+/**
+ * @typedef {object} FormOptions
+ * @property {CartWords} words
+ * @property {string} place What the draft belongs to.
+ * @property {string} countries The codes of those that can be chosen; "" for all.
+ * @property {() => number} total What the buyer sees.
+ * @property {(agreement: Agreement, key: string) => Promise<void>} send `key` is the same for the same agreement until it is answered.
+ * @property {(error: unknown) => string} reason
+ */
+
+// ISO 3166-1, alpha-2.
+const COUNTRIES = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
+// Each with its autofill name (WCAG 2.2, 1.3.5) and the longest text that the API takes.
+const FIELDS = /** @type {const} */ ([
+  ["email", "email", 254],
+  ["name", "name", 200],
+  ["street", "address-line1", 200],
+  ["postal_code", "postal-code", 16],
+  ["city", "address-level2", 200],
+  ["region", "address-level1", 200],
+]);
+const POSTAL_CODE = "[A-Za-z0-9 \\-]+";
+
+/** @param {string} codes @param {CartWords} words */
+function countryChoice(codes, { t, language }) {
+  const names = new Intl.DisplayNames([language], { type: "region" });
+  const offered = (codes || COUNTRIES).split(/[\s,]+/).map((code) => ({ code, name: names.of(code) || code }));
+  offered.sort((one, other) => one.name.localeCompare(other.name, language));
+  const own = new Intl.Locale(navigator.language).region;
+  return /** @type {HTMLSelectElement} */ (h("select", { id: "country", name: "country", required: true, autocomplete: "country", part: "input" },
+    offered.length > 1 && h("option", { value: "" }, t("choose")),
+    ...offered.map(({ code, name }) => h("option", { value: code, selected: code === own }, name))));
+}
+
+/** @param {FormOptions} options */
+export function addressForm({ words, place, countries, total, send, reason }) {
+  const { t } = words;
+  /** @type {{values?: Record<string, string>, sent?: {key: string, text: string} | null}} */
+  const draft = typed.read(place) || {};
+  /** @type {Record<string, HTMLInputElement | HTMLSelectElement>} */
+  const fields = {};
+  for (const [name, autocomplete, most] of FIELDS) {
+    fields[name] = /** @type {HTMLInputElement} */ (h("input", {
+      id: name, name, autocomplete, part: "input", maxlength: most, dir: "auto",
+      type: name === "email" ? "email" : "text",
+      required: name !== "region",
+      pattern: name === "postal_code" && POSTAL_CODE,
+    }));
+  }
+  fields.country = countryChoice(countries, words);
+  for (const name in draft.values) if (name in fields) fields[name].value = draft.values[name];
+  const told = h("p", { role: "alert", class: "note", hidden: true });
+  const button = /** @type {HTMLButtonElement} */ (h("button", { class: "primary", part: "button primary" }));
+  const form = /** @type {HTMLFormElement} */ (h("form", { part: "form", oninput: keep, onsubmit: submit },
+    ...Object.values(fields).map((field) => h("p", { class: field.name }, h("label", { for: field.id, part: "label" }, t(field.name)), field)),
+    told, h("p", { class: "row" }, button)));
+
+  /** Say what the order costs now. */
+  const priced = (/** @type {string} */ text) => (button.textContent = t("buy", { total: text }));
+
+  function keep() {
+    draft.values = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value]));
+    typed.write(place, draft);
+  }
+
+  /** @returns {Agreement} */
+  function agreement() {
+    const { email, ...address } = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value.trim()]));
+    return { total_micros: total(), email, address: /** @type {any} */ ({ ...address, region: address.region || null }) };
+  }
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    if (button.disabled) return;
+    const agreed = agreement();
+    const text = JSON.stringify(agreed);
+    // What was not answered may have become an order: the same is sent under the same key.
+    if (draft.sent?.text !== text) draft.sent = { key: crypto.randomUUID(), text };
+    keep();
+    const before = button.textContent;
+    button.disabled = true;
+    button.textContent = t("buying");
+    told.hidden = true;
+    for (const field of Object.values(fields)) field.removeAttribute("aria-invalid");
+    try {
+      await send(agreed, draft.sent.key);
+      draft.sent = null;
+    } catch (error) {
+      if (isAnswered(error)) draft.sent = null;
+      if (button.textContent === t("buying")) button.textContent = before;
+      say(error);
+    }
+    keep();
+    button.disabled = false;
+  }
+
+  /** @param {unknown} error */
+  function say(error) {
+    const faults = error instanceof Problem ? (error.body.errors || []).map(({ field }) => fields[field.split(".").slice(-1)[0]]).filter(Boolean) : [];
+    for (const field of faults) field.setAttribute("aria-invalid", "true");
+    faults[0]?.focus();
+    const text = faults.length ? t("checkFields", { fields: faults.map(({ name }) => t(name)).join(", ") }) : reason(error);
+    told.textContent = isAnswered(error) ? text : `${text} ${t("keptForm")}`;
+    told.hidden = false;
+  }
+
+  return { form, priced, start: () => fields.email.focus() };
+}
+
+/** Whether the shop has decided something: a call without an answer may have made the order. @param {unknown} error */
+export const isAnswered = (error) => error instanceof Problem && error.code !== "offline" && Number(error.body.status) < 500;

@@ -1,0 +1,300 @@
+// @ts-check
+/** <plaza-cart site="harbour-post">: what a reader buys, from the first line to the order that is paid. */
+import { forget, Problem, readerId } from "./api.js";
+import { Access } from "./cart-access.js";
+import { addressForm } from "./cart-form.js";
+import { typed } from "./cart-kept.js";
+import { linesIn } from "./cart-line.js";
+import { endOf, isOpen, orderView, pastOrders, sums } from "./cart-order.js";
+import { handOver, watch } from "./cart-payment.js";
+import { cartWords } from "./cart-words.js";
+import { h, sheet, tell } from "./element.js";
+import { failure, whileShown } from "./states.js";
+import base from "./base.css";
+import css from "./cart.css";
+
+/** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
+/** @typedef {Schemas["CartAnswer"]} Cart */
+/** @typedef {Schemas["CheckoutAnswer"]} Checkout */
+/** @typedef {{total_micros: number, lines: {sku: string, price_micros: number}[], adjustments: import("./cart-order.js").Adjustment[]}} Priced */
+
+const STYLES = [base, css].map(sheet);
+export default class PlazaCart extends HTMLElement {
+  static observedAttributes = ["site", "lang", "countries"];
+
+  #root = this.attachShadow({ mode: "open" });
+  #list = h("ol", { part: "list", class: "lines" });
+  #sums = h("dl", {});
+  #status = h("p", { role: "status", class: "status" });
+  #place = h("div", {});
+  /** @type {ReturnType<typeof addressForm> | null} */
+  #form = null;
+  /** @type {ReturnType<typeof linesIn>} */
+  #showIn = () => {};
+  /** @type {AbortController | undefined} */
+  #alive;
+  /** Which start is the last: the answer to an earlier one may be somebody else's. */
+  #turn = 0;
+  #access = /** @type {Access} */ (/** @type {unknown} */ (null));
+  /** What the reader does, one after the other. @type {Promise<void>} */
+  #queue = Promise.resolve();
+  /** @type {Cart | null} */
+  #cart = null;
+  /** @type {Checkout | null} */
+  #checkout = null;
+  /** Prices of now, where the shop has said that they are others. @type {Priced | null} */
+  #priced = null;
+  /** @type {import("./cart-words.js").CartWords} */
+  #words = /** @type {any} */ (null);
+
+  get #site() {
+    return this.getAttribute("site") || "";
+  }
+
+  constructor() {
+    super();
+    this.#root.adoptedStyleSheets = STYLES;
+    this.#root.append(h("slot"));
+  }
+
+  connectedCallback() {
+    this.#alive = new AbortController();
+    const { signal } = this.#alive;
+    this.#access = new Access(this, signal);
+    document.addEventListener("plaza:identity", () => { forget(); this.#start(); }, { signal });
+    document.addEventListener("click", (event) => this.#clicked(event), { signal });
+    // Another tab has begun or ended a cart.
+    addEventListener("storage", ({ key }) => key === this.#access.place() && this.#start(), { signal });
+    whileShown(async () => { await this.#look(); return false; }, signal);
+    this.#start();
+  }
+
+  disconnectedCallback() {
+    this.#alive?.abort();
+  }
+
+  attributeChangedCallback(/** @type {string} */ _name, /** @type {string | null} */ old) {
+    if (old !== null && this.isConnected) this.#start();
+  }
+
+  /** Put some of a SKU into the cart, beside those that are there. @param {string} sku @param {number} [qty] @param {string} [title] */
+  add(sku, qty = 1, title = sku) {
+    return this.#tried(async () => {
+      const cart = await this.#access.open();
+      const had = cart.lines.find((line) => line.sku === sku)?.qty || 0;
+      this.#show(await this.#call(`/carts/${cart.id}/lines/${encodeURIComponent(sku)}`, { method: "PUT", body: { qty: had + qty } }));
+      return this.#words.t("inCart", { title });
+    }, title);
+  }
+
+  /** A button anywhere in the page: `<button data-plaza-buy="SADDLE">`. @param {Event} event */
+  #clicked({ target }) {
+    const button = target instanceof Element && target.closest("[data-plaza-buy]");
+    if (!(button instanceof HTMLElement)) return;
+    const { plazaBuy, plazaQty, plazaTitle, plazaSite } = button.dataset;
+    if (plazaBuy && (plazaSite || this.#site) === this.#site) this.add(plazaBuy, Number(plazaQty) || 1, plazaTitle);
+  }
+
+  /** @param {string} path @param {import("./api.js").Options} [options] @returns {Promise<any>} */
+  async #call(path, options) {
+    const turn = this.#turn;
+    const answer = await this.#access.call(path, options);
+    if (turn !== this.#turn) throw new Problem({});
+    return answer;
+  }
+
+  async #start() {
+    const turn = ++this.#turn;
+    const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
+    try {
+      this.#words = await cartWords(this);
+      const reader = await readerId();
+      if (isOver()) return;
+      this.#access.reader = reader;
+      const cart = await this.#access.kept();
+      const checkout = await this.#access.orderOf(cart);
+      if (isOver()) return;
+      this.#render();
+      this.#checkout = null;
+      this.#show(cart, checkout);
+      tell(this, "ready");
+    } catch (error) {
+      if (!isOver()) this.#root.replaceChildren(failure(this, error, this.#words, () => this.#start()));
+    }
+  }
+
+  #render() {
+    const { t, isRtl, language } = this.#words;
+    for (const each of [this.#list, this.#sums, this.#status, this.#place]) each.replaceChildren();
+    this.#showIn = linesIn(this.#list, this.#words, { set: (...given) => this.#set(...given), remove: ({ sku, title }) => this.#clickedAway(`/lines/${sku}`, "DELETE", t("removed", { title })) });
+    this.#form = null;
+    this.#root.replaceChildren(
+      h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
+        h("header", {}, h("h2", { id: "title", part: "title" }, t("cart"))), this.#status, this.#list, this.#sums, this.#place,
+        this.#access.reader && pastOrders(this.#words, (query) => this.#access.asReader(`/users/me/orders${query}`, {}))));
+  }
+
+  /** Show a cart, or the order that was made of it. @param {Cart | null} cart @param {Checkout | null} [checkout] */
+  #show(cart, checkout = null) {
+    if (!this.#list.isConnected) this.#render();
+    const isOther = JSON.stringify(cart) !== JSON.stringify(this.#cart);
+    if (isOther) this.#priced = null;
+    this.#cart = cart;
+    const isBought = checkout && checkout.order.state !== "void";
+    const before = this.#checkout;
+    this.#checkout = isBought ? checkout : null;
+    if (isBought) this.#showOrder(checkout, before);
+    else this.#showLines(cart);
+    const units = (!isBought && cart?.lines || []).reduce((sum, { qty }) => sum + qty, 0);
+    if (isOther) tell(this, "cart", { units, linesMicros: cart?.lines_micros || 0, currency: cart?.currency });
+  }
+
+  /** @param {Cart | null} cart */
+  #showLines(cart) {
+    const lines = (cart?.lines || []).map((line) => ({ ...line, ...this.#priced?.lines.find(({ sku }) => sku === line.sku) }));
+    this.#showIn(lines, cart?.currency || "");
+    this.#sums.replaceChildren(...(cart && lines.length ? sums(this.#priced?.adjustments || [], this.#total(), cart.currency, this.#words) : []));
+    this.#showWays(lines.some(({ lapsed }) => lapsed));
+  }
+
+  #total() {
+    return this.#priced?.total_micros ?? this.#cart?.lines_micros ?? 0;
+  }
+
+  /** What can be done with the cart. @param {boolean} isLapsed */
+  #showWays(isLapsed) {
+    const { t, money } = this.#words;
+    const button = (/** @type {string} */ word, /** @type {() => void} */ onclick) => h("button", { part: "button", onclick }, t(word));
+    if (!this.#cart?.lines.length) {
+      this.#form = null;
+      this.#place.replaceChildren(h("p", {}, t("emptyCart")));
+      return;
+    }
+    const again = isLapsed && h("p", { class: "note again" }, button("holdAgain", () => this.#clickedAway("/hold", "POST", t("heldAgain"))));
+    this.#form?.priced(money(this.#total(), this.#cart.currency));
+    if (this.#form) {
+      this.#place.querySelector(".again")?.remove();
+      if (again) this.#place.prepend(again);
+      return;
+    }
+    this.#place.replaceChildren(...[again, h("p", { class: "note" }, button("checkOut", () => this.#fillIn()))].filter((each) => each instanceof Node));
+  }
+
+  /** Ask where the order goes. */
+  #fillIn() {
+    const { id, currency } = /** @type {Cart} */ (this.#cart);
+    this.#form = addressForm({
+      words: this.#words,
+      place: `plaza:checkout:${id}`,
+      countries: this.getAttribute("countries") || "",
+      total: () => this.#total(),
+      send: (agreement, key) => this.#buy(id, agreement, key),
+      reason: (error) => this.#words.reason(error, this.#cart),
+    });
+    this.#form.priced(this.#words.money(this.#total(), currency));
+    this.#place.replaceChildren(...this.#place.querySelectorAll(".again"), this.#form.form);
+    this.#form.start();
+  }
+
+  /** @param {string} id @param {Schemas["Checkout"]} body @param {string} key */
+  async #buy(id, body, key) {
+    this.#status.textContent = "";
+    try {
+      /** @type {Checkout} */
+      const checkout = await this.#call(`/carts/${id}/checkout`, { method: "POST", body, key });
+      this.#show({ .../** @type {Cart} */ (this.#cart), state: "checkout", order: checkout.order.id }, checkout);
+      this.#focus();
+    } catch (error) {
+      if (error instanceof Problem && error.code === "total_changed") {
+        this.#priced = /** @type {any} */ (error.body.facts);
+        this.#showLines(this.#cart);
+      }
+      // The order may be there after all, or a line may be held no more.
+      else await this.#look(true).catch(() => {});
+      if (!this.#checkout) throw error;
+    }
+  }
+
+  /** @param {Checkout} checkout @param {Checkout | null} before */
+  #showOrder(checkout, before) {
+    if (JSON.stringify(checkout) === JSON.stringify(before)) return;
+    const { order, payment } = checkout;
+    this.#showIn([], order.currency);
+    this.#sums.replaceChildren();
+    this.#form = null;
+    this.#place.replaceChildren(orderView(checkout, this.#words, { cancel: () => this.#decide("cancel"), end: () => { this.#access.leave(); this.#show(null); this.#focus(); } }));
+    if (!isOpen(order)) return;
+    const look = () => this.#decide("payment");
+    const isNew = before?.order.id !== order.id;
+    if (payment && (isNew || !before?.payment)) handOver(this, checkout, look);
+    const turn = this.#turn;
+    if (isNew) watch(checkout, () => (turn === this.#turn && !this.#alive?.signal.aborted ? this.#checkout : null), look);
+  }
+
+  /** Look now what became of the payment, or cancel it. @param {"payment" | "cancel"} what */
+  #decide(what) {
+    return this.#tried(async () => {
+      if (!this.#cart || !this.#checkout) return;
+      const before = this.#checkout.order.state;
+      /** @type {Checkout} */
+      const checkout = await this.#call(`/orders/${this.#checkout.order.id}/${what}?cart=${this.#cart.id}`, { method: "POST" });
+      const { order } = checkout;
+      this.#show(order.state === "void" ? await this.#access.kept() : this.#cart, checkout);
+      if (order.state === before) return;
+      this.#focus();
+      if (order.state === "void") return this.#words.t(endOf(order));
+      if (order.state !== "done") return;
+      typed.write(`plaza:checkout:${this.#cart.id}`, null);
+      tell(this, "ordered", { order: order.id });
+    });
+  }
+
+  /** @param {Schemas["LineAnswer"]} line @param {number} qty */
+  #set({ sku, title }, qty) {
+    return this.#tried(() => this.#change(`/lines/${sku}`, { method: "PUT", body: { qty } }), title);
+  }
+
+  /** Change the cart by a button that may go with it. @param {string} path @param {string} method @param {string} told */
+  #clickedAway(path, method, told) {
+    return this.#tried(async () => {
+      await this.#change(path, { method });
+      this.#focus();
+      return told;
+    });
+  }
+
+  /** @param {string} path @param {import("./api.js").Options} options */
+  async #change(path, options) {
+    this.#show(await this.#call(`/carts/${this.#cart?.id}${path}`, options));
+  }
+
+  #focus() {
+    /** @type {HTMLElement | null} */ (this.#root.querySelector("h3") || this.#root.querySelector("section"))?.focus();
+  }
+
+  /** Look what became of the cart meanwhile: a line may be held no more, or another tab have paid. @param {boolean} [isAsked] */
+  async #look(isAsked = false) {
+    if (!this.#words || !this.#cart || (!isAsked && this.#checkout)) return;
+    const cart = await this.#access.kept();
+    const isSame = JSON.stringify(cart) === JSON.stringify(this.#cart);
+    if (!isSame || (cart?.order && !this.#checkout)) this.#show(cart, await this.#access.orderOf(cart));
+  }
+
+  /** Do something after what was asked for before, and say what came of it. @param {() => Promise<string | void>} act @param {string} [title] */
+  #tried(act, title) {
+    const turn = this.#turn;
+    const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
+    return (this.#queue = this.#queue.then(async () => {
+      try {
+        this.#words ||= await cartWords(this);
+        const told = await act();
+        this.#status.textContent = told || "";
+      } catch (error) {
+        if (isOver()) return;
+        const told = this.#words.reason(error, this.#cart, title);
+        await this.#look(true).catch(() => {});
+        this.#status.textContent = told;
+      }
+    }));
+  }
+}
