@@ -1,0 +1,224 @@
+"""A cart on somebody else's page, under the strictest policy: filled, changed, held again."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.shop.support.buying import OTHER, SKU, put_line, stocked
+from tests.shop.support.factories import PRICE, SITE, book, put
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.shop import CART, FAILED, answered_and_lost, available, buy
+from tests.web.support.site import Site
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture(autouse=True)
+def publisher(client: Client, site: Site) -> Client:
+    """A shop with three units of two books, on a page with a cart and a button for each."""
+    site.body = CART
+    return stocked(client, 3)
+
+
+@pytest.fixture
+def page(site: Site, open_page: OpenPage) -> Page:
+    """The page of somebody whose calls may fail."""
+    return open_page(site, may_log=FAILED)
+
+
+def test_an_empty_cart_says_so_and_stores_nothing(page: Page) -> None:
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+
+    assert page.evaluate("localStorage.length + sessionStorage.length") == 0
+
+
+def test_a_button_of_the_page_puts_something_in(page: Page, client: Client) -> None:
+    buy(page, SKU)
+
+    line = page.get_by_role("listitem").filter(has_text=SKU)
+    expect(line).to_contain_text("Moby-Dick")
+    expect(line).to_contain_text("€18.99")
+    expect(line).to_contain_text(re.compile(r"Held for you until \d+:\d\d"))
+    expect(page.get_by_role("status").first).to_have_text("Now in your cart: A whale")
+    assert available(client, SKU) == 2
+
+
+def test_a_second_press_adds_one_more(page: Page) -> None:
+    buy(page, SKU)
+    buy(page, SKU)
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("2")
+    expect(page.locator("[part=total]")).to_have_text("€37.98")
+
+
+def test_a_quantity_is_changed_and_a_line_removed(page: Page, client: Client) -> None:
+    buy(page, SKU)
+    buy(page, OTHER)
+    line = page.get_by_role("listitem").filter(has_text=SKU)
+    line.get_by_label("Quantity of Moby-Dick").fill("3")
+    line.get_by_label("Quantity of Moby-Dick").press("Enter")
+    expect(line).to_contain_text("€56.97")
+
+    page.get_by_role("listitem").filter(has_text=OTHER).get_by_role("button", name="Remove").click()
+
+    expect(page.get_by_role("listitem")).to_have_count(1)
+    expect(page.get_by_text("No longer in your cart: Moby-Dick")).to_be_visible()
+    assert (available(client, SKU), available(client, OTHER)) == (0, 3)
+
+
+def test_too_many_are_refused_with_how_many_there_are(page: Page) -> None:
+    buy(page, SKU)
+    units = page.get_by_label("Quantity of Moby-Dick")
+    units.fill("4")
+    units.press("Enter")
+
+    expect(page.get_by_text("Only 3 left: Moby-Dick")).to_be_visible()
+    expect(units).to_have_value("1")
+
+
+@pytest.mark.parametrize("wrong", ["", "0", "-1", "1.5", "1000"])
+def test_what_is_no_quantity_changes_nothing(page: Page, wrong: str) -> None:
+    buy(page, SKU)
+    units = page.get_by_label("Quantity of Moby-Dick")
+    units.fill(wrong)
+    units.press("Tab")
+
+    expect(units).to_have_value("1")
+
+
+def test_a_cart_outlives_its_page(page: Page) -> None:
+    buy(page, SKU)
+    page.reload()
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("1")
+
+
+def test_two_tabs_share_a_cart(page: Page, site: Site) -> None:
+    buy(page, SKU)
+    other = page.context.new_page()
+    other.goto(f"{site.address}/")
+    expect(other.get_by_label("Quantity of Moby-Dick")).to_have_value("1")
+    buy(other, SKU, 2)
+
+    buy(page, SKU, 3)
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("3")
+
+
+def test_a_line_that_is_held_no_more_says_so_and_is_held_again(
+    page: Page, clock: Clock, client: Client
+) -> None:
+    buy(page, SKU)
+    clock.advance(minutes=16)
+    page.reload()
+    expect(page.get_by_text("No longer held for you")).to_be_visible()
+
+    page.get_by_role("button", name="Hold again").click()
+
+    expect(page.get_by_text("Everything is held for you again.")).to_be_visible()
+    expect(page.get_by_text("No longer held for you")).to_have_count(0)
+    expect(page.get_by_role("button", name="Hold again")).to_have_count(0)
+    assert available(client, SKU) == 2
+
+
+def test_a_line_that_others_bought_meanwhile_cannot_be_held_again(
+    page: Page, clock: Clock, client: Client
+) -> None:
+    buy(page, SKU)
+    clock.advance(minutes=16)
+    other = client.post("/carts", site=SITE).json["id"]
+    assert put_line(client, other, SKU, 3).status == 200
+    page.reload()
+    page.get_by_role("button", name="Hold again").click()
+
+    expect(page.get_by_text("Sold out: Moby-Dick")).to_be_visible()
+    expect(page.get_by_role("button", name="Hold again")).to_be_visible()
+
+
+def test_what_is_no_longer_sold_cannot_be_put_in(page: Page, publisher: Client) -> None:
+    archived = book(SKU, state="archived")
+    assert put(publisher, "moby-dick", archived, version=1).status == 200
+
+    buy(page, SKU, 0)
+
+    expect(page.get_by_text("This is no longer sold.")).to_be_visible()
+
+
+def test_a_cart_that_is_no_longer_there_is_begun_anew(page: Page) -> None:
+    buy(page, SKU)
+    unknown = """localStorage.setItem(Object.keys(localStorage)[0], '"AAAAAAAAAAAAAAAAAAAAAA"')"""
+    page.evaluate(unknown)
+    page.reload()
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+
+    buy(page, SKU)
+
+    expect(page.get_by_role("listitem")).to_have_count(1)
+
+
+def test_a_browser_that_refuses_storage_has_a_cart_for_the_page(
+    site: Site, open_page: OpenPage
+) -> None:
+    refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no') } })"
+    page = open_page(site, before=lambda page: page.add_init_script(refuse))
+
+    buy(page, SKU)
+    buy(page, SKU, 2)
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("2")
+
+
+def test_the_page_is_told_what_is_in_the_cart(page: Page) -> None:
+    page.evaluate("document.addEventListener('plaza:cart', ({ detail }) => (window.told = detail))")
+    buy(page, SKU)
+
+    told = page.evaluate("window.told")
+    assert told == {"units": 1, "linesMicros": PRICE, "currency": "EUR"}
+
+
+def test_a_script_of_the_page_puts_something_in(page: Page) -> None:
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+    page.evaluate(f"document.querySelector('plaza-cart').add('{SKU}', 2)")
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("2")
+
+
+def test_a_lost_answer_to_adding_adds_one(page: Page, client: Client) -> None:
+    page.route("**/lines/*", answered_and_lost, times=1)
+    buy(page, SKU)
+
+    expect(page.get_by_text("Now in your cart: A whale")).to_be_visible()
+    assert available(client, SKU) == 2
+
+
+def test_an_outage_is_told_and_tried_again(site: Site, open_page: OpenPage) -> None:
+    page = open_page(site, may_log=FAILED)
+    buy(page, SKU)
+    page.route("**/carts/**", lambda route: route.abort())
+    page.reload()
+    expect(page.get_by_role("alert")).to_have_text("Plaza cannot be reached.")
+    page.unroute_all()
+
+    page.get_by_role("button", name="Try again").click()
+
+    expect(page.get_by_role("listitem")).to_have_count(1)
+
+
+def test_a_language_and_its_currency_are_the_readers(site: Site, open_page: OpenPage) -> None:
+    site.language = "de"
+    page = open_page(site)
+    buy(page, SKU)
+
+    expect(page.get_by_text("Jetzt im Warenkorb: A whale")).to_be_visible()
+    expect(page.locator("[part=total]")).to_have_text("18,99 €")
+
+
+def test_no_page_knows_the_cart_of_another_shop(site: Site, open_page: OpenPage) -> None:
+    site.body += '<plaza-cart site="elsewhere" loading="eager"></plaza-cart>'
+    page = open_page(site, may_log=FAILED)
+    buy(page, SKU)
+
+    expect(page.get_by_role("listitem")).to_have_count(1)
