@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
-from chalicelib.shop import search, types
+from chalicelib.shop import types
 from chalicelib.shop.layouts import stores as layouts
 from chalicelib.shop.listing.models import MAX_FACET_VALUES, MAX_FACETS, ProductsQuery
+from chalicelib.shop.listing.words import Words
 from chalicelib.shop.products.rows import EVERYWHERE, of_type, tagged
 from chalicelib.shop.sites.settings import ShopSite
 from chalicelib.shop.types import Value
 
 Facets = Mapping[str, Sequence[Value]]
-_MAX_WORDS = 20
 
 
 def chosen_facets(query: ProductsQuery) -> Facets:
@@ -34,14 +34,14 @@ def chosen_facets(query: ProductsQuery) -> Facets:
     return found
 
 
-def of(shop: ShopSite, query: ProductsQuery, facets: Facets) -> Document:
-    """Return the filter of the products that a list shows; raises InvalidRequest."""
+def of(shop: ShopSite, query: ProductsQuery, facets: Facets, words: Words | None) -> Document:
+    """Return the filter of the products that a list shows."""
     return {
         "site": shop["_id"],
         "state": "active",
         "under": _places(query),
         **_priced(query),
-        **_found_by(query),
+        **_found_by(words),
         **layouts.matching(shop, facets),
     }
 
@@ -66,19 +66,15 @@ def _priced(query: ProductsQuery) -> Document:
     return {"price_micros": bounds} if bounds else {}
 
 
-def _found_by(query: ProductsQuery) -> Document:
-    """Return the filter of products in which all words of a text occur.
+def _found_by(words: Words | None) -> Document:
+    """Return the filter of products in which all words of a search occur.
 
     The text index finds those with one of them; the server splits words by rules of its own.
     """
-    if query.q is None:
+    if words is None:
         return {}
-    words = search.tokens(query.q)
-    if not 1 <= len(words) <= _MAX_WORDS:
-        raise _invalid("q", "words", f"a search needs 1 to {_MAX_WORDS} words")
-    # A list in another order has no use for scores: the longest word is likely to be the rarest.
-    asked = words if query.sorting == "best" else [max(words, key=len)]
-    return {"$text": {"$search": " ".join(asked)}, "search": {"$all": words}}
+    entered = {"$text": {"$search": words.entry}} if words.entry is not None else {}
+    return {**entered, "search": {"$all": words.all}}
 
 
 def _invalid(field: str, code: str, told: str) -> InvalidRequest:

@@ -13,6 +13,8 @@ from chalicelib.shop.products.rows import PRODUCTS, Product
 
 # A list by `best` ends after these.
 BEST = 1_000
+# The server's score of a token, in which cursors were given out.
+_TOKEN = 1.1
 _LISTED = {"text": 0, "html": 0, "search": 0, "under": 0}
 SORTS: dict[Order, list[tuple[str, int]]] = {
     "price": [("price_micros", ASCENDING), ("_id", ASCENDING)],
@@ -26,6 +28,14 @@ class _Ranked(TypedDict):
     score: float
 
 
+class Wanted(NamedTuple):
+    """The products of a list: their filter and their order, and the words that `best` scores."""
+
+    where: Document
+    order: Order
+    words: Sequence[str] = ()
+
+
 class Listed(NamedTuple):
     """A product of a page, with its position."""
 
@@ -34,15 +44,12 @@ class Listed(NamedTuple):
 
 
 def page(
-    database: Database[Document],
-    where: Document,
-    order: Order,
-    after: Sequence[Any] | None,
-    most: int,
+    database: Database[Document], wanted: Wanted, after: Sequence[Any] | None, most: int
 ) -> list[Listed]:
     """Return products in an order, after a position; at most so many."""
+    where, order = wanted.where, wanted.order
     if order == "best":
-        return _best(database, where, after, most)
+        return _best(database, wanted, after, most)
     conditions = _after(order, after) if after else []
     given = {**where, "$and": [*where.get("$and", []), *conditions]} if conditions else where
     rows = PRODUCTS.of(database).find(given, _LISTED).sort(SORTS[order]).limit(most)
@@ -67,18 +74,26 @@ def _after(order: Order, position: Sequence[Any]) -> list[Document]:
 
 
 def _best(
-    database: Database[Document], where: Document, after: Sequence[Any] | None, most: int
+    database: Database[Document], wanted: Wanted, after: Sequence[Any] | None, most: int
 ) -> list[Listed]:
-    """Return products by how well their words are found, among the best thousand."""
+    """Return products by how well their words are found, among the best thousand.
+
+    A product's score is how often the words are stored with it: a token is repeated as often as
+    it counts. The server's own score would read the frequent words of the index, too.
+    """
+    where = wanted.where
+    having = {"$in": ["$$this", {"$literal": list(wanted.words)}]}
+    found = {"$filter": {"input": "$search", "as": "this", "cond": having}}
+    score = {"$multiply": [_TOKEN, {"$size": found}]}
     later: list[Document] = []
     if after:
-        score, key = after
-        ties = {"score": score, "_id": {"$gt": key}}
-        later = [{"$match": {"$or": [{"score": {"$lt": score}}, ties]}}]
+        last, key = after
+        ties = {"score": last, "_id": {"$gt": key}}
+        later = [{"$match": {"$or": [{"score": {"$lt": last}}, ties]}}]
     ranked = PRODUCTS.read_as(_Ranked, database).aggregate(
         [
             {"$match": where},
-            {"$project": {"score": {"$meta": "textScore"}}},
+            {"$project": {"score": score}},
             {"$sort": {"score": -1, "_id": 1}},
             {"$limit": BEST},
             *later,
@@ -86,6 +101,6 @@ def _best(
         ]
     )
     scores = {each["_id"]: each["score"] for each in ranked}
-    wanted = {"site": where["site"], "_id": {"$in": list(scores)}}
-    found = {each["_id"]: each for each in PRODUCTS.of(database).find(wanted, _LISTED)}
-    return [Listed(found[key], [score, key]) for key, score in scores.items() if key in found]
+    ranked_ones = {"site": where["site"], "_id": {"$in": list(scores)}}
+    rows = {each["_id"]: each for each in PRODUCTS.of(database).find(ranked_ones, _LISTED)}
+    return [Listed(rows[key], [score, key]) for key, score in scores.items() if key in rows]

@@ -4,13 +4,14 @@ from chalicelib.http import Ok, Request, Route
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.shop.errors import UnknownCategory, UnknownShop
 from chalicelib.shop.ids import CategoryId, name_of
-from chalicelib.shop.listing import counting, filters, pages
+from chalicelib.shop.listing import counting, filters, pages, words
 from chalicelib.shop.listing.answers import (
     CategoryPageAnswer,
     CountedCategory,
     ProductsAnswer,
 )
 from chalicelib.shop.listing.models import ProductsQuery
+from chalicelib.shop.listing.pages import Wanted
 from chalicelib.shop.products.answers import product_summary
 from chalicelib.shop.sites import settings
 from chalicelib.shop.tree import reading
@@ -32,15 +33,19 @@ def declare(route: Route) -> None:
         database = request.runtime.database
         shop, chosen = settings.find(database, site), filters.chosen_facets(query)
         cursors = Cursors(f"products:{site}:{query.sorting}", request.runtime.settings.signing_keys)
-        where, after = filters.of(shop, query, chosen), cursors.position(query)
-        found = pages.page(database, where, query.sorting, after, query.limit + 1)
+        asked, after = words.asked(database, site, query), cursors.position(query)
+        where = filters.of(shop, query, chosen, asked)
+        wanted = Wanted(where, query.sorting, asked.all if asked else ())
+        found = pages.page(database, wanted, after, query.limit + 1)
         shown, last = paged(found, query.limit)
         answer: ProductsAnswer = {
             "products": [product_summary(each.product) for each in shown],
             "next": cursors.following(last.position if last else None),
         }
         if query.facets:
-            answer["facets"], answer["counted"] = counting.facets(database, shop, query, chosen)
+            answer["facets"], answer["counted"] = counting.facets(
+                database, shop, query, chosen, asked
+            )
         return Ok(answer)
 
     @route("GET", "/shops/{site}/categories/{category}", raises=(UnknownCategory,))

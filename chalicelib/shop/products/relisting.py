@@ -5,16 +5,16 @@ itself, which corrects the products below the moved one; again 20 minutes later,
 that had read the former tree has ended.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypedDict, get_args
 
-from pymongo import UpdateOne
+from pymongo import UpdateMany, UpdateOne
 from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.shop.ids import key_of, name_of
-from chalicelib.shop.products.rows import PRODUCTS, State, under
+from chalicelib.shop.products.rows import PRODUCTS, State, under, under_of_stored
 from chalicelib.shop.tree import reading
 from chalicelib.shop.tree.messages import Relist
 
@@ -59,27 +59,43 @@ def _batches(rows: Iterable[_Listed]) -> Iterator[list[_Listed]]:
 
 def _corrections(
     database: Database[Document], site: str, products: list[_Listed]
-) -> Iterator[UpdateOne]:
-    """Yield the update of each product that is not listed where it belongs.
+) -> Iterator[UpdateMany | UpdateOne]:
+    """Yield the updates of the products that are not listed where they belong."""
+    named = list({name for each in products for name in each["categories"]})
+    above = reading.places_above(database, site, named)
+    moved: dict[tuple[str, ...], list[str]] = {}
+    for each in products:
+        present = [name for name in each["categories"] if key_of(site, name) in above]
+        lines = _lines(site, present, above)
+        if present != each["categories"]:
+            yield _without_removed(each, present, under(each["type"], each["tags"], lines))
+        elif under(each["type"], each["tags"], lines) != each["under"]:
+            moved.setdefault(tuple(present), []).append(each["_id"])
+    for categories, ids in moved.items():
+        yield _elsewhere(site, categories, ids, _lines(site, categories, above))
+
+
+def _elsewhere(
+    site: str, categories: Sequence[str], ids: list[str], lines: list[list[str]]
+) -> UpdateMany:
+    """Return the update of products with the same categories: one for all of a batch.
+
+    One for each product took three times as long. Somebody who writes a product meanwhile has read
+    the tree, too; whoever has read the older one, it is corrected by the job's second run.
+    """
+    where = {"site": site, "_id": {"$in": ids}, "categories": list(categories)}
+    return UpdateMany(where, [{"$set": {"under": under_of_stored(lines)}}])
+
+
+def _without_removed(product: _Listed, present: list[str], places: list[str]) -> UpdateOne:
+    """Return the update of a product that loses a category: what its publisher has read changes.
 
     A product that is written meanwhile has another version, and what its writer has read.
     """
-    named = list({name for each in products for name in each["categories"]})
-    above = reading.places_above(database, site, named)
-    for each in products:
-        present = [name for name in each["categories"] if key_of(site, name) in above]
-        places = under(each["type"], each["tags"], _lines(site, present, above))
-        change: Document = {}
-        if places != each["under"]:
-            change["$set"] = {"under": places}
-        if present != each["categories"]:
-            # What its publisher has read has changed.
-            change["$set"] = {"under": places, "categories": present}
-            change["$inc"] = {"version": 1}
-        if change:
-            where = {"_id": each["_id"], "site": site, "version": each["version"]}
-            yield UpdateOne(where, change)
+    where = {"_id": product["_id"], "site": product["site"], "version": product["version"]}
+    change = {"under": places, "categories": present}
+    return UpdateOne(where, {"$set": change, "$inc": {"version": 1}})
 
 
-def _lines(site: str, categories: list[str], above: dict[str, list[str]]) -> list[list[str]]:
+def _lines(site: str, categories: Sequence[str], above: dict[str, list[str]]) -> list[list[str]]:
     return [[*map(name_of, above[key_of(site, category)]), category] for category in categories]

@@ -111,6 +111,14 @@ def under(kind: str, tags: Sequence[str], lines: Iterable[Sequence[str]]) -> lis
     return [EVERYWHERE, of_type(kind), *map(tagged, tags), *categories]
 
 
+def under_of_stored(lines: Iterable[Sequence[str]]) -> Document:
+    """Return the expression of `under` for any product with these categories from the root."""
+    categories = list(dict.fromkeys(name for line in lines for name in line))
+    kind = {"$concat": [of_type(""), "$type"]}
+    tags = {"$map": {"input": "$tags", "in": {"$concat": [tagged(""), "$$this"]}}}
+    return {"$concatArrays": [[EVERYWHERE, kind], tags, {"$literal": categories}]}
+
+
 def find(
     database: Database[Document],
     site: str,
