@@ -41,7 +41,9 @@ NOBODY_THERE = {
     "stocks and payments, which name carts and orders": {
         *("shop.stock", "shop.hold", "shop.movement", "shop.payment", "shop.fake_payment"),
     },
-    "what a publisher says of a site; addresses of pages": {"content.site", "content.address"},
+    "what a publisher says of a site; addresses of pages": {
+        *("content.site", "content.address", "comments.site"),
+    },
     "what sites have of hits without a user; visitors are of a day, and anonymous": {
         *("hit.site", "hit.salt", "hit.series", "hit.seen", "hit.day", "hit.source", "hit.names"),
         *("hit.visitor", "hit.due"),
