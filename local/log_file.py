@@ -1,4 +1,4 @@
-"""Plaza's log in a file, in place of the standard output that Lambda collects."""
+"""Plaza's log, and its web server's, in a file: what Lambda collects from standard output."""
 
 import logging
 from pathlib import Path
@@ -10,5 +10,7 @@ def log_to(file: Path) -> None:
     """Append all log lines from now on to a file."""
     handler = logging.FileHandler(file)
     handler.setFormatter(JsonFormatter())
-    log.handlers = [handler]
-    log.propagate = False
+    # The server warns of each request that waits for a thread, which says nothing to a user.
+    for each in (log, logging.getLogger("waitress")):
+        each.handlers = [handler]
+        each.propagate = False
