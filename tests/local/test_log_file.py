@@ -17,6 +17,8 @@ def handlers() -> Iterator[None]:
     """Give the loggers back what they had."""
     before = [(each, each.handlers, each.propagate) for each in LOGGERS]
     yield
+    for opened in log.handlers:
+        opened.close()
     for each, handlers, propagate in before:
         each.handlers, each.propagate = handlers, propagate
 
