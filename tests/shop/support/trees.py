@@ -7,7 +7,7 @@ from chalicelib.shop.ids import name_of
 from chalicelib.shop.sites import settings
 from chalicelib.shop.sites.models import ShopSettings
 from chalicelib.shop.tree import changes, copies, reading
-from chalicelib.shop.tree.models import NewCategory
+from chalicelib.shop.tree.models import Move, NewCategory
 from chalicelib.shop.trees.rows import CATEGORIES, TREES, Category, StoreName
 from chalicelib.shop.trees.stores import STORES
 
@@ -22,9 +22,19 @@ class Grove:
         settings.put(runtime.database, site, ShopSettings(currency="EUR"))
         copies.store_in(runtime.database, site, store)
 
+    @classmethod
+    def standing(cls, runtime: Runtime, store: StoreName, site: str) -> "Grove":
+        """Return a tree that is there, in this store by now."""
+        grove = cls.__new__(cls)
+        grove.runtime, grove.store, grove.site = runtime, store, site
+        return grove
+
     def add(self, name: str, parent: str | None = None, slug: str = "") -> Category:
         new = NewCategory(name=name.title(), slug=slug or name, parent=parent)
         return changes.put(self.runtime, self.site, name, new).category
+
+    def remove(self, name: str) -> None:
+        changes.remove(self.runtime, self.site, name, lifts=False)
 
     def plant(self, *lines: str) -> None:
         """Add what is named by its path: `books/novels`."""
@@ -83,3 +93,18 @@ def _faults(rows: dict[str, Category], category: Category, store: StoreName) -> 
     if category["depth"] != len(line) + 1:
         found.append(f"{category['_id']} has depth {category['depth']} instead of {len(line) + 1}")
     return found
+
+
+def take(grove: Grove, step: tuple[Any, ...]) -> None:
+    """Take a step in the shop's tree."""
+    runtime, site = grove.runtime, grove.site
+    match step:
+        case ("add", name, parent):
+            grove.add(name, parent)
+        case ("move", name, parent, position):
+            changes.move(runtime, site, name, Move(parent=parent, position=position))
+        case ("remove", name, lifts):
+            changes.remove(runtime, site, name, lifts=lifts)
+        case ("store", store):
+            copies.store_in(runtime.database, site, store)
+            grove.store = store
