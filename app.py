@@ -10,7 +10,7 @@ from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib import personal_data, published_discussions, rewrites, schema
+from chalicelib import marked_things, personal_data, published_discussions, rewrites, schema
 from chalicelib.ads import routes as ads
 from chalicelib.ads import schedules as ad_schedules
 from chalicelib.ads import workers as ad_workers
@@ -63,6 +63,7 @@ WORKERS = (
     published_discussions,
     analytics_workers,
     shop_workers,
+    marked_things,
     personal_data,
 )
 SCHEDULES = (
@@ -118,6 +119,14 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
     @app.lambda_function()
     def verify_stock(event: dict[str, str], _context: object) -> dict[str, int]:
         return shop_schedules.verify_stock(runtime, event["site"], event["sku"])
+
+    @app.lambda_function()
+    def verify_marks(event: dict[str, str], _context: object) -> dict[str, Any]:
+        return marked_things.verify(runtime, event["kind"])
+
+    @app.lambda_function()
+    def choose_mark_design(event: dict[str, str], _context: object) -> dict[str, bool]:
+        return marked_things.choose(runtime, event["kind"], event["thing"], event["design"])
 
     @app.lambda_function()
     def rerender_comments(event: dict[str, Any], _context: object) -> dict[str, Any]:

@@ -114,6 +114,17 @@ class SocialBounds:
 
 
 @dataclass(frozen=True)
+class MarkBounds:
+    """The bounds of votes and reactions."""
+
+    # Marks of one thing in a minute, from which on they are counted by batch. At ten a second, a
+    # thirtieth meet another's transaction; about a hundred a second is all that one thing takes.
+    hot_marks_a_minute: int = 600
+    # Minutes without a mark after which the next are counted at once again.
+    quiet_minutes: int = 10
+
+
+@dataclass(frozen=True)
 class AssetBounds:
     """The bounds of assets."""
 
@@ -175,6 +186,7 @@ class Bounds:
     content: ContentBounds = field(default_factory=ContentBounds)
     ads: AdBounds = field(default_factory=AdBounds)
     social: SocialBounds = field(default_factory=SocialBounds)
+    marks: MarkBounds = field(default_factory=MarkBounds)
     assets: AssetBounds = field(default_factory=AssetBounds)
     analytics: AnalyticsBounds = field(default_factory=AnalyticsBounds)
     shop: ShopBounds = field(default_factory=ShopBounds)

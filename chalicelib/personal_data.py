@@ -11,6 +11,7 @@ from chalicelib.assets import own
 from chalicelib.comments import authors
 from chalicelib.content import authors as content
 from chalicelib.happenings import Happened
+from chalicelib.marked_things import marks
 from chalicelib.messaging import consume
 from chalicelib.people import routes as people_routes
 from chalicelib.people import workers
@@ -27,7 +28,7 @@ from chalicelib.social.messages import SocialJob
 # The social feed comes last: it deletes the document that has the person's name.
 PEOPLE = People(
     name_of=users.name_of,
-    features=(authors, content, own, analytics, shop, activity, personal_data),
+    features=(authors, content, own, analytics, shop, marks, activity, personal_data),
 )
 
 

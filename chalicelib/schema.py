@@ -23,6 +23,7 @@ from chalicelib.content.sites import settings as content_settings
 from chalicelib.database import Collection, Family, rewriting
 from chalicelib.http import idempotency
 from chalicelib.jobs import outbox
+from chalicelib.marks import shapes as marks
 from chalicelib.settings import Settings
 from chalicelib.shop.carts import shapes as carts
 from chalicelib.shop.orders import shapes as orders
@@ -99,6 +100,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     audiences.AUDIENCES,
     votes.VOTES,
     outbox.JOBS,
+    marks.MARKS,
     actions.ACTIONS,
     action_events.EVENTS,
     items.ITEMS,

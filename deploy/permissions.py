@@ -10,6 +10,7 @@ from chalicelib.analytics.hits import Hits
 from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
+from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message, Queues
 from chalicelib.people.messages import Erase
 from chalicelib.shop.orders.messages import ResumeOrder
@@ -26,12 +27,13 @@ from deploy.queues import FAILED_SCHEDULES, queue_id
 SENDS: dict[str, tuple[type[Message], ...]] = {
     "api_handler": (
         *(Deliver, Propagate, BackFill, Rerank),
-        *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder),
+        *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder, CountMark),
     ),
     "fan_out": (Deliver,),
     "activity_feed": (Rerank,),
     "social_errands": (Propagate, Erase, Rerank),
     "sweep": (Deliver, Propagate, BackFill, Rerank),
+    "sweep_marks": (CountMark,),
     "tend_comments": (MoveNode,),
     "tend_assets": (MoveAssets,),
     "tend_content": (TellDiscussion,),

@@ -27,6 +27,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("jobs", "limits"),
     ("http",),
     ("happenings", "people", "sites"),
+    ("marks",),
     ("assets.errors", "assets.ids", "assets.kinds", "assets.shapes", "web"),
     ("assets.images", "assets.models", "assets.ranges"),
     ("assets.blobs",),
@@ -66,7 +67,7 @@ ADS: tuple[tuple[str, ...], ...] = (
     ("ads.routes", "ads.schedules", "ads.workers"),
 )
 SOCIAL: tuple[tuple[str, ...], ...] = (
-    ("social.errors", "social.messages"),
+    ("social.errors", "social.messages", "social.reactions"),
     ("social.activity.refs", "social.paging"),
     ("social.delivery",),
     ("social.graph",),
@@ -117,7 +118,10 @@ ANALYTICS: tuple[tuple[str, ...], ...] = (
     ("analytics.routes", "analytics.schedules", "analytics.workers"),
 )
 # Every collection of every feature, in one list.
-ROOF = (("published_discussions", "told_happenings"), ("personal_data", "rewrites", "schema"))
+ROOF = (
+    ("marked_things", "published_discussions", "told_happenings"),
+    ("personal_data", "rewrites", "schema"),
+)
 
 # The stacks stand on the ground, one beside the other.
 _STACKS = (COMMENTS, ADS, SOCIAL, CONTENT, SHOP, ANALYTICS)

@@ -19,6 +19,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.database import Document, open_database
+from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.tree.messages import Relist
@@ -45,6 +46,7 @@ GOOD_MESSAGES: dict[str, Message] = {
     "move_nodes": MoveNode(node_id="settled"),
     "move_assets": MoveAssets(owner="settled"),
     "count_hits": Hits(site="gone", kind="view", hits=()),
+    "count_marks": CountMark(mark_id="post:gone@gone"),
     "content": TellDiscussion(site="gone", node_id="gone"),
     "resume_orders": ResumeOrder(order="gone"),
     "catalogue": Relist(site="gone", category="gone"),

@@ -8,6 +8,7 @@ from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.happenings import Happened
+from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.people import messages as people
 from chalicelib.shop.orders.messages import ResumeOrder
@@ -70,6 +71,7 @@ _EXAMPLES: tuple[Message, ...] = (
     messages.DeliverActionChunk(action_id="aaneGAECAwQFBgcI", number=3),
     messages.Rerank(action_id="aaneGAECAwQFBgcI", event_id="aaneGAECAwQFBgcJ", after="ann"),
     messages.Cascade(action_id="aaneGAECAwQFBgcI"),
+    CountMark(mark_id="post:aaneGAECAwQFBgcI@ann"),
     Relist(site="harbour-post", category="novels"),
     Rewrite(site="harbour-post"),
 )

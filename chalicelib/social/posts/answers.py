@@ -1,7 +1,7 @@
 """The forms in which the API answers about posts and the comments on them."""
 
 from datetime import datetime
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, cast, get_args
 
 from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
@@ -16,8 +16,16 @@ from chalicelib.social.graph.audience import PUBLIC, AudienceName
 from chalicelib.social.graph.models import MAX_CIRCLES
 from chalicelib.social.posts.kinds import AnyType
 from chalicelib.social.posts.models import COMMENTS_SHOWN, PostId
-from chalicelib.social.posts.shapes import PollResults, PostComment, ShownPost
+from chalicelib.social.posts.shapes import (
+    PollResults,
+    PostComment,
+    PostReactions,
+    ShownPost,
+)
 from chalicelib.social.posts.types import MAX_OPTIONS, picture_fields
+from chalicelib.social.reactions import ReactionKind
+
+_NO_REACTIONS: PostReactions = {"counts": {}, "own": []}
 
 
 class PostCommentAnswer(TypedDict):
@@ -42,6 +50,28 @@ class PollAnswer(TypedDict):
     vote_count: Annotated[int, Field(ge=0, description="All votes.")]
     own_vote: Annotated[
         str | None, Field(description="The option that the caller voted for; null without a vote.")
+    ]
+
+
+class PostReactionCounts(TypedDict, total=False):
+    """How many reacted in each way; a kind that nobody has chosen is left out."""
+
+    like: Annotated[int, Field(ge=1)]
+    celebrate: Annotated[int, Field(ge=1)]
+    support: Annotated[int, Field(ge=1)]
+    question: Annotated[int, Field(ge=1)]
+
+
+class PostReactionsAnswer(TypedDict):
+    """The reactions to a post; these are of now, whatever else of a post is behind.
+
+    The counts of a post that many react to follow within seconds; the caller's own are exact.
+    """
+
+    counts: PostReactionCounts
+    own: Annotated[
+        list[ReactionKind],
+        Field(max_length=len(get_args(ReactionKind)), description="The caller's own kinds."),
     ]
 
 
@@ -79,6 +109,7 @@ class AnyPost(TypedDict):
         ),
     ]
     comment_count: Annotated[int, Field(ge=0, description="All comments, but for hidden ones.")]
+    reactions: PostReactionsAnswer
     poll: NotRequired[PollAnswer]
     read_as: NotRequired[
         Annotated[
@@ -138,12 +169,18 @@ def post_answer(post: ShownPost, reader_id: str | None, base: str) -> PostAnswer
         "edited_at": post["edited"],
         "comments": [comment_answer(comment) for comment in post["comments"]],
         "comment_count": post["comment_count"],
+        "reactions": reactions_answer(post.get("reacted", _NO_REACTIONS)),
     }
     if post["by"]["id"] == reader_id:
         answer["circles"] = post["circles"]
     if "results" in post:
         answer["poll"] = _poll_answer(post["results"])
     return answer
+
+
+def reactions_answer(reacted: PostReactions) -> PostReactionsAnswer:
+    """Return the reactions to a post as the API shows them."""
+    return cast("PostReactionsAnswer", reacted)
 
 
 def _poll_answer(results: PollResults) -> PollAnswer:

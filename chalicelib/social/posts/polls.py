@@ -6,7 +6,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.social.posts import posts, votes
+from chalicelib.social.posts import posts, reactions, votes
 from chalicelib.social.posts.answers import PostAnswer, post_answer
 from chalicelib.social.posts.shapes import PollResults, ReadPost, ShownPost
 from chalicelib.social.posts.types import is_poll
@@ -34,8 +34,9 @@ def with_results(
 
 
 def answer(runtime: Runtime, post: ShownPost, reader_id: str | None) -> PostAnswer:
-    """Return one post as the API shows it to a reader, with its results if it is a poll."""
-    (shown,) = with_results(runtime.database, reader_id, [post])
+    """Return one post as the API shows it to a reader, with its reactions, and a poll's results."""
+    counted = reactions.with_counts(runtime.database, reader_id, [post])
+    (shown,) = with_results(runtime.database, reader_id, counted)
     return post_answer(shown or post, reader_id, runtime.settings.public_url)
 
 

@@ -151,7 +151,7 @@ def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
 
 def bury(runtime: Runtime, post_id: str) -> bool:
     """Make a post a tombstone; return whether it was not one before."""
-    gone = {"deleted": True, "detail": {}, "comments": [], **state.ended()}
+    gone = {"deleted": True, "detail": {}, "comments": [], "reactions": {}, **state.ended()}
     with happenings.telling(runtime, DEFAULT_SITE, "post", post_id):
         return _mark(runtime, post_id, gone)
 

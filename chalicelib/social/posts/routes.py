@@ -15,12 +15,14 @@ from chalicelib.social.errors import (
     UnknownPost,
     UnknownUser,
 )
-from chalicelib.social.posts import comments, moderation, polls, posts, votes
+from chalicelib.social.posts import comments, moderation, polls, posts, reactions, votes
 from chalicelib.social.posts.answers import (
     PostAnswer,
     PostCommentAnswer,
     PostCommentsAnswer,
+    PostReactionsAnswer,
     comment_answer,
+    reactions_answer,
 )
 from chalicelib.social.posts.models import (
     NewPost,
@@ -30,13 +32,15 @@ from chalicelib.social.posts.models import (
     PostId,
     edit_model,
 )
+from chalicelib.social.reactions import ReactionKind
 
 
 def declare(route: Route) -> None:
-    """Declare the routes of posts, of votes in polls, and of comments on posts."""
+    """Declare the routes of posts, of votes in polls, of reactions and of comments."""
     _declare_publishing(route)
     _declare_posts(route)
     _declare_votes(route)
+    _declare_reactions(route)
     _declare_comments(route)
 
 
@@ -121,6 +125,26 @@ def _declare_votes(route: Route) -> None:
     def withdraw_vote(request: Request, post: PostId, caller: Principal) -> NoContent:
         """Withdraw your vote in a poll; without one, nothing changes."""
         votes.withdraw(request.runtime, post, caller)
+        return NoContent()
+
+
+def _declare_reactions(route: Route) -> None:
+    @route("PUT", "/posts/{post}/reactions/{kind}", raises=(UnknownPost,))
+    def react_to_post(
+        request: Request, post: PostId, kind: ReactionKind, caller: Principal
+    ) -> Ok[PostReactionsAnswer]:
+        """React to a post that you may see, beside your reactions of other kinds.
+
+        A repeated call changes nothing. Where many react at once, counts follow within seconds.
+        """
+        return Ok(reactions_answer(reactions.react(request.runtime, post, caller, kind)))
+
+    @route("DELETE", "/posts/{post}/reactions/{kind}", raises=(UnknownPost,))
+    def withdraw_post_reaction(
+        request: Request, post: PostId, kind: ReactionKind, caller: Principal
+    ) -> NoContent:
+        """Withdraw a reaction of yours to a post; without one, nothing changes."""
+        reactions.withdraw(request.runtime, post, caller, kind)
         return NoContent()
 
 

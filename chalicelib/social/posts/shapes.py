@@ -6,6 +6,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from chalicelib.bounds import BOUNDS
 from chalicelib.database import Document
 from chalicelib.database.validators import AtMost
+from chalicelib.marks.shapes import Marking
 from chalicelib.social.delivery.state import FanOut
 from chalicelib.social.graph.models import MAX_CIRCLES
 from chalicelib.social.graph.users import By
@@ -49,7 +50,8 @@ class PostBody(TypedDict):
     """A post without its fan-out; a tombstone, being `deleted`, has no detail and no comments.
 
     A post that is `off_wall` was on another user's wall, until that user took it off. `votes` are
-    counted by the number of the option, from 0; they are missing until the first.
+    counted by the number of the option, from 0; they are missing until the first, and so are the
+    counts of `reactions`, by their kind.
     """
 
     _id: str
@@ -67,6 +69,8 @@ class PostBody(TypedDict):
     comment_count: int
     votes: NotRequired[dict[str, int]]
     vote_count: NotRequired[int]
+    reactions: NotRequired[dict[str, int]]
+    marking: NotRequired[Marking]
     spread: SpreadState
 
 
@@ -83,11 +87,19 @@ class PollResults(TypedDict):
     own: str | None
 
 
+class PostReactions(TypedDict):
+    """How many reacted to a post, by kind, and the kinds of the reader's own reactions."""
+
+    counts: dict[str, int]
+    own: list[str]
+
+
 class ReadPost(PostBody):
     """A post as it is read for views, with its id under the name that copies have."""
 
     id: str
     results: NotRequired[PollResults]
+    reacted: NotRequired[PostReactions]
 
 
 class AddressedPost(TypedDict):
@@ -111,3 +123,4 @@ class ShownPost(AddressedPost):
     comment_count: int
     votes: NotRequired[dict[str, int]]
     results: NotRequired[PollResults]
+    reacted: NotRequired[PostReactions]

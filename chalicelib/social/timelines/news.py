@@ -20,7 +20,7 @@ from chalicelib.social.graph.reader import Reader
 from chalicelib.social.messages import Rebuild, Trim
 from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, merge
-from chalicelib.social.posts import audiences, hidden_comments, polls
+from chalicelib.social.posts import audiences, hidden_comments, polls, reactions
 from chalicelib.social.posts.answers import PostsAnswer, post_answer
 from chalicelib.social.posts.shapes import AddressedPost, ShownPost
 from chalicelib.social.posts.visibility import may_see, was_sent
@@ -127,7 +127,9 @@ def _show(
 ) -> list[ShownPost | None]:
     reader = audiences.reader_of(database, reader_id, found)
     mine = [post if belongs(reader, post) and may_see(reader, post) else None for post in found]
-    return polls.with_results(database, reader_id, hidden_comments.without(database, reader, mine))
+    shown = hidden_comments.without(database, reader, mine)
+    counted = reactions.with_counts(database, reader_id, shown)
+    return polls.with_results(database, reader_id, counted)
 
 
 def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:

@@ -14,7 +14,7 @@ from chalicelib.jobs import resending
 from chalicelib.jobs.resending import Resending
 from chalicelib.runtime import Runtime
 from chalicelib.social.messages import Propagate
-from chalicelib.social.posts import audiences, posts, votes
+from chalicelib.social.posts import audiences, posts, reactions, votes
 from chalicelib.social.posts.comments import OLDER_COMMENTS
 from chalicelib.social.posts.models import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import Post, PostBody
@@ -63,11 +63,12 @@ def kept_views(database: Database[Document]) -> tuple[StoredView, ...]:
 
 
 def remove(runtime: Runtime, post_id: str) -> None:
-    """Remove what belongs to a post: its copies, its older comments, its votes, its audience."""
+    """Remove what belongs to a post: its copies, its older comments, votes and so on."""
     for view in kept_views(runtime.database):
         view.remove(post_id)
     OLDER_COMMENTS.of(runtime.database).delete_many({"post_id": post_id})
     votes.remove(runtime.database, post_id)
+    reactions.remove(runtime.database, post_id)
     audiences.forget(runtime.database, post_id)
 
 

@@ -15,7 +15,7 @@ from chalicelib.social.graph import following
 from chalicelib.social.messages import Propagate
 from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, older_than
-from chalicelib.social.posts import audiences, hidden_comments, polls, posts
+from chalicelib.social.posts import audiences, hidden_comments, polls, posts, reactions
 from chalicelib.social.posts.answers import PostsAnswer, post_answer
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
 from chalicelib.social.posts.visibility import is_on_wall, may_see
@@ -77,7 +77,8 @@ def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuer
             for post in found
         ]
         shown = hidden_comments.without(database, reader, there)
-        return polls.with_results(database, reader_id, shown)
+        counted = reactions.with_counts(database, reader_id, shown)
+        return polls.with_results(database, reader_id, counted)
 
     answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
     listing = pages.Listing(f"wall:{owner_id}", fetch, show, answer)

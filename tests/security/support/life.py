@@ -93,6 +93,7 @@ def be_known(world: World, zed: Client) -> None:
     detail = {"question": "Is it?", "options": ["Yes", "No"]}
     poll = made(ann.post("/posts", circles=["*public*"], type="poll", detail=detail))["id"]
     made(zed.put(f"/posts/{poll}/vote", option="Yes"))
+    made(zed.put(f"/posts/{poll}/reactions/like"))
     rated = {
         "type": "application_rating",
         "applicant_id": "thing:one",

@@ -458,6 +458,30 @@ SOCIAL = (
         "public",
         made=worlds.poll,
     ),
+    Row(
+        "PUT /posts/{post}/reactions/{kind}",
+        {401: "anonymous", 404: "blocked", 200: "*"},
+        "public",
+        made=worlds.post,
+    ),
+    Row(
+        "PUT /posts/{post}/reactions/{kind}",
+        {200: "peer owner", 401: "anonymous", 404: "*"},
+        "to a circle",
+        made=worlds.circle_post,
+    ),
+    Row(
+        "DELETE /posts/{post}/reactions/{kind}",
+        {401: "anonymous", 404: "blocked", 204: "*"},
+        "public",
+        made=worlds.post,
+    ),
+    Row(
+        "DELETE /posts/{post}/reactions/{kind}",
+        {204: "peer owner", 401: "anonymous", 404: "*"},
+        "to a circle",
+        made=worlds.circle_post,
+    ),
     Row("GET /users/me/wall", {401: "anonymous", 200: "*"}),
     Row(
         "DELETE /users/me/wall/{post}",

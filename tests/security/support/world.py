@@ -122,7 +122,7 @@ def _social(world: World) -> None:
         }
     )
     made(world.as_("admin").put("/refs/thing:one", name="One"))
-    world.names.update({**post(world), **action(world)})
+    world.names.update({**post(world), **action(world), "kind": "like"})
 
 
 def _content(world: World) -> None:

@@ -40,6 +40,7 @@ def test_each_type_is_given_back_as_it_came(
         "edited_at": None,
         "comments": [],
         "comment_count": 0,
+        "reactions": {"counts": {}, "own": []},
         **({"poll": NO_VOTES} if kind == "poll" else {}),
     }
     assert client.as_("ann").get(f"/posts/{post['id']}").json == post

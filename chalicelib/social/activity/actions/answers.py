@@ -13,7 +13,6 @@ from chalicelib.social.activity.actions.models import ActionId
 from chalicelib.social.activity.actions.shapes import (
     MAX_AUDIENCE,
     MAX_REFS,
-    ReactionKind,
     Scope,
     ShownAction,
     StoredAction,
@@ -21,6 +20,7 @@ from chalicelib.social.activity.actions.shapes import (
 )
 from chalicelib.social.activity.refs import RefId
 from chalicelib.social.posts.shapes import PostComment
+from chalicelib.social.reactions import ReactionKind
 
 
 class ActorAnswer(TypedDict):

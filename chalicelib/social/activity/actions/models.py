@@ -17,9 +17,10 @@ from chalicelib.social.activity.actions import happenings as _happenings  # noqa
 from chalicelib.social.activity.actions import recruiting as _recruiting  # noqa: F401 - registers types
 from chalicelib.social.activity.actions import types
 from chalicelib.social.activity.actions.descriptors import SentDescriptor
-from chalicelib.social.activity.actions.shapes import MAX_AUDIENCE, MAX_REFS, ReactionKind, Scope
+from chalicelib.social.activity.actions.shapes import MAX_AUDIENCE, MAX_REFS, Scope
 from chalicelib.social.activity.actions.types import TypeName
 from chalicelib.social.activity.refs import Name, RefId, distinct
+from chalicelib.social.reactions import ReactionKind
 from chalicelib.texts import Paragraphs, at_most
 
 ActionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]

@@ -20,13 +20,14 @@ from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions.answers import ActionReactionsAnswer, reaction_answer
 from chalicelib.social.activity.actions.events import BY_TIME, EVENTS
 from chalicelib.social.activity.actions.models import ReactionsQuery
-from chalicelib.social.activity.actions.shapes import ReactionKind, StoredAction, StoredActionEvent
+from chalicelib.social.activity.actions.shapes import StoredAction, StoredActionEvent
 from chalicelib.social.errors import UnknownAction
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Rerank
 from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, dated, newer_than
+from chalicelib.social.reactions import ReactionKind
 
 
 class Change(NamedTuple):

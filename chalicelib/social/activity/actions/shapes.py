@@ -10,7 +10,6 @@ from chalicelib.social.delivery.state import FanOut
 from chalicelib.social.graph.users import By
 
 Scope = Literal["team", "department", "restricted"]
-ReactionKind = Literal["like", "celebrate", "support", "question"]
 
 MAX_AUDIENCE = 1_000
 MAX_REFS = 20

@@ -11,7 +11,7 @@ from chalicelib.identity import Principal
 from chalicelib.social.activity import personal_data
 from chalicelib.social.activity.actions import reactions
 from chalicelib.social.activity.actions.answers import ReactionsAnswer
-from chalicelib.social.activity.actions.shapes import ReactionKind
+from chalicelib.social.reactions import ReactionKind
 from tests.social.activity.support.office import Office
 from tests.social.support.mortal_workers import Died, Mortal, living
 

@@ -1,0 +1,103 @@
+"""What a person can say to a thing, as rules alone; and the same within an update."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from chalicelib.database import Document
+from chalicelib.marks.errors import TooManyReactions
+from chalicelib.marks.shapes import MAX_REACTIONS, State, is_key
+
+
+class Vote(NamedTuple):
+    """A vote instead of the one before; 0 withdraws it."""
+
+    value: Literal[-1, 0, 1]
+
+    @property
+    def adds(self) -> bool:
+        """Return whether a person who said nothing then says something."""
+        return self.value != 0
+
+
+class React(NamedTuple):
+    """One reaction more, or, withdrawn, one less; the others stay."""
+
+    key: str
+    adds: bool = True
+
+
+Change = Vote | React
+
+
+class Delta(NamedTuple):
+    """By how much the counts of a thing change, and how many marks change them."""
+
+    up: int = 0
+    down: int = 0
+    reactions: tuple[tuple[str, int], ...] = ()
+    marks: int = 0
+
+    @property
+    def is_nothing(self) -> bool:
+        """Return whether every count stays as it is."""
+        return not (self.up or self.down or self.reactions)
+
+
+def changed(state: State, change: Change) -> State:
+    """Return what a person says after a change; raises TooManyReactions."""
+    if isinstance(change, Vote):
+        return state._replace(vote=change.value)
+    if change.adds == (change.key in state.reactions):
+        return state
+    if not change.adds:
+        return state._replace(reactions=tuple(k for k in state.reactions if k != change.key))
+    if len(state.reactions) >= MAX_REACTIONS:
+        raise TooManyReactions
+    return state._replace(reactions=(*state.reactions, change.key))
+
+
+def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
+    """Return the sum of changes, each from a state to another."""
+    up = down = marks = 0
+    reactions: Counter[str] = Counter()
+    for before, after in pairs:
+        up += (after.vote == 1) - (before.vote == 1)
+        down += (after.vote == -1) - (before.vote == -1)
+        reactions.update(after.reactions)
+        reactions.subtract(before.reactions)
+        marks += 1
+    return Delta(up, down, tuple(sorted((k, n) for k, n in reactions.items() if n)), marks)
+
+
+def stage(change: Change, user_id: str, now: datetime) -> Document:
+    """Return the stage of an update that changes a mark as `changed` does.
+
+    One reaction too many changes nothing, and neither does what has been said before.
+    """
+    before: Document = {
+        "vote": {"$ifNull": ["$vote", 0]},
+        "reactions": {"$ifNull": ["$reactions", []]},
+    }
+    after = {**before}
+    if isinstance(change, Vote):
+        after["vote"] = {"$literal": change.value}
+    else:
+        after["reactions"] = _reactions(before["reactions"], change)
+    is_same = {"$and": [{"$eq": [before[name], after[name]]} for name in before]}
+    # Without a time, it has only now been made.
+    is_kept = {"$and": [is_same, {"$gt": ["$at", None]}]}
+    at = {"$cond": [is_kept, "$at", now]}
+    return {"$set": {**after, "user_id": {"$literal": user_id}, "at": at}}
+
+
+def _reactions(before: Document, change: React) -> Document:
+    if not is_key(change.key):
+        raise ValueError(f"{change.key!r} is no key of a reaction")
+    key = {"$literal": change.key}
+    if not change.adds:
+        return {"$filter": {"input": before, "cond": {"$ne": ["$$this", key]}}}
+    is_full = {"$gte": [{"$size": before}, MAX_REACTIONS]}
+    stays = {"$or": [{"$in": [key, before]}, is_full]}
+    return {"$cond": [stays, before, {"$concatArrays": [before, [key]]}]}

@@ -1,0 +1,90 @@
+"""Counters of marks: the counts on a thing's own document, and how fast they change.
+
+A thing is promoted by the very update that counts a mark, so that no other write is needed and
+every container agrees on it.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+from pymongo.operations import UpdateOne
+
+from chalicelib.bounds import MarkBounds
+from chalicelib.database import Document
+from chalicelib.marks.changes import Delta
+from chalicelib.marks.shapes import is_key
+from chalicelib.marks.things import Kind
+
+_MINUTE = "$marking.minute"
+
+
+def of(kind: Kind, database: Database[Document]) -> MongoCollection[Any]:
+    """Return the collection of a kind's counters."""
+    return kind.counters.of(database)
+
+
+def kept(kind: Kind, thing_id: str) -> Document:
+    """Return the filter of a thing's counter, while it has counts."""
+    return {**kind.key(thing_id), **kind.keeps}
+
+
+def stages(kind: Kind, change: Delta, now: datetime, bounds: MarkBounds) -> list[Document]:
+    """Return the update of a counter by a sum of changes."""
+    counts: Document = {}
+    for name, by in (("up", change.up), ("down", change.down)):
+        if by:
+            counts[name] = {"$add": [{"$ifNull": [f"${name}", 0]}, by]}
+    for key, by in change.reactions:
+        counts[f"reactions.{key}"] = _sum(key, by)
+    marking = {"$set": {"marking": _marking(change.marks, now, bounds)}}
+    return [*([{"$set": counts}] if counts else []), *kind.derived(), marking]
+
+
+def _sum(key: str, by: int) -> Document:
+    """Return the new count of a reaction, which is not stored if it is 0."""
+    if not is_key(key):
+        raise ValueError(f"{key!r} is no key of a reaction")
+    total = {"$add": [{"$ifNull": [f"$reactions.{key}", 0]}, by]}
+    return {"$cond": [{"$eq": [total, 0]}, "$$REMOVE", total]}
+
+
+def _marking(marks: int, now: datetime, bounds: MarkBounds) -> Document:
+    """Return how many marks this minute has, and whether the next are folded."""
+    minute = now.replace(second=0, microsecond=0)
+    before = {"$cond": [{"$eq": [_MINUTE, minute]}, "$marking.marks", 0]}
+    total = {"$add": [before, marks]}
+    quiet_since = minute - timedelta(minutes=bounds.quiet_minutes)
+    stays = {"$and": [{"$eq": ["$marking.design", "folded"]}, {"$gte": [_MINUTE, quiet_since]}]}
+    is_hot = {"$gte": [total, bounds.hot_marks_a_minute]}
+    return {
+        "minute": minute,
+        "marks": total,
+        "design": {"$cond": [{"$or": [is_hot, stays]}, "folded", "$$REMOVE"]},
+    }
+
+
+def add(
+    database: Database[Document],
+    kind: Kind,
+    changes: list[tuple[str, list[Document]]],
+    session: ClientSession,
+) -> set[str]:
+    """Update the counters of things, each by its stages; return the things that have none.
+
+    Comes last in its transaction: everybody's marks are counted here.
+    """
+    rows = of(kind, database)
+    updates = [UpdateOne(kept(kind, id_), update) for id_, update in sorted(changes, key=_id)]
+    if rows.bulk_write(updates, session=session).matched_count == len(updates):
+        return set()
+    ids = [thing_id for thing_id, _ in changes]
+    return {
+        id_ for id_ in ids if rows.find_one(kept(kind, id_), {"_id": 1}, session=session) is None
+    }
+
+
+def _id(change: tuple[str, list[Document]]) -> str:
+    return change[0]

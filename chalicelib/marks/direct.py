@@ -1,0 +1,62 @@
+"""Counted at once: the mark and its counter change in one transaction."""
+
+from typing import Any
+
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.marks import counters
+from chalicelib.marks.changes import Change, Delta, changed, delta, stage
+from chalicelib.marks.design import Marked
+from chalicelib.marks.shapes import MARKS, NOTHING, Mark, State, counted_of, wanted_of
+from chalicelib.marks.things import Thing
+from chalicelib.runtime import Runtime
+
+_OWED = ["counted", "due", "resends", "resent_by"]
+
+
+def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
+    """Store what a person says and count it, both or neither; the counts are exact at once."""
+    rows = MARKS.of(runtime.database)
+    key = {"_id": thing.mark_of(user_id)}
+    update: list[Document] = [stage(change, user_id, runtime.now()), {"$unset": _OWED}]
+
+    def work(session: ClientSession) -> Marked:
+        before: Mark | None = rows.find_one_and_update(
+            key,
+            update,
+            upsert=change.adds,
+            return_document=ReturnDocument.BEFORE,
+            session=session,
+        )
+        mine = _after(before, change)
+        if before and mine == NOTHING:
+            rows.delete_one(key, session=session)
+        by = delta([(counted_of(before), mine)])
+        if by.is_nothing:
+            return Marked(mine, thing.found)
+        return Marked(mine, _count(runtime, thing, user_id, by, session))
+
+    return in_transaction(runtime.database, work)
+
+
+def _after(before: Mark | None, change: Change) -> State:
+    if before is None and not change.adds:
+        return NOTHING
+    return changed(wanted_of(before) if before else NOTHING, change)
+
+
+def _count(runtime: Runtime, thing: Thing, user_id: str, by: Delta, session: ClientSession) -> Any:
+    """Count a change; last, since everybody's marks are counted on the same document."""
+    kind = thing.kind
+    counted = counters.of(kind, runtime.database).find_one_and_update(
+        {**counters.kept(kind, thing.id), **kind.takes(user_id)},
+        counters.stages(kind, by, runtime.now(), runtime.bounds.marks),
+        dict.fromkeys(kind.shown, 1),
+        return_document=ReturnDocument.AFTER,
+        session=session,
+    )
+    if counted is None:
+        raise kind.missing
+    return counted

@@ -1,0 +1,126 @@
+"""Counted by batch: the mark says what it wants and what of it is counted, a worker does the rest.
+
+A message names the mark; what it says is in the mark alone. So a message may come twice, late or
+never: the second finds nothing to count, and a sweep finds what no message brought.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.marks import counters
+from chalicelib.marks.changes import Change, React, delta, stage
+from chalicelib.marks.design import Marked
+from chalicelib.marks.errors import TooManyReactions
+from chalicelib.marks.messages import CountMark
+from chalicelib.marks.shapes import MARKS, NOTHING, Mark, counted_of, wanted_of
+from chalicelib.marks.things import Kind, Kinds, Thing, thing_of
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+
+_OWED = {"counted": "", "due": "", "resends": "", "resent_by": ""}
+
+
+def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marked:
+    """Store what a person says, by one update, and ask for its counting."""
+    key, now = {"_id": thing.mark_of(user_id)}, runtime.now()
+    due = now + timedelta(milliseconds=runtime.settings.lease_ms)
+    mark = MARKS.of(runtime.database).find_one_and_update(
+        key,
+        [_remembering(), stage(change, user_id, now), _owing(due)],
+        upsert=change.adds,
+        return_document=ReturnDocument.AFTER,
+    )
+    if mark is None:
+        return Marked(NOTHING, thing.found)
+    mine = wanted_of(mark)
+    if isinstance(change, React) and change.adds and change.key not in mine.reactions:
+        raise TooManyReactions
+    if "counted" in mark:
+        runtime.queues.send(CountMark(mark_id=mark["_id"]))
+    return Marked(mine, thing.found)
+
+
+def _remembering() -> Document:
+    """Return the stage that notes what is counted, which is everything if nothing is owed."""
+    said = {"vote": {"$ifNull": ["$vote", 0]}, "reactions": {"$ifNull": ["$reactions", []]}}
+    return {"$set": {"counted": {"$ifNull": ["$counted", said]}}}
+
+
+def _owing(due: datetime) -> Document:
+    """Return the stage that keeps this note while something is owed, and its time.
+
+    A mark that says nothing has a time too: a fold deletes it.
+    """
+    is_counted = {
+        "$and": [
+            {"$eq": ["$counted.vote", "$vote"]},
+            {"$setEquals": ["$counted.reactions", "$reactions"]},
+        ]
+    }
+    says = {"$or": [{"$ne": ["$vote", 0]}, {"$ne": ["$reactions", []]}]}
+    is_done = {"$and": [is_counted, says]}
+    return {
+        "$set": {
+            "counted": {"$cond": [is_counted, "$$REMOVE", "$counted"]},
+            "due": {"$cond": [is_done, "$$REMOVE", {"$ifNull": ["$due", due]}]},
+        }
+    }
+
+
+def fold(runtime: Runtime, kinds: Kinds, mark_ids: Sequence[str]) -> int:
+    """Count what is owed of these marks, in one transaction; return how many were."""
+    database, ids = runtime.database, sorted(set(mark_ids))
+
+    def work(session: ClientSession) -> int:
+        found = list(MARKS.of(database).find({"_id": {"$in": ids}}, session=session))
+        known = [mark for mark in found if thing_of(mark["_id"])[0] in kinds]
+        owed = [mark for mark in known if "counted" in mark]
+        _settle(database, known, session)
+        for kind, marks in _by_kind(kinds, owed):
+            _count(runtime, kind, marks, session)
+        if len(known) < len(found):
+            fields = {"marks": len(found) - len(known)}
+            log.warning("marks left to a newer release", extra={"fields": fields})
+        return len(owed)
+
+    return in_transaction(database, work) if ids else 0
+
+
+def _settle(database: Database[Document], marks: Iterable[Mark], session: ClientSession) -> None:
+    """Note that marks are counted, and delete those that say nothing."""
+    rows = MARKS.of(database)
+    empty = [mark["_id"] for mark in marks if wanted_of(mark) == NOTHING]
+    owed = [each["_id"] for each in marks if "counted" in each and each["_id"] not in set(empty)]
+    if owed:
+        rows.update_many({"_id": {"$in": owed}}, {"$unset": _OWED}, session=session)
+    if empty:
+        rows.delete_many({"_id": {"$in": empty}}, session=session)
+
+
+def _by_kind(kinds: Kinds, marks: Iterable[Mark]) -> list[tuple[Kind, list[Mark]]]:
+    found: dict[str, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        found[thing_of(mark["_id"])[0]].append(mark)
+    return [(kinds[name], found[name]) for name in sorted(found)]
+
+
+def _count(runtime: Runtime, kind: Kind, marks: list[Mark], session: ClientSession) -> None:
+    """Add what is owed to the counters of things, and delete the marks of those that have gone."""
+    on: dict[str, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        on[thing_of(mark["_id"])[1]].append(mark)
+    sums = {
+        id_: delta((counted_of(mark), wanted_of(mark)) for mark in each) for id_, each in on.items()
+    }
+    now, bounds = runtime.now(), runtime.bounds.marks
+    changes = [(id_, counters.stages(kind, by, now, bounds)) for id_, by in sums.items()]
+    gone = counters.add(runtime.database, kind, changes, session)
+    if gone:
+        ids = [mark["_id"] for id_ in gone for mark in on[id_]]
+        MARKS.of(runtime.database).delete_many({"_id": {"$in": ids}}, session=session)

@@ -1,0 +1,38 @@
+"""What marks have of a person: erased with what they count, and shown in an export."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.marks import removal
+from chalicelib.marks.shapes import MARKS, Mark
+from chalicelib.marks.things import Kinds, thing_of
+from chalicelib.people.follows import ExportEntry, Step, Trace, entry
+from chalicelib.runtime import Runtime
+
+
+@dataclass(frozen=True)
+class PersonalData:
+    """The part of marks of a person, over these kinds of things."""
+
+    kinds: Kinds
+
+    def rename(self, runtime: Runtime, user_id: str, name: str) -> None:
+        """Change nothing: a mark has no name."""
+
+    def erase(self, runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
+        """Delete a person's marks, each with what is counted of it."""
+        removal.take_back(runtime, self.kinds, user_id, until)
+        return Step.DONE
+
+    def traces(self, database: Database[Document], user_id: str) -> list[Trace]:
+        """Return where a person's marks are."""
+        return [Trace("marks", MARKS.of(database), {"user_id": user_id}, _shown)]
+
+
+def _shown(mark: Mark) -> list[ExportEntry]:
+    kind, thing_id = thing_of(mark["_id"])
+    said = {"vote": mark["vote"], "reactions": mark["reactions"]}
+    return [entry("mark", on=kind, id=thing_id, **said, marked_at=mark["at"])]

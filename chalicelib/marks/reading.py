@@ -1,0 +1,30 @@
+"""What a person says to things, and who reacted to one."""
+
+from collections.abc import Iterable
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.marks.shapes import MARKS, NOTHING, State, wanted_of
+from chalicelib.marks.things import Kind, mark_id, marks_on, thing_of
+
+
+def mine(
+    database: Database[Document], user_id: str | None, kind: Kind, thing_ids: Iterable[str]
+) -> dict[str, State]:
+    """Return what a person says to each of these things, by one query; nothing without a person."""
+    ids = [mark_id(kind, each, user_id) for each in thing_ids] if user_id else []
+    if not ids:
+        return {}
+    found = MARKS.of(database).find({"_id": {"$in": ids}}, {"vote": 1, "reactions": 1})
+    said = {thing_of(mark["_id"])[1]: wanted_of(mark) for mark in found}
+    return {id_: state for id_, state in said.items() if state != NOTHING}
+
+
+def reacted(
+    database: Database[Document], thing: tuple[Kind, str], key: str, after: str, limit: int
+) -> list[str]:
+    """Return the ids of people who have a reaction to a thing, sorted, from one on."""
+    where = {"reactions": key, "reactions.0": {"$exists": True}, **marks_on(*thing, after)}
+    found = MARKS.of(database).find(where, {"user_id": 1}).sort("_id", 1).limit(limit)
+    return [mark["user_id"] for mark in found]

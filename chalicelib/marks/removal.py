@@ -1,0 +1,42 @@
+"""Removing marks: those of a person, and those of a thing that has gone."""
+
+from datetime import datetime
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.marks import counters
+from chalicelib.marks.changes import delta
+from chalicelib.marks.shapes import MARKS, NOTHING, counted_of
+from chalicelib.marks.things import Kind, Kinds, marks_on, thing_of
+from chalicelib.runtime import Runtime
+
+
+def remove_from(database: Database[Document], kind: Kind, thing_id: str) -> None:
+    """Delete the marks of a thing that has no counts any more."""
+    MARKS.of(database).delete_many(marks_on(kind, thing_id))
+
+
+def take_back(runtime: Runtime, kinds: Kinds, user_id: str, until: datetime | None = None) -> None:
+    """Delete a person's marks, each with what is counted of it; only those placed by `until`."""
+    mine: Document = {"user_id": user_id, **({"at": {"$lte": until}} if until else {})}
+    for mark in MARKS.of(runtime.database).find(mine, {"_id": 1}):
+        _take_back(runtime, kinds, {**mine, "_id": mark["_id"]})
+
+
+def _take_back(runtime: Runtime, kinds: Kinds, key: Document) -> None:
+    database = runtime.database
+    name, thing_id = thing_of(key["_id"])
+
+    def work(session: ClientSession) -> None:
+        mark = MARKS.of(database).find_one_and_delete(key, session=session)
+        by = delta([(counted_of(mark), NOTHING)])
+        if mark is None or by.is_nothing:
+            return
+        kind = kinds[name]
+        stages = counters.stages(kind, by, runtime.now(), runtime.bounds.marks)
+        # A thing that has gone has no counts to lower.
+        counters.add(database, kind, [(thing_id, stages)], session)
+
+    in_transaction(database, work)

@@ -1,0 +1,107 @@
+"""Reactions to posts: marks, counted on the post itself, whatever copy of it is shown."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.identity import Principal
+from chalicelib.marks import Kind, Thing, placing, reading, removal
+from chalicelib.marks.placing import React
+from chalicelib.marks.shapes import Counted
+from chalicelib.runtime import Runtime
+from chalicelib.social.errors import UnknownPost
+from chalicelib.social.graph import users
+from chalicelib.social.posts import posts
+from chalicelib.social.posts.shapes import PostReactions, ShownPost
+from chalicelib.social.reactions import ReactionKind
+
+_NOT_DELETED = {"deleted": False}
+
+
+def _key(post_id: str) -> Document:
+    return {"_id": post_id}
+
+
+def _takes(_user_id: str) -> Document:
+    return _NOT_DELETED
+
+
+KIND = Kind(
+    name="post",
+    counters=posts.POSTS,
+    key=_key,
+    takes=_takes,
+    keeps=_NOT_DELETED,
+    missing=UnknownPost,
+    shown=("reactions", "marking"),
+)
+
+
+def react(runtime: Runtime, post_id: str, caller: Principal, kind: ReactionKind) -> PostReactions:
+    """Store a reaction of the caller's to a post, beside those of other kinds.
+
+    Raises UnknownPost if the caller may not see the post.
+    """
+    post = posts.find_visible(runtime.database, post_id, caller.id)
+    users.ensure(runtime, caller)
+    marked = placing.place(runtime, Thing(KIND, post_id, post), caller.id, React(kind))
+    return _shown(marked.counter, marked.mine.reactions)
+
+
+def withdraw(runtime: Runtime, post_id: str, caller: Principal, kind: ReactionKind) -> None:
+    """Withdraw a reaction of the caller's to a post; without one, nothing changes.
+
+    Raises UnknownPost if the caller may not see the post.
+    """
+    post = posts.find_visible(runtime.database, post_id, caller.id)
+    thing = Thing(KIND, post_id, post)
+    placing.place(runtime, thing, caller.id, React(kind, adds=False))
+
+
+def with_counts(
+    database: Database[Document], reader_id: str | None, found: Sequence[ShownPost | None]
+) -> list[ShownPost | None]:
+    """Return posts with the counts of now, and with the reader's own reactions.
+
+    Costs one query for the posts of copies, and one for the reader's marks if any of the posts has
+    reactions.
+    """
+    copied = [post["id"] for post in found if post and "votes" not in post]
+    counters: dict[str, Any] = {post["id"]: post for post in found if post and "votes" in post}
+    counters |= _counters(database, copied)
+    marked = [id_ for id_, counter in counters.items() if counter.get("marking")]
+    own = reading.mine(database, reader_id, KIND, marked)
+    nothing: tuple[str, ...] = ()
+    return [
+        {
+            **post,
+            "reacted": _shown(
+                counters.get(post["id"], {}),
+                own[post["id"]].reactions if post["id"] in own else nothing,
+            ),
+        }
+        if post
+        else None
+        for post in found
+    ]
+
+
+def remove(database: Database[Document], post_id: str) -> None:
+    """Delete the reactions to a post that is deleted, and takes no more."""
+    removal.remove_from(database, KIND, post_id)
+
+
+def _counters(database: Database[Document], post_ids: list[str]) -> dict[str, Any]:
+    """Return the counts of posts, by the posts' ids."""
+    if not post_ids:
+        return {}
+    where = {"_id": {"$in": post_ids}, **_NOT_DELETED}
+    rows = posts.POSTS.read_as(Counted, database).find(where, dict.fromkeys(KIND.shown, 1))
+    return {str(row["_id"]): row for row in rows}  # type: ignore[typeddict-item]
+
+
+def _shown(counter: Any, own: Sequence[str]) -> PostReactions:
+    counts = {kind: count for kind, count in counter.get("reactions", {}).items() if count}
+    return {"counts": counts, "own": sorted(own)}

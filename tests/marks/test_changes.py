@@ -1,0 +1,43 @@
+"""The rules of changing a mark, and the stage of an update that follows them."""
+
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chalicelib.marks.changes import Change, Delta, React, Vote, changed, delta, stage
+from chalicelib.marks.errors import TooManyReactions
+from chalicelib.marks.shapes import NOTHING, State
+from chalicelib.runtime import Runtime
+
+VALUES: Any = st.sampled_from([-1, 0, 1])
+CHANGES: Any = st.one_of(
+    st.builds(Vote, VALUES), st.builds(React, st.sampled_from("abcdefg"), st.booleans())
+)
+
+
+def test_a_sum_of_changes_counts_each_side_once() -> None:
+    pairs = [
+        (NOTHING, State(1, ("a",))),
+        (State(1), State(-1, ("a", "b"))),
+        (State(0, ("b",)), NOTHING),
+    ]
+    assert delta(pairs) == Delta(0, 1, (("a", 2),), 3)
+    assert delta([(State(1, ("a", "b")), State(1, ("b", "a")))]).is_nothing
+
+
+@given(st.lists(CHANGES, max_size=12))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_server_changes_a_mark_as_the_rule_does(runtime: Runtime, made: list[Change]) -> None:
+    rows = runtime.database["test.changed"]
+    rows.replace_one({"_id": 1}, {"vote": 0, "reactions": []}, upsert=True)
+    state = NOTHING
+    for change in made:
+        rows.update_one({"_id": 1}, [stage(change, "$ann", runtime.now())])
+        try:
+            state = changed(state, change)
+        except TooManyReactions:
+            assert len(state.reactions) == 5
+        found: Any = rows.find_one({"_id": 1})
+        assert (found["vote"], tuple(found["reactions"]), found["user_id"]) == (*state, "$ann")
+    runtime.database.drop_collection("test.changed")

@@ -1,0 +1,50 @@
+"""Eight processes vote, fold and erase under SIGKILL, while things are promoted: nothing is lost.
+
+A long run: PLAZA_TEST_MARKS_SECONDS=60 script/test tests/marks/test_kills.py -s
+"""
+
+import os
+
+import pytest
+
+from chalicelib.marks.shapes import MARKS
+from chalicelib.marks.verification import Verdict, verify
+from chalicelib.runtime import Runtime
+from tests.ads.support.crash_workers import run_swarm
+from tests.marks.support.things import KIND, THINGS, counts, make
+from tests.marks.support.voters import come_to_rest
+
+pytestmark = pytest.mark.processes
+
+SECONDS = float(os.environ.get("PLAZA_TEST_MARKS_SECONDS", "6"))
+
+
+def swarm(runtime: Runtime, uri: str, work: str) -> tuple[int, Verdict]:
+    make(runtime.database, "three")
+    name = f"tests.marks.support.voters:{work}"
+    died = run_swarm(name, uri, runtime.database.name, seconds=SECONDS)
+    come_to_rest(runtime.database)
+    found = verify(runtime.database, KIND)
+    print(f"\n{work}: {died} killed in {SECONDS:.0f} s: {found}")  # noqa: T201 - a measurement
+    return died, found
+
+
+def test_killed_writers_leave_every_count_exact(things: Runtime, mongodb_uri: str) -> None:
+    died, found = swarm(things, mongodb_uri, "trade")
+
+    assert died > 3
+    assert (found.things, found.wrong, found.owed) == (3, 0, 0)
+    marks = list(MARKS.of(things.database).find())
+    assert sum(sum(counts(things.database, id_)[:2]) for id_ in ("one", "two", "three")) == sum(
+        mark["vote"] != 0 for mark in marks
+    )
+    assert THINGS.of(things.database).count_documents({"marking.design": "folded"}) > 0
+
+
+def test_without_the_transaction_the_same_swarm_counts_wrongly(
+    things: Runtime, mongodb_uri: str
+) -> None:
+    died, found = swarm(things, mongodb_uri, "trade_without_a_transaction")
+
+    assert died > 3
+    assert found.wrong > 0
