@@ -1,8 +1,5 @@
 """Marks: a person's vote on a thing and reactions to it, stored once each and counted exactly.
 
-Public face: `placing`, `reading`, `removal`, `verification`, `Kind` and `Thing`.
+Public face: `placing`, `reading`, `removal`, `things`, `shapes`; for the app `workers`,
+`schedules`, `verification` and `personal_data`.
 """
-
-from chalicelib.marks.things import Kind, Thing
-
-__all__ = ["Kind", "Thing"]

@@ -18,10 +18,10 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def sweep_marks(_event: CloudWatchEvent) -> None:
-        sweep(runtime)
+        resend_overdue(runtime)
 
 
-def sweep(runtime: Runtime) -> None:
+def resend_overdue(runtime: Runtime) -> None:
     """Send messages again for marks that are overdue."""
 
     def messages(rows: Iterable[Mark]) -> Iterator[CountMark]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from chalice.app import Chalice
 
+from chalicelib import marked_things
 from chalicelib.comments import nodes
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
@@ -97,7 +98,10 @@ def live(office: Office, author: str, store: str) -> None:
     client = office.client
     for reader in ("bob", "cy"):
         follow(client, reader, author)
-    comment(client, "bob", publish(client, author))
+    post = publish(client, author)
+    comment(client, "bob", post)
+    assert marked_things.choose(office.runtime, "post", post, "folded")["found"]
+    assert client.as_("bob").put(f"/posts/{post}/reactions/like").status == 200
     office.act(author)
     client.as_(author).put("/users/me", name="Another")
     page = Page(client)

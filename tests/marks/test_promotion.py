@@ -8,7 +8,7 @@ import pytest
 from chalicelib.marks import placing
 from chalicelib.marks.changes import React, Vote
 from chalicelib.marks.folded import fold
-from chalicelib.marks.schedules import sweep
+from chalicelib.marks.schedules import resend_overdue
 from chalicelib.marks.shapes import MARKS
 from chalicelib.marks.verification import verify
 from chalicelib.runtime import Runtime
@@ -114,10 +114,10 @@ def test_a_mark_whose_message_is_lost_is_counted_by_the_sweep(
     placing.choose(things, KIND, "one", is_folded=True)
     vote(things, "ann")
     folder.taken()
-    sweep(things)
+    resend_overdue(things)
     assert folder.taken() == []
     clock.advance(minutes=5)
-    sweep(things)
+    resend_overdue(things)
     folder.fold()
     assert counts(things.database, "one")[0] == 1
     assert verify(things.database, KIND).owed == 0
@@ -131,7 +131,7 @@ def test_a_vote_undone_before_its_fold_leaves_nothing(
     placing.place(things, read(things.database, "one"), "ann", Vote(0))
     folder.taken()
     clock.advance(minutes=5)
-    sweep(things)
+    resend_overdue(things)
     folder.fold()
     assert MARKS.of(things.database).count_documents({}) == 0
     assert counts(things.database, "one") == (0, 0, {})

@@ -1,5 +1,5 @@
 """Posts, their audiences, and who may see them.
 
 Public face: `answers`, `audiences`, `comments`, `hidden_comments`, `models`, `polls`, `posts`,
-`routes`, `shapes`, `types`, `visibility`, `votes`.
+`reactions`, `routes`, `shapes`, `types`, `visibility`, `votes`.
 """

@@ -7,9 +7,10 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.identity import Principal
-from chalicelib.marks import Kind, Thing, placing, reading, removal
+from chalicelib.marks import placing, reading, removal
 from chalicelib.marks.placing import React
 from chalicelib.marks.shapes import Counted
+from chalicelib.marks.things import Kind, Thing
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import UnknownPost
 from chalicelib.social.graph import users

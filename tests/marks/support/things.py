@@ -6,8 +6,8 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Problem
-from chalicelib.marks import Kind, Thing
 from chalicelib.marks.shapes import Counted
+from chalicelib.marks.things import Kind, Thing
 
 
 class GoneThing(Problem):
