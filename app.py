@@ -24,6 +24,7 @@ from chalicelib.comments import repair
 from chalicelib.comments import routes as comments
 from chalicelib.comments import schedules as comment_schedules
 from chalicelib.comments import workers as comment_workers
+from chalicelib.comments.entries import upkeep
 from chalicelib.comments.stores.embedded_authors import note_authors
 from chalicelib.content import schedules as content_schedules
 from chalicelib.database import migration
@@ -131,6 +132,11 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
     @app.lambda_function()
     def rerender_comments(event: dict[str, Any], _context: object) -> dict[str, Any]:
         return repair.render_again(runtime, after=event.get("after", ""))
+
+    @app.lambda_function()
+    def compare_entries(event: dict[str, Any], _context: object) -> dict[str, Any]:
+        is_repairing = event.get("repair") is True
+        return upkeep.compare_nodes(runtime, event.get("after", ""), is_repairing=is_repairing)
 
     @app.lambda_function()
     def rewrite_documents(event: dict[str, Any], _context: object) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from chalicelib.ads.visitors import profiles
 from chalicelib.analytics import schema as analytics
 from chalicelib.assets import shapes as assets
 from chalicelib.comments import nodes
+from chalicelib.comments.entries import rows as entry_rows
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.sites import settings as comment_settings
 from chalicelib.comments.stores import buckets, documents, promotion
@@ -71,6 +72,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     documents.COMMENTS,
     buckets.PAGES,
     queue.PENDING,
+    entry_rows.ENTRIES,
     promotion.GENERATIONS,
     comment_settings.SITES,
     content_settings.SITES,

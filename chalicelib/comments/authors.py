@@ -13,6 +13,7 @@ from pymongo.database import Database
 
 from chalicelib.comments import exports, nodes
 from chalicelib.comments.discussion.editing import change_comment
+from chalicelib.comments.entries.rows import ENTRIES, UNNAMED
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.shapes import Comment, Node, NodeLayout, StoreName
 from chalicelib.comments.store import WIPED
@@ -47,6 +48,12 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("comment pages", PAGES.of(database), {"comments.author.id": user_id}, show.page),
         Trace("comment nodes", nodes.NODES.of(database), {"metadata.authors": user_id}, show.node),
         Trace("pending comments", PENDING.of(database), named, show.pending),
+        Trace(
+            "comment entries",
+            ENTRIES.of(database),
+            {"author_id": user_id},
+            not_shown="a row beside each comment, which is shown itself",
+        ),
     ]
 
 
@@ -59,6 +66,9 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     named = {"$set": {"author.name": name}}
     COMMENTS.of(runtime.database).update_many(other, named)
     PENDING.of(runtime.database).update_many(other, named)
+    ENTRIES.of(runtime.database).update_many(
+        {"author_id": user_id, "author_name": {"$exists": True}}, {"$set": {"author_name": name}}
+    )
     element = {f"each.{field}": value for field, value in other.items()}
     PAGES.of(runtime.database).update_many(
         {"comments": {"$elemMatch": other}},
@@ -101,6 +111,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     ends = [_erase(runtime, kept, waited_for) for kept in found]
     posted = {"posted": {"$lte": until}} if until else {}
     PENDING.of(runtime.database).delete_many({"author.id": user_id, **posted})
+    # Of comments that were never stored, as well as of those just deleted.
+    ENTRIES.of(runtime.database).update_many({"author_id": user_id, **posted}, UNNAMED)
     _forget(runtime.database, user_id)
     if not all(ends):
         return Step.BUSY

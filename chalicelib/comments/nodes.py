@@ -32,6 +32,9 @@ NODES = Collection(
 DEFAULT_MAX_DEPTH = 10
 # Since 1, a comment counts its invisible replies.
 COUNTS_VERSION = 1
+# Since 1, each comment of a node has an entry.
+ENTRIES_VERSION = 1
+VERSIONS = {"counts_version": COUNTS_VERSION, "entries_version": ENTRIES_VERSION}
 _INSERT_ATTEMPTS = 3
 _NO_SETTINGS = NodeSettings.model_construct(title="", url="")
 # The projection of a node without the comments that the embedded store keeps in it.
@@ -90,6 +93,7 @@ def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _N
         "written": None,
         "counts": {"visible": 0, "pending": 0},
         "counts_version": COUNTS_VERSION,
+        "entries_version": ENTRIES_VERSION,
         "version": 0,
         "life": ObjectId(),
     }

@@ -9,6 +9,7 @@ from pymongo import ASCENDING
 
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion.editing import change_comment
+from chalicelib.comments.entries.comparing import repair as repair_entries
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.rendered import RENDERER, rendered
@@ -72,6 +73,9 @@ def _repair(runtime: Runtime, node: Node) -> bool:
     if queued != counts["pending"]:
         queue.queue_again(runtime, node)
         is_wrong = True
+    compared = repair_entries(runtime, node)
+    if any(compared) and "entries_version" in node:
+        is_wrong = True
     if store.repair_replies(node):
         is_wrong = True
     if node["store"] == "embedded":
@@ -82,12 +86,13 @@ def _repair(runtime: Runtime, node: Node) -> bool:
         {"_id": node["_id"], "generation": node["generation"], "written": node["written"]},
         # Also for a writer who ended between a write and the raising of the version.
         {
-            "$set": {"counts": counts, "written": None, "counts_version": nodes.COUNTS_VERSION},
+            "$set": {"counts": counts, "written": None, **nodes.VERSIONS},
             "$inc": nodes.RAISED,
         },
     )
     if is_wrong:
         fields = {"node": node["_id"], "had": node["counts"], "has": counts, "queued": queued}
+        fields |= {"entries": compared._asdict()}
         log.warning("counts repaired", extra={"fields": fields})
     return is_wrong
 

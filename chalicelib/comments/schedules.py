@@ -3,6 +3,7 @@
 from chalice.app import Chalice, CloudWatchEvent, Rate
 
 from chalicelib.comments import nodes
+from chalicelib.comments.entries import upkeep
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.repair import repair_counts
 from chalicelib.comments.stores import promotion
@@ -23,15 +24,19 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "moves_sent": promotion.resend_wanted(runtime),
         "generations_removed": promotion.sweep(runtime),
         "vacancies_removed": vacancies.sweep(runtime),
+        "entries_removed": upkeep.sweep(runtime),
         "counts_repaired": repair_counts(runtime),
     }
 
 
 def compare_old_counts(runtime: Runtime) -> int:
-    """Mark nodes whose replies an earlier release counted to be compared; return how many.
+    """Mark nodes that an earlier release kept by other rules to be compared; return how many.
+
+    It counted other replies, or its comments have no entries.
 
     The schedule compares them, a few at a time, like nodes that were written to.
     """
-    old = {"counts_version": None, "threaded": True, "written": None, **nodes.OCCUPIED}
+    rules = [{"counts_version": None, "threaded": True}, {"entries_version": None}]
+    old = {"$or": rules, "written": None, **nodes.OCCUPIED}
     mark = {"$set": {"written": runtime.now()}}
     return nodes.NODES.of(runtime.database).update_many(old, mark).modified_count

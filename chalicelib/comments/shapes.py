@@ -149,7 +149,7 @@ class Node(TypedDict):
     `version` is raised by each write that changes a page, once that can be read.
 
     `life` tells it from other nodes that have had its id, and `counts_version` says by which
-    rules its comments' replies are counted.
+    rules its comments' replies are counted; with an `entries_version` each has its entry.
 
     `moderation`, `votes` and `order` are None, or left out, where its site's settings decide.
     """
@@ -176,6 +176,7 @@ class Node(TypedDict):
     version: NotRequired[int]
     life: NotRequired[ObjectId]
     counts_version: NotRequired[int]
+    entries_version: NotRequired[int]
     wanted_id: NotRequired[str | None]
     votes: NotRequired[Votes | None]
     order: NotRequired[ListingOrder | None]

@@ -1,7 +1,7 @@
 """The contract of the stores of comments, and what it is stated in."""
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -133,6 +133,10 @@ class Store(Protocol):
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
+        ...
+
+    def present(self, node: NodeLayout, comment_ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that a comment has, in whatever state."""
         ...
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:

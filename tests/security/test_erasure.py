@@ -57,6 +57,7 @@ NOBODY_THERE = {
         "content.library",
     },
     "generations by node": {"comments.generation"},
+    "what a publisher decides on discussions": {"comments.site"},
     "how far a rewrite has come": {"plaza.rewrite"},
     "another design than the one that is set": {"social.news"},
     "made by a promotion alone; see tests/social/personal_data/test_erasure.py": {"social.edge"},
@@ -245,6 +246,7 @@ def test_a_rename_reaches_comments_and_what_is_posted_meanwhile(
         "comments.comment",
         "comments.node",
         "comments.page",
+        "comments.entry",
         "comments.pending",
         "social.user",
     }

@@ -7,6 +7,7 @@ from chalicelib import happenings
 from chalicelib.comments import happened, nodes
 from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
+from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindowOver
 from chalicelib.comments.models import StateChange
 from chalicelib.comments.moderation import queue
@@ -164,4 +165,5 @@ def _confirm(runtime: Runtime, node: Node, owed: Mapping[str, int]) -> bool:
 def _settled(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | None:
     if changed is not None:
         queue.settle(runtime.database, node, changed)
+        entries.settle(runtime.database, node, changed)
     return changed

@@ -1,7 +1,7 @@
 """Writing to a discussion so that no move of its node loses the write.
 
-A post has three steps: take a number from the node, store the comment under the node's
-generation, confirm by counting it if the node still has that generation. A move
+A post has four steps: take a number from the node, make the comment's entry, store the comment
+under the node's generation, confirm by counting it if the node still has that generation. A move
 (`chalicelib.comments.stores.promotion`) makes the confirmation miss; the post then goes again with
 the same id and number, and finding itself there already means that it was copied and counted.
 """
@@ -11,6 +11,7 @@ import random
 from chalicelib import happenings, limits
 from chalicelib.comments import happened, nodes
 from chalicelib.comments.discussion.turns import make_room, turns, waits
+from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import NodeLocked, NotThreaded, UnknownNode
 from chalicelib.comments.models import NewComment, Preview
 from chalicelib.comments.moderation import queue
@@ -63,8 +64,10 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
         for current in turns(runtime, node):
             if current["_id"] != node["_id"]:
                 queue.settle(runtime.database, current, comment)
+                entries.settle(runtime.database, current, comment)
             added = _add(runtime, current, comment)
             if added is Added.COLLISION:
+                _give_back(runtime, current, comment["id"])
                 comment = _compose(runtime, node, parent, new.text, author)
             if added in (None, Added.COLLISION):
                 continue
@@ -77,6 +80,7 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
                 return Placed(current, comment)
     except UnknownNode:
         queue.remove(runtime.database, node, comment["id"])
+        entries.remove(runtime.database, node, comment)
         raise
     raise Unavailable("The discussion is being moved")
 
@@ -153,7 +157,43 @@ def _parent(
 def _compose(
     runtime: Runtime, node: Node, parent: Comment | None, text: str, author: Principal
 ) -> Comment:
-    """Return a comment with a new id in its place, queued already if it has to wait."""
+    """Return a comment with a new id in its place, which has its entry already."""
+    while True:
+        comment = _placed(runtime, node, parent, text, author)
+        if _enter(runtime, node, comment):
+            break
+    if comment["state"] == "pending":
+        # Before the comment itself: a crash in between leaves a row too many, never one too few.
+        queue.settle(runtime.database, node, comment)
+    thing = happened.name_of(node["_id"], comment["id"])
+    happenings.note(runtime, node["site"], happened.KIND, thing)
+    return comment
+
+
+def _enter(runtime: Runtime, node: Node, comment: Comment) -> bool:
+    """Make the comment's entry before the comment; return False if its id is taken.
+
+    An entry that is there without its comment is that of an earlier attempt, which ended.
+    """
+    if entries.add(runtime.database, node, comment, runtime.now()):
+        return True
+    if ask(runtime, node, lambda store, current: store.get(current, comment["id"])):
+        return False
+    entries.settle(runtime.database, node, comment)
+    return True
+
+
+def _give_back(runtime: Runtime, node: Node, comment_id: str) -> None:
+    """Leave an entry to the comment that had its id before, and had no entry."""
+    other = ask(runtime, node, lambda store, current: store.get(current, comment_id))
+    if other is not None:
+        entries.settle(runtime.database, node, other)
+
+
+def _placed(
+    runtime: Runtime, node: Node, parent: Comment | None, text: str, author: Principal
+) -> Comment:
+    """Return a comment with a new id in its place."""
     comment_id = new_comment_id(runtime.random)
     moderation = settings.in_force(runtime, node)["moderation"]
     # The node has a time, since the comment has a number.
@@ -161,7 +201,7 @@ def _compose(
     # Below the deepest level a reply joins the replies to its parent's parent.
     ids = parent["slug"].split("/")[: node["max_depth"]] if parent else []
     segments = parent["full_slug"].split("/")[: node["max_depth"]] if parent else []
-    comment = Comment(
+    return Comment(
         id=comment_id,
         seq=seq,
         parent_id=ids[-1] if ids else None,
@@ -177,9 +217,3 @@ def _compose(
         state="pending" if moderation == "before" else "visible",
         reply_count=0,
     )
-    if comment["state"] == "pending":
-        # Before the comment itself: a crash in between leaves a row too many, never one too few.
-        queue.settle(runtime.database, node, comment)
-    thing = happened.name_of(node["_id"], comment_id)
-    happenings.note(runtime, node["site"], happened.KIND, thing)
-    return comment

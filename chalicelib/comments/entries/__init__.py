@@ -1,1 +1,4 @@
-"""One small row beside each comment: what is asked across stores, nodes and people."""
+"""One small row beside each comment: what is asked across stores, nodes and people.
+
+Public face: `carrying`, `comparing`, `rows`, `upkeep`, `writing`.
+"""

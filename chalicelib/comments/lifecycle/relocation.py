@@ -12,6 +12,7 @@ from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 
 from chalicelib.comments import nodes
+from chalicelib.comments.entries.carrying import carry
 from chalicelib.comments.errors import (
     CommentTooLarge,
     NodeExists,
@@ -89,6 +90,7 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
         raise
     queue.queue_again(runtime, arrived)
     queue.forget(runtime.database, node)
+    carry(runtime, node, to)
     log.info("node moved to another id", extra={"fields": {"node": node_id, "to": to}})
     return arrived
 
@@ -184,4 +186,5 @@ def _kept(node: Node) -> Document:
         "last_posted": node["last_posted"],
         "wanted_store": node["wanted_store"],
         "version": node.get("version", 0) + 1,
+        **({"entries_version": version} if (version := node.get("entries_version")) else {}),
     }

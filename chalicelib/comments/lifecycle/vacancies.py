@@ -13,6 +13,8 @@ from pymongo import ASCENDING
 
 from chalicelib import happenings
 from chalicelib.comments import nodes
+from chalicelib.comments.entries import writing as entries
+from chalicelib.comments.entries.carrying import carry
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import CommentCounts, Node, StoreName, Vacancy
 from chalicelib.comments.stores import promotion, store_of
@@ -54,6 +56,7 @@ def delete(runtime: Runtime, node_id: str) -> None:
         raise Unavailable("The discussion is being moved")
     happenings.send(runtime, node["site"], "discussion", node_id)
     queue.forget(runtime.database, node)
+    entries.forget(runtime.database, node)
     store_of(runtime, node).drop(node, runtime.bounds.comments.removal_step_comments)
     fields = {"node": node_id, "site": node["site"], "comments": node["counts"]}
     log.info("node deleted", extra={"fields": fields})
@@ -74,6 +77,10 @@ def sweep(runtime: Runtime) -> int:
             continue
         # A post that ended between its row of the queue and its comment has left that row.
         queue.forget(runtime.database, node)
+        if moved_to := node["vacant"].get("moved_to"):
+            carry(runtime, node, moved_to)
+        else:
+            entries.forget(runtime.database, node)
         as_read = {"_id": node["_id"], "vacant": node["vacant"]}
         if "moved_to" in node["vacant"]:
             collection.update_one(as_read, {"$set": {"vacant.due": None}})

@@ -1,13 +1,14 @@
 """The queue of comments that wait for a moderator, one small document for each."""
 
 from datetime import datetime
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
 from chalicelib.comments.answers import PendingAnswer, QueueAnswer
+from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, Entry
 from chalicelib.comments.shapes import Author, Comment, Node
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document
@@ -17,9 +18,11 @@ from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderated_sites
 
-EXCERPT_CHARACTERS = 280
 _SCOPE = "moderation:pending"
 _ORDER = [("posted", ASCENDING), ("_id", ASCENDING)]
+_QUEUE_ORDER = [("queued_at", ASCENDING), ("_id", ASCENDING)]
+# With the type, or the indexes, which are partial by it, would not be used.
+_WAITING: Document = {"queue": {"$type": "string", "$eq": "pending"}}
 
 
 class Pending(TypedDict):
@@ -88,21 +91,51 @@ def queue_again(runtime: Runtime, node: Node) -> None:
 
 
 def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> QueueAnswer:
-    """Return the pending comments of the moderator's sites, oldest first: `{comments, next}`."""
+    """Return the pending comments of the moderator's sites, oldest first: `{comments, next}`.
+
+    They are read from their entries, and from the rows that the last release makes for what is
+    posted to it: the next one drops these (`docs/decisions/0158-an-entry-beside-every-comment.md`).
+    """
     cursors = Cursors(_SCOPE, runtime.settings.signing_keys)
     sites: Document = {}
     own_sites = moderated_sites(moderator)
     if own_sites is not None:
         sites["site"] = {"$in": sorted(own_sites)}
-    ranges: list[Document] = [{}]
-    if after := cursors.position(query):
-        posted, last_id = DatetimeMS(after[0]), after[1]
-        ranges = [{"posted": {"$gt": posted}}, {"posted": posted, "_id": {"$gt": last_id}}]
-    where = {"$or": [{**sites, **part} for part in ranges]}
-    found = PENDING.of(runtime.database).find(where).sort(_ORDER).limit(query.limit + 1)
-    shown, last = paged(list(found), query.limit)
+    after = cursors.position(query)
+    ranges = [{**sites, **part} for part in _ranges(_ORDER, after)]
+    rows = PENDING.of(runtime.database).find({"$or": ranges}).sort(_ORDER)
+    queued = [{**sites, **_WAITING, **part} for part in _ranges(_QUEUE_ORDER, after)]
+    entries = ENTRIES.of(runtime.database).find({"$or": queued}).sort(_QUEUE_ORDER)
+    limit = query.limit + 1
+    found = {row["_id"]: row for row in rows.limit(limit)}
+    found |= {entry["_id"]: _waiting(entry) for entry in entries.limit(limit)}
+    ordered = sorted(found.values(), key=lambda row: (row["posted"], row["_id"]))
+    shown, last = paged(ordered[:limit], query.limit)
     position = [int(DatetimeMS(last["posted"])), last["_id"]] if last else None
     return {"comments": [_answer(row) for row in shown], "next": cursors.following(position)}
+
+
+def _ranges(order: list[tuple[str, int]], after: tuple[Any, ...] | None) -> list[Document]:
+    """Return the ranges after a position, as parts of a filter."""
+    if after is None:
+        return [{}]
+    (time, _), (key, _) = order
+    since, last_id = DatetimeMS(after[0]), after[1]
+    return [{time: {"$gt": since}}, {time: since, key: {"$gt": last_id}}]
+
+
+def _waiting(entry: Entry) -> Pending:
+    """Return an entry that waits as a row of the queue."""
+    return {
+        "_id": entry["_id"],
+        "site": entry["site"],
+        "node_id": entry["node_id"],
+        "id": entry["id"],
+        "posted": entry["queued_at"],
+        "edited": entry["edited"],
+        "author": {"id": entry["author_id"] or "", "name": entry["author_name"]},
+        "excerpt": entry["excerpt"],
+    }
 
 
 def _answer(row: Pending) -> PendingAnswer:

@@ -6,7 +6,7 @@ comment's number names its page, so writers never have to agree on one.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
 import bson
@@ -114,6 +114,12 @@ class BucketStore:
             {**_of(node), "comments.id": comment_id}, {"_id": 0, "comments.$": 1}
         )
         return row["comments"][0] if row else None
+
+    def present(self, node: NodeLayout, comment_ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that a comment has, in whatever state."""
+        where = {**_of(node), "comments.id": {"$in": list(comment_ids)}}
+        rows = self._pages.find(where, {"_id": 0, "comments.id": 1})
+        return {each["id"] for row in rows for each in row["comments"]}.intersection(comment_ids)
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return the comment alone: a flat discussion has no replies."""

@@ -4,7 +4,7 @@ MongoDB Applied Design Patterns, "Storing Comments": "One Document per Comment".
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bson import ObjectId
@@ -114,6 +114,11 @@ class DocumentStore:
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
         return self._comments.find_one(_key(node, comment_id), _COMMENT)
+
+    def present(self, node: NodeLayout, comment_ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that a comment has, in whatever state."""
+        where = {**_of(node), "id": {"$in": list(comment_ids)}}
+        return {row["id"] for row in self._comments.find(where, {"_id": 0, "id": 1})}
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return a comment and its descendants: an exact range of paths."""

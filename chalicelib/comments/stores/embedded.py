@@ -5,7 +5,7 @@ how they are laid out there.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import bson
@@ -108,6 +108,11 @@ class EmbeddedStore:
             return next(iter(self._filtered(node, same, limit=1)), None)
         _, comment = next(found(self._tree(node), comment_id), ("", None))
         return comment
+
+    def present(self, node: NodeLayout, comment_ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that a comment has, in whatever state."""
+        stored = {comment["id"] for _, comment in walk(self._tree(node, _IDS))}
+        return stored.intersection(comment_ids)
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return a comment and its descendants; a flat discussion has none."""

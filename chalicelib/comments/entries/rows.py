@@ -1,0 +1,161 @@
+"""The entry of a comment: one small row beside it, by its node and id, which no move changes.
+
+A comment is stored for reading, in one of three stores. What is asked of comments across stores,
+nodes and people is asked of their entries.
+"""
+
+from datetime import datetime
+from typing import Any, Literal, NotRequired, TypedDict
+
+from pymongo import ASCENDING, DESCENDING, IndexModel
+
+from chalicelib.comments.shapes import Comment, Node, NodeGeneration, State
+from chalicelib.database import Collection, Document
+
+EXCERPT_CHARACTERS = 280
+Queue = Literal["pending"]
+
+
+class Votes(TypedDict):
+    """Votes for and against a comment."""
+
+    up: int
+    down: int
+
+
+class Entry(TypedDict):
+    """What is known of a comment beside itself; `_id` is `{node}/{id}`.
+
+    `ranked` says that it is the root of a thread that ranked pages list: one that is shown, or has
+    replies. `thread` counts the comments of a root's thread, in whatever state and itself among
+    them; it is a hint, by which a page knows how many threads to read. `base` are votes from before
+    Plaza. `best`, `top` and `contro` are its keys (`rank_keys`). `todo` is since when somebody has
+    to look after it. The last three fields it has while it is in a `queue`.
+    """
+
+    _id: str
+    site: str
+    node_id: str
+    id: str
+    seq: int
+    depth: int
+    posted: datetime
+    author_id: str | None
+    state: State
+    ranked: bool
+    thread: int
+    up: int
+    down: int
+    base: NotRequired[Votes]
+    reactions: dict[str, int]
+    best: int
+    top: int
+    contro: int
+    queue: Queue | None
+    queued_at: NotRequired[datetime]
+    todo: datetime | None
+    excerpt: NotRequired[str]
+    author_name: NotRequired[str]
+    edited: NotRequired[datetime | None]
+
+
+_RANKED = {"ranked": True}
+# The update that takes a person out of an entry.
+UNNAMED: Document = {
+    "$set": {"author_id": None, "queue": None},
+    "$unset": dict.fromkeys(("queued_at", "excerpt", "author_name", "edited"), ""),
+}
+# The condition of the indexes of queues, which their queries have to repeat.
+QUEUED: Document = {"queue": {"$type": "string"}}
+_QUEUE_ORDER = [("queue", ASCENDING), ("queued_at", ASCENDING), ("_id", ASCENDING)]
+
+ENTRIES = Collection(
+    "comments.entry",
+    Entry,
+    indexes=(
+        *(
+            IndexModel(
+                [
+                    ("site", ASCENDING),
+                    ("node_id", ASCENDING),
+                    (key, DESCENDING),
+                    ("seq", ASCENDING),
+                ],
+                partialFilterExpression=_RANKED,
+            )
+            for key in ("best", "top", "contro")
+        ),
+        IndexModel([("site", ASCENDING), *_QUEUE_ORDER], partialFilterExpression=QUEUED),
+        # For those who moderate every site.
+        IndexModel(_QUEUE_ORDER, partialFilterExpression=QUEUED),
+        # Finds the comments of somebody who is renamed or erased.
+        IndexModel([("author_id", ASCENDING), ("posted", DESCENDING), ("_id", ASCENDING)]),
+        IndexModel("todo", partialFilterExpression={"todo": {"$type": "date"}}),
+    ),
+    shard_key={"site": 1, "_id": 1},
+)
+
+
+def key_of(node: Node, comment_id: str) -> Document:
+    """Return the filter of one entry."""
+    return {"_id": f"{node['_id']}/{comment_id}", "site": node["site"]}
+
+
+def root_key(node: Node, comment: Comment) -> Document:
+    """Return the filter of the entry of the root of a comment's thread."""
+    return key_of(node, comment["slug"].partition("/")[0])
+
+
+def all_of(node: NodeGeneration, site: str) -> Document:
+    """Return the filter of every entry of a node."""
+    # An id is followed by "/", and "0" comes after "/".
+    return {"site": site, "_id": {"$gte": f"{node['_id']}/", "$lt": f"{node['_id']}0"}}
+
+
+def is_listed(state: State) -> bool:
+    """Return whether a root in this state is listed, even without replies."""
+    return state in {"visible", "deleted"}
+
+
+def told_by(comment: Comment) -> dict[str, Any]:
+    """Return the fields of an entry that its comment decides alone."""
+    author, text = comment["author"], comment["text"]
+    told: dict[str, Any] = {
+        "id": comment["id"],
+        "seq": comment["seq"],
+        "depth": comment["depth"],
+        "posted": comment["posted"],
+        "author_id": author["id"] if author else None,
+        "state": comment["state"],
+        "queue": None,
+    }
+    if comment["state"] == "pending" and author is not None and text is not None:
+        told |= {
+            "queue": "pending",
+            "queued_at": comment["posted"],
+            "excerpt": text[:EXCERPT_CHARACTERS],
+            "author_name": author["name"],
+            "edited": comment["edited"],
+        }
+    return told
+
+
+def new_entry(node: Node, comment: Comment, todo: datetime | None, thread: int = 1) -> Entry:
+    """Return the entry of a comment that nobody has voted on."""
+    told: Any = told_by(comment)
+    listed = is_listed(comment["state"]) or thread > 1
+    entry: Entry = {
+        **key_of(node, comment["id"]),  # type: ignore[typeddict-item]
+        "node_id": node["_id"],
+        **told,
+        "ranked": comment["depth"] == 0 and listed,
+        "thread": thread,
+        "up": 0,
+        "down": 0,
+        "reactions": {},
+        "best": 0,
+        "top": 0,
+        "contro": 0,
+        "todo": todo,
+    }
+    return entry
