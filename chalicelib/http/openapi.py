@@ -158,6 +158,7 @@ def _parameters(operation: Operation) -> Iterator[Json]:
         for name, schema in model["properties"].items():
             is_required = name in model.get("required", ())
             yield _parameter(name, "query", schema, is_required=is_required)
+        yield from _open_parameters(model)
     if _is_conditional(operation):
         yield _IF_NONE_MATCH
     if operation.rules.needs_version:
@@ -168,6 +169,30 @@ def _parameters(operation: Operation) -> Iterator[Json]:
         yield _IDEMPOTENCY_KEY
     if operation.rules.needs_idempotency_key:
         yield _NEEDED_KEY
+
+
+def _open_parameters(model: Json) -> Iterator[Json]:
+    """Yield a parameter for each group of names that a query leaves open.
+
+    An object in the style `form`, exploded, is sent as one parameter for each of its properties,
+    so its own name is never sent: it is what `patternProperties` have as `x-plaza-names`.
+    """
+    for pattern, schema in model.get("patternProperties", {}).items():
+        each = {key: value for key, value in schema.items() if key != "x-plaza-names"}
+        told = each.pop("description")
+        yield {
+            "name": schema["x-plaza-names"],
+            "in": "query",
+            "required": False,
+            "description": told,
+            "style": "form",
+            "explode": True,
+            "schema": {
+                "type": "object",
+                "patternProperties": {pattern: each},
+                "additionalProperties": False,
+            },
+        }
 
 
 def _parameter(name: str, place: str, schema: Json, *, is_required: bool) -> Json:

@@ -1,7 +1,8 @@
 """Tokens of a text, by which products are found: pure.
 
-A text is compared in NFKC and case folded. A word is a token; a run of Han, Kana or Hangul, which
-is written without spaces, gives each two neighbours as one.
+A text is compared in NFKC and case folded, and Latin, Greek and Cyrillic without accents: `cafe`
+finds `café`. A word is a token; a run of Han, Kana or Hangul, which is written without spaces,
+gives each two neighbours as one.
 """
 
 import unicodedata
@@ -14,6 +15,8 @@ MAX_TOKEN_CHARACTERS = 64
 # How often a token counts, by where it is: in the title, among tags and details, in the text.
 _WEIGHTS = (3, 2, 1)
 
+# In which a reader leaves accents out; in other scripts a mark is a vowel, or another letter.
+_ACCENTED = ("LATIN", "GREEK", "CYRILLIC")
 _UNSPACED = ("CJK UNIFIED", "CJK COMPAT", "HIRAGANA", "KATAKANA", "HANGUL", "IDEOGRAPHIC")
 
 
@@ -21,7 +24,19 @@ def folded(text: str) -> str:
     """Return the form in which texts are compared (The Unicode Standard, section 3.13)."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    compared = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", "".join(_without_accents(compared)))
+
+
+def _without_accents(text: str) -> Iterator[str]:
+    """Yield the characters of a text, decomposed, without the accents of some scripts."""
+    is_accented = False
+    for character in unicodedata.normalize("NFKD", text):
+        if not unicodedata.combining(character):
+            is_accented = unicodedata.name(character, "").startswith(_ACCENTED)
+        elif is_accented:
+            continue
+        yield character
 
 
 def tokens(text: str) -> list[str]:

@@ -1,8 +1,14 @@
 """Tokens of texts in any script."""
 
+from urllib.parse import quote
+
 import pytest
 
+from chalicelib import rewrites
+from chalicelib.runtime import Runtime
+from chalicelib.shop.products import rows
 from chalicelib.shop.search import MAX_STORED_TOKENS, stored_tokens, tokens
+from chalicelib.shop.sites.settings import SITES, LayoutName
 from tests.shop.support.factories import SITE, book, open_shop, put
 from tests.support.http_client import Client
 
@@ -13,13 +19,20 @@ from tests.support.http_client import Client
         ("Moby-Dick; or, The WHALE", "moby dick or the whale"),
         ("Straße STRASSE", "strasse"),
         ("\uff21\uff22\uff23 \uff11\uff12 \ufb01n", "abc 12 fin"),
-        ("e\u0301te\u0301 ÉTÉ", "été"),
+        ("e\u0301te\u0301 ÉTÉ", "ete"),
+        ("Café CAFÉ cafe", "cafe"),
+        ("Ångström Žižek Việt Nam", "angstrom zizek viet nam"),
+        ("Άλφα ёлка Ёлка", "αλφα елка"),
+        ("garçon kožíšek", "garcon kozisek"),
         ("亚麻衬衫", "亚麻 麻衬 衬衫"),
         ("衬", "衬"),
         ("红衬衫 red2 XL", "红衬 衬衫 red2 xl"),
         ("ｶﾞﾗｽ ひらがな", "ガラ ラス ひら らが がな"),
         ("서울 사람", "서울 사람"),
         ("हिन्दी", "हिन्दी"),
+        ("がき カギ", "がき カギ"),
+        ("한국어 ㄱ", "한국 국어 ᄀ"),
+        ("עִבְרִית", "עִבְרִית"),
         ("don't", "don t"),
         ("!? — …", ""),
     ],
@@ -67,3 +80,37 @@ def test_chinese_titles_are_found_wherever_the_words_are(
     found = client.get(f"/shops/{SITE}/products?order=price&q={query}").json["products"]
 
     assert sorted(each["id"] for each in found) == expected
+
+
+@pytest.mark.parametrize("query", ["cafe", "café", "CAFÉ", "cafe\u0301"])
+def test_accents_do_not_matter(client: Client, query: str) -> None:
+    paula = open_shop(client)
+    for name, title in {"with": "Un café", "without": "A cafe", "other": "A cave"}.items():
+        put(paula, name, book(name, title=title))
+
+    found = client.get(f"/shops/{SITE}/products?order=price&q={quote(query)}").json["products"]
+
+    assert sorted(each["id"] for each in found) == ["with", "without"]
+
+
+@pytest.mark.parametrize("layout", ["details", "attributes"])
+def test_products_that_were_stored_with_accents_are_indexed_again(
+    client: Client, runtime: Runtime, layout: LayoutName
+) -> None:
+    paula = open_shop(client)
+    SITES.of(runtime.database).update_one({"_id": SITE}, {"$set": {"layout": layout}})
+    put(paula, "with", book("with", title="Un café", tags=["thé"]))
+    put(paula, "plain", book("plain", title="A café"))
+    made = rows.find(runtime.database, SITE, "with")
+    former = ["un"] * 3 + ["café"] * 3 + ["thé"] * 2
+    this = {"_id": made["_id"], "site": SITE}
+    rows.PRODUCTS.of(runtime.database).update_one(this, {"$set": {"search": former}})
+    listed = f"/shops/{SITE}/products?q=cafe"
+    assert [each["id"] for each in client.get(listed).json["products"]] == ["plain"]
+
+    done = rewrites.run(runtime, "search_tokens")
+
+    assert (done["is_done"], done["examined"], done["changed"]) == (True, 2, 1)
+    assert rows.find(runtime.database, SITE, "with") == made
+    assert {each["id"] for each in client.get(listed).json["products"]} == {"with", "plain"}
+    assert rewrites.run(runtime, "search_tokens")["changed"] == 0

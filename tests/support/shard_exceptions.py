@@ -98,6 +98,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "a command, by hand: whatever documents a rewrite may concern, part by part": (
         "database.rewriting._rewrite_part: find feed.action",
         "database.rewriting._rewrite_part: find feed.ref",
+        "database.rewriting._rewrite_part: find shop.product",
     ),
     "a site's report: each shard has some of the campaigns that ran there": (
         "ads.reports.queries.read: aggregate ad.report.day",

@@ -25,7 +25,24 @@ class ProductsQuery(PageQuery):
     """What a list of products shows. `f.<facet>=red,blue` chooses values of a facet."""
 
     # Facets are of the types that an application registers.
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "patternProperties": {
+                f"^{_FACET.pattern}$": {
+                    "x-plaza-names": "f",
+                    "description": (
+                        "`f.<facet>`: a facet's values, of which one is enough; at most "
+                        f"{MAX_FACETS} facets, {MAX_FACET_VALUES} values each. Any other name is "
+                        "422."
+                    ),
+                    "type": "string",
+                    "minLength": 1,
+                    "examples": ["red,blue"],
+                }
+            }
+        },
+    )
 
     category: CategoryId | None = Field(None, description="Those in it, and in all below it.")
     type: TypeName | None = None

@@ -1,4 +1,5 @@
 """Products: written by version, read, and what carts need of them.
 
-Public face: `answers`, `models`, `offers`, `relisting`, `rewriting`, `routes`, `rows`, `skus`.
+Public face: `answers`, `indexing`, `models`, `offers`, `relisting`, `rewriting`, `routes`, `rows`,
+`skus`.
 """

@@ -14,11 +14,11 @@ from chalicelib.shop.ids import key_of, name_of
 from chalicelib.shop.layouts.stores import stored
 from chalicelib.shop.money import is_chargeable
 from chalicelib.shop.products import skus
+from chalicelib.shop.products.indexing import tokens_of
 from chalicelib.shop.products.models import NewProduct
 from chalicelib.shop.products.rendering import render
 from chalicelib.shop.products.rows import PRODUCTS, Product, find, under
 from chalicelib.shop.products.skus import Claim
-from chalicelib.shop.search import stored_tokens
 from chalicelib.shop.sites import settings
 from chalicelib.shop.sites.settings import ShopSite
 from chalicelib.shop.tree import reading
@@ -130,7 +130,6 @@ def _product(
     runtime: Runtime, shop: ShopSite, product_id: str, given: _Given, before: Product | None
 ) -> Product:
     new, now = given.new, runtime.now()
-    words = [*new.tags, *(str(value) for _, value in types.values_of(given.details))]
     product: Any = {
         "_id": key_of(shop["_id"], product_id),
         "site": shop["_id"],
@@ -146,7 +145,7 @@ def _product(
         "under": under(new.type, new.tags, given.lines),
         "tags": new.tags,
         "assets": new.assets,
-        "search": stored_tokens(new.title, words, new.text or ""),
+        "search": tokens_of(new.title, new.tags, given.details, new.text or ""),
         "added": before["added"] if before else now,
         "updated": now,
         **stored(shop, given.details),
