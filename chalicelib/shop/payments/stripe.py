@@ -44,9 +44,16 @@ class StripeProvider:
         return Started(str(made["id"]), client_secret=made.get("client_secret"))
 
     def status(self, order: str, intent: str) -> Status:
-        """Return how a payment stands; a card that is declined leaves it `pending` for another."""
-        del order
-        found = self._call("GET", f"/v1/payment_intents/{intent}")
+        """Return how a payment stands; a card that is declined leaves it `pending` for another.
+
+        One that Stripe does not know, as with another account's key, may be paid: it is `unknown`.
+        """
+        try:
+            found = self._call("GET", f"/v1/payment_intents/{intent}")
+        except Refused as refusal:
+            fields = {"order": order, "reason": refusal.reason}
+            log.error("payment not found at its provider", extra={"fields": fields})
+            return "unknown"
         return _STATUSES.get(str(found["status"]), "pending")
 
     def cancel(self, order: str, intent: str) -> Status:

@@ -12,8 +12,12 @@ from chalicelib.settings import Settings
 from chalicelib.shop.orders import sweep
 from chalicelib.shop.payments.port import Charge
 from chalicelib.shop.payments.stripe import StripeProvider, units_of
+from chalicelib.shop.stock import movements
 from tests.shop.support.buying import (
+    OTHER,
+    SKU,
     Shelf,
+    agreement,
     cart_of,
     check_out,
     ordered,
@@ -243,6 +247,46 @@ def test_a_refund_whose_answer_was_lost_is_made_once(client: Client, stripe: Str
     assert len(stripe.refunds) == 1
 
 
+def test_money_is_given_back_once_however_long_its_units_cannot_be_put_back(
+    client: Client, stripe: Stripe, clock: Clock, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paula = stocked(client, 5, payments="stripe")
+    cart = cart_of(client, MOBY_HARD=2)
+    order = ordered(client, cart, agreement(2))
+    stripe.pay("pi_1")
+    pay(client, cart, order)
+    with monkeypatch.context() as patch:
+        patch.setattr(movements, "MAX_ON_HAND", 3)
+        refund = {"lines": {SKU: 1}, "restock": True, "key": "r"}
+        assert paula.post(f"/orders/{order}/refund", **refund).status == 422
+        # Stripe forgets a key after a day.
+        stripe.answers.clear()
+        clock.advance(hours=25)
+        sweep.sweep(runtime)
+    clock.advance(minutes=2)
+
+    sweep.sweep(runtime)
+
+    assert [each["amount"] for each in stripe.refunds] == ["1899"]
+    assert shelf_of(runtime) == Shelf(4, 4, 0)
+
+
+def test_a_payment_that_stripe_does_not_know_keeps_its_units_and_stops_nothing_else(
+    client: Client, runtime: Runtime, stripe: Stripe, clock: Clock
+) -> None:
+    cart = shop(client)
+    order = ordered(client, cart)
+    cart_of(client, PEQUOD=1)
+    # As with the secret key of another account.
+    stripe.intents.clear()
+    clock.advance(minutes=40)
+
+    sweep.sweep(runtime)
+
+    assert pay(client, cart, order)["state"] == "paying"
+    assert (shelf_of(runtime).held, shelf_of(runtime, OTHER).held) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("status", "raised"),
     [(500, Unavailable), (429, Unavailable), (409, Unavailable), (401, Misconfigured)],
@@ -275,3 +319,4 @@ def test_an_amount_is_counted_as_stripe_does() -> None:
     assert units_of(18_000_000, "JPY") == 18
     assert units_of(18_000_000, "ISK") == 1_800
     assert units_of(18_990_000, "KWD") == 18_990
+    assert units_of(18_000_000, "MGA") == 18

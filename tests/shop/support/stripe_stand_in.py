@@ -41,9 +41,9 @@ class Stripe:
         match method, path.split("/")[2:]:
             case "POST", ["payment_intents"]:
                 return 200, self._intent(form)
-            case "GET", ["payment_intents", intent]:
+            case "GET", ["payment_intents", intent] if intent in self.intents:
                 return 200, dict(self.intents[intent])
-            case "POST", ["payment_intents", intent, "cancel"]:
+            case "POST", ["payment_intents", intent, "cancel"] if intent in self.intents:
                 if self.intents[intent]["status"] == "succeeded":
                     return 400, {"error": {"code": "payment_intent_unexpected_state"}}
                 self.intents[intent]["status"] = "canceled"
