@@ -80,9 +80,17 @@ def freeze(runtime: Runtime, cart: Cart, lines: Mapping[str, Line], attempt: Att
 
 
 def let_go(runtime: Runtime, cart_id: str, order_id: str) -> None:
-    """Open a cart again that was frozen for an order."""
-    change = {"$set": {"state": "open", "touched": runtime.now()}, "$inc": {"version": 1}}
-    CARTS.of(runtime.database).update_one(_frozen(cart_id, order_id), change)
+    """Open a cart again that was frozen for an order, which has given back what its lines held."""
+    now = runtime.now()
+    lapsed = {"k": "$$line.k", "v": {"$mergeObjects": ["$$line.v", {"until": now}]}}
+    each = {"input": {"$objectToArray": "$lines"}, "as": "line", "in": lapsed}
+    change = {
+        "state": "open",
+        "lines": {"$arrayToObject": {"$map": each}},
+        "touched": now,
+        "version": {"$add": ["$version", 1]},
+    }
+    CARTS.of(runtime.database).update_one(_frozen(cart_id, order_id), [{"$set": change}])
 
 
 def close(runtime: Runtime, cart_id: str, order_id: str) -> None:

@@ -183,6 +183,7 @@ def _put(runtime: Runtime, claim: Claim) -> None:
     try:
         shelf.put(runtime, claim)
     except HeldByOrder as other:
+        resuming.resume(runtime, other.order)
         end_stray(runtime, claim.stock, claim.cart, other.order)
         shelf.put(runtime, claim)
 

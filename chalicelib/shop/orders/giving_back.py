@@ -24,6 +24,7 @@ from chalicelib.shop.stock.movements import Change
 # The key of the refund of a payment that came after its order was let go.
 LATE = "paid-late"
 _ATTEMPTS = 5
+_UNFINISHED = frozenset({"owed", "made"})
 
 
 def give_back(
@@ -62,16 +63,20 @@ def give_back_late(runtime: Runtime, order: Order) -> None:
     _paid_back(runtime, order, LATE)
 
 
-def sweep(runtime: Runtime) -> int:
-    """Make the refunds that are owed for longest; return how many payments had some."""
+def sweep(runtime: Runtime, until: datetime) -> int:
+    """Go on with what is owed for longest, until a time; return how many payments had some."""
     now, most = runtime.now(), runtime.bounds.shop.tended_at_once
     rows = PAYMENTS.of(runtime.database)
     due = list(rows.find({"owed": {"$lte": now}}).sort("owed", ASCENDING).limit(most))
+    swept = 0
     for payment in due:
+        if runtime.now() >= until:
+            break
         this = {"_id": payment["_id"], "owed": payment["owed"]}
         if rows.update_one(this, {"$set": {"owed": _next(runtime)}}).matched_count:
             _pay_owed(runtime, payment)
-    return len(due)
+        swept += 1
+    return swept
 
 
 def _pay_owed(runtime: Runtime, payment: Payment) -> None:
@@ -79,7 +84,7 @@ def _pay_owed(runtime: Runtime, payment: Payment) -> None:
     if order is None:
         return
     for refund in payment["refunds"]:
-        if refund["state"] == "owed":
+        if refund["state"] in _UNFINISHED:
             try:
                 _paid_back(runtime, order, refund["key"])
             except Problem as problem:
@@ -93,7 +98,7 @@ def _paid_back(runtime: Runtime, order: Order, key: str) -> Payment:
     refund = _known(payment, key) if payment else None
     if payment is None or refund is None:
         raise RefundTooLarge
-    if refund["state"] == "owed":
+    if refund["state"] in _UNFINISHED:
         _make(runtime, order, payment, refund)
         payment = records.find(runtime.database, order["_id"]) or payment
         refund = _known(payment, key) or refund
@@ -103,29 +108,37 @@ def _paid_back(runtime: Runtime, order: Order, key: str) -> Payment:
 
 
 def _make(runtime: Runtime, order: Order, payment: Payment, refund: Refund) -> None:
-    charge = charge_of(order)
-    provider = providers.provider_of(runtime, payment["provider"])
-    try:
-        provider.refund(charge, payment["intent"], refund["amount_micros"], refund["key"])
-    except Refused:
-        _end(runtime, payment, refund, "refused", -refund["amount_micros"])
-        return
+    if refund["state"] == "owed":
+        charge = charge_of(order)
+        provider = providers.provider_of(runtime, payment["provider"])
+        try:
+            provider.refund(charge, payment["intent"], refund["amount_micros"], refund["key"])
+        except Refused:
+            _note(runtime, payment, refund, "refused", -refund["amount_micros"])
+            return
+        _note(runtime, payment, refund, "made" if refund["restock"] else "done")
     if refund["restock"]:
+        # No publisher's own movement has a colon in its key.
+        key = f"refund:{order['_id']}:{refund['key']}"
         for sku, units in refund["units"].items():
-            key = f"refund-{order['_id']}-{refund['key']}"
             change = Change(key, units, None, "refund")
             movements.move(runtime, key_of(order["site"], sku), change)
-    _end(runtime, payment, refund, "done", 0)
+        _note(runtime, payment, {**refund, "state": "made"}, "done")
 
 
-def _end(runtime: Runtime, payment: Payment, refund: Refund, state: str, by_micros: int) -> None:
-    """Say how a refund ended, unless that was said before."""
+def _note(
+    runtime: Runtime, payment: Payment, refund: Refund, state: str, by_micros: int = 0
+) -> None:
+    """Say how far a refund is, unless that was said before."""
     rows = PAYMENTS.of(runtime.database)
-    owed = {"$elemMatch": {"key": refund["key"], "state": "owed"}}
+    before = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
     change = {"$set": {"refunds.$.state": state}, "$inc": {"refunded_micros": by_micros}}
-    rows.update_one({"_id": payment["_id"], "refunds": owed}, change)
-    none_owed = {"_id": payment["_id"], "refunds": {"$not": {"$elemMatch": {"state": "owed"}}}}
-    rows.update_one(none_owed, {"$unset": {"owed": ""}})
+    rows.update_one({"_id": payment["_id"], "refunds": before}, change)
+    if state in _UNFINISHED:
+        return
+    unfinished = {"$elemMatch": {"state": {"$in": [*_UNFINISHED]}}}
+    finished = {"_id": payment["_id"], "refunds": {"$not": unfinished}}
+    rows.update_one(finished, {"$unset": {"owed": ""}})
 
 
 def _owe(runtime: Runtime, payment: Payment, refund: Refund) -> bool:

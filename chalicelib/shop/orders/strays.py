@@ -1,10 +1,9 @@
-"""Entries of orders whose time is over: the order says what becomes of them."""
+"""Entries of orders whose time is over: the order's state says what becomes of them."""
 
 from datetime import datetime, timedelta
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.orders import resuming
-from chalicelib.shop.orders.shapes import Order
+from chalicelib.shop.orders.shapes import Order, find
 from chalicelib.shop.stock import shelf
 
 _ENDED = frozenset({"done", "void"})
@@ -15,7 +14,7 @@ def end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None
 
     Whoever prepares an order takes and writes it within its lease, or finds that it was refused.
     """
-    order = resuming.resume(runtime, order_id)
+    order = find(runtime.database, order_id)
     if order is None or order["state"] in _ENDED:
         shelf.release(runtime, stock_id, cart, order_id)
     else:

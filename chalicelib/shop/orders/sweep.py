@@ -1,6 +1,10 @@
-"""The sweep of a shop, each minute: entries, carts and orders that nobody goes on with."""
+"""The sweep of a shop, each minute: entries, carts and orders that nobody goes on with.
 
-from datetime import timedelta
+What needs the database alone comes first. A payment's provider may take seconds for an answer, so
+what asks it ends after a time, and the next run goes on with what is due for longest.
+"""
+
+from datetime import datetime, timedelta
 
 from pymongo import ASCENDING
 from pymongo.errors import DuplicateKeyError
@@ -15,25 +19,29 @@ from chalicelib.shop.orders.checkout import order_of
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.stock import expiry
 
+# How long a run asks providers for something new. It is over before its function is ended, even if
+# the last answer is waited for in vain.
+_ASKING = timedelta(seconds=12)
+
 
 def sweep(runtime: Runtime) -> dict[str, int]:
     """End what has lapsed, resume what stopped, make refunds that are owed; count each."""
-    carts_found = _resume_carts(runtime)
-    orders = _resume_orders(runtime)
     units, overdue = expiry.end_lapsed(runtime)
     for stock_id, entry in overdue:
         _end_stray(runtime, stock_id, entry["cart"], str(entry["order"]))
+    carts_found = _resume_carts(runtime)
+    until = runtime.now() + _ASKING
     return {
         "units_freed": units,
         "entries_of_orders": len(overdue),
-        "carts_resumed": carts_found,
-        "orders_resumed": orders,
         "carts_expired": carts.expire_idle(runtime),
-        "refunds_made": giving_back.sweep(runtime),
+        "carts_resumed": carts_found,
+        "refunds_made": giving_back.sweep(runtime, until),
+        "orders_resumed": _resume_orders(runtime, until),
     }
 
 
-def _resume_orders(runtime: Runtime) -> int:
+def _resume_orders(runtime: Runtime, until: datetime) -> int:
     """Resume the orders that are due for longest, each under a lease; return how many."""
     now, most = runtime.now(), runtime.bounds.shop.tended_at_once
     rows = ORDERS.of(runtime.database)
@@ -41,8 +49,10 @@ def _resume_orders(runtime: Runtime) -> int:
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     resumed = 0
     for row in list(found):
+        if runtime.now() >= until:
+            break
         this = {"_id": row["_id"], "due": row["due"]}
-        if rows.update_one(this, {"$set": {"due": now + lease}}).matched_count:
+        if rows.update_one(this, {"$set": {"due": runtime.now() + lease}}).matched_count:
             _resume(runtime, row["_id"])
             resumed += 1
     return resumed

@@ -14,20 +14,24 @@ MAX_REFUNDS = 100
 
 
 class Refund(TypedDict):
-    """Money to be given back, and whether it was; `units` are those of it by SKU."""
+    """Money to be given back, and whether it was; `units` are those of it by SKU.
+
+    `made` is money that was given back, of which units are still to be put back on the shelf: its
+    provider is not asked again, who may have forgotten the key.
+    """
 
     key: str
     amount_micros: int
     units: dict[str, int]
     restock: bool
-    state: Literal["owed", "done", "refused"]
+    state: Literal["owed", "made", "done", "refused"]
     at: datetime
 
 
 class Payment(TypedDict):
     """An order's payment. `refunded_micros` counts what is owed, too.
 
-    While a refund is owed, `owed` is when the sweep tries it again.
+    While a refund is not finished, `owed` is when the sweep goes on with it.
     """
 
     _id: str

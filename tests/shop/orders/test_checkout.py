@@ -72,7 +72,8 @@ def test_a_declined_order_gives_everything_back_and_opens_its_cart(
 
     assert stored_order(runtime, order)["state"] == "void"
     assert shelf_of(runtime) == Shelf(5, 5, 0)
-    assert client.get(f"/carts/{cart}").json["state"] == "open"
+    opened = client.get(f"/carts/{cart}").json
+    assert (opened["state"], opened["lines"][0]["lapsed"]) == ("open", True)
     again = ordered(client, cart, agreement(2), key="k2")
     assert pay(client, cart, again)["state"] == "done"
     assert shelf_of(runtime) == Shelf(3, 3, 0)

@@ -17,6 +17,7 @@ from tests.shop.support.buying import (
     agreement,
     bought,
     cart_of,
+    fill,
     ordered,
     shelf_of,
     stocked,
@@ -61,6 +62,18 @@ def test_units_are_given_back_once_for_each_key_and_are_on_the_shelf_again(
     assert refund(paula, order, "r2", restock=False, MOBY_HARD=1).status == 200
     assert shelf_of(runtime) == Shelf(3, 3, 0)
     assert given_back(runtime, order) == [PRICE, PRICE]
+
+
+def test_no_movement_of_the_publisher_keeps_units_from_the_shelf(
+    client: Client, runtime: Runtime
+) -> None:
+    paula = stocked(client, 5)
+    _, order = bought(client, MOBY_HARD=1)
+    fill(paula, 3, key=f"refund-{order}-r1")
+
+    assert refund(paula, order, MOBY_HARD=1).status == 200
+
+    assert shelf_of(runtime) == Shelf(8, 8, 0)
 
 
 def test_all_that_is_left_is_given_back(client: Client, runtime: Runtime) -> None:

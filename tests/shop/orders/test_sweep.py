@@ -1,0 +1,82 @@
+"""The sweep of shops beside a slow provider: its time is bounded, and nobody waits for it."""
+
+from typing import Any
+
+import pytest
+
+from chalicelib.errors import Unavailable
+from chalicelib.runtime import Runtime
+from chalicelib.shop.orders import sweep
+from chalicelib.shop.payments.fake import FakeProvider
+from tests.shop.support.buying import OTHER, agreement, cart_of, ordered, shelf_of, stocked
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+
+pytestmark = pytest.mark.usefixtures("workers")
+
+# A function's; the sweep has to end before.
+TIMEOUT_SECONDS = 30
+SLOW = "slow@example.org"
+
+
+def test_a_slow_provider_keeps_nothing_in_carts_and_no_function_running(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client, 10)
+    for number in range(5):
+        ordered(client, cart_of(client, MOBY_HARD=1), agreement(email=SLOW), key=f"k{number}")
+    cart_of(client, PEQUOD=1)
+    clock.advance(minutes=16)
+    began = clock()
+
+    def hangs(*_: Any) -> None:
+        clock.advance(seconds=12)
+        raise Unavailable
+
+    monkeypatch.setattr(FakeProvider, "status", hangs)
+
+    sweep.sweep(runtime)
+
+    assert (clock() - began).total_seconds() < TIMEOUT_SECONDS
+    assert shelf_of(runtime, OTHER).held == 0
+    assert shelf_of(runtime).held == 5
+
+
+def test_every_order_has_its_turn_with_a_slow_provider(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client, 10)
+    for number in range(5):
+        ordered(client, cart_of(client, MOBY_HARD=1), agreement(email=SLOW), key=f"k{number}")
+    asked = set()
+
+    def hangs(_: FakeProvider, order: str, _intent: str) -> None:
+        asked.add(order)
+        clock.advance(seconds=12)
+        raise Unavailable
+
+    monkeypatch.setattr(FakeProvider, "status", hangs)
+    for _ in range(5):
+        clock.advance(minutes=1)
+        sweep.sweep(runtime)
+
+    assert len(asked) == 5
+
+
+def test_the_provider_is_asked_once_about_an_order_of_many_lines(
+    client: Client, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client, 5)
+    ordered(client, cart_of(client, MOBY_HARD=1, PEQUOD=1), agreement(2, SLOW))
+    status, asked = FakeProvider.status, []
+
+    def counted(self: FakeProvider, order: str, intent: str) -> Any:
+        asked.append(order)
+        return status(self, order, intent)
+
+    monkeypatch.setattr(FakeProvider, "status", counted)
+    clock.advance(minutes=1)
+
+    sweep.sweep(runtime)
+
+    assert len(asked) == 1
