@@ -10,7 +10,7 @@ from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib import marked_things, personal_data, published_discussions, rewrites, schema
+from chalicelib import marked_things, personal_data, published_pages, rewrites, schema
 from chalicelib.ads import routes as ads
 from chalicelib.ads import schedules as ad_schedules
 from chalicelib.ads import workers as ad_workers
@@ -49,7 +49,7 @@ ROUTES = (
     sites.routes,
     assets.routes,
     comments.routes,
-    published_discussions.routes,
+    published_pages.routes,
     shop.routes,
     ads.routes,
     social.routes,
@@ -61,7 +61,7 @@ WORKERS = (
     ad_workers,
     social_workers,
     asset_workers,
-    published_discussions,
+    published_pages,
     analytics_workers,
     shop_workers,
     marked_things,

@@ -1,4 +1,4 @@
-"""Happenings of Plaza's own that become actions of the activity feed: a comment, a post.
+"""Happenings of Plaza's own that become actions of the activity feed: a comment, a post, a page.
 
 A site switches them on (`PLAZA_ACTION_SITES`). A feature notes a happening with `note` where it
 stores, changes or deletes the thing, before it does so, in the same transaction if there is one,
@@ -6,7 +6,7 @@ and calls `send` afterwards. A worker then makes the feed agree with the thing: 
 makes the action if there is none, and deletes it if the thing has gone or is not for everybody.
 The roof (`chalicelib/told_happenings.py`) knows where the things of each kind are found.
 
-Another kind, such as a page that is published, takes three steps: `note` and `send` in its
+Another kind takes three steps: `note` and `send` in its
 feature; a `Cause` of it in `CAUSES` on the roof; and a type of descriptors that is made of it in
 `social/activity/actions/happenings.py`.
 """
@@ -49,12 +49,21 @@ class Cause(NamedTuple):
     url: str | None = None
 
 
-def note(
-    runtime: Runtime, site: str, kind: str, thing: str, session: ClientSession | None = None
+def note(  # noqa: PLR0913 - a happening, and when and with what it is noted
+    runtime: Runtime,
+    site: str,
+    kind: str,
+    thing: str,
+    session: ClientSession | None = None,
+    *,
+    due: datetime | None = None,
 ) -> None:
-    """Note that something happens to a thing of a site, if the site has this switched on."""
+    """Note that something happens to a thing of a site, if the site has this switched on.
+
+    What is to happen at an instant is `due` then: the sweep has it looked at.
+    """
     if site in runtime.settings.action_sites:
-        outbox.note(runtime, Happened(kind=kind, thing=thing), session)
+        outbox.note(runtime, Happened(kind=kind, thing=thing), session, due=due)
 
 
 def send(runtime: Runtime, site: str, kind: str, thing: str) -> None:

@@ -169,8 +169,8 @@ class Settings(BaseModel):
     )
     action_sites: Listed = Field(
         default=(),
-        description="Sites whose comments become actions of the activity feed; `default` also for "
-        "public posts.",
+        description="Sites whose comments and pages become actions of the activity feed; "
+        "`default` also for public posts.",
     )
     action_scope: Literal["team", "department"] = Field(
         default="department", description="Who is told of those: the author's team or department."

@@ -1,8 +1,9 @@
-"""Where the activity feed meets what it tells of: comments and posts, each found by its feature."""
+"""Where the activity feed meets what it tells of: each thing is found by its own feature."""
 
 from collections.abc import Callable
 
 from chalicelib.comments import happened as comments
+from chalicelib.content import happened as content
 from chalicelib.happenings import Cause, Happened
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
@@ -12,6 +13,7 @@ from chalicelib.social.posts import posts
 # What finds a thing of each kind; None if it has gone, or is not for everybody.
 CAUSES: dict[str, Callable[[Runtime, str], Cause | None]] = {
     "comment": comments.find,
+    "page": content.find,
     "post": posts.find_cause,
 }
 # Of a page with all its comments: it is looked for which of them are still there.

@@ -7,18 +7,19 @@ from chalicelib.content.feeds import routes as feeds
 from chalicelib.content.publishing import routes as publishing
 from chalicelib.content.publishing.discussions import Discussions
 from chalicelib.content.reading import routes as reading
+from chalicelib.content.reading.views import Views
 from chalicelib.content.sites import routes as sites
 from chalicelib.http import router
 from chalicelib.runtime import Runtime
 
 
-def routes(runtime: Runtime, discussions: Discussions) -> Blueprint:
-    """Return the routes of content, whose discussions these are."""
+def routes(runtime: Runtime, discussions: Discussions, views: Views) -> Blueprint:
+    """Return the routes of content, whose discussions and views these are."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Content")
     sites.declare(route)
     editing.declare(route)
     publishing.declare(route, discussions)
-    reading.declare(route, discussions)
+    reading.declare(route, discussions, views)
     feeds.declare(route)
     return blueprint

@@ -85,7 +85,7 @@ CONTENT: tuple[tuple[str, ...], ...] = (
     ("content.slugs", "content.types"),
     ("content.nodes", "content.rendering", "content.sites"),
     ("content.named_assets", "content.rendered", "content.visibility"),
-    ("content.answers",),
+    ("content.answers", "content.happened"),
     ("content.editing",),
     ("content.publishing",),
     ("content.authors", "content.reading"),
@@ -120,7 +120,7 @@ ANALYTICS: tuple[tuple[str, ...], ...] = (
 )
 # Every collection of every feature, in one list.
 ROOF = (
-    ("marked_things", "published_discussions", "told_happenings"),
+    ("marked_things", "published_pages", "told_happenings"),
     ("personal_data", "rewrites", "schema"),
 )
 

@@ -2,13 +2,12 @@
 
 import hashlib
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from html import escape
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
-from pymongo.database import Database
 
 from chalicelib import __version__
 from chalicelib.content.feeds.entries import Feed, entries_of, feed_id
@@ -17,7 +16,7 @@ from chalicelib.content.reading import lists, pages
 from chalicelib.content.reading.answers import feeds_of
 from chalicelib.content.reading.lists import Listed, Position
 from chalicelib.content.shapes import ContentNode, ContentSite
-from chalicelib.content.sites import settings
+from chalicelib.content.sites.held import HeldSettings
 from chalicelib.database import Document
 from chalicelib.http import payloads
 from chalicelib.http.pages import Cursors, paged
@@ -27,9 +26,6 @@ Format = Literal["atom", "json"]
 # What an entity tag is made of: all of it is in the index, so that no page is read.
 OF_TAG = {"_id": 1, "published": 1, "until": 1, "next.shown_from": 1, "edition": 1}
 OF_FEED = {"draft": 0, "live.detail": 0, "next.detail": 0}
-# How long a container goes by a site's settings as it read them.
-_HELD = timedelta(seconds=10)
-_MOST_HELD = 1_000
 
 
 class Fetched(NamedTuple):
@@ -37,24 +33,6 @@ class Fetched(NamedTuple):
 
     tag: str
     feed: Feed | None
-
-
-class HeldSettings:
-    """The settings of sites whose feeds this container serves, for ten seconds each."""
-
-    def __init__(self) -> None:
-        self._held: dict[str, tuple[datetime, ContentSite]] = {}
-
-    def of(self, database: Database[Document], site: str, now: datetime) -> ContentSite:
-        """Return a site's settings; raises UnknownContentSite."""
-        until, held = self._held.get(site, (None, None))
-        if held is not None and until is not None and until > now:
-            return held
-        found = settings.find(database, site)
-        if len(self._held) >= _MOST_HELD:
-            self._held.clear()
-        self._held[site] = (now + _HELD, found)
-        return found
 
 
 class Feeds:

@@ -9,8 +9,9 @@ from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
+from chalicelib import happenings
 from chalicelib.assets import pictures
-from chalicelib.content import named_assets, nodes
+from chalicelib.content import happened, named_assets, nodes
 from chalicelib.content.editing import drafts, revisions
 from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, states, telling
@@ -54,7 +55,7 @@ def publish(
         begun = _discussion(runtime, discussions, current, edition, session)
         return store(runtime, current, change, session, discussion=begun)
 
-    return _told(runtime, in_transaction(runtime.database, work))
+    return told(runtime, in_transaction(runtime.database, work))
 
 
 def unpublish(runtime: Runtime, node: ContentNode) -> ContentNode:
@@ -70,7 +71,7 @@ def unpublish(runtime: Runtime, node: ContentNode) -> ContentNode:
         release(runtime.database, current, change, now, session)
         return store(runtime, current, change, session)
 
-    return _told(runtime, in_transaction(runtime.database, work))
+    return told(runtime, in_transaction(runtime.database, work))
 
 
 def delete(runtime: Runtime, node: ContentNode, caller: Principal) -> None:
@@ -89,7 +90,7 @@ def delete(runtime: Runtime, node: ContentNode, caller: Principal) -> None:
         empty: Document = {"draft": None, "author": None, "removed": now, "preview_key": ""}
         return store(runtime, current, change, session, **empty)
 
-    _told(runtime, in_transaction(runtime.database, work))
+    told(runtime, in_transaction(runtime.database, work))
 
 
 def new_preview_key(runtime: Runtime, node: ContentNode) -> ContentNode:
@@ -118,6 +119,10 @@ def store(
     draft = _draft(node) if stored.get("removed") is None else None
     after = named_assets.counted(draft, change["live"], change["next"])
     pictures.change(runtime.database, session, named_assets.of(node), after)
+    published = change["published"]
+    due = published if published is not None and published > runtime.now() else None
+    thing = happened.name_of(node)
+    happenings.note(runtime, node["site"], happened.KIND, thing, session, due=due)
     if node["discussion"] is not None:
         stored["telling"] = telling.note(runtime)
     changed = NODES.of(runtime.database).find_one_and_update(
@@ -217,10 +222,12 @@ def _check_may_delete(node: ContentNode, caller: Principal) -> None:
         raise Forbidden("A page that was published, or is another's, is its publisher's to delete")
 
 
-def _told(runtime: Runtime, node: ContentNode) -> ContentNode:
-    """Send the message of what was stored; the schedule sends it again if it is lost."""
+def told(runtime: Runtime, node: ContentNode) -> ContentNode:
+    """Send the messages of what was stored; the schedules send them again if they are lost."""
     if "telling" in node:
         runtime.queues.send(telling.TellDiscussion(site=node["site"], node_id=node["_id"]))
+    if node["published"] is None or node["published"] <= runtime.now():
+        happenings.send(runtime, node["site"], happened.KIND, happened.name_of(node))
     return node
 
 

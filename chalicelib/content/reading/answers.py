@@ -31,6 +31,9 @@ class EntryAnswer(TypedDict):
     author: WriterAnswer | None
     published_at: datetime
     updated_at: Annotated[datetime, Field(description="The last change that was not minor.")]
+    views: Annotated[
+        int | None, Field(description="If asked for, and if the site's analytics are public.")
+    ]
 
 
 class EntriesAnswer(TypedDict):
@@ -115,7 +118,7 @@ class DraftShownAnswer(TypedDict):
 
 
 def entry_answer(node: ContentNode, edition: Edition) -> EntryAnswer:
-    """Return a page as a list shows it."""
+    """Return a page as a list shows it, before its views are asked for."""
     published = node["published"]
     assert published is not None  # noqa: S101 - it is shown
     return {
@@ -129,6 +132,7 @@ def entry_answer(node: ContentNode, edition: Edition) -> EntryAnswer:
         "author": writer_answer(node["author"]),
         "published_at": published,
         "updated_at": edition["updated"],
+        "views": None,
     }
 
 

@@ -10,6 +10,7 @@ from pymongo.database import Database
 from chalicelib.content.nodes import EVER, NODES
 from chalicelib.content.reading.answers import EntriesAnswer, TagCountAnswer, entry_answer
 from chalicelib.content.reading.models import ListQuery
+from chalicelib.content.reading.views import Viewed
 from chalicelib.content.shapes import ContentNode
 from chalicelib.content.visibility import shown, shown_filter, tagged
 from chalicelib.database import Document
@@ -50,7 +51,7 @@ class Position(NamedTuple):
     node_id: str
 
 
-def entries(runtime: Runtime, site: str, query: ListQuery) -> EntriesAnswer:
+def entries(runtime: Runtime, views: Viewed, site: str, query: ListQuery) -> EntriesAnswer:
     """Return a page of a list; raises InvalidCursor."""
     listed, now = Listed(site, query.type, query.tag), runtime.now()
     cursors = Cursors(listed.scope, runtime.settings.signing_keys)
@@ -64,6 +65,10 @@ def entries(runtime: Runtime, site: str, query: ListQuery) -> EntriesAnswer:
     fitting = payloads.fitting(answers)
     if fitting < len(answers):
         answers, last = answers[:fitting], nodes[fitting - 1]
+    if query.include:
+        counted = views.of(runtime, site, [each["address"] for each in answers])
+        for each in answers:
+            each["views"] = counted[each["address"]]
     return {"entries": answers, "next": cursors.following(place_of(last) if last else None)}
 
 

@@ -22,6 +22,7 @@ from chalicelib.content.reading.answers import (
     feeds_of,
 )
 from chalicelib.content.reading.models import AddressQuery
+from chalicelib.content.reading.views import Viewed
 from chalicelib.content.rendered import with_assets
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.content.visibility import coming, next_change, shown, shown_filter
@@ -76,7 +77,7 @@ def find(runtime: Runtime, site: str, slug: str) -> Shown:
 
 
 def answer(
-    runtime: Runtime, discussions: Discussions, found: Shown, query: AddressQuery
+    runtime: Runtime, discussions: Discussions, views: Viewed, found: Shown, query: AddressQuery
 ) -> ShownAnswer:
     """Return a page as its readers see it, with what the call asks for beside it."""
     node, edition = found.node, found.edition
@@ -85,8 +86,11 @@ def answer(
     if "discussion" in query.include and (discussion := node["discussion"]):
         counts = discussions.counts(runtime, [discussion])
         counted = {"id": discussion, "comments": counts[discussion]}
+    slug = edition["slug"]
+    viewed = views.of(runtime, node["site"], [slug]) if "views" in query.include else {}
     return {
         **entry_answer(node, edition),
+        "views": viewed.get(slug),
         "site": node["site"],
         "html": with_assets(edition["html"], public_url),
         "discussion_id": node["discussion"],

@@ -27,6 +27,7 @@ from chalicelib.content.reading.models import (
     PreviewToken,
 )
 from chalicelib.content.reading.pages import Shown
+from chalicelib.content.reading.views import Viewed, Views
 from chalicelib.content.rendered import absolute
 from chalicelib.content.sites import settings
 from chalicelib.content.slugs import ContentId
@@ -40,14 +41,15 @@ from chalicelib.web.files import PAGE_STYLES
 _SHORTLY = "public, max-age=30"
 
 
-def declare(route: Route, discussions: Discussions) -> None:
+def declare(route: Route, discussions: Discussions, views: Views) -> None:
     """Declare the routes."""
-    _declare_pages(route, discussions)
-    _declare_lists(route)
+    viewed = Viewed(views)
+    _declare_pages(route, discussions, viewed)
+    _declare_lists(route, viewed)
     _declare_previews(route)
 
 
-def _declare_pages(route: Route, discussions: Discussions) -> None:
+def _declare_pages(route: Route, discussions: Discussions, views: Viewed) -> None:
     @route("GET", "/content/{site}/page", raises=(UnknownContent, ContentGone, PageMoved))
     def get_page(
         request: Request, site: SiteId, query: AddressQuery
@@ -65,14 +67,14 @@ def _declare_pages(route: Route, discussions: Discussions) -> None:
             headers["ETag"] = found.tag
             if found.tag in conditional.held_tags(request):
                 return NotModified(headers=headers)
-        return Ok(pages.answer(request.runtime, discussions, found, query), headers)
+        return Ok(pages.answer(request.runtime, discussions, views, found, query), headers)
 
 
-def _declare_lists(route: Route) -> None:
+def _declare_lists(route: Route, views: Viewed) -> None:
     @route("GET", "/content/{site}")
     def list_content(request: Request, site: SiteId, query: ListQuery) -> Ok[EntriesAnswer]:
         """List what a site shows now, newest first, without the texts."""
-        found = lists.entries(request.runtime, site, query)
+        found = lists.entries(request.runtime, views, site, query)
         return Ok(found, {"Cache-Control": _SHORTLY})
 
     @route("GET", "/content/{site}/tags")

@@ -1,4 +1,4 @@
 """What a site says of itself to those who read it: title, address, language, feeds.
 
-Public face: `routes`, `settings`.
+Public face: `held`, `routes`, `settings`.
 """

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.content.schedules import run_due
 from chalicelib.messaging import Queues
-from chalicelib.published_discussions import DISCUSSIONS
+from chalicelib.published_pages import DISCUSSIONS
 from chalicelib.runtime import Runtime
 from tests.content.support.factories import (
     BASE,

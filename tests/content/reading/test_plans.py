@@ -14,6 +14,7 @@ from chalicelib.content.visibility import in_state
 from chalicelib.runtime import Runtime
 
 SITE, PAGES, SHOWN = "harbour", 700, 31
+LARGE = 20_000
 ORDER = {"published": -1, "_id": -1}
 
 
@@ -110,3 +111,26 @@ def test_the_schedule_reads_what_is_due(
 
     assert counts["totalDocsExamined"] == counts["totalKeysExamined"] == 0
     assert stages <= {"LIMIT", "FETCH", "IXSCAN"}
+
+
+def test_of_twenty_thousand_pages_each_list_reads_what_it_shows(runtime: Runtime) -> None:
+    """One test for all lists: the pages are stored once."""
+    seed(runtime, SITE, LARGE)
+    now, updated = runtime.now(), {"updated": -1, "_id": -1}
+    desk: Any = {"site": SITE, "removed": None}
+    asked = {
+        # With the pages to come, which a tag's index has beside the others.
+        "all": (lists.where(Listed(SITE), now), ORDER, 5),
+        "type": (lists.where(Listed(SITE, "blog"), now), ORDER, 5),
+        "tag": (lists.where(Listed(SITE, None, "all"), now), ORDER, 5),
+        "type and tag": (lists.where(Listed(SITE, "blog", "all"), now), ORDER, 3 * SHOWN),
+        "tag of few": (lists.where(Listed(SITE, None, "tag-3"), now), ORDER, 5),
+        "desk": ({**desk, "$and": [in_state("live", now)]}, updated, LARGE // 100 + 5),
+    }
+
+    for name, (where, order, more) in asked.items():
+        counts, stages = explained(runtime, where, order)
+        assert counts["totalKeysExamined"] <= SHOWN + more, name
+        assert counts["totalDocsExamined"] <= SHOWN + more, name
+        assert "SORT" not in stages, name
+        assert "COLLSCAN" not in stages, name

@@ -111,4 +111,5 @@ export default {
   post_type_not_allowed: "لا يمكن نشر هذا هنا.",
   did_comment_posted: "تعليق جديد: {page_name}",
   did_post_published: "منشور جديد",
+  did_page_published: "صفحة جديدة: {page_name}",
 };

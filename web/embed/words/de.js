@@ -99,4 +99,5 @@ export default {
   post_type_not_allowed: "Das kann hier nicht veröffentlicht werden.",
   did_comment_posted: "Neuer Kommentar: {page_name}",
   did_post_published: "Neuer Beitrag",
+  did_page_published: "Neue Seite: {page_name}",
 };

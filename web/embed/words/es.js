@@ -102,4 +102,5 @@ export default {
   post_type_not_allowed: "Esto no se puede publicar aquí.",
   did_comment_posted: "Nuevo comentario: {page_name}",
   did_post_published: "Nueva publicación",
+  did_page_published: "Página nueva: {page_name}",
 };

@@ -102,4 +102,5 @@ export default {
   post_type_not_allowed: "Ceci ne peut pas être publié ici.",
   did_comment_posted: "Nouveau commentaire : {page_name}",
   did_post_published: "Nouvelle publication",
+  did_page_published: "Nouvelle page : {page_name}",
 };

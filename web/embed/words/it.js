@@ -102,4 +102,5 @@ export default {
   post_type_not_allowed: "Questo non si può pubblicare qui.",
   did_comment_posted: "Nuovo commento: {page_name}",
   did_post_published: "Nuovo post",
+  did_page_published: "Nuova pagina: {page_name}",
 };

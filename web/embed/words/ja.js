@@ -96,4 +96,5 @@ export default {
   post_type_not_allowed: "この種類の投稿はここではできません。",
   did_comment_posted: "新しいコメント：{page_name}",
   did_post_published: "新しい投稿",
+  did_page_published: "新しいページ：{page_name}",
 };

@@ -99,4 +99,5 @@ export default {
   post_type_not_allowed: "Dit kan hier niet worden geplaatst.",
   did_comment_posted: "Nieuwe reactie: {page_name}",
   did_post_published: "Nieuw bericht",
+  did_page_published: "Nieuwe pagina: {page_name}",
 };

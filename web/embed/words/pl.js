@@ -105,4 +105,5 @@ export default {
   post_type_not_allowed: "Tego nie można tu opublikować.",
   did_comment_posted: "Nowy komentarz: {page_name}",
   did_post_published: "Nowy wpis",
+  did_page_published: "Nowa strona: {page_name}",
 };

@@ -102,4 +102,5 @@ export default {
   post_type_not_allowed: "Isto não pode ser publicado aqui.",
   did_comment_posted: "Novo comentário: {page_name}",
   did_post_published: "Nova publicação",
+  did_page_published: "Nova página: {page_name}",
 };

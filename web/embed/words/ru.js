@@ -105,4 +105,5 @@ export default {
   post_type_not_allowed: "Это нельзя опубликовать здесь.",
   did_comment_posted: "Новый комментарий: {page_name}",
   did_post_published: "Новая запись",
+  did_page_published: "Новая страница: {page_name}",
 };

@@ -105,4 +105,5 @@ export default {
   post_type_not_allowed: "Це не можна опублікувати тут.",
   did_comment_posted: "Новий коментар: {page_name}",
   did_post_published: "Новий допис",
+  did_page_published: "Нова сторінка: {page_name}",
 };

@@ -96,4 +96,5 @@ export default {
   post_type_not_allowed: "这里不能发布这种内容。",
   did_comment_posted: "新评论：{page_name}",
   did_post_published: "新帖子",
+  did_page_published: "新页面：{page_name}",
 };

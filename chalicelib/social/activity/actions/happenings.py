@@ -1,4 +1,4 @@
-"""Actions that Plaza itself tells of: somebody commented on a page, or published a post."""
+"""Actions that Plaza itself tells of: a comment on a page, a post or a page that was published."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -41,6 +41,19 @@ class CommentPosted(Descriptor):
 
 
 @register
+class PagePublished(Descriptor):
+    """Somebody's page was published on a site that has this switched on."""
+
+    is_plazas: ClassVar[bool] = True
+
+    type: Literal["page_published"]
+    content_id: ThingId
+    page_id: RefId
+    page_name: Name
+    url: Url | None = Field(None, description="The page's address.")
+
+
+@register
 class PostPublished(Descriptor):
     """Somebody published a post for everybody."""
 
@@ -62,6 +75,18 @@ def _comment_posted(cause: Cause) -> Descriptor:
     )
 
 
+def _page_published(cause: Cause) -> Descriptor:
+    page_id = cause.page_id or ""
+    return PagePublished.model_construct(
+        type="page_published",
+        tags=[],
+        content_id=cause.thing_id,
+        page_id=ref_of(page_id),
+        page_name=cause.page_name[:MAX_NAME],
+        url=cause.url,
+    )
+
+
 def _post_published(cause: Cause) -> Descriptor:
     return PostPublished.model_construct(type="post_published", tags=[], post_id=cause.thing_id)
 
@@ -69,6 +94,7 @@ def _post_published(cause: Cause) -> Descriptor:
 # What is told of a happening of each kind.
 _TOLD: dict[str, Callable[[Cause], Descriptor]] = {
     "comment": _comment_posted,
+    "page": _page_published,
     "post": _post_published,
 }
 

@@ -29,4 +29,5 @@ export default {
   post_type_not_allowed: "This cannot be posted here.",
   did_comment_posted: "New comment: {page_name}",
   did_post_published: "New post",
+  did_page_published: "New page: {page_name}",
 };

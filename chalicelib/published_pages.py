@@ -1,10 +1,12 @@
-"""Where content and comments meet: the discussion of each page that a site publishes."""
+"""Where content meets comments and analytics: a published page's discussion, and its views."""
 
 from collections.abc import Sequence
 
 from chalice.app import Blueprint, Chalice
 from pymongo.client_session import ClientSession
 
+from chalicelib.analytics.counting.remembered_sites import RememberedSites
+from chalicelib.analytics.reports.page_counts import page_counts
 from chalicelib.comments import attached, nodes
 from chalicelib.content import routes as content_routes
 from chalicelib.content import workers
@@ -36,12 +38,27 @@ class NodesOfPages:
         return nodes.visible_counts(runtime.database, discussions)
 
 
+class CountedPages:
+    """Views as analytics count them; see `content.reading.views.Views`."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        most = runtime.bounds.analytics.sites_remembered
+        self._sites = RememberedSites(runtime.database, most)
+
+    def counts(self, runtime: Runtime, site: str, paths: Sequence[str]) -> dict[str, int] | None:
+        """Return the views of each path; None where a site does not count, or keeps it private."""
+        found = self._sites.find(site, runtime.now())
+        if found is None or not found["public"]:
+            return None
+        return page_counts(runtime.database, site, paths)
+
+
 DISCUSSIONS = NodesOfPages()
 
 
 def routes(runtime: Runtime) -> Blueprint:
     """Return the routes of content."""
-    return content_routes.routes(runtime, DISCUSSIONS)
+    return content_routes.routes(runtime, DISCUSSIONS, CountedPages(runtime))
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
