@@ -66,8 +66,7 @@ def load(runtime: Runtime) -> None:
     for post in DATA["posts"]:
         _load_post(api, post)
     _load_office(api)
-    put = partial(api.call, "PUT", sub="editor", roles=["admin"])
-    demo_shop.load(put, DATA["site"])
+    demo_shop.load(partial(api.call, sub="editor", roles=["admin"]), DATA["site"])
 
 
 class RefusedCall(Exception):

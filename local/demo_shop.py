@@ -9,14 +9,17 @@ SHOP: dict[str, Any] = json.loads((Path(__file__).parent / "demo_shop.json").rea
 _MICROS = 1_000_000
 
 
-def load(put: Callable[[str, dict[str, Any]], object], site: str) -> None:
-    """Open the site's shop with its categories and products, by a call that puts a body."""
-    put(f"/shops/{site}", {"currency": SHOP["currency"]})
+def load(call: Callable[[str, str, dict[str, Any]], object], site: str) -> None:
+    """Open the site's shop with its categories, products and stock, by calls with a body."""
+    shop = f"/shops/{site}"
+    call("PUT", shop, {"currency": SHOP["currency"]})
     for category, name, parent in SHOP["categories"]:
         body = {"name": name, "slug": category, "parent": parent}
-        put(f"/shops/{site}/categories/{category}", body)
+        call("PUT", f"{shop}/categories/{category}", body)
     for product in SHOP["products"]:
-        put(f"/shops/{site}/products/{product['id']}", product_body(product))
+        call("PUT", f"{shop}/products/{product['id']}", product_body(product))
+    for sku, units in SHOP["stock"].items():
+        call("POST", f"{shop}/stock/{sku}", {"change": units, "key": "opening"})
 
 
 def product_body(product: dict[str, Any]) -> dict[str, Any]:

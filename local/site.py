@@ -11,7 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chalicelib.settings import Settings
-from local import demo
+from local import demo, shop_pages
 from local.tokens import mint
 
 if TYPE_CHECKING:
@@ -67,9 +67,8 @@ class Site:
         if path == "/demo/token":
             return self._token(environ)
         accepts_html = "text/html" in environ.get("HTTP_ACCEPT", "")
-        is_own = path.startswith(("/articles/", "/site/", "/demo/", TOWN)) or (
-            path == "/" and accepts_html
-        )
+        is_page = path.startswith(("/articles/", TOWN)) or shop_pages.is_of_shop(path)
+        is_own = path.startswith(("/site/", "/demo/")) or is_page or (path == "/" and accepts_html)
         if not is_own:
             return None
         if environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
@@ -203,6 +202,9 @@ def _shown(path: str, articles: list[dict[str, str]]) -> tuple[str, str, list[st
         count = f'<plaza-count node="{articles[0]["node"]}">Comments</plaza-count>'
         feed = '<plaza-feed user="ines" limit="3"></plaza-feed>'
         return _NAME, _front(articles), [count, feed, ad]
+    if shop_pages.is_of_shop(path):
+        page = shop_pages.page(path, site)
+        return page and (f"{page.title} · {_NAME}", page.main, page.elements)
     view = path.removeprefix(TOWN)
     if not path.startswith(TOWN) or view not in _FEEDS:
         return None
@@ -240,9 +242,9 @@ def _article(article: dict[str, str], articles: list[dict[str, str]]) -> str:
 def _links(path: str, articles: list[dict[str, str]]) -> str:
     pages = [(f"/articles/{each['name']}", each["section"]) for each in articles]
     links = ((address, name, path == address) for address, name in pages)
-    return " ".join(
-        [*(_link(*each) for each in links), _link(TOWN, "In town", path.startswith(TOWN))]
-    )
+    town = (TOWN, "In town", path.startswith(TOWN))
+    shop = (shop_pages.ADDRESS, shop_pages.NAME, shop_pages.is_of_shop(path))
+    return " ".join(_link(*each) for each in (*links, town, shop))
 
 
 def _link(address: str, name: str, is_current: bool) -> str:  # noqa: FBT001 - unpacked from rows

@@ -12,6 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from chalicelib.settings import Settings
+from local import demo_shop
 from local.site import FOLDER, READERS, Site, with_site
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -100,6 +101,22 @@ def test_the_town_has_its_feeds(ask: Ask, path: str, view: str) -> None:
     assert "$" not in body
 
 
+@pytest.mark.parametrize("path", ["/shop", "/shop/fog-lamp", "/shop/twelve-winters"])
+def test_the_shop_has_its_pages_with_a_cart(ask: Ask, path: str) -> None:
+    answer = ask("GET", path)
+
+    assert answer.status == 200
+    assert '<plaza-cart site="harbour-post" loading="eager">' in answer.body
+    assert '&lt;plaza-cart site="harbour-post"' in answer.body
+    assert '<a href="/shop" aria-current=page>Shop</a>' in answer.body
+    assert "$" not in answer.body
+
+
+def test_every_first_category_of_a_product_has_a_picture(ask: Ask) -> None:
+    for category in {each["categories"][0] for each in demo_shop.SHOP["products"]}:
+        assert ask("GET", f"/site/shop-{category}.svg").status == 200
+
+
 def test_a_page_allows_nothing_but_its_own_files(ask: Ask) -> None:
     policy = ask("GET", "/").headers["Content-Security-Policy"].split("; ")
 
@@ -153,6 +170,9 @@ def test_a_file_has_its_type(ask: Ask, name: str, kind: str) -> None:
         "/articles/../../secrets",
         "/demo/nothing",
         "/in-town/nothing",
+        "/shop/",
+        "/shop/nothing",
+        "/shop/fog-lamp/",
         "/in-towns",
     ],
 )
@@ -164,6 +184,7 @@ def test_what_is_the_apis_is_left_to_it(ask: Ask) -> None:
     assert ask("GET", "/", HTTP_ACCEPT="application/json").status == 418
     assert ask("GET", "/nodes/moon/comments").body == "/nodes/moon/comments"
     assert ask("POST", "/posts").status == 418
+    assert ask("GET", "/shops/harbour-post/products").status == 418
 
 
 def test_head_has_the_headers_alone(ask: Ask) -> None:
@@ -176,7 +197,7 @@ def test_head_has_the_headers_alone(ask: Ask) -> None:
 def test_people_are_listed_without_their_claims(ask: Ask) -> None:
     people = json.loads(ask("GET", "/demo/people").body)
 
-    assert len(people) == 6
+    assert len(people) == len(READERS) == 7
     assert {frozenset(each) for each in people} == {frozenset({"sub", "name", "rights"})}
 
 
