@@ -38,21 +38,26 @@ _QUALITY = 0.8
 
 
 class Picture(NamedTuple):
-    """A page, what must be seen in it, what stands at its top, and what the browser is like."""
+    """A page, what must be seen in it and what stands at its top.
+
+    `reader` is who reads, `clicked` what is pressed first, `browser` what the browser is like.
+    """
 
     path: str
     seen: str
     at: str = "body"
     reader: str = ""
+    clicked: str = ""
     browser: Mapping[str, Any] = _DESK
 
 
 PICTURES = {
     "front": Picture("/", "plaza-ad aside"),
     "feed": Picture("/in-town", "plaza-feed [part~=post]", reader="tobias"),
-    "article": Picture(_ARTICLE, _FORM, _END, "tobias", _COLUMN),
-    "article-dark": Picture(_ARTICLE, _FORM, _END, "tobias", {**_COLUMN, **_DARK}),
-    "article-phone": Picture(_ARTICLE, _FORM, _END, "tobias", _PHONE),
+    "shop": Picture("/shop", "plaza-cart [part~=line]", clicked="[data-plaza-buy=FOG-LAMP]"),
+    "article": Picture(_ARTICLE, _FORM, _END, "tobias", browser=_COLUMN),
+    "article-dark": Picture(_ARTICLE, _FORM, _END, "tobias", browser={**_COLUMN, **_DARK}),
+    "article-phone": Picture(_ARTICLE, _FORM, _END, "tobias", browser=_PHONE),
     "front-phone-dark": Picture("/", "plaza-count", browser={**_PHONE, **_DARK}),
     "docs": Picture("/docs#/Comments", ".opblock", "#operations-tag-Comments"),
 }
@@ -88,6 +93,8 @@ def taken(browser: Browser, address: str, picture: Picture) -> bytes:
         )
     page = context.new_page()
     page.goto(f"{address}{picture.path}")
+    if picture.clicked:
+        page.locator(picture.clicked).click()
     place = page.locator(picture.at).first
     place.evaluate("each => each.scrollIntoView({ block: 'start' })")
     page.locator(picture.seen).first.wait_for()

@@ -10,6 +10,8 @@ const SHOP = "/shop";
 const { shop = "", currency = "EUR", product: productId } = one(".shop").dataset;
 const API = `/shops/${shop}`;
 const money = new Intl.NumberFormat("en", { style: "currency", currency });
+/** Whether what the buttons do is loaded. */
+let hasCart = false;
 /** The list that is shown last: the answer to an earlier one comes too late. */
 let turn = 0;
 
@@ -56,7 +58,7 @@ function offer(product, sku, tag) {
     options && h("span", {}, options),
     h("b", {}, money.format(sku.price_micros / 1e6)),
     h("span", { class: "stock", "data-sku": sku.sku }),
-    h("button", { type: "button", "data-plaza-buy": sku.sku, "data-plaza-title": title, "aria-label": `Put into the cart: ${title}` }, "Put into the cart"));
+    h("button", { type: "button", "data-plaza-buy": sku.sku, "data-plaza-title": title, disabled: !hasCart, "aria-label": `Put into the cart: ${title}` }, "Put into the cart"));
 }
 
 /** @param {Product} product */
@@ -219,6 +221,10 @@ document.addEventListener("plaza:cart", (event) => {
   const { units } = /** @type {CustomEvent} */ (event).detail;
   one("#cart-link").textContent = units ? `Cart (${units})` : "Cart";
   tried(showStock);
+});
+customElements.whenDefined("plaza-cart").then(() => {
+  hasCart = true;
+  for (const button of document.querySelectorAll("[data-plaza-buy]")) button.removeAttribute("disabled");
 });
 tried(showTree);
 if (productId) tried(() => showProduct(productId));
