@@ -186,6 +186,13 @@ def test_a_script_of_the_page_puts_something_in(page: Page) -> None:
     expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("2")
 
 
+def test_two_presses_before_an_answer_add_two(page: Page) -> None:
+    expect(page.get_by_text("Your cart is empty.")).to_be_visible()
+    page.get_by_role("button", name="Buy A whale").evaluate("each => (each.click(), each.click())")
+
+    expect(page.get_by_label("Quantity of Moby-Dick")).to_have_value("2")
+
+
 def test_a_lost_answer_to_adding_adds_one(page: Page, client: Client) -> None:
     page.route("**/lines/*", answered_and_lost, times=1)
     buy(page, SKU)
