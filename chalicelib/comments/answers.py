@@ -11,6 +11,7 @@ from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
 from chalicelib.comments.shapes import (
     MAX_REACTIONS,
+    MOST_WAITING,
     Comment,
     CommentSite,
     ListingOrder,
@@ -148,6 +149,15 @@ class CommentsAnswer(ThreadAnswer):
     previous: Annotated[
         str | None,
         Field(description="The `cursor` of the page before; null if this page is the first."),
+    ]
+    order: Annotated[ListingOrder, Field(description="Send it along with `next`.")]
+    waiting: Annotated[
+        list[CommentAnswer],
+        Field(
+            max_length=MOST_WAITING,
+            description="Of a first page by rank: the caller's own comments that wait for a "
+            "moderator, which have no rank.",
+        ),
     ]
     count: Annotated[int, Field(description="All visible comments of the node.")]
 

@@ -169,4 +169,6 @@ class CommentsQuery(PageQuery):
     def _check_place(self) -> Self:
         if self.around is not None and self.cursor is not None:
             raise ValueError("a page has a place by `around` or by `cursor`, not by both")
+        if self.around is not None and self.order not in {None, "oldest", "newest"}:
+            raise ValueError("a page around a comment has an order by time")
         return self

@@ -38,7 +38,7 @@ class Rights:
         self._site = node["site"]
         self._locked = node["locked"]
         self._takes_replies = node["threaded"] and not node["locked"]
-        self._now = now
+        self.now = now
 
     def told(self) -> list[str | bool] | None:
         """Return who the caller is and all that what they are shown depends on."""
@@ -73,4 +73,4 @@ class Rights:
         if self.caller is None or self._moderates or not is_author(self.caller, comment):
             return None
         end = comment["posted"] + EDIT_WINDOW
-        return None if self._now > end else end
+        return None if self.now > end else end

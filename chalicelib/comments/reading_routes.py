@@ -68,7 +68,7 @@ def _html_page(
     headers = {**HEADERS, **_kept(listing, caller)}
     if listing.body is None:
         return NotModified(headers=headers)
-    further = {**({"order": query.order} if query.order else {}), "limit": str(query.limit)}
+    further = {"order": listing.body["order"], "limit": str(query.limit)}
     return Page(html_page(listing.body, styles, further), headers)
 
 

@@ -14,8 +14,12 @@ Votes = Literal["off", "up", "up_down"]
 # From when on readers are told the counts of votes; the orders know them at once.
 VotesShown = Literal["always", "after_vote", "after_minutes"]
 MAX_REACTIONS = 12
+# Own comments that wait, beside a page by rank.
+MOST_WAITING = 10
+# The orders by the votes on the roots of threads.
+RankedOrder = Literal["best", "top", "controversial"]
 # The orders of a listing that the API gives.
-ListingOrder = Literal["oldest", "newest"]
+ListingOrder = Literal["oldest", "newest", "best", "top", "controversial"]
 # What a node's own document holds at most, beside its bound in bytes.
 MAX_EMBEDDED_COMMENTS = 1_000
 # `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,

@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from chalicelib.comments.shapes import (
     Comment,
@@ -66,6 +66,13 @@ class Viewer:
             return seen
         own = {"$eq": [f"{comment}.author.id", {"$literal": self.user_id}]}
         return {"$or": [seen, {"$and": [{"$eq": [f"{comment}.state", "pending"]}, own]}]}
+
+
+class Root(NamedTuple):
+    """The root of a thread: its id, and its number, by which a store may find it sooner."""
+
+    id: str
+    seq: int
 
 
 @dataclass(frozen=True)
@@ -143,6 +150,10 @@ class Store(Protocol):
         """Return a comment and its descendants, depth-first and oldest first."""
         ...
 
+    def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
+        """Return the threads of roots in the order given, each depth-first and oldest first."""
+        ...
+
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
@@ -181,6 +192,17 @@ class Store(Protocol):
         Returns whether any may be left. The node itself may have been deleted.
         """
         ...
+
+
+def gathered(comments: Iterable[Comment], roots: Sequence[Root]) -> list[Comment]:
+    """Return the comments of the roots' threads alone, in the order that `gather` gives."""
+    rank = {root.id: place for place, root in enumerate(roots)}
+    found = [
+        (place, comment["full_slug"], comment)
+        for comment in comments
+        if (place := rank.get(comment["slug"].partition("/")[0])) is not None
+    ]
+    return [comment for *_, comment in sorted(found, key=lambda each: each[:2])]
 
 
 def counts_change(before: State | None, after: State) -> dict[str, int]:

@@ -191,6 +191,7 @@ def listings(world: World) -> dict[str, Listing]:
         "failed fan-outs": Listing(staff, "/fan-outs/failed-posts?"),
         "threaded comments": Listing(bob, "/nodes/threads/comments?"),
         "threaded comments, newest first": Listing(bob, "/nodes/threads/comments?order=newest&"),
+        "comments, best first": Listing(bob, "/nodes/threads/comments?order=best&"),
         "flat comments": Listing(bob, "/nodes/flat/comments?"),
         "thread": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/thread?"),
         "feed": Listing(bob, "/feed?"),

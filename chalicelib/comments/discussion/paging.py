@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from typing_extensions import TypeIs
+
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import Rights
-from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.shapes import Comment, ListingOrder, Node, RankedOrder
 from chalicelib.comments.store import Order, Page, Viewer
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import payloads
@@ -86,11 +88,23 @@ class Listed(NamedTuple):
         return Shown(comments, self.back.following(first), self.onwards.following(last))
 
 
+def order_of(query: CommentsQuery, rights: Rights) -> ListingOrder:
+    """Return the order of a page: that of a page around a comment is always by time."""
+    order = query.order or rights.settings["order"]
+    return "oldest" if query.around is not None and is_ranked(order) else order
+
+
+def is_ranked(order: ListingOrder) -> TypeIs[RankedOrder]:
+    """Return whether an order is by votes."""
+    return order not in {"oldest", "newest"}
+
+
 def listed(
     runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery, read: Read
 ) -> Listed:
     """Return the listing of a node that a query is about, in its order or in the node's."""
-    order = query.order or rights.settings["order"]
+    order = order_of(query, rights)
+    assert not is_ranked(order)  # noqa: S101 - the caller asks `ranked` for these
     scope, keys = f"{node['_id']}:{order}:{node['threaded']}", runtime.settings.signing_keys
     onwards, back = Cursors(f"comments:{scope}", keys), Cursors(f"comments before:{scope}", keys)
     return Listed(node, rights.viewer, query, order, onwards, back, read)

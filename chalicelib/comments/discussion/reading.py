@@ -12,12 +12,13 @@ from chalicelib.comments.answers import (
     discussion_answer,
     viewer_answer,
 )
-from chalicelib.comments.discussion.paging import fitting, listed
+from chalicelib.comments.discussion import ranked
+from chalicelib.comments.discussion.paging import Shown, fitting, is_ranked, listed, order_of
 from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, tags_of
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import Rights, viewer
-from chalicelib.comments.shapes import Comment, Node, Placed
+from chalicelib.comments.shapes import Comment, ListingOrder, Node, Placed
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import Page
 from chalicelib.comments.stores import ask
@@ -26,6 +27,9 @@ from chalicelib.http import PageQuery
 from chalicelib.http.pages import Cursors
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+
+# For how long a copy of a page by rank counts as current although people vote.
+_RANKED_SECONDS = 10
 
 
 def list_comments(
@@ -41,20 +45,38 @@ def list_comments(
     """
     node = nodes.find(runtime.database, node_id)
     rights = rights_in(runtime, node, caller)
-    tags = tags_of(node, f"comments {held.form}", query, rights, runtime.settings.signing_keys)
+    order = order_of(query, rights)
+    listing_of = f"comments {held.form}{_period(order, rights)}"
+    tags = tags_of(node, listing_of, query, rights, runtime.settings.signing_keys)
     if tag := tags.current(held.tags, runtime.now()):
         return Listing(tag, None)
-    listing = listed(runtime, node, rights, query, partial(_read, runtime, node))
-    if query.around is None:
-        shown = listing.page()
-    else:
-        shown = listing.around(find(runtime, node, query.around, caller))
+    shown, own = _shown(runtime, node, rights, query), list[Comment]()
+    if is_ranked(order) and query.cursor is None:
+        own = ranked.waiting(runtime, node, rights)
     body: CommentsAnswer = {
         **_page(node, shown.comments, rights, shown.next),
         "previous": shown.previous,
+        "order": order,
+        "waiting": _answers(node, own, rights),
         "count": node["counts"]["visible"],
     }
-    return Listing(tags.of(body["comments"]), body)
+    return Listing(tags.of([*body["comments"], *body["waiting"]]), body)
+
+
+def _shown(runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery) -> Shown:
+    """Return the comments of a page in its order, by time or by rank."""
+    order = order_of(query, rights)
+    if is_ranked(order):
+        return ranked.page(runtime, node, rights, query, order)
+    listing = listed(runtime, node, rights, query, partial(_read, runtime, node))
+    if query.around is None:
+        return listing.page()
+    return listing.around(find(runtime, node, query.around, rights.caller))
+
+
+def _period(order: ListingOrder, rights: Rights) -> str:
+    """Return what a page's tag has of the time: votes do not raise the version of a node."""
+    return f" {int(rights.now.timestamp()) // _RANKED_SECONDS}" if is_ranked(order) else ""
 
 
 def get_comment(
@@ -118,10 +140,15 @@ def _read(runtime: Runtime, node: Node, page: Page) -> list[Comment]:
 
 def _page(node: Node, rows: list[Comment], rights: Rights, following: str | None) -> ThreadAnswer:
     """Return a page with these rows, as the caller may know of them."""
-    node_id, shown_to = node["_id"], rights.viewer.shown
     return {
         "node": discussion_answer(node, rights),
         "viewer": viewer_answer(rights),
-        "comments": [comment_answer(node_id, shown_to(row), rights) for row in rows],
+        "comments": _answers(node, rows, rights),
         "next": following,
     }
+
+
+def _answers(node: Node, rows: list[Comment], rights: Rights) -> list[CommentAnswer]:
+    """Return comments as the caller may know of them."""
+    shown_to = rights.viewer.shown
+    return [comment_answer(node["_id"], shown_to(row), rights) for row in rows]

@@ -10,7 +10,6 @@ from chalicelib.comments import nodes
 from chalicelib.comments.entries.comparing import QUIET, Difference, repair, verify
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.shapes import Node
-from chalicelib.comments.store import Moved
 from chalicelib.comments.stores import ask
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
@@ -55,23 +54,27 @@ def compare_nodes(
     total = Difference()
     for node in rows:
         if "vacant" not in node:
-            total = total.plus(_compared(runtime, node, is_repairing=is_repairing))
+            compare = compare_node if is_repairing else _differing
+            total = total.plus(compare(runtime, node))
     following = rows[-1]["_id"] if len(rows) == most_nodes else None
     return {**total._asdict(), "next": following}
 
 
-def _compared(runtime: Runtime, node: Node, *, is_repairing: bool) -> Difference:
+def compare_node(runtime: Runtime, node: Node) -> Difference:
+    """Make the entries of a node agree with its comments, and note that it has them."""
     try:
-        if not is_repairing:
-            return ask(runtime, node, lambda _store, current: verify(runtime, current))
         difference = ask(runtime, node, lambda _store, current: repair(runtime, current))
-    except (Moved, Unavailable):
+    except Unavailable:
         # It is compared when it has been quiet for a while.
         return Difference()
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node["_id"], **nodes.OCCUPIED}, {"$set": {"entries_version": nodes.ENTRIES_VERSION}}
     )
     return difference
+
+
+def _differing(runtime: Runtime, node: Node) -> Difference:
+    return ask(runtime, node, lambda _store, current: verify(runtime, current))
 
 
 def _sweep_node(

@@ -23,7 +23,16 @@ from chalicelib.comments.shapes import (
     NodeLayout,
     State,
 )
-from chalicelib.comments.store import GONE, Added, Changed, Page, after_change
+from chalicelib.comments.store import (
+    GONE,
+    Added,
+    Changed,
+    Page,
+    Root,
+    Viewer,
+    after_change,
+    gathered,
+)
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
@@ -125,6 +134,17 @@ class BucketStore:
         """Return the comment alone: a flat discussion has no replies."""
         del node
         return [] if page.after else [root]
+
+    def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
+        """Return the roots from the stored pages that their numbers name."""
+        wanted = {"$in": ["$$comment.id", [root.id for root in roots]]}
+        seen = {"$and": [wanted, viewer.expression("$$comment")]}
+        shown = {"$filter": {"input": "$comments", "as": "comment", "cond": seen}}
+        pages = sorted({page_of(root.seq) for root in roots})
+        rows: Iterable[_Comments] = self._pages.find(
+            {**_of(node), "page": {"$in": pages}}, {"_id": 0, "comments": shown}
+        )
+        return gathered(_merged(rows), roots)
 
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields

@@ -10,8 +10,8 @@ NODE = [("node_id", ASCENDING), ("generation", ASCENDING)]
 BY_ID = [*NODE, ("id", ASCENDING)]
 BY_SEQ = [("seq", ASCENDING)]
 BY_THREAD = [("full_slug", ASCENDING)]
-_BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
-ORDERS = (BY_SEQ, BY_THREAD, _BY_NEWEST_ROOT)
+BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
+ORDERS = (BY_SEQ, BY_THREAD, BY_NEWEST_ROOT)
 
 
 def seen_by(viewer: Viewer) -> list[Document]:
@@ -33,7 +33,7 @@ def sort_of(node: Node, page: Page) -> list[tuple[str, int]]:
     """Return the order of the listing that a page of the node is of."""
     if not node["threaded"]:
         return [("seq", ASCENDING if page.order == "oldest" else DESCENDING)]
-    return BY_THREAD if page.order == "oldest" else _BY_NEWEST_ROOT
+    return BY_THREAD if page.order == "oldest" else BY_NEWEST_ROOT
 
 
 def ranges_after(node: Node, page: Page) -> list[Document]:

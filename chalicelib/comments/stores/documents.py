@@ -25,11 +25,15 @@ from chalicelib.comments.store import (
     Added,
     Changed,
     Page,
+    Root,
+    Viewer,
     after_change,
+    gathered,
     invisible_change,
 )
 from chalicelib.comments.stores.document_ranges import (
     BY_ID,
+    BY_NEWEST_ROOT,
     BY_THREAD,
     NODE,
     ORDERS,
@@ -125,6 +129,17 @@ class DocumentStore:
         first, end = thread_range(root["full_slug"])
         bounds = {"$gt": page.after[-1]} if page.after else {"$gte": first}
         return self._find(node, page, [{"full_slug": {**bounds, "$lt": end}}], BY_THREAD)
+
+    def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
+        """Return the threads of roots by their numbers; roots alone, by id, if flat."""
+        if not node["threaded"]:
+            ids = {"id": {"$in": [root.id for root in roots]}}
+            rows = self._comments.find({**_of(node), **ids}, _COMMENT, batch_size=len(roots) + 1)
+            return gathered(filter(viewer.sees, rows), roots)
+        seqs = {"root_seq": {"$in": [root.seq for root in roots]}}
+        branches = [{**_of(node), **seqs, **state} for state in seen_by(viewer)]
+        found = self._comments.find({"$or": branches}, _COMMENT, batch_size=_BATCH)
+        return gathered(found.hint(by_state(BY_NEWEST_ROOT)), roots)
 
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields

@@ -30,15 +30,23 @@ from chalicelib.comments.store import (
     Full,
     Moved,
     Page,
+    Root,
+    Viewer,
     after_change,
     counts_change,
+    gathered,
     invisible_change,
     matches,
 )
 from chalicelib.comments.stores.embedded_tree import (
     ARRAYS,
+    IDS,
+    WHOLE,
+    at,
     cut,
+    equal_to,
     found,
+    growth,
     laid_out,
     parent_path,
     root_array,
@@ -49,12 +57,9 @@ from chalicelib.comments.stores.embedded_tree import (
 )
 from chalicelib.database import Document
 
-# What a push adds beside the comment itself: keys of arrays, counters that grow.
+# What a push adds beside the comment: keys of arrays, counters that grow.
 _SLACK_BYTES = 256
 _ATTEMPTS = 20
-_WHOLE: Document = {"metadata": 1}
-# The fields that finding a path needs: a fraction of the bytes.
-_IDS: Document = {f"{array}.{name}": 1 for array in ARRAYS for name in ("id", "seq", "state")}
 _REPLY_COUNTS = ("reply_count", "invisible_replies")
 # The fields that a write relies on at the path that it has found.
 _GUARDED = ("id", "state", "reply_count", "renderer", "edited")
@@ -84,7 +89,7 @@ class EmbeddedStore:
             if self._nodes.update_one({**where, **room}, change).matched_count:
                 return Added.COUNTED
             self._check(node)
-            stored = next(found(self._tree(node, _IDS), comment["id"]), None)
+            stored = next(found(self._tree(node, IDS), comment["id"]), None)
             if stored is not None:
                 same = stored[1]["seq"] == comment["seq"]
                 return Added.DUPLICATE if same else Added.COLLISION
@@ -111,8 +116,7 @@ class EmbeddedStore:
 
     def present(self, node: NodeLayout, comment_ids: Sequence[str]) -> set[str]:
         """Return those of the ids that a comment has, in whatever state."""
-        stored = {comment["id"] for _, comment in walk(self._tree(node, _IDS))}
-        return stored.intersection(comment_ids)
+        return {each["id"] for _, each in walk(self._tree(node, IDS))}.intersection(comment_ids)
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return a comment and its descendants; a flat discussion has none."""
@@ -121,6 +125,15 @@ class EmbeddedStore:
         first, end = thread_range(root["full_slug"])
         walked = (comment for _, comment in walk(self._tree(node)))
         return cut((c for c in walked if first <= c["full_slug"] < end), node, page)
+
+    def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
+        """Return the threads of roots: filtered by the server if flat, by a walk if threaded."""
+        ids = [root.id for root in roots]
+        if not node["threaded"]:
+            seen = [{"$in": ["$$comment.id", ids]}, viewer.expression("$$comment")]
+            return gathered(self._filtered(node, {"$and": seen}, len(ids)), roots)
+        threads = [root for root in self._tree(node) if root["id"] in ids]
+        return gathered((each for _, each in walk(threads) if viewer.sees(each)), roots)
 
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
@@ -133,8 +146,8 @@ class EmbeddedStore:
             after = after_change(before, fields)
             old: Mapping[str, object] = before
             new: Mapping[str, object] = after
-            had = _at(path, {name: _equal(old[name]) for name in _GUARDED})
-            changes = _at(path, {name: new[name] for name in fields})
+            had = at(path, {name: equal_to(old[name]) for name in _GUARDED})
+            changes = at(path, {name: new[name] for name in fields})
             update: Document = {"$set": changes, "$inc": {**nodes.RAISED}}
             counts = counts_change(before["state"], after["state"])
             replies = invisible_change(before["state"], after["state"])
@@ -142,7 +155,7 @@ class EmbeddedStore:
                 counts[f"{parent_path(path)}.invisible_replies"] = replies
             if counts:
                 update["$inc"] |= counts
-            room = self._room(_growth(before, after))
+            room = self._room(growth(before, after))
             if self._nodes.update_one({**_of(node), **had, **room}, update).matched_count:
                 return Changed(before, after, counted=True)
             self._check(node)
@@ -170,8 +183,8 @@ class EmbeddedStore:
             right = (replies[comment["id"]], invisible[comment["id"]])
             if had != right:
                 as_read = {name: comment.get(name) for name in ("id", *_REPLY_COUNTS)}
-                where = {**_of(node), **_at(path, as_read)}
-                update = {"$set": _at(path, dict(zip(_REPLY_COUNTS, right, strict=True)))}
+                where = {**_of(node), **at(path, as_read)}
+                update = {"$set": at(path, dict(zip(_REPLY_COUNTS, right, strict=True)))}
                 repaired += self._nodes.update_one(where, update).modified_count
         return repaired
 
@@ -219,7 +232,7 @@ class EmbeddedStore:
         guard: Document = {}
         change: Document = {}
         if comment["parent_id"]:
-            tree = self._tree(node, _IDS)
+            tree = self._tree(node, IDS)
             above, parent = next(found(tree, comment["parent_id"], path), ("", None))
             if parent is None:
                 raise Moved
@@ -250,7 +263,7 @@ class EmbeddedStore:
         if not self._nodes.count_documents({**_of(node), **(room or {})}, limit=1):
             raise Full if room else Moved
 
-    def _tree(self, node: NodeLayout, projection: Document = _WHOLE) -> list[EmbeddedComment]:
+    def _tree(self, node: NodeLayout, projection: Document = WHOLE) -> list[EmbeddedComment]:
         """Return the root comments with their replies inside; raises Moved."""
         stored = self._nodes.find_one(_served(node), projection)
         if stored is None:
@@ -280,26 +293,9 @@ class EmbeddedStore:
         return [without_replies(stored) for stored in filtered["comments"]]
 
 
-def _equal(value: Any) -> Any:
-    """Return the condition that the field of an array's element has a value.
-
-    By a plain `None` a path like `replies.0.edited` would always match: 0 may be a field's name
-    as well as an index, and no element has a field of that name.
-    """
-    return {"$type": "null"} if value is None else value
-
-
-def _growth(before: Comment, after: Comment) -> int:
-    return len(bson.encode(after)) - len(bson.encode(before))
-
-
 def _served(node: NodeGeneration) -> Document:
     return {"_id": node["_id"], "store": "embedded", "generation": node["generation"]}
 
 
 def _of(node: NodeGeneration) -> Document:
     return {**_served(node), "moving": None}
-
-
-def _at(path: str, values: Mapping[str, Any]) -> Document:
-    return {f"{path}.{name}": value for name, value in values.items()}

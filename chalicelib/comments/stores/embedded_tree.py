@@ -4,15 +4,22 @@ Flat comments are in `metadata.comments`; threaded ones in `metadata.replies` an
 `replies` of its parent. A path is that of a comment in the node, as `metadata.replies.0.replies.2`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import bson
 
 from chalicelib.comments.models import DEEPEST
 from chalicelib.comments.order import position
 from chalicelib.comments.shapes import Comment, Embedded, EmbeddedComment, Node, NodeLayout
 from chalicelib.comments.store import Page
+from chalicelib.database import Document
 
 # Every array that comments may be in.
 ARRAYS = ("metadata.comments", *("metadata" + ".replies" * (n + 1) for n in range(DEEPEST + 1)))
+WHOLE: Document = {"metadata": 1}
+# The fields that finding a path needs: a fraction of the bytes.
+IDS: Document = {f"{array}.{name}": 1 for array in ARRAYS for name in ("id", "seq", "state")}
 
 
 def root_array(node: NodeLayout) -> str:
@@ -109,3 +116,22 @@ def laid_out(comments: Iterable[Comment], node: NodeLayout) -> Embedded:
     metadata: Embedded = {"count": len(stored), "authors": sorted(authors)}
     metadata["replies" if node["threaded"] else "comments"] = roots
     return metadata
+
+
+def equal_to(value: Any) -> Any:
+    """Return the condition that the field of an array's element has a value.
+
+    By a plain `None` a path like `replies.0.edited` would always match: 0 may be a field's name
+    as well as an index, and no element has a field of that name.
+    """
+    return {"$type": "null"} if value is None else value
+
+
+def growth(before: Comment, after: Comment) -> int:
+    """Return by how many bytes a comment grows."""
+    return len(bson.encode(after)) - len(bson.encode(before))
+
+
+def at(path: str, values: Mapping[str, Any]) -> Document:
+    """Return fields of the comment at a path, as a filter or an update names them."""
+    return {f"{path}.{name}": value for name, value in values.items()}

@@ -68,6 +68,25 @@ def test_a_page_takes_two_round_trips_whatever_its_depth(
             assert len(commands.names) == 2
 
 
+def test_a_ranked_page_takes_one_more_for_its_entries(
+    listened: Runtime, layout: Layout, commands: Commands
+) -> None:
+    discussion = Discussion.make(listened, layout)
+    for number in range(40):
+        root = discussion.post(str(number))["id"]
+        for _ in range(number % 3 if layout.threaded else 0):
+            discussion.post("reply", root)
+    discussion.page("best")
+
+    for limit in (5, 20):
+        commands.names.clear()
+        page = discussion.page("best", limit)
+        assert commands.names == ["find"] * 3
+        commands.names.clear()
+        discussion.page("best", limit, page["next"])
+        assert commands.names == ["find"] * 3
+
+
 def test_a_page_that_is_held_takes_one(
     listened: Runtime, layout: Layout, commands: Commands
 ) -> None:

@@ -14,10 +14,11 @@ from pymongo.database import Database
 from bench.discussions import made_up, seed_node
 from chalicelib import schema
 from chalicelib.comments import nodes
+from chalicelib.comments.entries import ranking, upkeep
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.order import position
-from chalicelib.comments.shapes import Node
-from chalicelib.comments.store import Order, Page, Viewer
+from chalicelib.comments.shapes import Node, RankedOrder
+from chalicelib.comments.store import Order, Page, Root, Viewer
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
@@ -163,6 +164,30 @@ def test_if_few_are_pending_the_server_does_not_plan_each_range_by_itself(
         assert query["execStats"]["stage"] != "SUBPLAN"
         check(explained, LIMIT + node["counts"]["pending"])
         after = position(node, page[-1])
+
+
+@pytest.mark.parametrize("order", ["best", "top", "controversial"])
+def test_a_ranked_page_reads_what_it_returns(
+    seeded: Runtime, layout: Layout, order: RankedOrder
+) -> None:
+    node = large_node(seeded, layout)
+    upkeep.compare_node(seeded, node)
+    store, after = store_of(seeded, node), None
+    for _ in range(2):
+        with Explained(seeded.database) as explained:
+            roots = ranking.roots(seeded.database, node, order, after, LIMIT // 2)
+        check(explained, LIMIT // 2)
+        after = (roots[-1].key, roots[-1].seq)
+    with Explained(seeded.database) as explained:
+        found = store.gather(node, [Root(each.id, each.seq) for each in roots], Viewer())
+    (query,) = explained.queries
+    assert not query.get("hasSortStage")
+    carries_the_shard_key(query)
+    assert found
+    if layout.store == "documents":
+        # Two states of each root, and the key at which each range ends.
+        assert query["keysExamined"] <= 4 * LIMIT + 5 + len(found)
+        assert query["docsExamined"] <= len(found)
 
 
 def test_a_permalink_reads_one_document(seeded: Runtime, layout: Layout) -> None:

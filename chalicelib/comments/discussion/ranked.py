@@ -1,0 +1,154 @@
+"""Pages of a discussion by rank: threads by a key of their roots, each thread in its own order.
+
+A page reads the entries of roots by (key, seq), then their threads from the store, which knows no
+ranks. The cursor holds the key and the number by value, and the path of the last comment where a
+page ended within a thread. So votes between two pages neither repeat nor skip a thread whose key
+they did not change; one that rose past the cursor is missed until the list is opened anew, and one
+that fell past it comes again.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+from chalicelib.comments.discussion.paging import Shown, fitting
+from chalicelib.comments.entries import ranking, upkeep
+from chalicelib.comments.entries.ranking import RankedRoot
+from chalicelib.comments.models import CommentsQuery
+from chalicelib.comments.order import root_seq, segment
+from chalicelib.comments.permissions import Rights
+from chalicelib.comments.shapes import Comment, Node, RankedOrder
+from chalicelib.comments.store import Page, Root
+from chalicelib.comments.stores import ask
+from chalicelib.errors import Unavailable
+from chalicelib.http.pages import Cursors
+from chalicelib.runtime import Runtime
+
+
+class _Place(NamedTuple):
+    """A root by its key and number, and the last comment of its thread that was shown, if any."""
+
+    key: int
+    seq: int
+    full_slug: str | None
+
+
+class _Read(NamedTuple):
+    """Comments in the order of the listing, the roots that they are of, and whether more follow."""
+
+    comments: list[Comment]
+    places: dict[int, _Place]
+    last: _Place | None
+    has_more: bool
+
+
+def page(
+    runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery, order: RankedOrder
+) -> Shown:
+    """Return a page by rank; raises InvalidCursor, and Unavailable if old comments need entries."""
+    _have_entries(runtime, node)
+    cursors = Cursors(f"ranked comments:{node['_id']}:{order}", runtime.settings.signing_keys)
+    position = cursors.position(query)
+    after = None if position is None else _Place(*position)
+    listing = _Listing(runtime, node, rights, query.limit)
+    read = listing.read(order, after)
+    shown = read.comments[: fitting(read.comments[: query.limit])]
+    return Shown(shown, None, cursors.following(_following(read, shown)))
+
+
+def waiting(runtime: Runtime, node: Node, rights: Rights) -> list[Comment]:
+    """Return the caller's own roots that wait for a moderator, which no ranked page lists."""
+    caller = rights.caller
+    if caller is None or rights.viewer.moderator or not node["counts"]["pending"]:
+        return []
+    roots = ranking.waiting_roots(runtime.database, node, caller.id)
+    if not roots:
+        return []
+    found = ask(runtime, node, lambda store, now: store.gather(now, roots, rights.viewer))
+    return [comment for comment in found if comment["depth"] == 0]
+
+
+class _Listing(NamedTuple):
+    """A node as a viewer reads it, in pages of a size."""
+
+    runtime: Runtime
+    node: Node
+    rights: Rights
+    limit: int
+
+    def read(self, order: RankedOrder, after: _Place | None) -> _Read:
+        """Return at least as many comments as a page shows, if there are, from a place on."""
+        comments = self._rest(after) if after and after.full_slug else []
+        room = self.limit - len(comments)
+        places = {after.seq: after} if after else {}
+        if room < 0:
+            return _Read(comments, places, after, has_more=True)
+        beyond = (after.key, after.seq) if after else None
+        roots = ranking.roots(self.runtime.database, self.node, order, beyond, room + 1)
+        whole, cut = _chosen(roots, len(comments), self.limit)
+        comments += self._threads(whole)
+        if cut is not None:
+            comments += self._thread(cut, max(1, self.limit + 1 - len(comments)))
+        chosen = [*whole, *([cut] if cut else [])]
+        places |= {root.seq: _Place(root.key, root.seq, None) for root in chosen}
+        last = places[chosen[-1].seq] if chosen else after
+        return _Read(comments, places, last, has_more=len(roots) > len(chosen))
+
+    def _rest(self, after: _Place) -> list[Comment]:
+        """Return what follows in the thread that the last page ended in."""
+        assert after.full_slug is not None  # noqa: S101 - asked for by the caller
+        path = after.full_slug.partition("/")[0]
+        return self._part(path, self.limit + 1, (after.seq, after.full_slug))
+
+    def _thread(self, root: RankedRoot, limit: int) -> list[Comment]:
+        return self._part(segment(root.posted, root.seq, root.id), limit, None)
+
+    def _part(self, path: str, limit: int, after: tuple[Any, ...] | None) -> list[Comment]:
+        part = Page("oldest", limit, after, self.rights.viewer)
+        # Of the root of a thread, a threaded store asks for the path alone.
+        root = cast("Comment", {"full_slug": path})
+        return ask(self.runtime, self.node, lambda store, now: store.thread(now, root, part))
+
+    def _threads(self, roots: Sequence[RankedRoot]) -> list[Comment]:
+        if not roots:
+            return []
+        named = [Root(root.id, root.seq) for root in roots]
+        viewer = self.rights.viewer
+        return ask(self.runtime, self.node, lambda store, now: store.gather(now, named, viewer))
+
+
+def _chosen(
+    roots: Sequence[RankedRoot], had: int, limit: int
+) -> tuple[list[RankedRoot], RankedRoot | None]:
+    """Return the threads that fit beside what a page has, and one more to be cut.
+
+    Only a page that would stay under half full cuts a thread. The sizes of threads are hints.
+    """
+    whole: list[RankedRoot] = []
+    for root in roots:
+        if had + root.thread > limit:
+            return whole, root if 2 * had < limit else None
+        whole.append(root)
+        had += root.thread
+    return whole, None
+
+
+def _following(read: _Read, shown: Sequence[Comment]) -> _Place | None:
+    """Return the place after the comments that are shown; None if nothing follows."""
+    if len(shown) == len(read.comments):
+        return read.last._replace(full_slug=None) if read.last and read.has_more else None
+    seq, next_seq = (_root_seq(each) for each in read.comments[len(shown) - 1 :][:2])
+    is_within = seq == next_seq
+    return read.places[seq]._replace(full_slug=shown[-1]["full_slug"] if is_within else None)
+
+
+def _root_seq(comment: Comment) -> int:
+    return root_seq(comment["full_slug"])
+
+
+def _have_entries(runtime: Runtime, node: Node) -> None:
+    """Make the entries of a small node's old comments; raises Unavailable for a large one's."""
+    if "entries_version" in node:
+        return
+    if node["last_seq"] > runtime.bounds.comments.inline_move_comments:
+        raise Unavailable("This order of the discussion is being prepared")
+    upkeep.compare_node(runtime, node)

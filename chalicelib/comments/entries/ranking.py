@@ -1,0 +1,60 @@
+"""The roots of a node's threads in the order of a key, read from their entries."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pymongo import ASCENDING, DESCENDING
+from pymongo.database import Database
+
+from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.shapes import MOST_WAITING, Node, RankedOrder
+from chalicelib.comments.store import Root
+from chalicelib.database import Document
+
+# The key of each order.
+KEYS: Mapping[RankedOrder, str] = {"best": "best", "top": "top", "controversial": "contro"}
+
+
+class RankedRoot(NamedTuple):
+    """The root of a thread with its key; `thread` is how many comments it may have."""
+
+    id: str
+    seq: int
+    posted: datetime
+    thread: int
+    key: int
+
+
+def roots(
+    database: Database[Document],
+    node: Node,
+    order: RankedOrder,
+    after: tuple[int, int] | None,
+    limit: int,
+) -> list[RankedRoot]:
+    """Return roots by their key, the highest first, and then by number; `after` is of those."""
+    key = KEYS[order]
+    ranges: list[Document] = [{}]
+    if after is not None:
+        ranges = [{key: {"$lt": after[0]}}, {key: after[0], "seq": {"$gt": after[1]}}]
+    # With `ranked`, or the index, which is partial by it, would not be used.
+    listed = {"site": node["site"], "node_id": node["_id"], "ranked": True}
+    fields = dict.fromkeys(("id", "seq", "posted", "thread", key), 1)
+    found: Any = ENTRIES.of(database).find({"$or": [{**listed, **part} for part in ranges]}, fields)
+    sort = [(key, DESCENDING), ("seq", ASCENDING)]
+    # A flat discussion has no threads, whatever a hint says.
+    return [
+        RankedRoot(
+            row["id"], row["seq"], row["posted"], row["thread"] if node["threaded"] else 1, row[key]
+        )
+        for row in found.sort(sort).limit(limit)
+    ]
+
+
+def waiting_roots(database: Database[Document], node: Node, user_id: str) -> list[Root]:
+    """Return the newest roots of a person that wait for a moderator."""
+    own = {"author_id": user_id, "site": node["site"], "node_id": node["_id"]}
+    where = {**own, "queue": "pending", "depth": 0}
+    found = ENTRIES.of(database).find(where, {"id": 1, "seq": 1}).sort("posted", DESCENDING)
+    return [Root(row["id"], row["seq"]) for row in found.limit(MOST_WAITING)]
