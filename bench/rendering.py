@@ -9,9 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from types import FrameType
 
-from chalicelib.comments.errors import CommentTooLarge, UnreadableText
+from chalicelib.comments.errors import CommentTooLarge
 from chalicelib.comments.models import MAX_TEXT_CHARACTERS
 from chalicelib.comments.rendering import render
+from chalicelib.errors import UnreadableText
 
 ORDINARY = "Some ordinary *words* with a [link](https://a.example) and `code`.\n\n"
 # A text is its unit over and over, behind a definition that makes `[a]` a link.

@@ -152,6 +152,13 @@ class InvalidRequest(Problem):
     title = "The request is not valid"
 
 
+class UnreadableText(InvalidRequest):
+    """A Markdown text shows nothing, or would turn the direction of the text after it."""
+
+    def __init__(self, field: str, code: str, detail: str) -> None:
+        super().__init__(errors=[FieldError(field, code, detail)])
+
+
 class VersionNeeded(Problem):
     """A change names no version of what it changes."""
 

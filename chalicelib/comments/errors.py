@@ -1,6 +1,6 @@
 """The errors of comments."""
 
-from chalicelib.errors import FieldError, InvalidRequest, Problem
+from chalicelib.errors import Problem
 
 
 class UnknownNode(Problem):
@@ -109,10 +109,3 @@ class CommentTooLarge(Problem):
     status = 422
     code = "comment_too_large"
     title = "The comment's HTML is larger than 64 KiB"
-
-
-class UnreadableText(InvalidRequest):
-    """The Markdown shows nothing, or would turn the direction of the text after it."""
-
-    def __init__(self, code: str, detail: str) -> None:
-        super().__init__(errors=[FieldError("text", code, detail)])

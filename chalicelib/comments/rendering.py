@@ -5,7 +5,8 @@ Whoever changes the rules below or the libraries changes `rendered.RENDERER`.
 
 from chalicelib import markdown
 from chalicelib.bounds import BOUNDS
-from chalicelib.comments.errors import CommentTooLarge, UnreadableText
+from chalicelib.comments.errors import CommentTooLarge
+from chalicelib.errors import UnreadableText
 from chalicelib.markdown import Dialect
 
 TAGS = frozenset(
@@ -38,4 +39,4 @@ def render(
     except markdown.TooLarge:
         raise CommentTooLarge from None
     except markdown.Unreadable as fault:
-        raise UnreadableText(fault.code, fault.detail) from None
+        raise UnreadableText("text", fault.code, fault.detail) from None

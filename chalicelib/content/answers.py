@@ -8,11 +8,12 @@ from typing_extensions import TypedDict
 
 from chalicelib.content.shapes import MAX_TAGS, ContentNode, Draft, Edition, Words, Writer
 from chalicelib.content.slugs import ContentId, Slug
-from chalicelib.content.types import AnyDetail
+from chalicelib.content.types import CONTENT_TYPES
 from chalicelib.content.visibility import State, state
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.people.ids import UserId
+from chalicelib.registered import AnyOf
 from chalicelib.sites.ids import SiteId
 
 TagsAnswer = Annotated[list[str], Field(max_length=MAX_TAGS)]
@@ -32,7 +33,7 @@ class WordsAnswer(TypedDict):
     title: str
     summary: str | None
     tags: TagsAnswer
-    detail: Annotated[Any, AnyDetail()]
+    detail: Annotated[Any, AnyOf(CONTENT_TYPES)]
 
 
 class DraftAnswer(WordsAnswer):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chalicelib.errors import FieldError, InvalidRequest, Problem
+from chalicelib.errors import Problem
 
 
 class UnknownContent(Problem):
@@ -102,10 +102,3 @@ class PageTooLarge(Problem):
     status = 422
     code = "page_too_large"
     title = "The page's HTML is larger than 1 MiB"
-
-
-class UnreadablePage(InvalidRequest):
-    """The Markdown shows nothing, or would turn the direction of the text after it."""
-
-    def __init__(self, code: str, detail: str) -> None:
-        super().__init__(errors=[FieldError("detail", code, detail)])

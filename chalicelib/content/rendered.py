@@ -2,10 +2,11 @@
 
 import re
 
-from chalicelib.content.errors import PageTooLarge, UnreadablePage
+from chalicelib.content.errors import PageTooLarge
 from chalicelib.content.shapes import Words
 from chalicelib.content.slugs import ASSETS
 from chalicelib.content.types import markdown_of
+from chalicelib.errors import UnreadableText
 from chalicelib.runtime import Runtime
 
 # Stored beside the HTML that it made. Change it with the libraries or the rules of `rendering`.
@@ -18,7 +19,7 @@ _OF_SITE = re.compile(rf"{_LINK}(?=/)")
 
 
 def render(runtime: Runtime, kind: str, words: Words) -> str:
-    """Return the HTML of what a page says; raises PageTooLarge and UnreadablePage."""
+    """Return the HTML of what a page says; raises PageTooLarge and UnreadableText."""
     # Imported for the first text: the parser and the sanitiser take 20 ms of a cold start, and
     # most containers render nothing.
     from chalicelib import markdown
@@ -30,7 +31,7 @@ def render(runtime: Runtime, kind: str, words: Words) -> str:
     except markdown.TooLarge:
         raise PageTooLarge from None
     except markdown.Unreadable as fault:
-        raise UnreadablePage(fault.code, fault.detail) from None
+        raise UnreadableText("detail", fault.code, fault.detail) from None
 
 
 def with_assets(html: str, public_url: str) -> str:

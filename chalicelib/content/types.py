@@ -3,23 +3,20 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Any, Union
+from typing import Annotated, Any
 
 import orjson
 from pydantic import (
     AfterValidator,
     ConfigDict,
     Field,
-    GetJsonSchemaHandler,
     StringConstraints,
-    TypeAdapter,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from chalicelib.assets.pictures import PICTURE, fields_of
 from chalicelib.http import Input, parse_part
 from chalicelib.ids import ID_PATTERN
+from chalicelib.registered import name_in
 from chalicelib.texts import Line, Paragraphs, at_most
 
 MAX_TEXT_CHARACTERS = 200_000
@@ -103,26 +100,9 @@ CONTENT_TYPES: dict[str, type[Detail]] = {
 }
 
 
-class AnyDetail:
-    """Marks a field that takes the detail of any registered type."""
-
-    def __get_pydantic_json_schema__(
-        self, _: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Return `anyOf` the details."""
-        models: Any = Union[tuple(CONTENT_TYPES.values())]  # noqa: UP007 - made at run time
-        return handler(TypeAdapter[Any](models).core_schema)
-
-
-def _registered(name: str) -> str:
-    if name not in CONTENT_TYPES:
-        raise ValueError(f"the type must be one of {', '.join(CONTENT_TYPES)}")
-    return name
-
-
 TypeName = Annotated[
     str,
-    AfterValidator(_registered),
+    AfterValidator(name_in(CONTENT_TYPES)),
     Field(description="A registered type.", examples=["blog"], max_length=64),
 ]
 

@@ -1,6 +1,6 @@
 """The errors of a shop."""
 
-from chalicelib.errors import FieldError, InvalidRequest, Problem
+from chalicelib.errors import Problem
 
 
 class UnknownShop(Problem):
@@ -55,13 +55,6 @@ class ProductTooLarge(Problem):
     status = 422
     code = "product_too_large"
     title = "The HTML of the product's text is too large"
-
-
-class UnreadableProduct(InvalidRequest):
-    """The text shows nothing, or would turn the direction of the text after it."""
-
-    def __init__(self, code: str, detail: str) -> None:
-        super().__init__(errors=[FieldError("text", code, detail)])
 
 
 class UnknownCategory(Problem):

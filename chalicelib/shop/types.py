@@ -6,21 +6,19 @@ customers narrow a list down.
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
     ConfigDict,
     Field,
-    GetJsonSchemaHandler,
     TypeAdapter,
     ValidationError,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.http import Input, parse_part
+from chalicelib.registered import name_in
 from chalicelib.texts import Line, at_most
 
 # Values of one product, each element of a list counted.
@@ -103,26 +101,9 @@ PRODUCT_TYPES: dict[str, type[Details]] = {
 }
 
 
-class AnyDetails:
-    """Marks a field that takes the details of any registered type."""
-
-    def __get_pydantic_json_schema__(
-        self, _: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Return `anyOf` the details."""
-        models: Any = Union[tuple(PRODUCT_TYPES.values())]  # noqa: UP007 - made at run time
-        return handler(TypeAdapter[Any](models).core_schema)
-
-
-def _registered(name: str) -> str:
-    if name not in PRODUCT_TYPES:
-        raise ValueError(f"the type must be one of {', '.join(PRODUCT_TYPES)}")
-    return name
-
-
 TypeName = Annotated[
     str,
-    AfterValidator(_registered),
+    AfterValidator(name_in(PRODUCT_TYPES)),
     Field(description="A registered type.", examples=["book"], max_length=40),
 ]
 

@@ -16,6 +16,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
         "keywords",
         "lookalikes",
         "memory",
+        "registered",
         "settings",
         "texts",
     ),

@@ -4,8 +4,9 @@ import pytest
 
 from bench.rendering import texts, work
 from chalicelib.bounds import BOUNDS
-from chalicelib.comments.errors import CommentTooLarge, UnreadableText
+from chalicelib.comments.errors import CommentTooLarge
 from chalicelib.comments.rendering import render
+from chalicelib.errors import UnreadableText
 from tests.support.http_client import Client
 
 LONG, HALF = texts(5_000), texts(2_500)

@@ -5,9 +5,10 @@ from typing import Annotated, Any, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from chalicelib.content.slugs import Slug, Tags
-from chalicelib.content.types import AnyDetail, TypeName
+from chalicelib.content.types import CONTENT_TYPES, TypeName
 from chalicelib.content.visibility import State
 from chalicelib.http import Input, PageQuery
+from chalicelib.registered import AnyOf
 from chalicelib.texts import Line, Paragraphs, at_most
 
 MAX_SUMMARY_CHARACTERS = 1_000
@@ -19,7 +20,7 @@ Summary = Annotated[
     at_most(MAX_SUMMARY_CHARACTERS),
     Field(description="Plain text, for lists and feeds."),
 ]
-AnyTypesDetail = Annotated[Any, AnyDetail(), Field(description="What the type has.")]
+AnyTypesDetail = Annotated[Any, AnyOf(CONTENT_TYPES), Field(description="What the type has.")]
 
 
 def _example(**body: Any) -> ConfigDict:

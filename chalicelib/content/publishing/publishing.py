@@ -35,7 +35,7 @@ def publish(
 ) -> ContentNode:
     """Make a page's draft what readers see, from an instant on.
 
-    Raises InvalidRequest, EditConflict, SiteNotSetUp, AddressTaken, PageTooLarge, UnreadablePage,
+    Raises InvalidRequest, EditConflict, SiteNotSetUp, AddressTaken, PageTooLarge, UnreadableText,
     UnknownContent and ContentGone.
     """
     drafts.check_version(node, given.version)

@@ -45,7 +45,7 @@ def find(runtime: Runtime, token: str) -> ContentNode:
 
 
 def answer(runtime: Runtime, node: ContentNode) -> DraftShownAnswer:
-    """Return a draft as it would be shown; raises PageTooLarge and UnreadablePage."""
+    """Return a draft as it would be shown; raises PageTooLarge and UnreadableText."""
     draft = node["draft"]
     assert draft is not None  # noqa: S101 - only a deleted page has none
     return {

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.registered import AnyOf
 from chalicelib.shop.ids import CategoryId, ProductId, SkuId, name_of
 from chalicelib.shop.layouts.stores import details_of
 from chalicelib.shop.money import PriceMicros
@@ -18,7 +19,7 @@ from chalicelib.shop.products.rows import (
     Product,
     State,
 )
-from chalicelib.shop.types import AnyDetails
+from chalicelib.shop.types import PRODUCT_TYPES
 from chalicelib.sites.ids import SiteId
 
 
@@ -44,7 +45,7 @@ class ProductSummary(TypedDict):
     categories: Annotated[list[CategoryId], Field(max_length=MAX_CATEGORIES)]
     tags: Annotated[list[str], Field(max_length=MAX_TAGS)]
     assets: Annotated[list[str], Field(max_length=MAX_ASSETS)]
-    details: Annotated[Any, AnyDetails()]
+    details: Annotated[Any, AnyOf(PRODUCT_TYPES)]
     added_at: datetime
     updated_at: datetime
 

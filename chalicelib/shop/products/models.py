@@ -7,11 +7,12 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model
 from chalicelib.http import Input
 from chalicelib.ids import ID_PATTERN
 from chalicelib.keywords import Keyword
+from chalicelib.registered import AnyOf
 from chalicelib.shop.ids import CategoryId, SkuId
 from chalicelib.shop.money import Currency, PriceMicros
 from chalicelib.shop.products.rows import MAX_ASSETS, MAX_CATEGORIES, MAX_SKUS, MAX_TAGS, State
 from chalicelib.shop.sites.settings import LayoutName
-from chalicelib.shop.types import AnyDetails, Short, TypeName
+from chalicelib.shop.types import PRODUCT_TYPES, Short, TypeName
 from chalicelib.texts import Line, Paragraphs, at_most
 
 MAX_TEXT_CHARACTERS = 10_000
@@ -83,7 +84,7 @@ class NewProduct(Input):
     categories: Categories = Field(default_factory=list)
     tags: Tags = Field(default_factory=list)
     assets: AssetIds = Field(default_factory=list)
-    details: Annotated[Any, AnyDetails(), Field(description="What the type has.")]
+    details: Annotated[Any, AnyOf(PRODUCT_TYPES), Field(description="What the type has.")]
 
     @model_validator(mode="after")
     def _check_skus(self) -> Self:

@@ -1,13 +1,14 @@
 """A product's Markdown into safe HTML, once, when it is written."""
 
-from chalicelib.shop.errors import ProductTooLarge, UnreadableProduct
+from chalicelib.errors import UnreadableText
+from chalicelib.shop.errors import ProductTooLarge
 
 # Short Markdown can render to HTML many times its length.
 _MAX_HTML_BYTES = 64 * 1024
 
 
 def render(text: str | None) -> str:
-    """Return the HTML of a text; raises ProductTooLarge and UnreadableProduct."""
+    """Return the HTML of a text; raises ProductTooLarge and UnreadableText."""
     if not text:
         return ""
     # Imported for the first text: the parser and the sanitiser take 20 ms of a cold start, and
@@ -20,4 +21,4 @@ def render(text: str | None) -> str:
     except markdown.TooLarge:
         raise ProductTooLarge from None
     except markdown.Unreadable as fault:
-        raise UnreadableProduct(fault.code, fault.detail) from None
+        raise UnreadableText("text", fault.code, fault.detail) from None

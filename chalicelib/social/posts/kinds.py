@@ -26,17 +26,6 @@ def one_of(models: Iterable[Any], handler: GetJsonSchemaHandler) -> JsonSchemaVa
     return handler(adapter.core_schema)
 
 
-class AnyDetail:
-    """Marks a field that takes the detail of a post of any registered type."""
-
-    def __get_pydantic_json_schema__(
-        self, _: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        """Return `anyOf` the details: two types may take the same one."""
-        adapter: TypeAdapter[Any] = TypeAdapter(_union(POST_TYPES.values()))
-        return handler(adapter.core_schema)
-
-
 class AnyType:
     """Marks the shape of an answered post: one for each registered type, which `type` tells."""
 

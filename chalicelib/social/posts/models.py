@@ -18,6 +18,7 @@ from pydantic_core import CoreSchema
 
 from chalicelib.http import Input
 from chalicelib.people.ids import UserId
+from chalicelib.registered import AnyOf, name_in
 from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC, Audience
 from chalicelib.social.posts import kinds
 from chalicelib.social.posts.types import POST_TYPES
@@ -115,15 +116,9 @@ class PostEdit(Input):
         json_schema_extra={"examples": [{"detail": {"text": "215 eiders, says Ines."}}]}
     )
 
-    detail: Annotated[Any, kinds.AnyDetail()] = Field(
+    detail: Annotated[Any, AnyOf(POST_TYPES)] = Field(
         description="The whole new detail, as the post's type has it."
     )
-
-
-def _registered(name: str) -> str:
-    if name not in POST_TYPES:
-        raise ValueError(f"the type must be one of {', '.join(POST_TYPES)}")
-    return name
 
 
 class _PostType(BaseModel):
@@ -131,7 +126,7 @@ class _PostType(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    type: Annotated[str, AfterValidator(_registered)]
+    type: Annotated[str, AfterValidator(name_in(POST_TYPES))]
 
 
 @functools.cache

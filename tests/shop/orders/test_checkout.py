@@ -29,7 +29,7 @@ from tests.shop.support.buying import (
     stocked,
     stored_order,
 )
-from tests.shop.support.factories import PRICE, SITE, book, put
+from tests.shop.support.factories import PRICE, SITE, book, open_shop, put
 from tests.shop.support.threads import in_threads
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -384,6 +384,24 @@ def test_who_may_see_an_order(client: Client) -> None:
             hidden = caller.request(method, f"/orders/{order}{end}{query}")
             assert (hidden.status, hidden.code) == (404, "unknown_order")
     assert client.get(f"/orders/{'x' * 16}?cart={cart}").code == "unknown_order"
+
+
+def test_a_cart_of_another_site_opens_no_order_and_holds_nothing_here(
+    client: Client, runtime: Runtime
+) -> None:
+    stocked(client)
+    cart = cart_of(client, MOBY_HARD=1)
+    order = ordered(client, cart)
+    open_shop(client, "beta")
+    other = str(client.post("/carts", site="beta").json["id"])
+
+    assert put_line(client, other, SKU, 1).code == "unknown_sku"
+    for call in ("", "/payment", "/cancel"):
+        method = "POST" if call else "GET"
+        hidden = client.request(method, f"/orders/{order}{call}?cart={other}")
+        assert (hidden.status, hidden.code) == (404, "unknown_order")
+    assert check_out(client, other, agreement(1), "k2").code == "empty_cart"
+    assert shelf_of(runtime).held == 1
 
 
 def test_orders_are_listed_by_shop_and_by_buyer(client: Client, clock: Clock) -> None:
