@@ -1,13 +1,17 @@
 """Texts that mean harm, as a reader's browser shows them: nothing runs, and nothing is asked."""
 
+import pytest
 from playwright.sync_api import Dialog, Page, expect
 
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts import posts
 from tests.security.support.vectors import ADDRESSES, MARKUP
+from tests.shop.support.buying import SKU, stocked
+from tests.shop.support.factories import book, put
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.shop import CART, THANKS, buy, fill_in, order
 from tests.web.support.site import Site
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -85,4 +89,31 @@ def test_no_post_runs_or_loads_anything(
     expect(page.get_by_role("article")).to_have_count(taken)
     assert set(page.evaluate(INSIDE_FEED)) <= OF_FEED
     assert page.evaluate(LINKS) == []
+    assert seen == []
+
+
+INSIDE_CART = """() => [...document.querySelector("plaza-cart").shadowRoot
+    .querySelectorAll("*")].map((each) => each.nodeName)"""
+
+
+@pytest.mark.usefixtures("workers")
+def test_no_title_and_no_address_runs_anything_in_a_cart(
+    client: Client, site: Site, open_page: OpenPage
+) -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    paula = stocked(client)
+    assert put(paula, "moby-dick", book(title=hostile), version=1).status == 200
+    site.body = CART
+    seen: list[str] = []
+
+    page = open_page(site, before=lambda page: note_dialogs(page, seen))
+    buy(page, SKU)
+    expect(page.get_by_text(hostile).first).to_be_visible()
+    fill_in(page)
+    page.get_by_label("Town").fill(hostile)
+    order(page)
+
+    expect(page.get_by_role("heading", name=THANKS)).to_be_visible()
+    expect(page.get_by_text(f"1011 AB {hostile}")).to_be_visible()
+    assert not {"IMG", "SCRIPT"} & set(page.evaluate(INSIDE_CART))
     assert seen == []
