@@ -48,7 +48,8 @@ def claim(runtime: Runtime, cart_id: str, user: str) -> Cart:
     """Make a cart a person's; raises UnknownCart, and CartClaimed if it is another's."""
     cart = CARTS.of(runtime.database).find_one_and_update(
         {"_id": cart_id, "user": {"$in": [None, user]}},
-        {"$set": {"user": user, "touched": runtime.now()}},
+        # A checkout that has read whose it was before freezes it no more.
+        {"$set": {"user": user, "touched": runtime.now()}, "$inc": {"version": 1}},
         return_document=ReturnDocument.AFTER,
     )
     if cart is None:

@@ -5,7 +5,7 @@ from chalicelib.identity import Principal
 from chalicelib.limits import CARTS
 from chalicelib.shop.carts import carts, lines
 from chalicelib.shop.carts.answers import CartAnswer, cart_answer
-from chalicelib.shop.carts.errors import CartClaimed, CartClosed, CartFull, NotForSale, UnknownCart
+from chalicelib.shop.carts.errors import CartClosed, CartFull, NotForSale, UnknownCart
 from chalicelib.shop.carts.ids import CartId
 from chalicelib.shop.carts.models import LineQty, NewCart
 from chalicelib.shop.carts.shapes import Cart
@@ -34,11 +34,6 @@ def _declare_carts(route: Route) -> None:
     def get_cart(request: Request, cart: CartId) -> Ok[CartAnswer]:
         """Read a cart; a line that is held no more says so."""
         return Ok(_answer(request, carts.find(request.runtime.database, cart)))
-
-    @route("POST", "/carts/{cart}/claim", secrets=_SECRET, raises=(UnknownCart, CartClaimed))
-    def claim_cart(request: Request, cart: CartId, caller: Principal) -> Ok[CartAnswer]:
-        """Make a cart yours, as after signing in."""
-        return Ok(_answer(request, carts.claim(request.runtime, cart, caller.id)))
 
 
 def _declare_lines(route: Route) -> None:

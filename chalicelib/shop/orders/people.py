@@ -1,4 +1,4 @@
-"""What shops store of a person: their carts and orders.
+"""What shops store of a person: the carts that they have claimed, and the orders made of those.
 
 An erasure takes the person's id, name, address and e-mail off them; lines and amounts stay, as
 they are the seller's books.
@@ -12,7 +12,8 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
-from chalicelib.shop.carts.shapes import CARTS
+from chalicelib.shop.carts import carts
+from chalicelib.shop.carts.shapes import CARTS, Cart
 from chalicelib.shop.orders.shapes import ORDERS
 
 
@@ -23,6 +24,17 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("shop carts", CARTS.of(database), theirs, _cart_entries),
         Trace("shop orders", ORDERS.of(database), theirs, _order_entries),
     ]
+
+
+def claim(runtime: Runtime, cart_id: str, user_id: str) -> Cart:
+    """Make a cart a person's, with the orders that were made of it before.
+
+    Raises UnknownCart, and CartClaimed if it is another's.
+    """
+    cart = carts.claim(runtime, cart_id, user_id)
+    made = {"_id": {"$in": [each["order"] for each in cart["attempts"]]}, "user": None}
+    ORDERS.of(runtime.database).update_many(made, {"$set": {"user": user_id}})
+    return cart
 
 
 def rename(_runtime: Runtime, _user_id: str, _name: str) -> None:

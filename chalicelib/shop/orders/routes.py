@@ -8,9 +8,10 @@ from chalicelib.http.idempotency import required_key_of
 from chalicelib.identity import Principal
 from chalicelib.ids import Id
 from chalicelib.limits import CHECKOUTS
-from chalicelib.shop.carts.errors import CartClosed, NotForSale, UnknownCart
+from chalicelib.shop.carts.answers import CartAnswer, cart_answer
+from chalicelib.shop.carts.errors import CartClaimed, CartClosed, NotForSale, UnknownCart
 from chalicelib.shop.carts.ids import CartId
-from chalicelib.shop.orders import checkout, giving_back, reading, resuming, webhooks
+from chalicelib.shop.orders import checkout, giving_back, people, reading, resuming, webhooks
 from chalicelib.shop.orders.answers import (
     CheckoutAnswer,
     OrderAnswer,
@@ -31,6 +32,7 @@ from chalicelib.shop.orders.models import CartProof, Checkout, NewRefund, Orders
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.payments import records
 from chalicelib.shop.payments.errors import PaymentsNotSetUp
+from chalicelib.shop.sites import settings
 from chalicelib.shop.stock.errors import OutOfStock
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
@@ -41,6 +43,7 @@ OrderId = Annotated[str, Id]
 def declare(route: Route) -> None:
     """Declare the routes."""
     _declare_checkout(route)
+    _declare_claim(route)
     _declare_paying(route)
     _declare_lists(route)
     _declare_selling(route)
@@ -74,6 +77,15 @@ def _declare_checkout(route: Route) -> None:
         order = checkout.check_out(request.runtime, cart, body, required_key_of(request))
         request.details["order"] = order["_id"]
         return Created(_with_payment(request, order))
+
+
+def _declare_claim(route: Route) -> None:
+    @route("POST", "/carts/{cart}/claim", secrets=("cart",), raises=(UnknownCart, CartClaimed))
+    def claim_cart(request: Request, cart: CartId, caller: Principal) -> Ok[CartAnswer]:
+        """Make a cart yours, as after signing in, and the orders that were made of it."""
+        claimed = people.claim(request.runtime, cart, caller.id)
+        shop = settings.find(request.runtime.database, claimed["site"])
+        return Ok(cart_answer(claimed, shop["currency"], request.runtime.now()))
 
 
 def _declare_paying(route: Route) -> None:

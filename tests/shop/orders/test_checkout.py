@@ -9,7 +9,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from chalicelib.shop import pricing
 from chalicelib.shop.carts import carts
-from chalicelib.shop.orders import sweep
+from chalicelib.shop.orders import people, sweep
 from chalicelib.shop.payments import fake, records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
 from chalicelib.shop.stock.shapes import STOCKS
@@ -402,6 +402,26 @@ def test_a_cart_of_another_site_opens_no_order_and_holds_nothing_here(
         assert (hidden.status, hidden.code) == (404, "unknown_order")
     assert check_out(client, other, agreement(1), "k2").code == "empty_cart"
     assert shelf_of(runtime).held == 1
+
+
+def test_an_order_is_theirs_who_has_claimed_its_cart_and_is_erased_with_them(
+    client: Client, runtime: Runtime
+) -> None:
+    stocked(client, 5)
+    cart = cart_of(client, MOBY_HARD=1)
+    declined = ordered(client, cart, agreement(email="declines@example.org"))
+    pay(client, cart, declined)
+    paid = ordered(client, cart, key="k2")
+    ann = client.as_("ann")
+
+    assert ann.post(f"/carts/{cart}/claim").status == 200
+
+    mine = ann.get("/users/me/orders").json["orders"]
+    assert {each["id"] for each in mine} == {declined, paid}
+    people.erase(runtime, "ann")
+    for order in (declined, paid):
+        stored = stored_order(runtime, order)
+        assert (stored["user"], stored["email"], stored["address"]) == (None, None, None)
 
 
 def test_orders_are_listed_by_shop_and_by_buyer(client: Client, clock: Clock) -> None:
