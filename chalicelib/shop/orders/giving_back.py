@@ -23,6 +23,8 @@ from chalicelib.shop.stock.movements import Change
 
 # The key of the refund of a payment that came after its order was let go.
 LATE = "paid-late"
+# After a refusal, until that refund is asked for again.
+PATIENCE = timedelta(hours=1)
 _ATTEMPTS = 5
 _UNFINISHED = frozenset({"owed", "made"})
 
@@ -53,14 +55,21 @@ def give_back(
 
 
 def give_back_late(runtime: Runtime, order: Order) -> None:
-    """Refund the whole payment of an order that was let go; once."""
+    """Refund the whole payment of an order that was let go; once.
+
+    Raises RefundRefused. After an hour it may be asked for again, which has a key of its own.
+    """
     payment = records.find(runtime.database, order["_id"])
     if payment is None:
         return
-    if _known(payment, LATE) is None:
+    refused = [each for each in payment["refunds"] if each["state"] == "refused"]
+    if refused and refused[-1]["at"] + PATIENCE > runtime.now():
+        raise RefundRefused
+    key = f"{LATE}-{len(refused) + 1}" if refused else LATE
+    if _known(payment, key) is None and len(payment["refunds"]) < MAX_REFUNDS:
         left = payment["amount_micros"] - payment["refunded_micros"]
-        _owe(runtime, payment, _new(runtime, LATE, {}, left, restock=False))
-    _paid_back(runtime, order, LATE)
+        _owe(runtime, payment, _new(runtime, key, {}, left, restock=False))
+    _paid_back(runtime, order, key)
 
 
 def sweep(runtime: Runtime, until: datetime) -> int:

@@ -13,6 +13,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders import giving_back
+from chalicelib.shop.orders.errors import RefundRefused
 from chalicelib.shop.orders.shapes import ORDERS, Order, State, charge_of, find
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.port import Status
@@ -121,7 +122,12 @@ def _watch(runtime: Runtime, order: Order) -> None:
             log.error(
                 "paid after it was let go", extra={"fields": fields, "metrics": LATE_PAYMENTS}
             )
-            giving_back.give_back_late(runtime, order)
+            try:
+                giving_back.give_back_late(runtime, order)
+            except RefundRefused:
+                later = {"$set": {"due": runtime.now() + giving_back.PATIENCE}}
+                ORDERS.of(runtime.database).update_one({"_id": order["_id"]}, later)
+                return
     # The sweep has moved the time on by its lease; a webhook that comes before leaves it.
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     this = {"_id": order["_id"], "state": "void", "due": {"$lte": runtime.now() + lease}}

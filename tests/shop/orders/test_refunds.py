@@ -19,6 +19,7 @@ from tests.shop.support.buying import (
     cart_of,
     fill,
     ordered,
+    paid_late,
     shelf_of,
     stocked,
     stored_order,
@@ -167,6 +168,33 @@ def test_a_refund_of_an_outage_is_owed_and_made_later(
     payment = records.find(runtime.database, order)
     assert payment is not None
     assert "owed" not in payment
+
+
+def test_a_late_payment_that_is_not_given_back_rings_each_hour_until_it_is(
+    client: Client,
+    runtime: Runtime,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def refuses(*_: Any) -> None:
+        raise Refused("balance_insufficient")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FakeProvider, "refund", refuses)
+        paid_late(client, runtime, clock)
+        for _ in range(10):
+            clock.advance(minutes=1)
+            sweep.sweep(runtime)
+        assert caplog.text.count("paid after it was let go") == 1
+    for _ in range(2):
+        clock.advance(hours=1)
+        sweep.sweep(runtime)
+
+    (row,) = FAKE_PAYMENTS.of(runtime.database).find({})
+    assert row["refunds"] == [{"key": "paid-late-2", "amount_micros": PRICE}]
+    assert caplog.text.count("paid after it was let go") == 2
+    assert "due" not in stored_order(runtime, row["_id"])
 
 
 @pytest.mark.parametrize("edge", ["before", "after"])
