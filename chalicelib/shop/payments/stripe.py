@@ -59,7 +59,8 @@ class StripeProvider:
     def cancel(self, order: str, intent: str) -> Status:
         """Cancel a payment that was not made; what Stripe refuses to cancel is asked about."""
         try:
-            self._call("POST", f"/v1/payment_intents/{intent}/cancel", {}, f"{order}:cancel")
+            # Without a key, under which Stripe would repeat a refusal for a day.
+            self._call("POST", f"/v1/payment_intents/{intent}/cancel", {})
         except Refused as refusal:
             log.info("payment not cancelled", extra={"fields": {"reason": refusal.reason}})
         return self.status(order, intent)
@@ -80,6 +81,7 @@ class StripeProvider:
         headers = {"Authorization": f"Bearer {self._key}"}
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
+        if key:
             headers["Idempotency-Key"] = key
         try:
             status, text = self._send(method, path, urlencode(form or {}), headers)

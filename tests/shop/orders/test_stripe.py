@@ -213,6 +213,24 @@ def test_a_payment_that_was_not_made_in_time_is_cancelled_and_one_that_was_is_ke
     assert shelf_of(runtime) == Shelf(4, 4, 0)
 
 
+def test_a_payment_that_could_not_be_cancelled_is_cancelled_once_it_can_be(
+    client: Client, runtime: Runtime, stripe: Stripe, clock: Clock
+) -> None:
+    order = ordered(client, shop(client))
+    stripe.intents["pi_1"]["status"] = "processing"
+    clock.advance(minutes=31)
+    sweep.sweep(runtime)
+    assert stored_order(runtime, order)["state"] == "paying"
+    # The bank has refused it, and the buyer does not try another card.
+    stripe.intents["pi_1"]["status"] = "requires_payment_method"
+    clock.advance(minutes=2)
+
+    sweep.sweep(runtime)
+
+    assert stored_order(runtime, order)["state"] == "void"
+    assert shelf_of(runtime).held == 0
+
+
 def test_a_payment_after_its_order_was_let_go_is_given_back_once(
     client: Client, runtime: Runtime, stripe: Stripe, workers: Workers, clock: Clock
 ) -> None:

@@ -44,7 +44,7 @@ class Stripe:
             case "GET", ["payment_intents", intent] if intent in self.intents:
                 return 200, dict(self.intents[intent])
             case "POST", ["payment_intents", intent, "cancel"] if intent in self.intents:
-                if self.intents[intent]["status"] == "succeeded":
+                if self.intents[intent]["status"] in {"succeeded", "processing"}:
                     return 400, {"error": {"code": "payment_intent_unexpected_state"}}
                 self.intents[intent]["status"] = "canceled"
                 return 200, dict(self.intents[intent])
