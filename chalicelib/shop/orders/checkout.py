@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from pymongo.errors import DuplicateKeyError
 
-from chalicelib.errors import IdempotencyKeyReused
+from chalicelib.errors import IdempotencyKeyReused, Unavailable
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
@@ -173,7 +173,8 @@ def _hold(runtime: Runtime, order: Order, lines: Sequence[OrderLine]) -> str | N
             _put(runtime, claim)
         except OutOfStock:
             return SHORT + line["sku"]
-        except HeldByOrder:
+        except (HeldByOrder, Unavailable):
+            # Its buyer is not kept waiting for a sweep.
             return "abandoned"
     return None
 

@@ -12,7 +12,8 @@ from chalicelib.shop.carts import carts
 from chalicelib.shop.orders import people, sweep
 from chalicelib.shop.payments import fake, records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
-from chalicelib.shop.stock.shapes import STOCKS
+from chalicelib.shop.stock import shelf
+from chalicelib.shop.stock.shapes import STOCKS, Claim
 from tests.shop.support.buying import (
     ADDRESS,
     OTHER,
@@ -201,6 +202,27 @@ def test_of_two_checkouts_at_once_one_makes_an_order(client: Client, runtime: Ru
     assert sorted(reply.status for reply in replies.values()) == [201, 409]
     assert [reply.code for reply in replies.values() if reply.status == 409] == ["cart_closed"]
     assert shelf_of(runtime) == Shelf(1, 0, 1)
+
+
+def test_a_crowd_at_the_shelf_leaves_no_cart_frozen(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked(client, 5)
+    cart = cart_of(client, MOBY_HARD=1, PEQUOD=1)
+    put_on_shelf = shelf.put
+
+    def crowded(runtime: Runtime, claim: Claim) -> None:
+        if claim.order and claim.stock.endswith(OTHER):
+            raise Unavailable
+        put_on_shelf(runtime, claim)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shelf, "put", crowded)
+        refused = check_out(client, cart, agreement(2)).json["order"]
+
+    assert (refused["state"], refused["reason"]) == ("void", "abandoned")
+    assert shelf_of(runtime).held == 0
+    assert check_out(client, cart, agreement(2), key="k2").json["order"]["state"] == "paying"
 
 
 def test_many_look_at_a_payment_at_once_and_it_is_sold_once(
