@@ -49,6 +49,7 @@ def give_back(
             break
         wanted = _wanted(order, payment, units)
         refund = _new(runtime, key, wanted, _amount(order, payment, units), restock=restock)
+        refund["whole"] = units is None
         if _owe(runtime, payment, refund):
             break
     return _paid_back(runtime, order, key)
@@ -173,6 +174,7 @@ def _new(
         "key": key,
         "amount_micros": amount,
         "units": dict(units),
+        "whole": False,
         "restock": restock,
         "state": "owed",
         "at": runtime.now(),
@@ -212,8 +214,8 @@ def _known(payment: Payment, key: str) -> Refund | None:
 
 
 def _check_same(known: Refund, units: Mapping[str, int] | None, *, restock: bool) -> None:
-    is_other = units is not None and dict(units) != known["units"]
-    if is_other or known["restock"] != restock:
+    is_same = known["whole"] if units is None else dict(units) == known["units"]
+    if not is_same or known["restock"] != restock:
         raise IdempotencyKeyReused
 
 

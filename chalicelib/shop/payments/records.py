@@ -16,13 +16,15 @@ MAX_REFUNDS = 100
 class Refund(TypedDict):
     """Money to be given back, and whether it was; `units` are those of it by SKU.
 
-    `made` is money that was given back, of which units are still to be put back on the shelf: its
-    provider is not asked again, who may have forgotten the key.
+    It is `whole` if it was asked for without units: all that was left, with what was added. `made`
+    is money that was given back, of which units are still to be put back on the shelf: its provider
+    is not asked again, who may have forgotten the key.
     """
 
     key: str
     amount_micros: int
     units: dict[str, int]
+    whole: bool
     restock: bool
     state: Literal["owed", "made", "done", "refused"]
     at: datetime

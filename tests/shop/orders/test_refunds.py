@@ -101,6 +101,8 @@ def test_no_more_is_given_back_than_was_bought(client: Client) -> None:
         assert (refused.status, refused.code) == (409, "refund_too_large")
     assert refund(paula, order, MOBY_HARD=2).code == "idempotency_key_reused"
     assert refund(paula, order, restock=False, MOBY_HARD=1).code == "idempotency_key_reused"
+    assert refund(paula, order).code == "idempotency_key_reused"
+    assert refund(paula, order, "rest").status == refund(paula, order, "rest").status == 200
 
 
 def test_of_two_refunds_at_once_only_what_is_left_is_given_back(
