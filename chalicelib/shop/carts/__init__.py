@@ -1,4 +1,4 @@
 """Carts: what somebody is about to buy, held for them until each line's own time.
 
-Public face: `carts`, `errors`, `ids`, `routes`, `shapes`.
+Public face: `answers`, `carts`, `errors`, `ids`, `routes`, `shapes`.
 """
