@@ -56,6 +56,11 @@ _MEANT = (
 _COMPATIBLE_IDEOGRAPHS = re.compile(r"([\uf900-\ufaff\U0002f800-\U0002fa1f]+)")
 
 
+def without_all_blanks(text: str) -> str:
+    """Return a text without the characters that show nothing and take no place."""
+    return _BLANKS.sub("", text)
+
+
 def is_visible(text: str) -> bool:
     """Return whether a text shows anything: a character with a glyph that is no mark alone."""
     return any(unicodedata.category(shown[0])[0] != "M" for shown in _SHOWN.finditer(text))

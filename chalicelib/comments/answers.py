@@ -11,12 +11,14 @@ from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
 from chalicelib.comments.shapes import (
     MAX_REACTIONS,
+    MAX_REASONS,
     MOST_WAITING,
     Comment,
     CommentSite,
     ListingOrder,
     Moderation,
     Node,
+    Reason,
     State,
     StoreName,
     Votes,
@@ -175,6 +177,13 @@ class PendingAnswer(TypedDict):
     ]
     author: AuthorAnswer
     excerpt: Annotated[str, Field(description="The beginning of the text.")]
+    reasons: Annotated[
+        list[Reason],
+        Field(
+            max_length=MAX_REASONS,
+            description="Why it waits; none where a moderator holds it back.",
+        ),
+    ]
 
 
 class QueueAnswer(TypedDict):

@@ -109,3 +109,11 @@ class CommentTooLarge(Problem):
     status = 422
     code = "comment_too_large"
     title = "The comment's HTML is larger than 64 KiB"
+
+
+class TextRefused(Problem):
+    """The text has a phrase that the site does not take."""
+
+    status = 422
+    code = "text_refused"
+    title = "This text is not taken here"

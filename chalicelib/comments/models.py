@@ -21,6 +21,9 @@ MAX_TEXT_CHARACTERS = 10_000
 # A path has one segment more than its depth, and has to fit into a cursor.
 DEEPEST = 16
 MAX_COUNTS = 100
+MAX_DECOY_CHARACTERS = 1_000
+# A month; the number of a form that was open for longer means nothing else.
+MOST_MS = 2**31 - 1
 # The fields of a site's settings that a node may have a value of its own for.
 OVERRIDES = ("moderation", "votes", "order")
 
@@ -82,6 +85,19 @@ class NewComment(Input):
 
     text: Text
     parent: CommentId | None = None
+    website: str = Field(
+        "",
+        max_length=MAX_DECOY_CHARACTERS,
+        description="For a field that people do not see and programs fill in: what comes with "
+        "anything in it waits for a moderator.",
+    )
+    written_ms: int | None = Field(
+        None,
+        ge=0,
+        le=MOST_MS,
+        description="For how long the form was open, in milliseconds: what took less than three "
+        "seconds waits for a moderator. Left out, nothing is concluded.",
+    )
 
 
 class Preview(Input):

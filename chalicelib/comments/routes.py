@@ -26,6 +26,7 @@ from chalicelib.comments.errors import (
     NotThreaded,
     SiteIsFixed,
     StoreTooSmall,
+    TextRefused,
     UnknownNode,
 )
 from chalicelib.comments.lifecycle.forwarding import forwarding
@@ -167,7 +168,7 @@ def _declare_posting(route: Route) -> None:
         "/nodes/{node}/comments",
         limit=COMMENTS,
         takes_idempotency_key=True,
-        raises=(UnknownNode, UnknownComment, NodeLocked, NotThreaded, CommentTooLarge),
+        raises=(UnknownNode, UnknownComment, NodeLocked, NotThreaded, CommentTooLarge, TextRefused),
     )
     def post_comment(
         request: Request, node: NodeId, author: Principal, body: NewComment
@@ -208,6 +209,7 @@ def _declare_changes(route: Route) -> None:
             Forbidden,
             EditWindowOver,
             CommentTooLarge,
+            TextRefused,
         ),
     )
     def edit_comment(

@@ -18,6 +18,12 @@ MAX_REACTIONS = 12
 MOST_WAITING = 10
 # The orders by the votes on the roots of threads.
 RankedOrder = Literal["best", "top", "controversial"]
+# What becomes of a text with a phrase that a publisher watches for.
+PhraseAction = Literal["hold", "reject"]
+MAX_PHRASES = 500
+# Why a comment waits for a moderator.
+Reason = Literal["decoy", "too_quick", "phrase", "links", "before"]
+MAX_REASONS = 8
 # The orders of a listing that the API gives.
 ListingOrder = Literal["oldest", "newest", "best", "top", "controversial"]
 # What a node's own document holds at most, beside its bound in bytes.
@@ -40,6 +46,7 @@ class Comment(TypedDict):
     `seq` is its number in the node, `slug` the path of ids from its root, and `full_slug` the
     same path in the order of a discussion (`chalicelib.comments.order`). `reply_count` counts
     every direct reply, `invisible_replies` those in another state than `visible`; left out is 0.
+    `reasons` say why it was held when it was last judged; a moderator's decision empties them.
     """
 
     id: str
@@ -57,6 +64,7 @@ class Comment(TypedDict):
     state: State
     reply_count: int
     invisible_replies: NotRequired[int]
+    reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
 
 
 class CommentFields(TypedDict, total=False):
@@ -68,6 +76,7 @@ class CommentFields(TypedDict, total=False):
     html: str | None
     renderer: str
     state: State
+    reasons: Annotated[list[Reason], AtMost(MAX_REASONS)]
 
 
 class EmbeddedComment(Comment):
@@ -121,6 +130,13 @@ class Reaction(TypedDict):
     emoji: str
 
 
+class Phrase(TypedDict):
+    """A phrase that a publisher watches for, and what becomes of a text that has it."""
+
+    phrase: str
+    action: PhraseAction
+
+
 class CommentSite(TypedDict):
     """What a site's publisher has decided on its discussions."""
 
@@ -131,6 +147,8 @@ class CommentSite(TypedDict):
     reactions: Annotated[list[Reaction], AtMost(MAX_REACTIONS)]
     order: ListingOrder
     moderation: Moderation
+    phrases: Annotated[list[Phrase], AtMost(MAX_PHRASES)]
+    max_links: int | None
 
 
 class NodeGeneration(TypedDict):

@@ -46,7 +46,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.rendering", "comments.store"),
     ("comments.models", "comments.order", "comments.permissions", "comments.rendered"),
     ("comments.sites",),
-    ("comments.answers", "comments.nodes"),
+    ("comments.answers", "comments.judgement", "comments.nodes"),
     ("comments.html_page",),
     ("comments.stores",),
     ("comments.entries",),

@@ -9,6 +9,7 @@ from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindowOver
+from chalicelib.comments.judgement.judge import Writer, Written, judge
 from chalicelib.comments.models import StateChange
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
@@ -29,7 +30,7 @@ def edit_comment(
     """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
 
     Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
-    CommentTooLarge, and CommentChanged if a moderator has changed its state meanwhile.
+    CommentTooLarge, TextRefused, and CommentChanged if a moderator has changed its state meanwhile.
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller)
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
@@ -43,11 +44,14 @@ def edit_comment(
         "edited": runtime.now(),
     }
     where: CommentFields = {}
-    moderation = settings.in_force(runtime, node)["moderation"]
-    if moderation == "before" and not moderates(caller, node["site"]):
-        # Otherwise an approved comment could become anything afterwards, and one that a moderator
-        # has just hidden would be pending again.
-        fields["state"], where = "pending", {"state": comment["state"]}
+    if not moderates(caller, node["site"]):
+        site = settings.in_force(runtime, node)
+        verdict = judge(Written(text, html), Writer(is_moderator=False), site)
+        if verdict.state == "pending":
+            # Otherwise an approved comment could become anything afterwards, and one that a
+            # moderator has just hidden would be pending again.
+            fields["state"], where = "pending", {"state": comment["state"]}
+            fields["reasons"] = verdict.reasons
     changed = _changed(runtime, node, comment_id, fields, where)
     return Placed(node, viewer(caller, node["site"]).shown(changed))
 
@@ -73,8 +77,12 @@ def set_state(
     node = nodes.find(runtime.database, node_id)
     if not moderates(caller, node["site"]):
         raise Forbidden(f"You do not moderate the site {node['site']}")
-    _living(find(runtime, node, comment_id, caller))
-    changed = _changed(runtime, node, comment_id, {"state": wanted.state}, wanted.seen)
+    found = _living(find(runtime, node, comment_id, caller))
+    fields: CommentFields = {"state": wanted.state}
+    if found.get("reasons"):
+        # It has been decided; one that has to wait again does so for the moderator alone.
+        fields["reasons"] = []
+    changed = _changed(runtime, node, comment_id, fields, wanted.seen)
     return Placed(node, changed)
 
 

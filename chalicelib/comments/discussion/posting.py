@@ -13,13 +13,14 @@ from chalicelib.comments import happened, nodes
 from chalicelib.comments.discussion.turns import make_room, turns, waits
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import NodeLocked, NotThreaded, UnknownNode
+from chalicelib.comments.judgement.judge import Verdict, Writer, Written, judge
 from chalicelib.comments.models import NewComment, Preview
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
 from chalicelib.comments.permissions import viewer
 from chalicelib.comments.rendered import RENDERER, rendered
-from chalicelib.comments.shapes import Comment, Node, Placed
+from chalicelib.comments.shapes import Comment, CommentSite, Node, Placed
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import GONE, Added, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
@@ -27,6 +28,7 @@ from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
+from chalicelib.sites.permissions import moderates
 
 # Crockford's base32: no letter that reads like another letter or a digit.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -42,7 +44,8 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
     """Post a comment and return it with its node.
 
     Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
-    CommentTooLarge, and Unavailable when a move of the node outlasts the budget of time.
+    CommentTooLarge, TextRefused, and Unavailable when a move of the node outlasts the budget of
+    time.
     """
     placed = _post(runtime, node_id, new, author)
     thing = happened.name_of(placed.node["_id"], placed.comment["id"])
@@ -54,11 +57,12 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
     """Post a comment; its happening is noted before it is stored.
 
     Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
-    CommentTooLarge, and Unavailable when a move of the node outlasts the budget of time.
+    CommentTooLarge, TextRefused, and Unavailable when a move of the node outlasts the budget of
+    time.
     """
     node = _take_seq(runtime, node_id, new, author)
     parent = _parent(runtime, node, new.parent, author)
-    comment = _compose(runtime, node, parent, new.text, author)
+    comment = _compose(runtime, node, parent, new, author)
     stored_under: set[tuple[str, int]] = set()
     try:
         for current in turns(runtime, node):
@@ -68,7 +72,7 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
             added = _add(runtime, current, comment)
             if added is Added.COLLISION:
                 _give_back(runtime, current, comment["id"])
-                comment = _compose(runtime, node, parent, new.text, author)
+                comment = _compose(runtime, node, parent, new, author)
             if added in (None, Added.COLLISION):
                 continue
             generation = (current["_id"], current["generation"])
@@ -127,15 +131,15 @@ def _explain(runtime: Runtime, node_id: str, new: NewComment, author: Principal)
 def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
     """Make the node of a first comment, if its site is open and the post is sound.
 
-    Raises UnknownNode, UnknownComment for a parent, CommentTooLarge, and TooFast for an
-    author who has just made many.
+    Raises UnknownNode, UnknownComment for a parent, CommentTooLarge, TextRefused, and TooFast
+    for an author who has just made many.
     """
     site = site_of(node_id)
     if site is None or site not in runtime.settings.open_nodes:
         raise UnknownNode
     if new.parent is not None:
         raise UnknownComment
-    rendered(runtime, site, new.text)
+    _judged(new, rendered(runtime, site, new.text), settings.of(runtime, site), author)
     limits.take(runtime, limits.OPENED, author, None)
     nodes.insert(runtime.database, nodes.new_node(node_id, site))
 
@@ -155,11 +159,11 @@ def _parent(
 
 
 def _compose(
-    runtime: Runtime, node: Node, parent: Comment | None, text: str, author: Principal
+    runtime: Runtime, node: Node, parent: Comment | None, new: NewComment, author: Principal
 ) -> Comment:
     """Return a comment with a new id in its place, which has its entry already."""
     while True:
-        comment = _placed(runtime, node, parent, text, author)
+        comment = _placed(runtime, node, parent, new, author)
         if _enter(runtime, node, comment):
             break
     if comment["state"] == "pending":
@@ -191,17 +195,18 @@ def _give_back(runtime: Runtime, node: Node, comment_id: str) -> None:
 
 
 def _placed(
-    runtime: Runtime, node: Node, parent: Comment | None, text: str, author: Principal
+    runtime: Runtime, node: Node, parent: Comment | None, new: NewComment, author: Principal
 ) -> Comment:
     """Return a comment with a new id in its place."""
     comment_id = new_comment_id(runtime.random)
-    moderation = settings.in_force(runtime, node)["moderation"]
+    html = rendered(runtime, node["site"], new.text)
+    verdict = _judged(new, html, settings.in_force(runtime, node), author)
     # The node has a time, since the comment has a number.
     posted, seq = node["last_posted"] or runtime.now(), node["last_seq"]
     # Below the deepest level a reply joins the replies to its parent's parent.
     ids = parent["slug"].split("/")[: node["max_depth"]] if parent else []
     segments = parent["full_slug"].split("/")[: node["max_depth"]] if parent else []
-    return Comment(
+    comment = Comment(
         id=comment_id,
         seq=seq,
         parent_id=ids[-1] if ids else None,
@@ -211,9 +216,18 @@ def _placed(
         posted=posted,
         edited=None,
         author={"id": author.id, "name": author.name},
-        text=text,
-        html=rendered(runtime, node["site"], text),
+        text=new.text,
+        html=html,
         renderer=RENDERER,
-        state="pending" if moderation == "before" else "visible",
+        state=verdict.state,
         reply_count=0,
     )
+    if verdict.reasons:
+        comment["reasons"] = verdict.reasons
+    return comment
+
+
+def _judged(new: NewComment, html: str, site: CommentSite, author: Principal) -> Verdict:
+    """Return what becomes of a new text by the settings that hold there; raises TextRefused."""
+    written = Written(new.text, html, decoy=new.website, open_ms=new.written_ms)
+    return judge(written, Writer(moderates(author, site["_id"])), site)

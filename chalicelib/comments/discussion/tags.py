@@ -20,12 +20,13 @@ from pydantic import SecretStr
 from chalicelib import __version__, signing
 from chalicelib.comments.answers import CommentAnswer
 from chalicelib.comments.permissions import Rights
-from chalicelib.comments.shapes import Node
+from chalicelib.comments.shapes import CommentSite, Node
 from chalicelib.http import PageQuery
 
 Body = TypeVar("Body")
 _TAG_BYTES = 12
 _MOST_DIGITS = 15
+_JUDGING = ("phrases", "max_links")
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,13 @@ def tags_of(
     node: Node, listing: str, query: PageQuery, rights: Rights, keys: Sequence[SecretStr]
 ) -> Tags:
     """Return the tags of a page of a listing of the node, for the caller of these rights."""
-    parts: list[Any] = [__version__, listing, query.model_dump(), rights.told(), rights.settings]
+    parts: list[Any] = [
+        __version__,
+        listing,
+        query.model_dump(),
+        rights.told(),
+        _shown(rights.settings),
+    ]
     parts += [node["_id"], str(node.get("life")), node["generation"], node.get("version", 0)]
     # By the key that signs cursors: the page of a caller holds no cursor of a key that is gone.
     key = keys[0] if keys else SecretStr("")
@@ -88,3 +95,8 @@ def _is_over(until: str, now: datetime) -> bool:
         return False
     is_time = until.isascii() and until.isdecimal() and len(until) <= _MOST_DIGITS
     return not is_time or _milliseconds(now) > int(until)
+
+
+def _shown(settings: CommentSite) -> dict[str, Any]:
+    """Return the settings without what texts are judged by, which is much and on no page."""
+    return {name: value for name, value in settings.items() if name not in _JUDGING}

@@ -5,12 +5,20 @@ nodes and people is asked of their entries.
 """
 
 from datetime import datetime
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
-from chalicelib.comments.shapes import Comment, Node, NodeGeneration, State
+from chalicelib.comments.shapes import (
+    MAX_REASONS,
+    Comment,
+    Node,
+    NodeGeneration,
+    Reason,
+    State,
+)
 from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
 
 EXCERPT_CHARACTERS = 280
 Queue = Literal["pending"]
@@ -30,7 +38,7 @@ class Entry(TypedDict):
     replies. `thread` counts the comments of a root's thread, in whatever state and itself among
     them; it is a hint, by which a page knows how many threads to read. `base` are votes from before
     Plaza. `best`, `top` and `contro` are its keys (`rank_keys`). `todo` is since when somebody has
-    to look after it. The last three fields it has while it is in a `queue`.
+    to look after it. The last fields it has while it is in a `queue`.
     """
 
     _id: str
@@ -57,13 +65,16 @@ class Entry(TypedDict):
     excerpt: NotRequired[str]
     author_name: NotRequired[str]
     edited: NotRequired[datetime | None]
+    reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
 
 
 _RANKED = {"ranked": True}
+# The fields that an entry has in a queue alone.
+WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons")
 # The update that takes a person out of an entry.
 UNNAMED: Document = {
     "$set": {"author_id": None, "queue": None},
-    "$unset": dict.fromkeys(("queued_at", "excerpt", "author_name", "edited"), ""),
+    "$unset": dict.fromkeys(WHILE_QUEUED, ""),
 }
 # The condition of the indexes of queues, which their queries have to repeat.
 QUEUED: Document = {"queue": {"$type": "string"}}
@@ -136,6 +147,7 @@ def told_by(comment: Comment) -> dict[str, Any]:
             "excerpt": text[:EXCERPT_CHARACTERS],
             "author_name": author["name"],
             "edited": comment["edited"],
+            "reasons": comment.get("reasons", []),
         }
     return told
 

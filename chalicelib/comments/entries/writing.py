@@ -12,6 +12,7 @@ from pymongo.database import Database
 from chalicelib.comments.entries.rank_keys import rank_stages
 from chalicelib.comments.entries.rows import (
     ENTRIES,
+    WHILE_QUEUED,
     all_of,
     key_of,
     new_entry,
@@ -20,8 +21,6 @@ from chalicelib.comments.entries.rows import (
 )
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.database import Document
-
-_WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited")
 
 
 def add(database: Database[Document], node: Node, comment: Comment, now: datetime) -> bool:
@@ -52,7 +51,7 @@ def settled(node: Node, comment: Comment) -> list[Document]:
     """Return the update by which an entry agrees with its comment and keeps all else."""
     told = told_by(comment)
     fields: Document = {name: {"$literal": value} for name, value in told.items()}
-    fields |= {name: "$$REMOVE" for name in _WHILE_QUEUED if name not in told}
+    fields |= {name: "$$REMOVE" for name in WHILE_QUEUED if name not in told}
     # What is the entry's own stays; these are the values of one that is made now.
     own = {"thread": 1, "up": 0, "down": 0, "reactions": {}, "todo": None}
     fields |= {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in own.items()}

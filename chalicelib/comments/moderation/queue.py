@@ -1,7 +1,7 @@
 """The queue of comments that wait for a moderator, one small document for each."""
 
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
@@ -9,9 +9,10 @@ from pymongo.database import Database
 
 from chalicelib.comments.answers import PendingAnswer, QueueAnswer
 from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, Entry
-from chalicelib.comments.shapes import Author, Comment, Node
+from chalicelib.comments.shapes import MAX_REASONS, Author, Comment, Node, Reason
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
 from chalicelib.http import PageQuery
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.identity import Principal
@@ -36,6 +37,7 @@ class Pending(TypedDict):
     edited: NotRequired[datetime | None]
     author: Author
     excerpt: str
+    reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
 
 
 PENDING = Collection(
@@ -135,6 +137,7 @@ def _waiting(entry: Entry) -> Pending:
         "edited": entry["edited"],
         "author": {"id": entry["author_id"] or "", "name": entry["author_name"]},
         "excerpt": entry["excerpt"],
+        "reasons": entry.get("reasons", []),
     }
 
 
@@ -148,4 +151,6 @@ def _answer(row: Pending) -> PendingAnswer:
         "edited_at": row.get("edited"),
         "author": row["author"],
         "excerpt": row["excerpt"],
+        # Nor did it say why they wait.
+        "reasons": row.get("reasons", []),
     }

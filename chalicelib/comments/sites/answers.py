@@ -6,14 +6,16 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.comments.shapes import (
+    MAX_PHRASES,
     MAX_REACTIONS,
     CommentSite,
     ListingOrder,
     Moderation,
+    PhraseAction,
     Votes,
     VotesShown,
 )
-from chalicelib.comments.sites.models import ReactionKey
+from chalicelib.comments.sites.models import MAX_PHRASE_CHARACTERS, MOST_LINKS, ReactionKey
 from chalicelib.sites.ids import SiteId
 
 
@@ -22,6 +24,13 @@ class ReactionOffered(TypedDict):
 
     key: ReactionKey
     emoji: str
+
+
+class PhraseWatched(TypedDict):
+    """A phrase that a publisher watches for."""
+
+    phrase: Annotated[str, Field(max_length=MAX_PHRASE_CHARACTERS)]
+    action: PhraseAction
 
 
 class CommentSettingsAnswer(TypedDict):
@@ -34,6 +43,8 @@ class CommentSettingsAnswer(TypedDict):
     reactions: Annotated[list[ReactionOffered], Field(max_length=MAX_REACTIONS)]
     order: ListingOrder
     moderation: Moderation
+    phrases: Annotated[list[PhraseWatched], Field(max_length=MAX_PHRASES)]
+    max_links: Annotated[int, Field(ge=0, le=MOST_LINKS)] | None
 
 
 def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
@@ -46,6 +57,10 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "reactions": reactions_offered(settings),
         "order": settings["order"],
         "moderation": settings["moderation"],
+        "phrases": [
+            {"phrase": each["phrase"], "action": each["action"]} for each in settings["phrases"]
+        ],
+        "max_links": settings["max_links"],
     }
 
 

@@ -5,9 +5,11 @@ from typing import Annotated, Self
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from chalicelib.comments.shapes import (
+    MAX_PHRASES,
     MAX_REACTIONS,
     ListingOrder,
     Moderation,
+    PhraseAction,
     Votes,
     VotesShown,
 )
@@ -16,6 +18,8 @@ from chalicelib.texts import Line, at_most
 
 # A family of four with skin tones has eleven code points; most emoji have one to eight.
 MAX_EMOJI_CHARACTERS = 8
+MAX_PHRASE_CHARACTERS = 100
+MOST_LINKS = 100
 _WEEK_MINUTES = 7 * 24 * 60
 
 ReactionKey = Annotated[
@@ -30,6 +34,26 @@ class OfferedReaction(Input):
 
     key: ReactionKey
     emoji: Annotated[Line, at_most(MAX_EMOJI_CHARACTERS)]
+
+
+class WatchedPhrase(Input):
+    """A phrase that a publisher watches for: whole words, in any case.
+
+    A `*` at its beginning or end stands for the rest of the word there.
+    """
+
+    phrase: Annotated[Line, at_most(MAX_PHRASE_CHARACTERS)]
+    action: PhraseAction = Field(
+        "hold", description="`hold`: the comment waits for a moderator; `reject`: 422."
+    )
+
+    @model_validator(mode="after")
+    def _check_words(self) -> Self:
+        if not any(each.isalnum() for each in self.phrase):
+            raise ValueError("a phrase has at least one letter or digit")
+        if "*" in self.phrase.strip("*"):
+            raise ValueError("a * stands at the beginning or at the end of a phrase")
+        return self
 
 
 class CommentSettings(Input):
@@ -63,6 +87,16 @@ class CommentSettings(Input):
     order: ListingOrder = Field("oldest", description="How a discussion is listed at first.")
     moderation: Moderation = Field(
         "after", description="`before`: comments wait for a moderator; `after`: they are shown."
+    )
+    phrases: Annotated[
+        tuple[WatchedPhrase, ...],
+        Field(
+            max_length=MAX_PHRASES,
+            description="What comments are searched for, other than those of moderators.",
+        ),
+    ] = ()
+    max_links: Annotated[int, Field(ge=0, le=MOST_LINKS)] | None = Field(
+        None, description="Comments with more links wait for a moderator; null for no bound."
     )
 
     @model_validator(mode="after")

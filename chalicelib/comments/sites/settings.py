@@ -25,7 +25,8 @@ def of(runtime: Runtime, site: str) -> CommentSite:
 
     def read() -> CommentSite:
         found = SITES.of(runtime.database).find_one({"_id": site})
-        return found or cast("CommentSite", {"_id": site, **_DEFAULTS})
+        # What has come since it was stored is the default.
+        return cast("CommentSite", {"_id": site, **_DEFAULTS, **(found or {})})
 
     return runtime.memory.recall(_key(site), runtime.now(), REMEMBERED, read)
 

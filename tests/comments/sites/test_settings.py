@@ -21,6 +21,8 @@ DEFAULTS = {
     "reactions": [],
     "order": "oldest",
     "moderation": "after",
+    "phrases": [],
+    "max_links": None,
 }
 HEART = {"key": "heart", "emoji": "\N{HEAVY BLACK HEART}"}
 
@@ -48,6 +50,8 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
         "reactions": [HEART],
         "order": "newest",
         "moderation": "before",
+        "phrases": [{"phrase": "casino*", "action": "reject"}],
+        "max_links": 2,
     }
 
     put = publisher.put(PATH, **wanted)
@@ -75,9 +79,15 @@ def test_what_is_left_out_is_the_default_again(publisher: Client) -> None:
         {"reactions": [{**HEART, "emoji": ""}]},
         {"reactions": [{**HEART, "emoji": "123456789"}]},
         {"reactions": [{**HEART, "key": f"k{n}"} for n in range(13)]},
+        {"phrases": [{"phrase": "casino", "action": "explode"}]},
+        {"phrases": [{"phrase": "***"}]},
+        {"phrases": [{"phrase": "ca*no"}]},
+        {"phrases": [{"phrase": "a" * 101}]},
+        {"phrases": [{"phrase": f"word {n}"} for n in range(501)]},
+        {"max_links": -1},
         {"colour": "red"},
     ],
-    ids=str,
+    ids=lambda wrong: str(wrong)[:60],
 )
 def test_settings_that_mean_nothing_are_refused(publisher: Client, wrong: dict[str, Any]) -> None:
     assert publisher.put(PATH, **wrong).status == 422

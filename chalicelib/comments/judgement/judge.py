@@ -1,0 +1,80 @@
+"""The judge: what becomes of a text, by the settings of its site alone."""
+
+import html
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from chalicelib.comments.errors import TextRefused
+from chalicelib.comments.judgement import phrases
+from chalicelib.comments.shapes import CommentSite, Reason
+
+# Nobody writes a comment faster than this; programs that fill in forms do.
+QUICKEST_MS = 3_000
+_TAGS = re.compile(r"<[^>]*>")
+_LINK = "<a "
+
+
+class Written(NamedTuple):
+    """A text as its author sent it and as it is shown, and what came along with it."""
+
+    text: str
+    html: str
+    # What a field holds that people do not see.
+    decoy: str = ""
+    # How long the form was open, if that is known.
+    open_ms: int | None = None
+
+
+class Writer(NamedTuple):
+    """Who wrote a text."""
+
+    is_moderator: bool
+
+
+class Verdict(NamedTuple):
+    """The state that a comment gets, and why it waits."""
+
+    state: Literal["visible", "pending"]
+    reasons: list[Reason]
+
+
+def judge(written: Written, writer: Writer, site: CommentSite) -> Verdict:
+    """Return what becomes of a text where these settings hold; raises TextRefused.
+
+    What a program has sent is held without a word: a refusal would tell it what to change.
+    What a moderator writes is not searched.
+    """
+    reasons: list[Reason] = list(_sent_by_a_program(written))
+    if not reasons and not writer.is_moderator:
+        reasons += _found_in(written, site)
+    if site["moderation"] == "before":
+        reasons.append("before")
+    return Verdict("pending" if reasons else "visible", reasons)
+
+
+def _sent_by_a_program(written: Written) -> Sequence[Reason]:
+    if written.decoy:
+        return ["decoy"]
+    if written.open_ms is not None and written.open_ms < QUICKEST_MS:
+        return ["too_quick"]
+    return []
+
+
+def _found_in(written: Written, site: CommentSite) -> Sequence[Reason]:
+    """Return the reasons to hold that a text itself gives; raises TextRefused."""
+    found: list[Reason] = []
+    if site["phrases"]:
+        # The Markdown too, since it has the addresses of links; the HTML, since marks of Markdown
+        # can stand within a word.
+        text = phrases.searched((written.text, html.unescape(_TAGS.sub("", written.html))))
+        actions = {
+            each["action"] for each in site["phrases"] if phrases.is_in(each["phrase"], text)
+        }
+        if "reject" in actions:
+            raise TextRefused
+        if actions:
+            found.append("phrase")
+    if site["max_links"] is not None and written.html.count(_LINK) > site["max_links"]:
+        found.append("links")
+    return found

@@ -1,0 +1,86 @@
+"""The judge, as a table: a text and settings, and what becomes of the text."""
+
+from typing import Any, cast
+
+import pytest
+
+from chalicelib.comments.errors import TextRefused
+from chalicelib.comments.judgement.judge import QUICKEST_MS, Verdict, Writer, Written, judge
+from chalicelib.comments.rendering import render
+from chalicelib.comments.shapes import CommentSite
+from chalicelib.comments.sites.models import CommentSettings
+
+HOLD = {"phrase": "casino", "action": "hold"}
+REJECT = {"phrase": "slots*", "action": "reject"}
+PHRASES = {"phrases": [HOLD, REJECT]}
+LINKS = "[a](https://a.example) [b](https://b.example)"
+SHOWN = Verdict("visible", [])
+
+
+def site(**wanted: Any) -> CommentSite:
+    settings = CommentSettings(**wanted).model_dump(mode="json")
+    return cast("CommentSite", {"_id": "blog", **settings})
+
+
+def verdict(
+    text: str,
+    wanted: dict[str, Any],
+    *,
+    by_moderator: bool = False,
+    decoy: str = "",
+    open_ms: int | None = None,
+) -> Verdict:
+    written = Written(text, render(text), decoy, open_ms)
+    return judge(written, Writer(by_moderator), site(**wanted))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "reasons"),
+    [
+        ("hello", {}, []),
+        (LINKS, {}, []),
+        ("casino", {}, []),
+        ("hello", PHRASES, []),
+        ("a Casino", PHRASES, ["phrase"]),
+        # Marks within a word, an entity, and the address of a link.
+        ("ca**si**no", PHRASES, ["phrase"]),
+        ("c&#97;sino", PHRASES, ["phrase"]),
+        ("[here](https://casino.example)", PHRASES, ["phrase"]),
+        (LINKS, {"max_links": 2}, []),
+        (LINKS, {"max_links": 1}, ["links"]),
+        ("<https://a.example>", {"max_links": 0}, ["links"]),
+        ("<a href", {"max_links": 0}, []),
+        ("hello", {"moderation": "before"}, ["before"]),
+        (
+            f"casino {LINKS}",
+            {**PHRASES, "max_links": 1, "moderation": "before"},
+            ["phrase", "links", "before"],
+        ),
+    ],
+)
+def test_a_text_is_held_for_these_reasons(
+    text: str, wanted: dict[str, Any], reasons: list[str]
+) -> None:
+    state = "pending" if reasons else "visible"
+    assert verdict(text, wanted) == (state, reasons)
+
+
+@pytest.mark.parametrize("text", ["slots", "Slotsmania", "casino slots", f"slots {LINKS}"])
+def test_a_text_with_a_phrase_that_is_not_taken_is_refused(text: str) -> None:
+    with pytest.raises(TextRefused):
+        verdict(text, {**PHRASES, "max_links": 0, "moderation": "before"})
+
+
+def test_what_a_program_filled_in_is_held_and_not_refused() -> None:
+    assert verdict("slots", PHRASES, decoy="x") == ("pending", ["decoy"])
+    assert verdict("slots", PHRASES, open_ms=QUICKEST_MS - 1) == ("pending", ["too_quick"])
+
+
+def test_a_form_that_was_open_for_three_seconds_says_nothing_against_its_text() -> None:
+    assert verdict("hello", {}, open_ms=QUICKEST_MS) == SHOWN
+
+
+def test_a_moderators_text_is_not_searched_but_waits_where_all_do() -> None:
+    assert verdict(f"slots {LINKS}", {**PHRASES, "max_links": 0}, by_moderator=True) == SHOWN
+    before = verdict("hello", {"moderation": "before"}, by_moderator=True)
+    assert before == ("pending", ["before"])
