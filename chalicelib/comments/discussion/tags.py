@@ -71,14 +71,14 @@ def tags_of(
     node: Node, listing: str, query: PageQuery, rights: Rights, keys: Sequence[SecretStr]
 ) -> Tags:
     """Return the tags of a page of a listing of the node, for the caller of these rights."""
-    parts: list[Any] = [
-        __version__,
-        listing,
-        query.model_dump(),
-        rights.told(),
+    parts: list[Any] = [__version__, listing, query.model_dump(), rights.told()]
+    parts += [
         _shown(rights.settings),
+        node["_id"],
+        str(node.get("life")),
+        node["generation"],
+        node.get("version", 0),
     ]
-    parts += [node["_id"], str(node.get("life")), node["generation"], node.get("version", 0)]
     # By the key that signs cursors: the page of a caller holds no cursor of a key that is gone.
     key = keys[0] if keys else SecretStr("")
     digest = signing.tag(b"page\0" + orjson.dumps(parts), key, _TAG_BYTES)
