@@ -65,7 +65,7 @@ def test_a_phrase_does_not_reach_from_one_text_into_the_next() -> None:
     ids=["one letter", "two letters", "words", "ligatures", "marks"],
 )
 def test_the_longest_text_and_the_most_phrases_take_milliseconds(text: str) -> None:
-    """The worst of these takes a tenth of a second; a search in quadratic time would take minutes."""
+    """The worst takes a tenth of a second; a search in quadratic time would take minutes."""
     watched = [f"*{'a' * 90}{number}*" for number in range(500)]
     began = time.process_time()
 
