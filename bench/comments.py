@@ -12,11 +12,13 @@ from typing import get_args
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
 from bench.discussions import made_up, seed_node
-from bench.raw_comments import LIMIT, RAW, TEXT, Bench, RawDocuments
+from bench.raw_comments import RAW, RawDocuments
+from bench.raw_node import LIMIT, TEXT, Bench
 from bench.stage import Stage
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.posting import post_comment
+from chalicelib.comments.entries import upkeep
 from chalicelib.comments.models import CommentsQuery, NewComment
 from chalicelib.comments.shapes import StoreName
 from chalicelib.comments.store import Order
@@ -83,6 +85,9 @@ def _calls(stage: Stage, store: StoreName, size: int, *, threaded: bool) -> Iter
     for order in get_args(Order):
         works = read.page(order), raw.page(order)
         yield case(f"page of 50, {order}", *works, ratio_at_most=bar)
+    upkeep.compare_node(runtime, read.node)
+    ranked = 1.7 if store == "documents" else None
+    yield case("page of 50, best", read.page("best"), raw.ranked(), ratio_at_most=ranked)
     yield case("thread", read.one(root, "/thread"), raw.thread(root))
     yield case("permalink", read.one(middle), raw.get(middle))
     parent = middle if threaded else None
@@ -91,6 +96,7 @@ def _calls(stage: Stage, store: StoreName, size: int, *, threaded: bool) -> Iter
         posted.post(parent),
         RAW[store](posted).post(parent),
         floor_is="the same reads and writes",
+        ratio_at_most=1.5 if store == "documents" else None,
         samples_at_most=POSTS_TO_EMBEDDED if store == "embedded" else POSTS,
     )
 

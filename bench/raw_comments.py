@@ -1,101 +1,18 @@
 """The reads and writes of each call on a discussion, by the driver with nothing around them."""
 
 import itertools
-from dataclasses import dataclass
 
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
-from bench.calls import Caller
 from bench.case import Work
-from bench.discussions import POSTED, made_up
+from bench.raw_node import LIMIT, Bench, RawNode, as_posted
 from chalicelib.comments import nodes
 from chalicelib.comments.order import root_seq, thread_range
-from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.shapes import Comment
 from chalicelib.comments.store import Order
 from chalicelib.comments.stores.buckets import PAGE_COMMENTS, PAGES
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.database import Document
-from chalicelib.runtime import Runtime
-
-LIMIT = 50
-
-
-TEXT = "A comment of some words, as most of them are."
-
-
-@dataclass(frozen=True)
-class Bench:
-    """One node to measure, with the calls to it."""
-
-    runtime: Runtime
-    calls: Caller
-    node: Node
-
-    @property
-    def path(self) -> dict[str, str]:
-        """Return the path parameters of the node's calls."""
-        return {"node": self.node["_id"]}
-
-    @property
-    def rows(self) -> Document:
-        """Return the filter of the node's rows."""
-        return {"node_id": self.node["_id"], "generation": self.node["generation"]}
-
-    def read_node(self) -> None:
-        """Read the node, as every call does first."""
-        nodes.NODES.of(self.runtime.database).find_one(
-            {"_id": self.node["_id"]}, nodes.WITHOUT_COMMENTS
-        )
-
-    def page(self, order: Order) -> Work:
-        """Return the call for the first page."""
-        query = {"order": order, "limit": str(LIMIT)}
-        return lambda: self.calls("GET", "/nodes/{node}/comments", self.path, query)
-
-    def one(self, comment: Comment, suffix: str = "") -> Work:
-        """Return the call for a comment, or what hangs on it."""
-        resource = "/nodes/{node}/comments/{comment}" + suffix
-        path = {**self.path, "comment": comment["id"]}
-        query = {"limit": str(LIMIT)} if suffix else None
-        return lambda: self.calls("GET", resource, path, query)
-
-    def post(self, parent: Comment | None) -> Work:
-        """Return the call that posts a comment or a reply."""
-        body = {"text": TEXT}
-        if parent is not None:
-            body["parent"] = parent["id"]
-        return lambda: self.calls("POST", "/nodes/{node}/comments", self.path, None, body)
-
-
-def _as_posted() -> Comment:
-    """Return a comment as long as those that are posted."""
-    ((comment,),) = made_up(1, threaded=False)
-    comment["text"], comment["html"] = TEXT, f"<p>{TEXT}</p>\n"
-    return comment
-
-
-class RawNode:
-    """A node that posts of the driver go to, the same as the one that Plaza's go to."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._nodes = nodes.NODES.of(bench.runtime.database)
-        self.key = {"_id": f"raw-{bench.node['_id']}"}
-        self.rows = {"node_id": self.key["_id"], "generation": 0}
-        whole = self._nodes.find_one({"_id": bench.node["_id"]}) or bench.node
-        self._nodes.insert_one({**whole, "_id": self.key["_id"]})
-
-    def row(self, comment_id: str) -> Document:
-        """Return what a comment is found by."""
-        return {**self.rows, "id": comment_id}
-
-    def number(self) -> None:
-        """Number a comment."""
-        update = {"$inc": {"last_seq": 1}, "$set": {"last_posted": POSTED, "written": POSTED}}
-        self._nodes.find_one_and_update(self.key, update, projection=nodes.WITHOUT_COMMENTS)
-
-    def count(self) -> None:
-        """Count a comment."""
-        self._nodes.update_one(self.key, {"$inc": {"counts.visible": 1}})
 
 
 class RawDocuments:
@@ -114,6 +31,21 @@ class RawDocuments:
             oldest: list[tuple[str, int]] = [("full_slug", ASCENDING)]
             sort = oldest if order == "oldest" else [("root_seq", DESCENDING), *oldest]
         return self._find({**self._bench.rows, "state": "visible"}, sort)
+
+    def ranked(self) -> Work:
+        """Return the reads of the first page by rank."""
+        roots = self._bench.first_ranked()
+        one: Document = {"root_seq": {"$in": [root["seq"] for root in roots]}}
+        if not self._bench.node["threaded"]:
+            one = {"id": {"$in": [root["id"] for root in roots]}}
+        where = {**self._bench.rows, "state": "visible", **one}
+
+        def read() -> None:
+            self._bench.read_node()
+            self._bench.read_ranks()
+            list(self._rows.find(where, batch_size=LIMIT + 1))
+
+        return read
 
     def thread(self, root: Comment) -> Work:
         """Return the reads of a thread."""
@@ -134,13 +66,14 @@ class RawDocuments:
     def post(self, parent: Comment | None) -> Work:
         """Return the reads and writes of a post, or of a reply."""
         node = RawNode(self._bench)
-        comment = _as_posted()
+        comment = as_posted()
         rest = {name: value for name, value in comment.items() if name != "id"}
         rest["root_seq"] = root_seq(comment["full_slug"])
         above = {**self._bench.rows, "id": parent["id"]} if parent else None
 
         def write() -> None:
             node.number()
+            node.enter(parent)
             writes = [UpdateOne(node.row(next(self._new)), {"$setOnInsert": rest}, upsert=True)]
             if above:
                 self._rows.find_one(above)
@@ -175,6 +108,16 @@ class RawEmbedded:
             else {"metadata.comments": {"$slice": part}}
         )
 
+    def ranked(self) -> Work:
+        """Return the reads of the first page by rank."""
+        roots = self._bench.first_ranked()
+        some = {"$in": ["$$this.id", [root["id"] for root in roots]]}
+        array = "metadata.replies" if self._bench.node["threaded"] else "metadata.comments"
+        filtered = {"$filter": {"input": f"${array}", "cond": some}}
+        whole = {"metadata": 1} if self._bench.node["threaded"] else {"some": filtered}
+        read = self._read(whole)
+        return lambda: (self._bench.read_ranks(), read())
+
     def thread(self, root: Comment) -> Work:
         """Return the reads of a thread."""
         if not self._bench.node["threaded"]:
@@ -191,12 +134,13 @@ class RawEmbedded:
     def post(self, _parent: Comment | None) -> Work:
         """Return the reads and writes of a post: a threaded one looks for its place first."""
         node = RawNode(self._bench)
-        comment = _as_posted()
+        comment = as_posted()
         array = "metadata.replies" if self._bench.node["threaded"] else "metadata.comments"
         added = {"$push": {array: comment}, "$inc": {"metadata.count": 1}}
 
         def write() -> None:
             node.number()
+            node.enter()
             if self._bench.node["threaded"]:
                 self._nodes.find_one(node.key, {"metadata": 1})
                 self._nodes.find_one(node.key, {"metadata.replies.id": 1})
@@ -230,6 +174,21 @@ class RawBuckets:
 
         return read
 
+    def ranked(self) -> Work:
+        """Return the reads of the first page by rank."""
+        roots = self._bench.first_ranked()
+        ids = [root["id"] for root in roots]
+        pages = sorted({(root["seq"] - 1) // PAGE_COMMENTS for root in roots})
+        some = {"$filter": {"input": "$comments", "cond": {"$in": ["$$this.id", ids]}}}
+
+        def read() -> None:
+            self._bench.read_node()
+            self._bench.read_ranks()
+            where = {**self._bench.rows, "page": {"$in": pages}}
+            list(self._pages.find(where, {"comments": some}))
+
+        return read
+
     def thread(self, root: Comment) -> Work:
         """Return the reads of a thread."""
         return self.get(root)
@@ -247,12 +206,13 @@ class RawBuckets:
     def post(self, _parent: Comment | None) -> Work:
         """Return the reads and writes of a post."""
         node = RawNode(self._bench)
-        comment = _as_posted()
+        comment = as_posted()
         numbers = itertools.count()
         added = {"$push": {"comments": comment}, "$inc": {"count": 1, "bytes": 500}}
 
         def write() -> None:
             node.number()
+            node.enter()
             self._pages.find_one({**self._bench.rows, "comments.id": comment["id"]})
             place = {"page": next(numbers) // PAGE_COMMENTS, "part": 0}
             self._pages.update_one({**node.rows, **place}, added, upsert=True)
