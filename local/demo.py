@@ -14,7 +14,7 @@ from chalicelib import schema
 from chalicelib.database import Document
 from chalicelib.database.migration import migrate
 from chalicelib.runtime import Runtime
-from local import demo_shop
+from local import demo_articles, demo_shop
 from local.gateway import Gateway
 from local.tokens import mint
 
@@ -24,6 +24,8 @@ STEP = timedelta(minutes=15)
 LOOK_BACK = timedelta(days=2)
 # Credit lines of the town's advertisers: many times the budgets of their campaigns.
 DEMO_CREDIT = 10_000_000_000
+# Who reads the articles is nobody's program.
+_BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 _MARK = {"_id": "demo"}
 _LOCAL = "local.state"
 
@@ -66,6 +68,7 @@ def load(runtime: Runtime) -> None:
     for post in DATA["posts"]:
         _load_post(api, post)
     _load_office(api)
+    demo_articles.load(api.call, DATA["site"], runtime.settings.public_url)
     demo_shop.load(partial(api.call, sub="editor", roles=["admin"]), DATA["site"])
 
 
@@ -88,11 +91,11 @@ class _Api:
         self._gateway = Gateway(create_app(self._runtime, LocalChalice))
 
     def call(
-        self, method: str, path: str, body: Document, *, sub: str, roles: Sequence[str] = ()
+        self, method: str, path: str, body: Document | bytes, *, sub: str, roles: Sequence[str] = ()
     ) -> Document:
         """Make a call, a little later than the last; return its JSON answer.
 
-        Raises RefusedCall for any failure.
+        A body of bytes is sent as it is. Raises RefusedCall for any failure.
         """
         self._time = min(self._time + STEP, self._latest)
         token = mint(
@@ -102,8 +105,14 @@ class _Api:
             name=DATA["people"].get(sub),
             roles=roles,
         )
-        headers = {"authorization": f"Bearer {token}", "content-type": "application/json"}
-        answer = self._gateway.handle(method, path, headers, json.dumps(body).encode())
+        kind = "octet-stream" if isinstance(body, bytes) else "json"
+        headers = {
+            "authorization": f"Bearer {token}",
+            "content-type": f"application/{kind}",
+            "user-agent": _BROWSER,
+        }
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        answer = self._gateway.handle(method, path, headers, sent)
         if answer.status >= 400:  # noqa: PLR2004 - HTTP's own bound
             raise RefusedCall(f"{method} {path}: {answer.body.decode()}")
         parsed: Document = json.loads(answer.body or b"{}")

@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from html import escape
 from http import HTTPStatus
-from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chalicelib.settings import Settings
-from local import demo, shop_pages
+from local import articles, demo, shop_pages
+from local.articles import Read
+from local.demo_articles import FOLDER, NAME
 from local.tokens import mint
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication
 
-FOLDER = Path(__file__).resolve().parents[1] / "web" / "site"
 TOKEN_LIFETIME = timedelta(minutes=15)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -40,7 +39,8 @@ _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FILE_NAME = re.compile(r"[a-z-]{1,40}\.(?:css|js|svg)", re.ASCII)
 _OWN_HOST = re.compile(r"(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?", re.ASCII)
 _LONGEST_BODY_BYTES = 1_000
-_NAME = "The Harbour Post"
+_NAME = NAME
+_SITE: str = demo.DATA["site"]
 
 
 class _Answer(NamedTuple):
@@ -61,8 +61,8 @@ class Site:
         self._settings = settings
         self._now = now
 
-    def answer(self, environ: Mapping[str, Any]) -> _Answer | None:
-        """Answer a WSGI request."""
+    def answer(self, environ: Mapping[str, Any], read: Read) -> _Answer | None:
+        """Answer a WSGI request; `read` asks the API."""
         path: str = environ["PATH_INFO"]
         if path == "/demo/token":
             return self._token(environ)
@@ -77,19 +77,21 @@ class Site:
             return _Answer("application/json", json.dumps(_people()))
         if path.startswith("/site/"):
             return _file(path.removeprefix("/site/"))
-        return self._page(path, environ)
+        return self._page(path, environ, read)
 
-    def _page(self, path: str, environ: Mapping[str, Any]) -> _Answer:
-        articles = json.loads((FOLDER / "articles.json").read_text())
-        shown = _shown(path, articles)
+    def _page(self, path: str, environ: Mapping[str, Any], read: Read) -> _Answer:
+        shown = _shown(path, read)
         if shown is None:
             return _UNKNOWN
+        if isinstance(shown, articles.Moved):
+            location = {"Location": articles.place_of(shown.address)}
+            return _Answer("text/plain", "Moved.\n", HTTPStatus.PERMANENT_REDIRECT, location)
         title, main, lines = shown
-        page = _filled(
+        page = articles.filled(
             "layout.html",
-            {"title": title, "date": f"{self._now().astimezone():%A, %d %B %Y}"},
+            {"title": title, "date": f"{self._now().astimezone():%A, %d %B %Y}", "site": _SITE},
             main=main,
-            navigation=_links(path, articles),
+            navigation=_links(path),
             snippet=escape(_snippet(f"http://{_host(environ)}", lines), quote=False),
         )
         headers = {"Content-Security-Policy": POLICY, "Vary": "Accept"}
@@ -119,7 +121,7 @@ def with_site(site: Site, api: "WSGIApplication") -> "WSGIApplication":
     """Return an application that answers the site's requests and leaves all others to the API."""
 
     def application(environ: dict[str, Any], start_response: "StartResponse") -> Any:
-        answer = site.answer(environ)
+        answer = site.answer(environ, articles.reader(api, environ))
         if answer is None:
             return api(environ, start_response)
         body = answer.body.encode()
@@ -184,36 +186,31 @@ def _file(name: str) -> _Answer:
     return _Answer(_KINDS[path.suffix], path.read_text())
 
 
-def _filled(template: str, texts: Mapping[str, str], **html: str) -> str:
-    """Fill a template with texts, which are escaped, and with HTML."""
-    escaped = {name: escape(text) for name, text in texts.items()}
-    return Template((FOLDER / template).read_text()).substitute(escaped, **html)
-
-
-def _shown(path: str, articles: list[dict[str, str]]) -> tuple[str, str, list[str]] | None:
+def _shown(path: str, read: Read) -> tuple[str, str, list[str]] | articles.Moved | None:
     """Return a page's title, its main part, and the elements that it shows; None without one."""
-    site = demo.DATA["site"]
-    ad = f'<plaza-ad site="{site}" zone="sidebar"></plaza-ad>'
-    article = next((each for each in articles if f"/articles/{each['name']}" == path), None)
-    if article is not None:
-        discussion = f'<plaza-comments node="{article["node"]}"></plaza-comments>'
-        return f"{article['title']} · {_NAME}", _article(article, articles), [discussion, ad]
+    ad = f'<plaza-ad site="{_SITE}" zone="sidebar"></plaza-ad>'
+    hit = f'<plaza-hit site="{_SITE}"></plaza-hit>'
+    if path.startswith("/articles/"):
+        found = articles.find(read, _SITE, path.removeprefix("/"))
+        if not isinstance(found, articles.Article):
+            return found
+        lines = [found.discussion] if found.discussion else []
+        return f"{found.title} · {_NAME}", found.main, [*lines, ad, hit]
     if path == "/":
-        count = f'<plaza-count node="{articles[0]["node"]}">Comments</plaza-count>'
         feed = '<plaza-feed user="ines" limit="3"></plaza-feed>'
-        return _NAME, _front(articles), [count, feed, ad]
+        return _NAME, _front(read), [articles.count_of_first(), feed, ad, hit]
     if shop_pages.is_of_shop(path):
-        page = shop_pages.page(path, site)
-        return page and (f"{page.title} · {_NAME}", page.main, page.elements)
+        page = shop_pages.page(path, _SITE)
+        return page and (f"{page.title} · {_NAME}", page.main, [*page.elements, hit])
     view = path.removeprefix(TOWN)
     if not path.startswith(TOWN) or view not in _FEEDS:
         return None
     title, attributes = _FEEDS[view]
-    main = _filled(
-        "town.html", {"site": site, "title": title}, feed=attributes, views=_feed_links(view)
+    main = articles.filled(
+        "town.html", {"site": _SITE, "title": title}, feed=attributes, views=_feed_links(view)
     )
     feeds = [f"<plaza-feed {attributes}></plaza-feed>", '<plaza-feed user="ines"></plaza-feed>']
-    return f"{title} · {_NAME}", main, [*feeds, ad]
+    return f"{title} · {_NAME}", main, [*feeds, ad, hit]
 
 
 def _feed_links(shown: str) -> str:
@@ -221,27 +218,13 @@ def _feed_links(shown: str) -> str:
     return " ".join(_link(*each) for each in links)
 
 
-def _front(articles: list[dict[str, str]]) -> str:
-    teasers = "".join(_filled("teaser.html", each) for each in articles)
-    return _filled("front.html", {"site": demo.DATA["site"]}, teasers=teasers)
+def _front(read: Read) -> str:
+    teasers = articles.teasers(articles.listed(read, _SITE))
+    return articles.filled("front.html", {"site": _SITE}, teasers=teasers)
 
 
-def _article(article: dict[str, str], articles: list[dict[str, str]]) -> str:
-    others = [each for each in articles if each is not article]
-    return _filled(
-        "article.html",
-        {**article, "site": demo.DATA["site"]},
-        body=(FOLDER / f"{article['name']}.html").read_text(),
-        others="".join(
-            f'<li><a href="/articles/{each["name"]}">{escape(each["title"])}</a></li>'
-            for each in others
-        ),
-    )
-
-
-def _links(path: str, articles: list[dict[str, str]]) -> str:
-    pages = [(f"/articles/{each['name']}", each["section"]) for each in articles]
-    links = ((address, name, path == address) for address, name in pages)
+def _links(path: str) -> str:
+    links = ((address, name, path == address) for address, name in articles.navigation())
     town = (TOWN, "In town", path.startswith(TOWN))
     shop = (shop_pages.ADDRESS, shop_pages.NAME, shop_pages.is_of_shop(path))
     return " ".join(_link(*each) for each in (*links, town, shop))

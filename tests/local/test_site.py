@@ -12,12 +12,38 @@ import pytest
 from pydantic import SecretStr
 
 from chalicelib.settings import Settings
-from local import demo_shop
-from local.site import FOLDER, READERS, Site, with_site
+from local import articles, demo_shop
+from local.demo_articles import FOLDER
+from local.site import READERS, Site, with_site
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 SECRET = "a secret of thirty-two bytes or more"
 ARTICLES = json.loads((FOLDER / "articles.json").read_text())
+
+
+ENTRIES = [
+    {
+        "address": f"articles/{each['name']}",
+        "title": each["title"],
+        "summary": each["summary"],
+        "tags": [each["section"].lower()],
+        "detail": {"cover": "aaneGAECAwQFBgcI"},
+        "author": None,
+        "views": each["reads"],
+        "discussion_id": None,
+        "html": "<p>It says this.</p>",
+    }
+    for each in ARTICLES
+]
+
+
+def published(path: str, query: str) -> Any:
+    """Return what the API answers of the newspaper's content; None for another call."""
+    if path == "/content/harbour-post":
+        return {"entries": ENTRIES}
+    if path != "/content/harbour-post/page":
+        return None
+    return next((each for each in ENTRIES if f"address={each['address']}&" in query), None)
 
 
 class Answer:
@@ -41,6 +67,10 @@ def ask() -> Ask:
     )
 
     def api(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        content = published(environ["PATH_INFO"], environ.get("QUERY_STRING", ""))
+        if content is not None:
+            start_response("200 OK", [])
+            return [json.dumps(content).encode()]
         start_response("418 I'm a teapot", [])
         return [environ["PATH_INFO"].encode()]
 
@@ -85,7 +115,18 @@ def test_an_article_has_its_discussion_and_its_pictures(ask: Ask, article: dict[
     assert answer.status == 200
     assert f'<plaza-comments node="{article["node"]}">' in answer.body
     assert "$" not in answer.body
-    assert ask("GET", f"/site/{article['picture']}").status == 200
+    assert 'src="/assets/aaneGAECAwQFBgcI"' in answer.body
+    assert "<p>It says this.</p>" in answer.body
+    assert f"{article['reads']} views" in answer.body
+
+
+def test_each_page_is_counted_and_leads_to_the_feeds(ask: Ask) -> None:
+    for path in ("/", "/articles/ferry-timetable", "/in-town"):
+        body = ask("GET", path).body
+        assert '<plaza-hit site="harbour-post"></plaza-hit>' in body
+        for kind, form in (("atom+xml", "atom"), ("feed+json", "json")):
+            link = f'type="application/{kind}" title="The Harbour Post" href="/content/harbour-post'
+            assert f'{link}/feed.{form}"' in body
 
 
 @pytest.mark.parametrize(
@@ -252,3 +293,9 @@ def test_another_method_is_not_allowed(ask: Ask, method: str, path: str, allowed
     answer = ask(method, path)
 
     assert (answer.status, answer.headers["Allow"]) == (405, allowed)
+
+
+def test_a_page_that_is_not_below_the_articles_is_read_alone() -> None:
+    assert articles.place_of("articles/fog") == "/articles/fog"
+    alone = "/content/harbour-post/page?address=nature/eiders"
+    assert articles.place_of("nature/eiders") == alone

@@ -1,14 +1,16 @@
 """The demo newspaper in a browser: read as somebody, write, and see what the page called."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from chalice.app import Chalice
 from playwright.sync_api import Page, expect
 
 from chalicelib.runtime import Runtime
-from local import demo
+from local import demo, demo_articles
 from local.gateway import Gateway, wsgi_application
 from local.site import Site, with_site
 from tests.support.http_client import Client
@@ -30,6 +32,26 @@ def address(app: Chalice, runtime: Runtime) -> Iterator[str]:
         yield started
 
 
+def as_person(client: Client) -> demo_articles.Call:
+    """Return what makes the demo's calls, as whoever makes them."""
+
+    def call(
+        method: str, path: str, body: Any, *, sub: str, roles: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
+        kind = "octet-stream" if isinstance(body, bytes) else "json"
+        reply = client.as_(sub, roles=[*roles]).request(
+            method,
+            path,
+            body=body if isinstance(body, bytes) else json.dumps(body).encode(),
+            headers={"Content-Type": f"application/{kind}"},
+        )
+        assert reply.status < 300, reply.body
+        found: dict[str, Any] = reply.json if reply.body else {}
+        return found
+
+    return call
+
+
 @pytest.fixture(autouse=True)
 def town(client: Client) -> None:
     """The articles' discussions, one of them with a comment, and two people."""
@@ -41,6 +63,7 @@ def town(client: Client) -> None:
         size = {"width": zone["width"], "height": zone["height"]}
         path = f"/sites/{demo.DATA['site']}/zones/{zone['id']}"
         assert admin.put(path, size=size).status == 201
+    demo_articles.load(as_person(client), demo.DATA["site"], "")
     for sub in ("tobias", "ines"):
         name = demo.DATA["people"][sub]
         assert client.as_(sub, name=name).put("/users/me").status == 200
@@ -159,7 +182,7 @@ def test_calls_are_listed_and_copied_without_the_token(open_article: Callable[..
     page.get_by_role("textbox", name="Write a comment").fill("It's there.")
     page.get_by_role("button", name="Post", exact=True).click()
     page.get_by_text("What happened", exact=True).click()
-    row = page.get_by_role("row", name=re.compile("^POST "))
+    row = page.get_by_role("row", name=re.compile("^POST .nodes"))
     expect(row).to_contain_text(f"/nodes/{NODE}/comments", timeout=PATIENCE_MS)
     expect(row).to_contain_text("201")
 
@@ -182,3 +205,36 @@ def test_the_lines_for_other_pages_are_copied(open_page: OpenPage, address: str)
         f'<script type="module" async src="{address}/web/v1/plaza.js"></script>',
         f'<plaza-comments node="{NODE}"></plaza-comments>',
     ]
+
+
+def test_what_is_published_is_on_the_front_page_and_where_it_moves(
+    open_page: OpenPage, client: Client
+) -> None:
+    call, site = as_person(client), demo.DATA["site"]
+    who: Any = {"sub": "editor", "roles": ("admin",)}
+    page = {"type": "page", "slug": "articles/fog", "title": "Fog", "detail": {"text": "*Thick*."}}
+    node = call("POST", f"/content/{site}/nodes", page, **who)
+    call("POST", f"/content/{site}/nodes/{node['id']}/publish", {"version": 1}, **who)
+    call("POST", f"/content/{site}/move", {"from": "articles/", "to": "articles/old/"}, **who)
+
+    shown = open_page("/")
+    shown.get_by_role("link", name="Fog").first.click()
+    expect(shown.get_by_role("heading", name="Fog")).to_be_visible(timeout=PATIENCE_MS)
+    shown.goto(shown.url.replace("/old/", "/"))
+
+    expect(shown.get_by_role("heading", name="Fog")).to_be_visible(timeout=PATIENCE_MS)
+    assert shown.url.endswith("/articles/old/fog")
+
+
+def test_a_page_is_counted_and_says_how_often(
+    open_page: OpenPage, client: Client, workers: Workers
+) -> None:
+    page = open_page(ARTICLE)
+    page.wait_for_load_state("networkidle")
+    workers.drain()
+
+    told = client.get(f"/page-counts?site={demo.DATA['site']}&paths={ARTICLE}").json[ARTICLE]
+    page.reload()
+
+    assert told > 0
+    expect(page.get_by_text(f"{told} views").first).to_be_visible(timeout=PATIENCE_MS)
