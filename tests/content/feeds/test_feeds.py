@@ -1,5 +1,6 @@
 """Feeds: by the rules of RFC 4287 and JSON Feed 1.1, read by a feed reader, hostile titles too."""
 
+import re
 import xml.etree.ElementTree as ET
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,6 +31,10 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 
 ATOM = "{http://www.w3.org/2005/Atom}"
+# A time as RFC 3339 has it, with the capitals that RFC 4287 asks for (3.3).
+TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
 HOSTILE = (
     "]]> <![CDATA[ &amp; <b>bold</b>",
     "\u202eabc\u202c \u200fright\u200e",
@@ -75,10 +80,49 @@ def _check(parent: ET.Element, once: set[str], allowed: set[str]) -> None:
         assert names.count(name) <= 1
     assert names.count("author") == 1
     assert parent.find(f"{ATOM}author/{ATOM}name") is not None
-    assert urlsplit(parent.findtext(f"{ATOM}id") or "").scheme == "tag"
+    own_id = parent.findtext(f"{ATOM}id") or ""
+    # An absolute IRI (RFC 3987): a scheme, and none of the characters that it must encode.
+    assert urlsplit(own_id).scheme == "tag"
+    assert not re.search(r"[\s<>\"{}|\\^`]", own_id)
     for name in ("updated", "published"):
         for time in parent.findall(f"{ATOM}{name}"):
+            assert TIME.fullmatch(time.text or "")
             assert datetime.fromisoformat(time.text or "").tzinfo is not None
+    # Of one type and one language, there is one alternate (4.1.1 and 4.1.2).
+    alternates = [
+        (link.get("type"), link.get("hreflang"))
+        for link in parent.findall(f"{ATOM}link")
+        if link.get("rel", "alternate") == "alternate"
+    ]
+    assert len(set(alternates)) == len(alternates)
+    assert all(category.get("term") for category in parent.findall(f"{ATOM}category"))
+
+
+@pytest.mark.parametrize(
+    ("given", "instead"),
+    [
+        (b"<published>2026-03-01T", b"<published>2026-03-01 "),
+        (b"<id>tag:", b"<id>tag: "),
+        (b' term="sky"', b' term=""'),
+        (b"<name>Edda</name>", b""),
+        (b"<title>Moon</title>", b"<title>Moon</title><title>Moon</title>"),
+        (b'rel="first"', b'rel="alternate"'),
+        (b'rel="self"', b'rel="related"'),
+    ],
+)
+def test_a_feed_that_breaks_a_rule_is_noticed(site: Client, given: bytes, instead: bytes) -> None:
+    published(site, "moon", tags=["sky"])
+    text = feed(site).body
+    check_atom(text)
+    broken = (
+        text.replace(b'type="application/atom+xml"', b'type="text/html"')
+        if (b"first" in given)
+        else text
+    )
+    assert given in broken
+
+    with pytest.raises(AssertionError):
+        check_atom(broken.replace(given, instead))
 
 
 def check_json(text: bytes) -> Any:
