@@ -43,6 +43,9 @@ def shop(client: Client, clock: Clock) -> None:
         assert getattr(shopkeeper, method.lower())(path, **body).status < 300
 
     demo_shop.load(call, demo.DATA["site"])
+    # Each page of the newspaper reports that it was opened.
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put(f"/sites/{demo.DATA['site']}/analytics", public=True).status == 200
 
 
 def titles(page: Page) -> list[str]:
