@@ -4,13 +4,14 @@ from typing import Any
 
 from chalice.app import Chalice
 
+from chalicelib.comments.entries import kind as comments
 from chalicelib.marks import placing, schedules, verification, workers
 from chalicelib.marks.personal_data import PersonalData
 from chalicelib.marks.things import Kind, Kinds
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts import reactions
 
-_ALL: tuple[Kind, ...] = (reactions.KIND,)
+_ALL: tuple[Kind, ...] = (reactions.KIND, comments.KIND)
 KINDS: Kinds = {kind.name: kind for kind in _ALL}
 marks = PersonalData(KINDS)
 

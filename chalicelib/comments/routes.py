@@ -47,6 +47,7 @@ from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
+from chalicelib.comments.voting import routes as voting_routes
 from chalicelib.errors import Forbidden, UnknownComment
 from chalicelib.http import (
     Accepted,
@@ -83,6 +84,7 @@ def routes(runtime: Runtime) -> Blueprint:
     _declare_preview(plain)
     reading_routes.declare(route)
     _declare_changes(route)
+    voting_routes.declare(route)
     _declare_moderation(forwarding(router(blueprint, runtime, "Moderation")))
     return blueprint
 

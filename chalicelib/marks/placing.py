@@ -9,7 +9,7 @@ from chalicelib.marks.design import Design, Marked
 from chalicelib.marks.things import Kind, Thing
 from chalicelib.runtime import Runtime
 
-__all__ = ["DESIGNS", "Marked", "React", "Vote", "choose", "place"]
+__all__ = ["DESIGNS", "Change", "Marked", "React", "Vote", "choose", "place"]
 
 # By the word that a counter has for it.
 DESIGNS: dict[str | None, Design] = {None: direct, "folded": folded}

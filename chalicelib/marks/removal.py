@@ -18,6 +18,13 @@ def remove_from(database: Database[Document], kind: Kind, thing_id: str) -> None
     MARKS.of(database).delete_many(marks_on(kind, thing_id))
 
 
+def remove_below(database: Database[Document], kind: Kind, prefix: str) -> None:
+    """Delete the marks of all things whose ids begin with a prefix, which ends with a slash."""
+    # The successor of the slash ends the range.
+    until = f"{kind.name}:{prefix[:-1]}0"
+    MARKS.of(database).delete_many({"_id": {"$gte": f"{kind.name}:{prefix}", "$lt": until}})
+
+
 def take_back(runtime: Runtime, kinds: Kinds, user_id: str, until: datetime | None = None) -> None:
     """Delete a person's marks, each with what is counted of it; only those placed by `until`."""
     mine: Document = {"user_id": user_id, **({"at": {"$lte": until}} if until else {})}

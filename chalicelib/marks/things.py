@@ -12,6 +12,10 @@ def _no_stages() -> list[Document]:
     return []
 
 
+def _own_id(counter: Mapping[str, Any]) -> str:
+    return str(counter["_id"])
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of things: where their counters are, and when they take marks.
@@ -19,7 +23,8 @@ class Kind:
     `key` is the filter of a thing's counter, with its shard key. `takes` is the condition under
     which a thing takes a person's marks, and `keeps` that under which it has counts at all; one
     that has none is `missing`. `derived` are the stages that compute what follows from the counts,
-    within the update that changes them.
+    within the update that changes them, and `id_of` is the id of a counter's thing, by the
+    counter's shard key.
     """
 
     name: str
@@ -29,6 +34,7 @@ class Kind:
     keeps: Mapping[str, Any]
     missing: type[Problem]
     derived: Callable[[], list[Document]] = _no_stages
+    id_of: Callable[[Mapping[str, Any]], str] = _own_id
     shown: tuple[str, ...] = ("up", "down", "reactions", "marking")
 
 

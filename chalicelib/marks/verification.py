@@ -65,5 +65,6 @@ def _with_marks(database: Database[Document], kind: Kind) -> Iterator[str]:
 
 
 def _with_counts(database: Database[Document], kind: Kind) -> Iterator[str]:
-    for counter in counters.of(kind, database).find({"marking": {"$exists": True}}, {"_id": 1}):
-        yield counter["_id"]
+    fields = dict.fromkeys(("_id", *kind.counters.shard_key), 1)
+    for counter in counters.of(kind, database).find({"marking": {"$exists": True}}, fields):
+        yield kind.id_of(counter)

@@ -54,7 +54,10 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.moderation",),
     ("comments.lifecycle",),
     ("comments.discussion",),
-    ("comments.attached", "comments.authors", "comments.reading_routes", "comments.repair"),
+    (
+        *("comments.attached", "comments.authors", "comments.reading_routes", "comments.repair"),
+        "comments.voting",
+    ),
     ("comments.routes", "comments.schedules", "comments.workers"),
 )
 ADS: tuple[tuple[str, ...], ...] = (

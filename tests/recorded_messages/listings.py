@@ -103,6 +103,7 @@ def build(runtime: Runtime, client: Client, clock: Clock, workers: Workers) -> W
     given_up = {"fan_out.state": "failed", "fan_out.reason": "recorded"}
     runtime.database[POSTS.name].update_many({}, {"$set": given_up})
     root_comment = _discuss(builder)
+    _react(client, root_comment)
     make_history(runtime)
     _read(runtime)
     action = _act(builder, Office(client, workers, runtime, clock))
@@ -121,6 +122,16 @@ def _read(runtime: Runtime) -> None:
     hours = [runtime.now() - timedelta(hours=number) for number in (3, 5)]
     hit(runtime, *(view(number, time, f"/{number}") for number, time in enumerate(hours)))
     due.make_due(runtime)
+
+
+def _react(client: Client, comment: str) -> None:
+    """Have two people react to a comment."""
+    offered = [{"key": "heart", "emoji": "+"}]
+    owner = client.as_("paula", roles=["admin"])
+    assert owner.put("/sites/default/comments/settings", reactions=offered).status == 200
+    for who in ("bob", "cy"):
+        path = f"/nodes/threads/comments/{comment}/reactions/heart"
+        assert client.as_(who).put(path).status == 200
 
 
 def _discuss(builder: Builder) -> str:
@@ -201,6 +212,7 @@ def listings(world: World) -> dict[str, Listing]:
         "action comments": Listing(bob, f"/actions/{world.action}/comments?"),
         "action reactions": Listing(bob, f"/actions/{world.action}/reactions?"),
         "export": Listing(bob, "/users/me/export?"),
+        "reacted": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/reactions/heart?"),
         "moderation": Listing(staff, "/moderation/comments?"),
         "assets": Listing(staff, "/content/blog/assets?"),
         "stats": Listing(paula, f"/stats/blog?{span}&by=hour&"),

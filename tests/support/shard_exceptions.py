@@ -70,10 +70,13 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "a thing's marks: a range, which the shard key is made for": (
         "marks.reading.reacted: find mark",
+        "marks.moving.carry: find mark",
+        "marks.removal.remove_below: delete mark",
         "marks.removal.remove_from: delete mark",
         "marks.verification._is_exact: find mark",
     ),
     "a recount of all marks, by hand": (
+        "marks.verification._with_counts: find comments.entry",
         "marks.verification._with_counts: find social.post",
         "marks.verification._with_marks: find mark",
         "marks.verification.verify: aggregate mark",

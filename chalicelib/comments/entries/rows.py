@@ -19,6 +19,7 @@ from chalicelib.comments.shapes import (
 )
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.marks.shapes import Marking
 
 EXCERPT_CHARACTERS = 280
 Queue = Literal["pending"]
@@ -56,6 +57,7 @@ class Entry(TypedDict):
     down: int
     base: NotRequired[Votes]
     reactions: dict[str, int]
+    marking: NotRequired[Marking]
     best: int
     top: int
     contro: int

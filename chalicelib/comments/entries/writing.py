@@ -9,6 +9,7 @@ from datetime import datetime
 from pymongo import UpdateOne
 from pymongo.database import Database
 
+from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.entries.rank_keys import rank_stages
 from chalicelib.comments.entries.rows import (
     ENTRIES,
@@ -21,6 +22,7 @@ from chalicelib.comments.entries.rows import (
 )
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.database import Document
+from chalicelib.marks import removal
 
 
 def add(database: Database[Document], node: Node, comment: Comment, now: datetime) -> bool:
@@ -79,8 +81,9 @@ def remove(database: Database[Document], node: Node, comment: Comment) -> None:
 
 
 def forget(database: Database[Document], node: Node) -> None:
-    """Remove every entry of a node."""
+    """Remove every entry of a node, with its marks."""
     ENTRIES.of(database).delete_many(all_of(node, node["site"]))
+    removal.remove_below(database, KIND, f"{node['site']}/{node['_id']}/")
 
 
 def _replied() -> list[Document]:

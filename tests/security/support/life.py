@@ -110,7 +110,14 @@ def be_known(world: World, zed: Client) -> None:
     made(zed.post("/actions", scope="team", descriptor=rated))
     made(zed.post(f"/actions/{action}/comments", text="By me"))
     made(zed.put(f"/actions/{action}/reaction", kind="like"))
+    react_to_comments(world, zed)
     read_everywhere(world, zed)
+
+
+def react_to_comments(world: World, zed: Client) -> None:
+    """Have the person react to a page."""
+    node = f"/nodes/{world.names['node']}"
+    made(zed.put(f"{node}/reactions/{world.names['key']}"))
 
 
 def read_everywhere(world: World, zed: Client) -> None:

@@ -63,7 +63,7 @@ COMMENTS = (
     Row(
         "PUT /sites/{site}/comments/settings",
         {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
-        body={},
+        body=worlds.COMMENT_SETTINGS,
     ),
     Row(
         "GET /sites/{site}/comments/settings",
@@ -117,6 +117,43 @@ COMMENTS = (
         "pending",
         made=worlds.pending_comment,
     ),
+    Row("GET /nodes/{node}/marks", {200: "*"}, query="?ids=gone"),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/vote",
+        {401: "anonymous", 403: "owner", 200: "*"},
+        body={"value": 1},
+        made=worlds.comment,
+    ),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/vote",
+        {401: "anonymous", 404: "*"},
+        "hidden",
+        body={"value": 1},
+        made=worlds.hidden_comment,
+    ),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/reactions/{key}",
+        {401: "anonymous", 200: "*"},
+        made=worlds.comment,
+    ),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/reactions/{key}",
+        {401: "anonymous", 404: "*"},
+        "pending",
+        made=worlds.pending_comment,
+    ),
+    Row(
+        "DELETE /nodes/{node}/comments/{comment}/reactions/{key}",
+        {401: "anonymous", 200: "*"},
+        made=worlds.comment,
+    ),
+    Row(
+        "GET /nodes/{node}/comments/{comment}/reactions/{key}",
+        {401: "anonymous", 200: "*"},
+        made=worlds.comment,
+    ),
+    Row("PUT /nodes/{node}/reactions/{key}", {401: "anonymous", 200: "*"}),
+    Row("DELETE /nodes/{node}/reactions/{key}", {401: "anonymous", 200: "*"}),
     Row(
         "PATCH /nodes/{node}/comments/{comment}",
         {200: "staff_of_comments owner", 401: "anonymous", 403: "*"},

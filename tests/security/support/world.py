@@ -54,6 +54,12 @@ def made(reply: Reply, *statuses: int) -> Any:
     return reply.json if reply.body else {}
 
 
+COMMENT_SETTINGS: dict[str, Any] = {
+    "votes": "up_down",
+    "reactions": [{"key": "heart", "emoji": "+"}],
+}
+
+
 def build(client: Client, runtime: Runtime, workers: Workers) -> World:
     """Make the people, a discussion, a campaign with its zone, posts and actions."""
     world = World(client, runtime, workers, {}, count())
@@ -75,6 +81,8 @@ def _comments(world: World) -> None:
     made(world.as_("admin").put(f"/nodes/{SITE_NODE}", title="Page", url="https://alpha.example/"))
     world.names.update({"node": SITE_NODE, "site": OWN_SITE})
     world.names["comment"] = comment(world)["comment"]
+    made(world.as_("admin").put(f"/sites/{OWN_SITE}/comments/settings", **COMMENT_SETTINGS))
+    world.names["key"] = "heart"
 
 
 def _ads(world: World) -> None:

@@ -1,0 +1,42 @@
+"""Comments as things that people mark: counted on their entries, by their sites, nodes and ids."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib.comments.entries.rank_keys import rank_stages
+from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.database import Document
+from chalicelib.errors import UnknownComment
+from chalicelib.marks.things import Kind
+
+
+def thing_id(entry: Mapping[str, Any]) -> str:
+    """Return the id that an entry has among the things of its kind: of a page, it ends with `/`.
+
+    The site comes first, since entries are sharded by it, and nodes of earlier releases have ids
+    that do not name it.
+    """
+    return f"{entry['site']}/{entry['_id']}"
+
+
+def _key(id_: str) -> Document:
+    site, _, entry_id = id_.partition("/")
+    return {"site": site, "_id": entry_id}
+
+
+def _takes(_user_id: str) -> Document:
+    return {"state": "visible"}
+
+
+KIND = Kind(
+    name="comment",
+    counters=ENTRIES,
+    key=_key,
+    takes=_takes,
+    # A tombstone keeps the counts of its marks: they are those that are stored.
+    keeps={},
+    missing=UnknownComment,
+    derived=rank_stages,
+    id_of=thing_id,
+    shown=("up", "down", "base", "reactions", "marking", "author_id", "posted", "site"),
+)

@@ -1,0 +1,126 @@
+"""Voting on comments, and reacting to them and to the page: what a node and its site allow.
+
+A mark raises no version of the node: pages of comments say nothing of marks, and what is asked of
+marks is never answered from a copy (docs/decisions/0163).
+"""
+
+from typing import Any, Literal, NamedTuple, cast
+
+from chalicelib.comments import nodes
+from chalicelib.comments.discussion import reading
+from chalicelib.comments.entries import writing as entries
+from chalicelib.comments.entries.kind import KIND, thing_id
+from chalicelib.comments.entries.rows import ENTRIES, Entry, key_of
+from chalicelib.comments.errors import NodeLocked
+from chalicelib.comments.permissions import Rights
+from chalicelib.comments.shapes import Node
+from chalicelib.comments.voting.answers import MarksAnswer, marks_answer
+from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
+from chalicelib.comments.voting.models import CommentVote
+from chalicelib.errors import FieldError, InvalidRequest, UnknownComment
+from chalicelib.identity import Principal
+from chalicelib.marks.placing import Change, React, Vote, place
+from chalicelib.marks.things import Thing
+from chalicelib.runtime import Runtime
+
+# The id of the page among its comments.
+PAGE = ""
+
+
+class Target(NamedTuple):
+    """What somebody marks: an entry of a node, and the caller's rights there."""
+
+    node: Node
+    rights: Rights
+    entry: Any
+
+
+def vote(
+    runtime: Runtime, node_id: str, comment_id: str, caller: Principal, body: CommentVote
+) -> MarksAnswer:
+    """Store the caller's vote on a comment; the same again changes nothing.
+
+    Raises UnknownNode, UnknownComment, NodeLocked, NotEnabled, OwnComment and InvalidRequest.
+    """
+    target = find(runtime, node_id, comment_id, caller)
+    allowed = target.rights.settings["votes"]
+    if allowed == "off":
+        raise NotEnabled
+    if body.value < 0 and allowed == "up":
+        told = "Comments here are voted for, and not against"
+        raise InvalidRequest(errors=[FieldError("value", "only_up", told)])
+    if target.entry["author_id"] == caller.id:
+        raise OwnComment
+    value = cast("Literal[-1, 0, 1]", body.value)
+    return _place(runtime, target, caller, Vote(value))
+
+
+def react(
+    runtime: Runtime, node_id: str, comment_id: str, caller: Principal, key: str
+) -> MarksAnswer:
+    """Store a reaction of the caller's, beside those with other keys.
+
+    Raises UnknownNode, UnknownComment, NodeLocked, NotEnabled, UnknownReaction and
+    TooManyReactions.
+    """
+    target = find(runtime, node_id, comment_id, caller)
+    offered = {each["key"] for each in target.rights.settings["reactions"]}
+    if not offered:
+        raise NotEnabled
+    if key not in offered:
+        raise UnknownReaction
+    return _place(runtime, target, caller, React(key))
+
+
+def withdraw(
+    runtime: Runtime, node_id: str, comment_id: str, caller: Principal, key: str
+) -> MarksAnswer:
+    """Withdraw a reaction of the caller's, also one that the site does not offer any more.
+
+    Raises UnknownNode, UnknownComment and NodeLocked.
+    """
+    target = find(runtime, node_id, comment_id, caller)
+    return _place(runtime, target, caller, React(key, adds=False))
+
+
+def find(runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None) -> Target:
+    """Return a visible comment's entry, or the page's; raises UnknownNode and UnknownComment."""
+    node = nodes.find(runtime.database, node_id)
+    rights = reading.rights_in(runtime, node, caller)
+    wanted = dict.fromkeys((*KIND.shown, "state"), 1)
+    entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id), wanted)
+    if entry is None:
+        entry = _made(runtime, node, comment_id, caller)
+    if entry["state"] != "visible":
+        raise UnknownComment
+    return Target(node, rights, entry)
+
+
+def _made(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None) -> Entry:
+    """Make the entry of a page at its first use, or of a comment of an earlier release."""
+    rows, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
+    if comment_id == PAGE:
+        rows.update_one(key, {"$setOnInsert": _page_entry(runtime, node)}, upsert=True)
+    else:
+        comment = reading.find(runtime, node, comment_id, caller)
+        entries.settle(runtime.database, node, comment)
+    found = rows.find_one(key)
+    if found is None:
+        raise UnknownComment
+    return found
+
+
+def _page_entry(runtime: Runtime, node: Node) -> Any:
+    """Return the fields of the entry of a page, which nobody has written."""
+    numbers = dict.fromkeys(("seq", "depth", "thread", "up", "down", "best", "top", "contro"), 0)
+    whose = {"node_id": node["_id"], "id": PAGE, "author_id": None, "state": "visible"}
+    listed = {"ranked": False, "queue": None, "todo": None}
+    return {**whose, **numbers, **listed, "posted": runtime.now(), "reactions": {}}
+
+
+def _place(runtime: Runtime, target: Target, caller: Principal, change: Change) -> MarksAnswer:
+    if target.node["locked"]:
+        raise NodeLocked
+    thing = Thing(KIND, thing_id(target.entry), target.entry)
+    marked = place(runtime, thing, caller.id, change)
+    return marks_answer(marked.counter, marked.mine, target.rights)

@@ -1,0 +1,117 @@
+"""The routes of votes on comments, and of reactions to comments and to the page."""
+
+from chalicelib.comments.errors import NodeLocked, UnknownNode
+from chalicelib.comments.models import CommentId
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.voting import placing, reading
+from chalicelib.comments.voting.answers import MarksAnswer, NodeMarksAnswer, ReactedAnswer
+from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
+from chalicelib.comments.voting.models import CommentVote, Key, MarksQuery, ReactedQuery
+from chalicelib.errors import UnknownComment
+from chalicelib.http import Ok, Request, Route
+from chalicelib.identity import Principal
+from chalicelib.marks.errors import TooManyReactions
+
+# Counts and one's own are never answered from a copy.
+_NOT_KEPT = {"Cache-Control": "private, no-store"}
+
+
+def declare(route: Route) -> None:
+    """Declare the routes of votes and reactions."""
+    _declare_votes(route)
+    _declare_reactions(route)
+    _declare_page_reactions(route)
+
+
+def _declare_votes(route: Route) -> None:
+    @route("GET", "/nodes/{node}/marks", raises=(UnknownNode,))
+    def get_marks(
+        request: Request, node: NodeId, caller: Principal | None, query: MarksQuery
+    ) -> Ok[NodeMarksAnswer]:
+        """Read the votes and reactions of a page and of up to 200 of its comments.
+
+        Pages of comments, which may be kept, say nothing of them. A comment that is not visible is
+        left out.
+        """
+        found = reading.of_node(request.runtime, node, query.ids, caller)
+        return Ok(found, _NOT_KEPT)
+
+    @route(
+        "PUT",
+        "/nodes/{node}/comments/{comment}/vote",
+        raises=(UnknownNode, UnknownComment, NodeLocked, NotEnabled, OwnComment),
+    )
+    def vote_on_comment(
+        request: Request, node: NodeId, comment: CommentId, caller: Principal, body: CommentVote
+    ) -> Ok[MarksAnswer]:
+        """Vote on a comment, change your vote, or withdraw it.
+
+        A repeated call changes nothing. Where many vote at once, counts follow within seconds.
+        """
+        return Ok(placing.vote(request.runtime, node, comment, caller, body))
+
+
+def _declare_reactions(route: Route) -> None:
+    @route(
+        "PUT",
+        "/nodes/{node}/comments/{comment}/reactions/{key}",
+        raises=(
+            *(UnknownNode, UnknownComment, NodeLocked),
+            *(NotEnabled, UnknownReaction, TooManyReactions),
+        ),
+    )
+    def react_to_comment(
+        request: Request, node: NodeId, comment: CommentId, key: Key, caller: Principal
+    ) -> Ok[MarksAnswer]:
+        """React to a comment, beside your reactions with other keys."""
+        return Ok(placing.react(request.runtime, node, comment, caller, key))
+
+    @route(
+        "DELETE",
+        "/nodes/{node}/comments/{comment}/reactions/{key}",
+        raises=(UnknownNode, UnknownComment, NodeLocked),
+    )
+    def withdraw_comment_reaction(
+        request: Request, node: NodeId, comment: CommentId, key: Key, caller: Principal
+    ) -> Ok[MarksAnswer]:
+        """Withdraw a reaction of yours to a comment; without one, nothing changes."""
+        return Ok(placing.withdraw(request.runtime, node, comment, caller, key))
+
+    @route(
+        "GET",
+        "/nodes/{node}/comments/{comment}/reactions/{key}",
+        raises=(UnknownNode, UnknownComment),
+    )
+    def list_comment_reactions(  # noqa: PLR0913, PLR0917 - three of them are parts of the path
+        request: Request,
+        node: NodeId,
+        comment: CommentId,
+        key: Key,
+        caller: Principal,
+        query: ReactedQuery,
+    ) -> Ok[ReactedAnswer]:
+        """List who reacted to a comment in one way, in the order of their ids."""
+        place = (node, comment, key)
+        return Ok(reading.reacted(request.runtime, place, caller, query), _NOT_KEPT)
+
+
+def _declare_page_reactions(route: Route) -> None:
+    @route(
+        "PUT",
+        "/nodes/{node}/reactions/{key}",
+        raises=(UnknownNode, NodeLocked, NotEnabled, UnknownReaction, TooManyReactions),
+    )
+    def react_to_node(
+        request: Request, node: NodeId, key: Key, caller: Principal
+    ) -> Ok[MarksAnswer]:
+        """React to the page itself, beside your reactions with other keys."""
+        found = placing.react(request.runtime, node, placing.PAGE, caller, key)
+        return Ok({**found, "votes": None})
+
+    @route("DELETE", "/nodes/{node}/reactions/{key}", raises=(UnknownNode, NodeLocked))
+    def withdraw_node_reaction(
+        request: Request, node: NodeId, key: Key, caller: Principal
+    ) -> Ok[MarksAnswer]:
+        """Withdraw a reaction of yours to the page; without one, nothing changes."""
+        found = placing.withdraw(request.runtime, node, placing.PAGE, caller, key)
+        return Ok({**found, "votes": None})
