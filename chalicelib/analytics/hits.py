@@ -77,22 +77,26 @@ HITS: TypeAdapter[Hits] = TypeAdapter(Hits)
 
 def rows_of(message: Hits) -> list[StoredHit]:
     """Return the rows of a message's hits."""
-    shared = {"device": message.device, "country": message.country, "user": message.user}
-    return [_row(message, hit, shared) for hit in message.hits]
+    told = {"device": message.device, "country": message.country, "user": message.user}
+    known = {name: value for name, value in told.items() if value is not None}
+    shared: dict[str, Any] = {"site": message.site, "kind": message.kind, **known}
+    return [_row(hit, message.site, shared) for hit in message.hits]
 
 
-def _row(message: Hits, hit: PageHit, shared: dict[str, Any]) -> StoredHit:
-    row: StoredHit = {
-        "_id": f"{message.site}:{hit.id}",
-        "site": message.site,
-        "ts": hit.ts,
-        "path": hit.path,
-        "kind": message.kind,
-    }
-    own = {name: getattr(hit, name) for name in ("visitor", "ref", "campaign", "node", "title")}
-    known: Any = {name: value for name, value in {**own, **shared}.items() if value is not None}
-    row.update(known)
-    return row
+def _row(hit: PageHit, site: str, shared: dict[str, Any]) -> StoredHit:
+    row: Any = {"_id": f"{site}:{hit.id}", "ts": hit.ts, "path": hit.path, **shared}
+    # One by one: a worker makes thousands of rows a second.
+    if hit.visitor is not None:
+        row["visitor"] = hit.visitor
+    if hit.ref is not None:
+        row["ref"] = hit.ref
+    if hit.campaign is not None:
+        row["campaign"] = hit.campaign
+    if hit.node is not None:
+        row["node"] = hit.node
+    if hit.title is not None:
+        row["title"] = hit.title
+    return row  # type: ignore[no-any-return]
 
 
 def day_of(time: datetime) -> datetime:

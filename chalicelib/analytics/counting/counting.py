@@ -8,9 +8,11 @@ nothing.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from pymongo.client_session import ClientSession
+from pymongo.errors import BulkWriteError
 
 from chalicelib.analytics import settings
 from chalicelib.analytics.hits import (
@@ -26,11 +28,12 @@ from chalicelib.analytics.log import Log
 from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.logs.choosing import log_of
 from chalicelib.analytics.reports import days
-from chalicelib.analytics.reports.days import Counted, Place, Placed, field_of, places_of
+from chalicelib.analytics.reports.days import Place
+from chalicelib.analytics.reports.groups import counted_of, grouped
 from chalicelib.analytics.reports.names import Names
 from chalicelib.analytics.reports.people import Noted, Visitors
 from chalicelib.analytics.settings import LogName, SiteAnalytics
-from chalicelib.database import in_transaction
+from chalicelib.database import DUPLICATE_KEY, in_transaction
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log as lines
 from chalicelib.observability.metrics import HITS
@@ -98,40 +101,66 @@ class HitCounter:
             claimed = receipts.claim(runtime.database, part.needing_receipts)
             _keep_only(part, claimed)
             # After the claim, which is of all that was said, whenever that comes again.
-            part.hits[:] = [_kept(hit, sites[hit["site"]], now) for hit in part.hits]
+            part.hits[:] = _kept(part.hits, sites, now)
             if not part.log.is_transactional:
                 part.log.append(part.hits)
-
-        def work(session: ClientSession) -> _Outcome:
-            _check(settings.find_all(runtime.database, sites, session), sites)
-            fresh = [hit for part in parts for hit in self._admitted(session, part)]
-            return self._report(session, fresh, sites) if fresh else _Outcome(0, set(), {})
-
-        done = in_transaction(runtime.database, work)
+        done = self._transacted(parts, sites)
         self._names.remember(done.places)
         self._visitors.remember(done.visitors)
         return done.counted
 
+    def _transacted(self, parts: Sequence[_Part], sites: Sites) -> _Outcome:
+        """Count what is new in one transaction.
+
+        Most batches have no hit that was counted before, and are inserted without a look: the ids
+        are unique. One that has is refused as a whole, and counted with a look. On a sharded
+        cluster the server tells repeats of one path alone, so that all are looked for.
+        """
+        database = self._runtime.database
+        is_sharded = database.client.topology_description.topology_type_name == "Sharded"
+        if not is_sharded:
+            try:
+                return in_transaction(database, partial(self._work, parts, sites, looks=False))
+            except BulkWriteError as error:
+                if not _is_repeat(error):
+                    raise
+        return in_transaction(database, partial(self._work, parts, sites, looks=True))
+
+    def _work(
+        self, parts: Sequence[_Part], sites: Sites, session: ClientSession, *, looks: bool
+    ) -> _Outcome:
+        _check(settings.find_all(self._runtime.database, sites, session), sites)
+        fresh = [hit for part in parts for hit in self._admitted(session, part, looks=looks)]
+        return self._report(session, fresh, sites) if fresh else _Outcome(0, set(), {})
+
     def _parts(self, hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[_Part]:
         """Return the hits by the log that they go to, and by the one that they may come from."""
-        grouped: dict[tuple[LogName, LogName | None], list[StoredHit]] = {}
+        by_site: dict[str, list[StoredHit]] = {}
         for hit in hits:
-            site = sites[hit["site"]]
-            grouped.setdefault((site["log"], _log_before(site)), []).append(hit)
+            by_site.setdefault(hit["site"], []).append(hit)
+        grouped_by: dict[tuple[LogName, LogName | None], list[str]] = {}
+        for name in by_site:
+            site = sites[name]
+            grouped_by.setdefault((site["log"], _log_before(site)), []).append(name)
         database, concern = self._runtime.database, self._runtime.settings.hit_log_concern
         parts = []
-        for (name, name_before), some in grouped.items():
+        for (name, name_before), names in grouped_by.items():
             log = log_of(database, name, sites, concern)
             before = log_of(database, name_before, sites) if name_before else None
-            noted = [hit for hit in some if _needs_receipt(log, hit, sites[hit["site"]], now)]
+            some, noted = [hit for each in names for hit in by_site[each]], []
+            for each in names:
+                if sites[each].get("receipts_until", now) > now:
+                    noted += by_site[each]
+                else:
+                    noted += [hit for hit in by_site[each] if log.needs_receipt(hit)]
             parts.append(_Part(log, before, some, noted))
         return parts
 
-    def _admitted(self, session: ClientSession, part: _Part) -> list[StoredHit]:
+    def _admitted(self, session: ClientSession, part: _Part, *, looks: bool) -> list[StoredHit]:
         """Return the hits of a part that are new, and keep them."""
         noted = {hit["_id"] for hit in part.needing_receipts}
         fresh = receipts.settle(self._runtime.database, session, part.needing_receipts)
-        known = part.log.known(session, part.hits)
+        known = part.log.known(session, part.hits) if looks else set()
         if part.before is not None:
             known |= part.before.known(session, part.hits)
         new = [
@@ -146,15 +175,18 @@ class HitCounter:
     def _report(self, session: ClientSession, fresh: list[StoredHit], sites: Sites) -> _Outcome:
         """Add new hits to the reports, in the transaction."""
         database, runtime = self._runtime.database, self._runtime
-        asked = [Placed(hit, places_of(hit)) for hit in fresh]
-        places = self._names.admitted(session, {each for one in asked for each in one.places})
-        placed = [Placed(hit, _counted_as(own, places)) for hit, own in asked]
-        counted: list[Counted] = []
-        for hit, own in placed:
-            ts, field = hit["ts"], field_of(hit)
-            counted += [(place, ts, field) for place in own]
-        new, visitors = self._visitors.note(session, placed)
-        counted += new
+        groups = grouped(fresh)
+        asked = {place for group in groups for place in group.places}
+        places = self._names.admitted(session, asked)
+        for group in groups:
+            # `*other*` where a name has no room.
+            group.places = [each if each in places else each.other() for each in group.places]
+        counted = counted_of(groups)
+        new, visitors = self._visitors.note(session, groups)
+        for place, ts in new:
+            minutes = counted[place].setdefault("visitors", {})
+            minute = 60 * ts.hour + ts.minute
+            minutes[minute] = minutes.get(minute, 0) + 1
         layouts = {name: LAYOUTS[site["layout"]] for name, site in sites.items()}
         # Drawn again in each attempt: the shard that another holds is not met twice.
         shard = runtime.random.randrange(runtime.bounds.analytics.report_shards)
@@ -165,31 +197,43 @@ class HitCounter:
 def _distinct(messages: Sequence[Hits], now: datetime) -> list[StoredHit]:
     """Return the hits of messages, each id once, without those that come too late."""
     found: dict[str, StoredHit] = {}
+    oldest = now - OLDEST
     for message in messages:
         for hit in rows_of(message):
-            if hit["ts"] >= now - OLDEST:
+            if hit["ts"] >= oldest:
                 found.setdefault(hit["_id"], hit)
     return list(found.values())
 
 
-def _kept(hit: StoredHit, site: SiteAnalytics, now: datetime) -> StoredHit:
-    """Return a hit without what its site does not keep, or what nobody can tell any more."""
-    kept = hit.copy()
-    if not site["user_reports"]:
-        kept.pop("user", None)
-    if hit["ts"] < now - VISITOR_KNOWN:
-        kept.pop("visitor", None)
+def _kept(hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[StoredHit]:
+    """Return hits without what their sites do not keep, or what nobody can tell any more."""
+    with_users = {name for name, site in sites.items() if site["user_reports"]}
+    told_since = now - VISITOR_KNOWN
+    kept = []
+    for hit in hits:
+        if ("user" in hit and hit["site"] not in with_users) or hit["ts"] < told_since:
+            shown = hit.copy()
+            if hit["site"] not in with_users:
+                shown.pop("user", None)
+            if hit["ts"] < told_since:
+                shown.pop("visitor", None)
+            kept.append(shown)
+        else:
+            kept.append(hit)
     return kept
+
+
+def _is_repeat(error: BulkWriteError) -> bool:
+    """Return whether an id was there already, and nothing else was refused."""
+    details: Any = error.details
+    codes = {each["code"] for each in details["writeErrors"]}
+    return codes == {DUPLICATE_KEY} and not details["writeConcernErrors"]
 
 
 def _log_before(site: SiteAnalytics) -> LogName | None:
     """Return the log that a site's hits are being copied from."""
     moving = site.get("moving")
     return moving["log_from"] if moving and "switched_at" in moving else None
-
-
-def _needs_receipt(log: Log, hit: StoredHit, site: SiteAnalytics, now: datetime) -> bool:
-    return log.needs_receipt(hit) or site.get("receipts_until", now) > now
 
 
 def _keep_only(part: _Part, claimed: Sequence[StoredHit]) -> None:
@@ -209,8 +253,3 @@ def _check(current: Sites, sites: Sites) -> None:
 
 def _keeping(site: SiteAnalytics) -> tuple[object, ...]:
     return site["generation"], site.get("receipts_until"), _log_before(site)
-
-
-def _counted_as(own: list[Place], places: set[Place]) -> list[Place]:
-    """Return the places that a hit counts for, `*other*` where a name has no room."""
-    return [each if each in places else each.other() for each in own]

@@ -65,11 +65,11 @@ class ExpiringLog:
 
     def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:
         """Keep hits that are new."""
-        self._rows.insert_many(map(self._expiring, hits), session=session)
+        self._rows.insert_many(self._expiring(hits), session=session)
 
     def append(self, hits: Sequence[StoredHit]) -> None:
         """Keep hits, as a move does."""
-        insert_missing(self._rows, [self._expiring(hit) for hit in hits])
+        insert_missing(self._rows, self._expiring(hits))
 
     def aggregate(self, span: Span, stages: Sequence[Document]) -> Iterator[Any]:
         """Run the stages over the hits of a span."""
@@ -109,6 +109,6 @@ class ExpiringLog:
         """Return what a site has in the collection."""
         return rows.size(self._database, EVENTS.name, site)
 
-    def _expiring(self, hit: StoredHit) -> ExpiringHit:
-        days = timedelta(days=self._sites[hit["site"]]["keep_days"])
-        return {**hit, "until": hit["ts"] + days}
+    def _expiring(self, hits: Sequence[StoredHit]) -> list[ExpiringHit]:
+        kept = {name: timedelta(days=site["keep_days"]) for name, site in self._sites.items()}
+        return [{**hit, "until": hit["ts"] + kept[hit["site"]]} for hit in hits]

@@ -6,9 +6,8 @@ readers add up. Nothing is preallocated: documents no longer move as they grow. 
 Applied Design Patterns", ch. 4, pre-aggregated reports.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, UpdateOne
@@ -113,15 +112,10 @@ class Place(NamedTuple):
         return Place(self.subject._replace(value=OTHER), self.day)
 
 
-# What one hit adds, and where and when. Not a class: a batch has thousands of them.
-Counted = tuple[Place, datetime, CountedField]
-
-
-class Placed(NamedTuple):
-    """A hit and the places that it counts for."""
-
-    hit: StoredHit
-    places: list[Place]
+# How often something was counted in each minute of a day.
+Minutes = dict[int, int]
+# What a batch adds to each place.
+Counted = dict[Place, dict[CountedField, Minutes]]
 
 
 def field_of(hit: StoredHit) -> CountedField:
@@ -133,25 +127,20 @@ def field_of(hit: StoredHit) -> CountedField:
 def places_of(hit: StoredHit) -> list[Place]:
     """Return what a hit is counted for on its day: site, path, and where a view came from."""
     site, day = hit["site"], day_of(hit["ts"])
-    found = [_place(site, None, WHOLE_SITE, day), _place(site, None, hit["path"], day)]
+    found = [Place(Subject(site, None, value), day) for value in (WHOLE_SITE, hit["path"])]
     if hit["kind"] == "view":
         fields: Mapping[str, Any] = hit
         for dimension in DIMENSIONS:
             value = fields.get(_FIELD_OF[dimension])
             if value is not None:
-                found.append(_place(site, dimension, value, day))
+                found.append(Place(Subject(site, dimension, value), day))
     return found
-
-
-@lru_cache(maxsize=50_000)
-def _place(site: str, dimension: Dimension | None, value: str, day: datetime) -> Place:
-    return Place(Subject(site, dimension, value), day)
 
 
 def add(
     database: Database[Document],
     session: ClientSession,
-    counted: Iterable[Counted],
+    counted: Counted,
     layouts: Mapping[str, Layout],
     stamp: tuple[int, datetime],
 ) -> None:
@@ -159,25 +148,30 @@ def add(
 
     `layouts` are those of the sites, `stamp` the shard and the time.
     """
-    sums: dict[Place, dict[str, int]] = {}
-    for place, ts, field in counted:
-        fields = sums.setdefault(place, {})
-        minute = 60 * ts.hour + ts.minute
-        parts: tuple[str, ...]
-        if field == "hits":
-            parts = layouts[place.subject.site].paths(minute)
-        else:
-            parts = (f"quarters.{minute // QUARTER_MINUTES}.{field}",)
-        for name in (field, *parts):
-            fields[name] = fields.get(name, 0) + 1
-    for collection, is_source in ((DAYS, False), (SOURCES, True)):
-        operations = [
-            _update(place, counts, stamp)
-            for place, counts in sums.items()
-            if (place.subject.dimension is not None) is is_source
-        ]
-        if operations:
-            database[collection.name].bulk_write(operations, ordered=False, session=session)
+    operations: dict[str, list[UpdateOne]] = {DAYS.name: [], SOURCES.name: []}
+    for place, fields in counted.items():
+        subject = place.subject
+        counts = _increments(fields, layouts[subject.site])
+        name = DAYS.name if subject.dimension is None else SOURCES.name
+        operations[name].append(_update(place, counts, stamp))
+    for name, updates in operations.items():
+        if updates:
+            database[name].bulk_write(updates, ordered=False, session=session)
+
+
+def _increments(fields: Mapping[CountedField, Minutes], layout: Layout) -> dict[str, int]:
+    """Return what each field of a document grows by: each is named once, however many hits."""
+    counts: dict[str, int] = {}
+    for field, minutes in fields.items():
+        counts[field] = sum(minutes.values())
+        for minute, number in minutes.items():
+            if field == "hits":
+                parts = layout.paths(minute)
+            else:
+                parts = (f"quarters.{minute // QUARTER_MINUTES}.{field}",)
+            for part in parts:
+                counts[part] = counts.get(part, 0) + number
+    return counts
 
 
 def _update(place: Place, counts: dict[str, int], stamp: tuple[int, datetime]) -> UpdateOne:

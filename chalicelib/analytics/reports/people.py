@@ -1,7 +1,7 @@
 """Visitors of a day: who is new to the site, to a page and to a source; and who is there now."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Annotated, NamedTuple, TypedDict
@@ -10,7 +10,8 @@ from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.analytics.reports.days import Counted, Place, Placed, Subject
+from chalicelib.analytics.reports.days import Place, Subject
+from chalicelib.analytics.reports.groups import Group
 from chalicelib.bounds import AnalyticsBounds
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
@@ -53,13 +54,14 @@ class Noted(NamedTuple):
     seen: set[int]
 
 
-class Met(NamedTuple):
-    """One visitor within a batch: what they were on, and from when on."""
+class Met:
+    """One visitor within a batch: what they were on, from when on, and until when."""
 
-    site: str
-    day: datetime
-    places: dict[int, tuple[Place, datetime]]
-    times: list[datetime]
+    __slots__ = ("day", "last", "places", "site")
+
+    def __init__(self, place: Place, ts: datetime) -> None:
+        self.site, self.day, self.last = place.subject.site, place.day, ts
+        self.places: dict[int, tuple[Place, datetime]] = {}
 
 
 class Visitors:
@@ -77,61 +79,65 @@ class Visitors:
         self._known.update(noted)
 
     def note(
-        self, session: ClientSession, placed: Sequence[Placed]
-    ) -> tuple[list[Counted], dict[str, Noted]]:
-        """Note visitors in the caller's transaction; return what each is new to, and what is noted.
+        self, session: ClientSession, groups: Iterable[Group]
+    ) -> tuple[list[tuple[Place, datetime]], dict[str, Noted]]:
+        """Note visitors in the caller's transaction.
 
-        When one was there last is noted anew after half a minute.
+        Returns the places that each is new to, with the time, and what is noted. When one was there
+        last is noted anew after half a minute.
         """
-        met = {
-            name: one for name, one in _by_visitor(placed).items() if not self._is_known(name, one)
-        }
+        met = self._met(groups)
         if not met:
             return [], {}
         rows = VISITORS.of(self._database)
         found = rows.find({"_id": {"$in": list(met)}}, {"seen": 1, "last": 1}, session=session)
+        # In one answer: a cursor's first batch has but 101.
+        found.batch_size(len(met) + 1)
         before = {row["_id"]: Noted(row["last"], set(row["seen"])) for row in found}
-        counted: list[Counted] = []
+        new: list[tuple[Place, datetime]] = []
         operations, noted = [], {}
         for name, one in met.items():
-            last = max(one.times)
-            old = before.get(name, Noted(last, set()))
+            old = before.get(name, Noted(one.last, set()))
             room = max(MAX_SUBJECTS - len(old.seen), 0)
-            new = [key for key in one.places if key not in old.seen][:room]
-            counted += [(*one.places[key], "visitors") for key in new]
-            noted[name] = Noted(max(old.last, last), old.seen.union(one.places))
-            # Nobody else adds to them in between: the transaction would not commit.
-            pushed = {"$push": {"seen": {"$each": new}}} if new else {}
-            fixed = {"site": one.site, "day": one.day}
-            change = {"$max": {"last": last}, "$setOnInsert": fixed, **pushed}
-            operations.append(UpdateOne({"_id": name}, change, upsert=True))
-        rows.bulk_write(operations, ordered=False, session=session)
-        return counted, noted
+            keys = [key for key in one.places if key not in old.seen][:room]
+            new += [one.places[key] for key in keys]
+            noted[name] = Noted(max(old.last, one.last), old.seen.union(one.places))
+            if name not in before or keys or one.last > old.last:
+                operations.append(_noting(name, one, keys))
+        if operations:
+            rows.bulk_write(operations, ordered=False, session=session)
+        return new, noted
 
-    def _is_known(self, name: str, met: Met) -> bool:
-        known = self._known.get(name)
-        if known is None or max(met.times) > known.last + RENEWED_AFTER:
-            return False
-        return met.places.keys() <= known.seen
+    def _met(self, groups: Iterable[Group]) -> dict[str, Met]:
+        """Return the visitors of a batch, without the hits that would note nothing new."""
+        found: dict[str, Met] = {}
+        for group in groups:
+            first_place = group.places[0]
+            keyed = {digest(place.subject): place for place in group.places}
+            whose = f"{first_place.subject.site}:{first_place.day:%Y%m%d}:"
+            for visitor, ts in group.visits:
+                name = whose + visitor
+                known = self._known.get(name)
+                if known and ts <= known.last + RENEWED_AFTER and known.seen.issuperset(keyed):
+                    continue
+                met = found.get(name)
+                if met is None:
+                    met = found[name] = Met(first_place, ts)
+                elif ts > met.last:
+                    met.last = ts
+                for key, place in keyed.items():
+                    first = met.places.get(key)
+                    if first is None or ts < first[1]:
+                        met.places[key] = (place, ts)
+        return found
 
 
-def _by_visitor(placed: Sequence[Placed]) -> dict[str, Met]:
-    found: dict[str, Met] = {}
-    for hit, places in placed:
-        if hit["kind"] != "view" or "visitor" not in hit:
-            continue
-        ts, day = hit["ts"], places[0].day
-        name = f"{hit['site']}:{day:%Y%m%d}:{hit['visitor']}"
-        met = found.get(name)
-        if met is None:
-            met = found[name] = Met(hit["site"], day, {}, [])
-        met.times.append(ts)
-        for place in places:
-            key = digest(place.subject)
-            first = met.places.get(key)
-            if first is None or ts < first[1]:
-                met.places[key] = (place, ts)
-    return found
+def _noting(name: str, met: Met, keys: Sequence[int]) -> UpdateOne:
+    """Return the write of a visitor; nobody else adds to them before the transaction ends."""
+    pushed = {"$push": {"seen": {"$each": keys}}} if keys else {}
+    fixed = {"site": met.site, "day": met.day}
+    change = {"$max": {"last": met.last}, "$setOnInsert": fixed, **pushed}
+    return UpdateOne({"_id": name}, change, upsert=True)
 
 
 @lru_cache(maxsize=50_000)
