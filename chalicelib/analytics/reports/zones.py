@@ -5,7 +5,8 @@ the documents apart.
 """
 
 import bisect
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -19,6 +20,8 @@ from chalicelib.analytics.reports.report import Period, Report, Row
 from chalicelib.database import Document
 
 _MINUTE_SECONDS = 60
+_DAY_MINUTES = 1_440
+_OUTSIDE = -1
 
 
 def read(
@@ -30,7 +33,7 @@ def read(
     if after:
         first = bisect.bisect_right(edges, datetime.fromisoformat(after[0]))
     start = max(report.start, edges[first]) if first < len(edges) else report.end
-    sums = _sums(_cells(database, report, start), edges, report)
+    sums = _sums(_days(database, report, start), edges, report)
     key = "" if report.group is None else (report.path or "")
     rows: list[Row] = [
         {"period": edges[number], "key": key, **counts}  # type: ignore[typeddict-item]
@@ -75,46 +78,60 @@ def _first_day(by: Period, day: date) -> date:
             return day
 
 
-def _cells(
-    database: Database[Document], report: Report, start: datetime
-) -> dict[int, dict[str, int]]:
-    """Return what was counted by the minute since 1970, or the first of its hour or quarter."""
-    by_minute = report.needs_minutes
+def _days(database: Database[Document], report: Report, start: datetime) -> Iterator[Any]:
+    """Give the documents of the UTC days that a span touches."""
     projection: Document = {"_id": 0, "day": 1, "quarters": 1}
     for layout in LAYOUTS.values():
-        projection |= layout.projection(by_minute=by_minute)
+        projection |= layout.projection(by_minute=report.needs_minutes)
     days = {"$gte": day_of(start), "$lt": report.end}
     where = {"site": report.site, "path": report.path or WHOLE_SITE, "day": days}
-    cells: dict[int, dict[str, int]] = {}
     rows: Any = DAYS.of(database)
-    for row in rows.find(where, projection):
-        day = int(row["day"].timestamp()) // _MINUTE_SECONDS
-        for layout in LAYOUTS.values():
-            for at, hits in layout.hits(row, by_minute=by_minute):
-                cell = cells.setdefault(day + at, {})
-                cell["hits"] = cell.get("hits", 0) + hits
-        _add_quarters(cells, day, row)
-    return cells
-
-
-def _add_quarters(cells: dict[int, dict[str, int]], day: int, row: Mapping[str, Any]) -> None:
-    for quarter, counted in row.get("quarters", {}).items():
-        cell = cells.setdefault(day + int(quarter) * QUARTER_MINUTES, {})
-        for name, number in counted.items():
-            cell[name] = cell.get(name, 0) + number
+    yield from rows.find(where, projection)
 
 
 def _sums(
-    cells: Mapping[int, Mapping[str, int]], edges: Sequence[datetime], report: Report
+    days: Iterator[Any], edges: Sequence[datetime], report: Report
 ) -> dict[int, dict[str, int]]:
     """Return the sums of each period that anything was counted in, by its number."""
-    start, end = (int(edge.timestamp()) // _MINUTE_SECONDS for edge in (report.start, report.end))
-    minutes = [int(edge.timestamp()) // _MINUTE_SECONDS for edge in edges]
-    sums: dict[int, dict[str, int]] = {}
-    for at, cell in cells.items():
-        if start <= at < end:
-            number = bisect.bisect_right(minutes, at) - 1
-            period = sums.setdefault(number, dict.fromkeys(COUNTED_FIELDS, 0))
-            for name, counted in cell.items():
-                period[name] += counted
+    by_minute, periods_of = report.needs_minutes, _Periods(edges, report)
+    sums: dict[int, dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTED_FIELDS, 0))
+    for row in days:
+        periods = periods_of(row["day"])
+        for layout in LAYOUTS.values():
+            for at, hits in layout.hits(row, by_minute=by_minute):
+                sums[periods[at // periods_of.step]]["hits"] += hits
+        for quarter, counted in row.get("quarters", {}).items():
+            counts = sums[periods[int(quarter) * QUARTER_MINUTES // periods_of.step]]
+            for name, number in counted.items():
+                counts[name] += number
+    sums.pop(_OUTSIDE, None)
     return sums
+
+
+class _Periods:
+    """Which period each part of a day is in: looked up once a day, whose documents are several."""
+
+    def __init__(self, edges: Sequence[datetime], report: Report) -> None:
+        self._edges = [_minute(edge) for edge in edges]
+        self._start, self._end = _minute(report.start), _minute(report.end)
+        bounds = (*self._edges, self._start, self._end)
+        self.step = 1 if any(bound % QUARTER_MINUTES for bound in bounds) else QUARTER_MINUTES
+        self._known: dict[datetime, list[int]] = {}
+
+    def __call__(self, day: datetime) -> list[int]:
+        """Return the number of the period of each `step` minutes of a UTC day."""
+        found = self._known.get(day)
+        if found is None:
+            first = _minute(day)
+            times = range(first, first + _DAY_MINUTES, self.step)
+            found = self._known[day] = [self._number(time) for time in times]
+        return found
+
+    def _number(self, time: int) -> int:
+        if not self._start <= time < self._end:
+            return _OUTSIDE
+        return bisect.bisect_right(self._edges, time) - 1
+
+
+def _minute(time: datetime) -> int:
+    return int(time.timestamp()) // _MINUTE_SECONDS
