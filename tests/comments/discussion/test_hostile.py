@@ -178,7 +178,7 @@ def test_limits_outside_their_range_are_refused(client: Client, path: str, limit
 
 
 def test_an_unknown_order_or_state_is_refused(ann: Client) -> None:
-    assert ann.get("/nodes/a-page/comments?order=best").status == 422
+    assert ann.get("/nodes/a-page/comments?order=hot").status == 422
     moderator = ann.as_("mo", roles=["moderator"])
     assert moderator.get("/moderation/comments?state=visible").status == 422
 
