@@ -116,7 +116,8 @@ def test_an_author_stays_noted_while_a_comment_of_theirs_comes_in(
     monkeypatch.setattr(authors, "_forget", late)
     authors.erase(runtime, "bob")
 
-    assert remaining(runtime) == 1
+    # The comment and its entry.
+    assert remaining(runtime) == 2
     monkeypatch.undo()
     authors.erase(runtime, "bob")
     assert "bob" not in everything(runtime).lower()
