@@ -11,8 +11,8 @@ from chalicelib.marks.shapes import MARKS
 from chalicelib.marks.verification import Verdict, verify
 from chalicelib.runtime import Runtime
 from tests.ads.support.crash_workers import run_swarm
-from tests.marks.support.things import KIND, THINGS, counts, make
-from tests.marks.support.voters import come_to_rest
+from tests.marks.support.things import KIND, counts, make
+from tests.marks.support.voters import PROMOTED, come_to_rest
 
 pytestmark = pytest.mark.processes
 
@@ -20,6 +20,7 @@ SECONDS = float(os.environ.get("PLAZA_TEST_MARKS_SECONDS", "6"))
 
 
 def swarm(runtime: Runtime, uri: str, work: str) -> tuple[int, Verdict]:
+    runtime.database[PROMOTED].drop()
     make(runtime.database, "three")
     name = f"tests.marks.support.voters:{work}"
     died = run_swarm(name, uri, runtime.database.name, seconds=SECONDS)
@@ -38,7 +39,7 @@ def test_killed_writers_leave_every_count_exact(things: Runtime, mongodb_uri: st
     assert sum(sum(counts(things.database, id_)[:2]) for id_ in ("one", "two", "three")) == sum(
         mark["vote"] != 0 for mark in marks
     )
-    assert THINGS.of(things.database).count_documents({"marking.design": "folded"}) > 0
+    assert things.database[PROMOTED].count_documents({}) > 0
 
 
 def test_without_the_transaction_the_same_swarm_counts_wrongly(

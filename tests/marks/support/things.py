@@ -60,3 +60,9 @@ def counts(database: Database[Document], thing_id: str) -> tuple[int, int, dict[
     """Return a thing's votes up and down, and its reactions."""
     found: Any = THINGS.of(database).find_one({"_id": thing_id})
     return found.get("up", 0), found.get("down", 0), found.get("reactions", {})
+
+
+def is_folded(database: Database[Document], thing_id: str) -> bool:
+    """Return whether a thing's marks are counted by batch."""
+    folded = {"_id": thing_id, "marking.design": "folded"}
+    return THINGS.of(database).find_one(folded) is not None

@@ -17,10 +17,12 @@ from chalicelib.marks.messages import CountMark
 from chalicelib.marks.shapes import MARKS
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
-from tests.marks.support.things import KIND, KINDS, read
+from tests.marks.support.things import KIND, KINDS, is_folded, read
 from tests.social.support.drivers import Courier
 
 IDS = ("one", "two", "three")
+# The things that a process has met while their marks were counted by batch.
+PROMOTED = "test.promoted"
 # Few marks a minute are hot, so that things are promoted under fire.
 BOUNDS = Bounds(marks=MarkBounds(hot_marks_a_minute=5))
 
@@ -41,6 +43,8 @@ def trade(database: Database[Document], rng: random.Random) -> None:
     """Do one of the things that happen to marks."""
     runtime = runtime_of(database, rng)
     thing_id, user = rng.choice(IDS), f"user-{rng.randrange(30)}"
+    if is_folded(database, thing_id):
+        database[PROMOTED].replace_one({"_id": thing_id}, {}, upsert=True)
     chance = rng.random()
     if chance < 0.05:
         fold(runtime, KINDS, _owed(database, rng))
