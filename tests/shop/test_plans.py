@@ -228,7 +228,8 @@ def test_the_offer_of_a_sku_reads_its_product(large_shop: Runtime) -> None:
     PRODUCTS.of(large_shop.database).insert_many(rows)
     skus = ["S1", "S500", "S999"]
 
-    (done,) = profiled(large_shop, lambda: offers(large_shop.database, SITE, skus))
+    found = profiled(large_shop, lambda: offers(large_shop.database, SITE, skus))
+    (done,) = [each for each in found if each["ns"].endswith(PRODUCTS.name)]
 
     assert done["docsExamined"] == len(skus)
     assert done["keysExamined"] <= 2 * len(skus)

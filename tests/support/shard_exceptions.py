@@ -246,7 +246,6 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "people.export._documents: find comments.comment",
         "people.export._documents: find comments.node",
         "people.export._documents: find comments.page",
-        "people.export._documents: find comments.entry",
         "people.export._documents: find comments.pending",
         "people.export._documents: find content.node",
         "people.export._documents: find content.revision",

@@ -121,7 +121,7 @@ def test_runs_of_the_schedule_at_once_end_a_lease_once(runtime: Runtime, clock: 
 def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_others(
     runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease_ends, "END_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(lease_ends, "END_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(exhaustion, "REFRESH_TIMEOUT_SECONDS", 0.3)
     funded(runtime, 500, daily_micros=240 * PRICE)
     assert acquire(runtime)

@@ -315,3 +315,27 @@ def test_a_comment_of_an_earlier_release_gets_its_entry_with_its_first_vote(
     assert vote(client, "bob", comment).json["votes"] == {"up": 1, "down": 0}
     assert vote(client, "ann", comment).code == "own_comment"
     assert_exact(runtime)
+
+
+@pytest.mark.parametrize("page", ["unknown", "moved"])
+def test_marks_are_of_pages_that_are_there(client: Client, comment: str, page: str) -> None:
+    here = NODE
+    if page == "moved":
+        admin = client.as_("adam", roles=["admin"])
+        assert admin.post(f"{NODE}/move", to="blog:sun").status == 200
+    else:
+        here = "/nodes/blog:none"
+    there = comment.replace(NODE, here)
+    bob = client.as_("bob")
+    told = {"moved": (308, "node_moved"), "unknown": (404, "unknown_node")}[page]
+
+    for reply in (
+        bob.get(f"{here}/marks?ids={comment.rpartition('/')[2]}"),
+        bob.put(f"{there}/vote", value=1),
+        bob.put(f"{there}/reactions/heart"),
+        bob.delete(f"{there}/reactions/heart"),
+        bob.get(f"{there}/reactions/heart"),
+        bob.put(f"{here}/reactions/heart"),
+        bob.delete(f"{here}/reactions/heart"),
+    ):
+        assert (reply.status, reply.code) == told

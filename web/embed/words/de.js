@@ -44,6 +44,7 @@ export default {
   not_threaded: "In dieser Diskussion sind keine Antworten möglich. Schreibe stattdessen einen Kommentar.",
   edit_window_over: "Dieser Kommentar kann nicht mehr geändert werden.",
   comment_too_large: "Dieser Kommentar ist zu lang.",
+  text_refused: "Diese Website erlaubt Wörter oder Links in diesem Text nicht.",
   body_too_large: "Dieser Text ist zu lang.",
   invalid_request: "Dieser Text kann so nicht gesendet werden.",
   invalid_json: "Dieser Text kann so nicht gesendet werden.",

@@ -46,6 +46,7 @@ export default {
   not_threaded: "Cette discussion n’accepte pas de réponses. Écrivez plutôt un commentaire.",
   edit_window_over: "Ce commentaire ne peut plus être modifié.",
   comment_too_large: "Ce commentaire est trop long.",
+  text_refused: "Ce site n’autorise pas des mots ou des liens de ce texte.",
   body_too_large: "Ce texte est trop long.",
   invalid_request: "Ce texte ne peut pas être publié tel quel.",
   invalid_json: "Ce texte ne peut pas être publié tel quel.",

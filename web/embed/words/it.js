@@ -46,6 +46,7 @@ export default {
   not_threaded: "In questa discussione non si può rispondere. Scrivi invece un commento.",
   edit_window_over: "Questo commento non si può più modificare.",
   comment_too_large: "Questo commento è troppo lungo.",
+  text_refused: "Questo sito non consente parole o link presenti in questo testo.",
   body_too_large: "Questo testo è troppo lungo.",
   invalid_request: "Questo testo non può essere pubblicato così com’è.",
   invalid_json: "Questo testo non può essere pubblicato così com’è.",

@@ -42,6 +42,7 @@ export default {
   not_threaded: "このディスカッションでは返信できません。代わりにコメントを書いてください。",
   edit_window_over: "このコメントはもう変更できません。",
   comment_too_large: "このコメントは長すぎます。",
+  text_refused: "このサイトでは、この文章に含まれる言葉またはリンクは使えません。",
   body_too_large: "この文章は長すぎます。",
   invalid_request: "この文章はこのままでは投稿できません。",
   invalid_json: "この文章はこのままでは投稿できません。",

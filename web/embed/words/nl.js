@@ -44,6 +44,7 @@ export default {
   not_threaded: "In deze discussie kun je niet antwoorden. Schrijf in plaats daarvan een reactie.",
   edit_window_over: "Deze reactie kan niet meer worden gewijzigd.",
   comment_too_large: "Deze reactie is te lang.",
+  text_refused: "Deze site staat woorden of links in deze tekst niet toe.",
   body_too_large: "Deze tekst is te lang.",
   invalid_request: "Deze tekst kan zo niet worden geplaatst.",
   invalid_json: "Deze tekst kan zo niet worden geplaatst.",

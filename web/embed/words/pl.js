@@ -48,6 +48,7 @@ export default {
   not_threaded: "W tej dyskusji nie można odpowiadać. Napisz zamiast tego komentarz.",
   edit_window_over: "Tego komentarza nie można już zmienić.",
   comment_too_large: "Ten komentarz jest za długi.",
+  text_refused: "Ta strona nie pozwala na słowa lub odnośniki zawarte w tym tekście.",
   body_too_large: "Ten tekst jest za długi.",
   invalid_request: "Tego tekstu nie można opublikować w tej postaci.",
   invalid_json: "Tego tekstu nie można opublikować w tej postaci.",

@@ -46,6 +46,7 @@ export default {
   not_threaded: "Esta discussão não aceita respostas. Escreva um comentário.",
   edit_window_over: "Este comentário não pode mais ser alterado.",
   comment_too_large: "Este comentário é longo demais.",
+  text_refused: "Este site não permite palavras ou links que estão neste texto.",
   body_too_large: "Este texto é longo demais.",
   invalid_request: "Este texto não pode ser publicado como está.",
   invalid_json: "Este texto não pode ser publicado como está.",

@@ -42,6 +42,7 @@ export default {
   not_threaded: "此讨论不支持回复。请改为发表评论。",
   edit_window_over: "此评论已不能再修改。",
   comment_too_large: "此评论太长。",
+  text_refused: "此网站不允许这段文字中的某些词语或链接。",
   body_too_large: "此文字太长。",
   invalid_request: "此文字不能这样发布。",
   invalid_json: "此文字不能这样发布。",

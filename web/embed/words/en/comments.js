@@ -24,6 +24,7 @@ export default {
   not_threaded: "Replies are not possible in this discussion. Write a comment instead.",
   edit_window_over: "This comment can no longer be changed.",
   comment_too_large: "This comment is too long.",
+  text_refused: "This site does not allow words or links that are in this text.",
   earlier: "Show earlier",
   approve: "Approve",
   hide: "Hide",
