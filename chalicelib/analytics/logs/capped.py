@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from pymongo import ASCENDING, IndexModel, WriteConcern
-from pymongo.client_session import ClientSession
+from pymongo import ASCENDING, IndexModel
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import StoredHit
 from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
+from chalicelib.analytics.logs.appended import AppendedLog, concern_of
 from chalicelib.analytics.settings import LogName
 from chalicelib.database import Collection, Document, insert_missing
 
@@ -36,31 +36,16 @@ CAPPED = Collection(
 )
 
 
-class CappedLog:
+class CappedLog(AppendedLog):
     """Hits in a capped collection."""
 
     name: LogName = "capped"
-    is_transactional = False
     can_forget = True
 
     def __init__(self, database: Database[Document], concern: str = "majority") -> None:
         self._database = database
         self._rows = CAPPED.of(database)
         self._written = self._rows.with_options(write_concern=concern_of(concern))
-
-    def prepare(self, days: Sequence[datetime]) -> None:
-        """Nothing is made for a day."""
-
-    def needs_receipt(self, hit: StoredHit) -> bool:  # noqa: ARG002 - all of them do
-        """Return True: no row is written in a transaction."""
-        return True
-
-    def known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:  # noqa: ARG002 - receipts decide
-        """Return nothing: receipts decide."""
-        return set()
-
-    def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:
-        """Nothing is written in a transaction."""
 
     def append(self, hits: Sequence[StoredHit]) -> None:
         """Keep hits; one that is there stays as it is, since all of one id are alike."""
@@ -102,8 +87,3 @@ class CappedLog:
     def size(self, site: str) -> Size:
         """Return what a site has in the collection."""
         return rows.size(self._database, CAPPED.name, site)
-
-
-def concern_of(concern: str) -> WriteConcern:
-    """Return the write concern of PLAZA_HIT_LOG_CONCERN."""
-    return WriteConcern(1 if concern == "1" else "majority")

@@ -11,7 +11,6 @@ from typing import Any, NotRequired, TypedDict
 
 from bson import ObjectId
 from pymongo import ASCENDING, IndexModel
-from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
@@ -19,7 +18,7 @@ from chalicelib.analytics.errors import LogCannotForget
 from chalicelib.analytics.hits import Device, Kind, StoredHit
 from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
-from chalicelib.analytics.logs.capped import concern_of
+from chalicelib.analytics.logs.appended import AppendedLog, concern_of
 from chalicelib.analytics.settings import MAX_KEEP_DAYS, LogName, SiteAnalytics
 from chalicelib.database import Collection, Document
 
@@ -62,11 +61,10 @@ SERIES = Collection(
 )
 
 
-class SeriesLog:
+class SeriesLog(AppendedLog):
     """Hits in a time-series collection."""
 
     name: LogName = "timeseries"
-    is_transactional = False
     can_forget = False
 
     def __init__(
@@ -79,20 +77,6 @@ class SeriesLog:
         self._sites = sites
         self._rows = SERIES.of(database)
         self._written = self._rows.with_options(write_concern=concern_of(concern))
-
-    def prepare(self, days: Sequence[datetime]) -> None:
-        """Nothing is made for a day."""
-
-    def needs_receipt(self, hit: StoredHit) -> bool:  # noqa: ARG002 - all of them do
-        """Return True: no measurement is written in a transaction."""
-        return True
-
-    def known(self, session: ClientSession | None, hits: Sequence[StoredHit]) -> set[str]:  # noqa: ARG002 - receipts decide
-        """Return nothing: receipts decide."""
-        return set()
-
-    def admit(self, session: ClientSession, hits: Sequence[StoredHit]) -> None:
-        """Nothing is written in a transaction."""
 
     def append(self, hits: Sequence[StoredHit]) -> None:
         """Keep hits, without their users; one that is there already is there twice then."""
