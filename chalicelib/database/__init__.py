@@ -15,7 +15,9 @@ from chalicelib.database.connection import (
     in_transaction,
     insert_missing,
     is_outage,
+    only_duplicates,
     open_database,
+    upsert,
 )
 
 __all__ = [
@@ -30,5 +32,7 @@ __all__ = [
     "in_transaction",
     "insert_missing",
     "is_outage",
+    "only_duplicates",
     "open_database",
+    "upsert",
 ]

@@ -15,6 +15,7 @@ from pymongo.database import Database
 from pymongo.errors import (
     BulkWriteError,
     ConnectionFailure,
+    DuplicateKeyError,
     OperationFailure,
     PyMongoError,
     WriteConcernError,
@@ -187,6 +188,27 @@ def _met_a_step_down(error: PyMongoError) -> bool:
         codes = {each["code"] for each in error.details["writeErrors"]}
         return bool(codes) and codes <= _NOT_PRIMARY_CODES
     return isinstance(error, OperationFailure) and error.code in _NOT_PRIMARY_CODES
+
+
+def upsert(
+    collection: MongoCollection[Shape], key: Document, update: Document | list[Document]
+) -> None:
+    """Update the document of a key, or make it, also where another writer makes it just now.
+
+    For keys of more fields than the unique index: where two insert at once, the server repeats the
+    one that comes second only if its filter is the index's own fields and no more.
+    """
+    try:
+        collection.update_one(key, update, upsert=True)
+    except DuplicateKeyError:
+        collection.update_one(key, update, upsert=True)
+
+
+def only_duplicates(error: BulkWriteError) -> bool:
+    """Return whether a bulk failed only where another writer had made the document first."""
+    details: Any = error.details
+    codes = {each["code"] for each in details["writeErrors"]}
+    return codes == {DUPLICATE_KEY} and not details["writeConcernErrors"]
 
 
 class NotInserted(Exception):

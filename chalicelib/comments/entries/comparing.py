@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from pymongo import DeleteOne, UpdateOne
+from pymongo.errors import BulkWriteError
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.rank_keys import UNRANKED
@@ -26,6 +27,7 @@ from chalicelib.comments.entries.writing import settled
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import store_of
+from chalicelib.database import only_duplicates
 from chalicelib.runtime import Runtime
 
 # A write that began this long ago is over: no function runs longer.
@@ -68,7 +70,12 @@ def repair(runtime: Runtime, node: Node) -> Difference:
         # Its comments may have been those of a generation that is removed by now.
         return Difference()
     for batch in _batches(writes):
-        ENTRIES.of(runtime.database).bulk_write(batch, ordered=False)
+        try:
+            ENTRIES.of(runtime.database).bulk_write(batch, ordered=False)
+        except BulkWriteError as error:
+            # A missing one that its writer has made since is as good.
+            if not only_duplicates(error):
+                raise
     return difference
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from pymongo import UpdateOne
 from pymongo.database import Database
+from pymongo.errors import BulkWriteError
 
 from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.entries.rank_keys import rank_stages
@@ -21,7 +22,7 @@ from chalicelib.comments.entries.rows import (
     told_by,
 )
 from chalicelib.comments.shapes import Comment, Node
-from chalicelib.database import Document
+from chalicelib.database import Document, only_duplicates, upsert
 from chalicelib.marks import removal
 
 
@@ -35,8 +36,14 @@ def add(database: Database[Document], node: Node, comment: Comment, now: datetim
     writes = [UpdateOne(key_of(node, comment["id"]), {"$setOnInsert": made}, upsert=True)]
     if comment["parent_id"]:
         writes.append(UpdateOne(root_key(node, comment), _replied()))
-    if entries.bulk_write(writes).upserted_count:
-        return True
+    try:
+        if entries.bulk_write(writes).upserted_count:
+            return True
+    except BulkWriteError as error:
+        if only_duplicates(error):
+            # Made in the same moment by another writer; the bulk ended before the thread's count.
+            return False
+        raise
     if comment["parent_id"]:
         entries.update_one(root_key(node, comment), {"$inc": {"thread": -1}})
     return False
@@ -44,9 +51,7 @@ def add(database: Database[Document], node: Node, comment: Comment, now: datetim
 
 def settle(database: Database[Document], node: Node, comment: Comment) -> None:
     """Make an entry agree with its comment; one that is missing is made."""
-    ENTRIES.of(database).update_one(
-        key_of(node, comment["id"]), settled(node, comment), upsert=True
-    )
+    upsert(ENTRIES.of(database), key_of(node, comment["id"]), settled(node, comment))
 
 
 def settled(node: Node, comment: Comment) -> list[Document]:

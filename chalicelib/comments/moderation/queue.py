@@ -11,7 +11,7 @@ from chalicelib.comments.answers import PendingAnswer, QueueAnswer
 from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, Entry
 from chalicelib.comments.shapes import MAX_REASONS, Author, Comment, Node, Reason
 from chalicelib.comments.stores import store_of
-from chalicelib.database import Collection, Document
+from chalicelib.database import Collection, Document, upsert
 from chalicelib.database.validators import AtMost
 from chalicelib.http import PageQuery
 from chalicelib.http.pages import Cursors, paged
@@ -69,7 +69,7 @@ def settle(database: Database[Document], node: Node, comment: Comment) -> None:
         "author": author,
         "excerpt": text[:EXCERPT_CHARACTERS],
     }
-    PENDING.of(database).update_one(key, {"$set": waiting}, upsert=True)
+    upsert(PENDING.of(database), key, {"$set": waiting})
 
 
 def remove(database: Database[Document], node: Node, comment_id: str) -> None:

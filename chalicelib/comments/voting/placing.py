@@ -17,6 +17,7 @@ from chalicelib.comments.shapes import Node
 from chalicelib.comments.voting.answers import MarksAnswer, marks_answer
 from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
 from chalicelib.comments.voting.models import CommentVote
+from chalicelib.database import upsert
 from chalicelib.errors import FieldError, InvalidRequest, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.marks.placing import Change, React, Vote, place
@@ -100,7 +101,7 @@ def _made(runtime: Runtime, node: Node, comment_id: str, caller: Principal | Non
     """Make the entry of a page at its first use, or of a comment of an earlier release."""
     rows, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
     if comment_id == PAGE:
-        rows.update_one(key, {"$setOnInsert": _page_entry(runtime, node)}, upsert=True)
+        upsert(rows, key, {"$setOnInsert": _page_entry(runtime, node)})
     else:
         comment = reading.find(runtime, node, comment_id, caller)
         entries.settle(runtime.database, node, comment)
