@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.support.serving import served
 from tests.web.support.axe import source as axe_source
-from tests.web.support.browser import Faults, running_browser
+from tests.web.support.browser import Faults, running_browser, take_time
 from tests.web.support.site import Site, serving
 
 OpenPage = Callable[..., Page]
@@ -63,6 +63,7 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
     ) -> Page:
         context = browser.new_context(**options)  # type: ignore[arg-type]
         context.set_default_timeout(PATIENCE_MS)
+        take_time(context)
         contexts.append(context)
         page = context.new_page()
         own = where.address if isinstance(where, Site) else address

@@ -131,7 +131,7 @@ export default class PlazaComments extends HTMLElement {
     const { t } = this.#words;
     if (this.#node?.locked) return h("p", { class: "note" }, t("locked"));
     if (!this.#viewer?.can.includes("post")) return invitation(this, this.#words, "signIn");
-    return this.#form("", { label: t("write"), send: (text, key) => this.#post({ text }, key) });
+    return this.#form("", { label: t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) });
   }
 
   /** @param {string} place @param {Pick<import("./form.js").FormOptions, "label" | "text" | "send" | "done">} options */
@@ -163,7 +163,7 @@ export default class PlazaComments extends HTMLElement {
     });
   }
 
-  /** @param {{text: string, parent?: string}} body @param {string} key */
+  /** @param {{text: string, parent?: string} & import("./form.js").Signs} body @param {string} key */
   async #post(body, key) {
     /** @type {Comment} */
     const comment = await this.#call("", { method: "POST", body, key });
@@ -181,7 +181,7 @@ export default class PlazaComments extends HTMLElement {
     if (!article || article.querySelector("form")) return;
     const form = this.#form(`:${comment.id}`, {
       label: this.#words.t("replyTo", { name: comment.author?.name || "" }),
-      send: (text, key) => this.#post({ text, parent: comment.id }, key),
+      send: (text, key, signs) => this.#post({ text, parent: comment.id, ...signs }, key),
       done: () => { form.remove(); /** @type {HTMLElement | null} */ (article.querySelector("[data-does=reply]"))?.focus(); },
     });
     article.append(form);

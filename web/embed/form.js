@@ -12,11 +12,15 @@ import { h } from "./element.js";
  * @property {number} [most] How many characters it takes.
  * @property {HTMLSelectElement} [choice] What is sent along with the text, and kept with the draft.
  * @property {string} [text] What is edited.
- * @property {(text: string, key: string) => Promise<void>} send `key` is the same for the same text, however often it is sent.
+ * @property {(text: string, key: string, signs: Signs) => Promise<void>} send `key` and `signs` are the same for the same text, however often it is sent.
  * @property {() => void} [done] What ends the form; a form without it stays.
  */
 
-/** @typedef {{text: string, key: string, choice?: string[]}} Draft */
+/** @typedef {{website: string, written_ms: number}} Signs What tells a program from a person: a field that nobody sees, and for how long the form was open. */
+/** @typedef {{text: string, key: string, choice?: string[], signs?: Signs}} Draft */
+
+/** The longest time that is told: a month, nearly. */
+const MOST_MS = 2 ** 31 - 1;
 
 /** Drafts of this page, for browsers that refuse storage. @type {Map<string, Draft>} */
 const kept = new Map();
@@ -49,7 +53,10 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   const stored = `plaza:draft:${place}`;
   /** @type {Draft} */
   const draft = drafts.read(stored) || { text, key: crypto.randomUUID() };
-  let { key } = draft;
+  let { key, signs } = draft;
+  const opened = performance.now();
+  // Hidden by its place alone, since programs skip what is not displayed.
+  const decoy = /** @type {HTMLInputElement} */ (h("input", { name: "website", tabindex: -1, autocomplete: "off", "data-1p-ignore": true, "data-lpignore": "true" }));
   // A draft for few must not become one for everybody, even if the choices are not known yet.
   if (choice && draft.choice) choice.append(new Option(draft.choice[0], draft.choice[1], true, true));
   const area = /** @type {HTMLTextAreaElement} */ (h("textarea", {
@@ -70,14 +77,19 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   choice?.addEventListener("change", changed);
   const does = t(text ? "save" : "post");
   const button = /** @type {HTMLButtonElement} */ (h("button", { class: "primary", part: "button primary" }, does));
-  const form = /** @type {HTMLFormElement} */ (h("form", { part: "form", onsubmit: submit }, area,
+  const form = /** @type {HTMLFormElement} */ (h("form", { part: "form", onsubmit: submit }, area, h("div", { class: "decoy", inert: true, "aria-hidden": "true" }, decoy),
     h("div", { class: "row" }, choice, button, done && h("button", { type: "button", onclick: done }, t("cancel")))));
 
   function changed() {
     // Another text is another comment: with the old key, it would be taken for the old one.
     key = crypto.randomUUID();
+    signs = undefined;
+    keep();
+  }
+
+  function keep() {
     const chosen = choice?.selectedOptions[0];
-    drafts.write(stored, { text: area.value, key, choice: chosen && [chosen.text, chosen.value] });
+    drafts.write(stored, { text: area.value, key, signs, choice: chosen && [chosen.text, chosen.value] });
   }
 
   /** @param {Event} event */
@@ -88,11 +100,16 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     area.readOnly = button.disabled = true;
     button.textContent = t("sending");
     form.querySelector("[role=alert]")?.remove();
+    if (!signs) {
+      signs = { website: decoy.value, written_ms: Math.min(MOST_MS, Math.round(performance.now() - opened)) };
+      keep();
+    }
     try {
-      await send(area.value, key);
+      await send(area.value, key, signs);
       drafts.write(stored, null);
-      area.value = "";
+      area.value = decoy.value = "";
       key = crypto.randomUUID();
+      signs = undefined;
       done?.();
     } catch (error) {
       const told = words.reason(error);

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 _LOOKS = 1_000
@@ -75,6 +75,22 @@ def count_answers(page: Page) -> None:
             setTimeout(() => answersRead++);
             return read;
         };"""
+    )
+
+
+def take_time(context: BrowserContext) -> None:
+    """Let each click and key be four seconds later, to a page's scripts: as if a person did it.
+
+    What is sent within three seconds is taken for a program's.
+    """
+    context.add_init_script(
+        """(() => {
+            let passed = 0;
+            const now = performance.now.bind(performance);
+            performance.now = () => now() + passed;
+            const later = () => { passed += 4000; };
+            for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, later, true);
+        })();"""
     )
 
 
