@@ -8,7 +8,8 @@ from chalice.app import Chalice
 
 from chalicelib.runtime import Runtime
 from tests.security.support.callers import CALLERS, named
-from tests.security.support.matrix import FEATURES, Row
+from tests.security.support.matrix import FEATURES
+from tests.security.support.row import Row
 from tests.security.support.world import World, build
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers

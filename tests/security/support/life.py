@@ -7,7 +7,8 @@ import orjson
 from chalicelib.analytics.sessions import due
 from tests.assets.support.uploading import Uploader
 from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
-from tests.security.support.matrix import FEATURES, Row
+from tests.security.support.matrix import FEATURES
+from tests.security.support.row import Row
 from tests.security.support.world import ADDRESS, PICTURE, World, made, stock
 from tests.support.http_client import Client
 

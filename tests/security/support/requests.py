@@ -10,7 +10,8 @@ from urllib.parse import quote
 import orjson
 
 from tests.security.support.callers import CALLERS
-from tests.security.support.matrix import FEATURES, Row
+from tests.security.support.matrix import FEATURES
+from tests.security.support.row import Row
 from tests.security.support.world import World
 from tests.support.http_client import Client, Reply
 

@@ -1,0 +1,164 @@
+"""What the matrix says of the routes of comments, of pages and of the API itself."""
+
+from tests.security.support import world as worlds
+from tests.security.support.row import Row
+
+PAGE = {"title": "Page", "url": "https://alpha.example/"}
+COMMENTS = (
+    Row("GET /health", {200: "*"}),
+    Row("GET /openapi.json", {200: "*"}),
+    Row("GET /me", {401: "anonymous", 200: "*"}),
+    Row("GET /", {200: "*"}),
+    Row("GET /web/{version}/{file}", {200: "*"}, path={"version": "v1", "file": "plaza.js"}),
+    Row("GET /docs", {200: "*"}),
+    Row("GET /docs/{file}", {200: "*"}),
+    Row(
+        "PUT /nodes/{node}",
+        {201: "managers_of_the_site", 401: "anonymous", 403: "*"},
+        "new",
+        PAGE,
+        made=worlds.new_node,
+    ),
+    Row(
+        "PUT /nodes/{node}",
+        {200: "managers_of_the_site", 401: "anonymous", 403: "*"},
+        "existing",
+        PAGE,
+    ),
+    Row("GET /nodes/{node}", {200: "*"}),
+    Row(
+        "PUT /sites/{site}/comments/settings",
+        {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
+        body=worlds.COMMENT_SETTINGS,
+    ),
+    Row(
+        "GET /sites/{site}/comments/settings",
+        {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
+    ),
+    Row(
+        "DELETE /nodes/{node}",
+        {204: "owners_of_the_site", 401: "anonymous", 403: "*"},
+        made=worlds.node,
+    ),
+    Row(
+        "POST /nodes/{node}/move",
+        {200: "admin", 401: "anonymous", 403: "*"},
+        body={"to": "beta:moved"},
+        made=worlds.node,
+    ),
+    Row("GET /nodes/{node}", {308: "*"}, "moved", made=worlds.moved_node),
+    Row(
+        "DELETE /nodes/{node}",
+        {204: "owners_of_the_site", 401: "anonymous", 403: "*"},
+        "moved",
+        made=worlds.moved_node,
+    ),
+    Row("GET /comment-counts", {200: "*"}, query="?nodes=alpha:page"),
+    Row(
+        "POST /nodes/{node}/store",
+        {200: "owners_of_the_site", 401: "anonymous", 403: "*"},
+        body={"store": "embedded"},
+        made=worlds.node,
+    ),
+    Row("POST /nodes/{node}/comments", {401: "anonymous", 201: "*"}, body={"text": "Indeed"}),
+    Row("POST /preview", {401: "anonymous", 200: "*"}, body={"text": "Indeed"}),
+    Row("GET /nodes/{node}/comments", {200: "*"}),
+    Row("GET /nodes/{node}/comments/{comment}", {200: "*"}),
+    Row(
+        "GET /nodes/{node}/comments/{comment}",
+        {200: "staff_of_comments owner", 404: "*"},
+        "pending",
+        made=worlds.pending_comment,
+    ),
+    Row(
+        "GET /nodes/{node}/comments/{comment}",
+        {200: "staff_of_comments", 404: "*"},
+        "hidden",
+        made=worlds.hidden_comment,
+    ),
+    Row("GET /nodes/{node}/comments/{comment}/thread", {200: "*"}),
+    Row(
+        "GET /nodes/{node}/comments/{comment}/thread",
+        {200: "staff_of_comments owner", 404: "*"},
+        "pending",
+        made=worlds.pending_comment,
+    ),
+    Row("GET /nodes/{node}/marks", {200: "*"}, query="?ids=gone"),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/vote",
+        {401: "anonymous", 403: "owner", 200: "*"},
+        body={"value": 1},
+        made=worlds.comment,
+    ),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/vote",
+        {401: "anonymous", 404: "*"},
+        "hidden",
+        body={"value": 1},
+        made=worlds.hidden_comment,
+    ),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/reactions/{key}",
+        {401: "anonymous", 200: "*"},
+        made=worlds.comment,
+    ),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/reactions/{key}",
+        {401: "anonymous", 404: "*"},
+        "pending",
+        made=worlds.pending_comment,
+    ),
+    Row(
+        "DELETE /nodes/{node}/comments/{comment}/reactions/{key}",
+        {401: "anonymous", 200: "*"},
+        made=worlds.comment,
+    ),
+    Row(
+        "GET /nodes/{node}/comments/{comment}/reactions/{key}",
+        {401: "anonymous", 200: "*"},
+        made=worlds.comment,
+    ),
+    Row("PUT /nodes/{node}/reactions/{key}", {401: "anonymous", 200: "*"}),
+    Row("DELETE /nodes/{node}/reactions/{key}", {401: "anonymous", 200: "*"}),
+    Row(
+        "PATCH /nodes/{node}/comments/{comment}",
+        {200: "staff_of_comments owner", 401: "anonymous", 403: "*"},
+        body={"text": "No"},
+        made=worlds.comment,
+    ),
+    Row(
+        "PATCH /nodes/{node}/comments/{comment}",
+        {200: "staff_of_comments owner", 401: "anonymous", 404: "*"},
+        "pending",
+        {"text": "No"},
+        made=worlds.pending_comment,
+    ),
+    Row(
+        "PATCH /nodes/{node}/comments/{comment}",
+        {200: "staff_of_comments", 401: "anonymous", 404: "*"},
+        "hidden",
+        {"text": "No"},
+        made=worlds.hidden_comment,
+    ),
+    Row(
+        "DELETE /nodes/{node}/comments/{comment}",
+        {204: "staff_of_comments owner", 401: "anonymous", 403: "*"},
+        made=worlds.comment,
+    ),
+    Row(
+        "DELETE /nodes/{node}/comments/{comment}",
+        {204: "staff_of_comments owner", 401: "anonymous", 404: "*"},
+        "hidden",
+        made=worlds.hidden_comment,
+    ),
+    Row(
+        "POST /nodes/{node}/comments/{comment}/state",
+        {200: "staff_of_comments", 401: "anonymous", 403: "*"},
+        body={"state": "hidden"},
+        made=worlds.comment,
+    ),
+    Row(
+        "GET /moderation/comments",
+        {200: "staff_of_comments moderator_other moderator_none", 401: "anonymous", 403: "*"},
+    ),
+)
