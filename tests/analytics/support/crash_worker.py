@@ -60,6 +60,8 @@ def _tend(runtime: Runtime, rng: random.Random) -> None:
     trimming.trim(runtime)
     for site in settings.SITES.of(runtime.database).find({"moving": {"$exists": False}}):
         if rng.random() < 0.2:
-            moves.start(runtime, site, rng.choice(LOGS))
+            # Home, to the log that it is named for, or away from it.
+            home = next(log for log in LOGS if log == site["_id"])
+            moves.start(runtime, site, rng.choice(LOGS) if site["log"] == home else home)
         if rng.random() < 0.2:
             layouts.change(runtime, site, rng.choice(LAYOUTS))
