@@ -6,6 +6,11 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.comments.mark_answers import (
+    Marks,
+    MarksAnswer,
+    comment_marks,
+)
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
@@ -78,7 +83,7 @@ class AuthorAnswer(TypedDict):
     name: str
 
 
-class CommentAnswer(TypedDict):
+class CommentAnswer(MarksAnswer):
     """A comment; of a deleted one its place alone is left, if it has replies."""
 
     id: CommentId
@@ -162,6 +167,7 @@ class CommentsAnswer(ThreadAnswer):
         ),
     ]
     count: Annotated[int, Field(description="All visible comments of the node.")]
+    page: Annotated[MarksAnswer, Field(description="What readers say to the page itself.")]
 
 
 class PendingAnswer(TypedDict):
@@ -238,8 +244,13 @@ def viewer_answer(rights: Rights) -> ViewerAnswer | None:
     return {"id": caller.id, "name": caller.name, "can": rights.in_node()}
 
 
-def comment_answer(node_id: str, comment: Comment, rights: Rights) -> CommentAnswer:
-    """Return a comment as the API shows it to a caller who has these rights."""
+def comment_answer(
+    node_id: str, comment: Comment, rights: Rights, marks: Marks | None
+) -> CommentAnswer:
+    """Return a comment as the API shows it to a caller who has these rights.
+
+    `marks` are None where nothing can be marked.
+    """
     return {
         "id": comment["id"],
         "node_id": node_id,
@@ -255,6 +266,7 @@ def comment_answer(node_id: str, comment: Comment, rights: Rights) -> CommentAns
         "replies": comment["reply_count"],
         "can": rights.on(comment),
         "editable_until": rights.editable_until(comment),
+        **comment_marks(comment, marks, rights),
     }
 
 

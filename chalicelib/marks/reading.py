@@ -1,12 +1,20 @@
 """What a person says to things, and who reacted to one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.marks.shapes import MARKS, NOTHING, State, wanted_of
 from chalicelib.marks.things import Kind, mark_id, marks_on, thing_of
+
+
+class Said(NamedTuple):
+    """What a person says to a thing."""
+
+    thing_id: str
+    state: State
 
 
 def mine(
@@ -16,9 +24,26 @@ def mine(
     ids = [mark_id(kind, each, user_id) for each in thing_ids] if user_id else []
     if not ids:
         return {}
-    found = MARKS.of(database).find({"_id": {"$in": ids}}, {"vote": 1, "reactions": 1})
+    found = MARKS.of(database).find({"_id": {"$in": ids}}, _SAID)
     said = {thing_of(mark["_id"])[1]: wanted_of(mark) for mark in found}
     return {id_: state for id_, state in said.items() if state != NOTHING}
+
+
+_SAID = {"vote": 1, "reactions": 1}
+
+
+def with_mine(user_id: str, kind: Kind, thing_ids: Iterable[str]) -> Document:
+    """Return the stage that adds a person's marks on things to the rows of an aggregation."""
+    ids = [mark_id(kind, each, user_id) for each in thing_ids]
+    pipeline = [{"$match": {"_id": {"$in": ids}}}, {"$project": _SAID}]
+    return {"$unionWith": {"coll": MARKS.name, "pipeline": pipeline}}
+
+
+def said(row: Mapping[str, Any]) -> Said | None:
+    """Return what a row of `with_mine` says; None for one of another collection."""
+    if "@" not in row["_id"]:
+        return None
+    return Said(thing_of(row["_id"])[1], State(row["vote"], tuple(row["reactions"])))
 
 
 def reacted(

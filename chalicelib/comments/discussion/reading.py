@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 
 from chalicelib.comments import nodes
 from chalicelib.comments.answers import (
@@ -15,10 +16,12 @@ from chalicelib.comments.answers import (
 from chalicelib.comments.discussion import ranked
 from chalicelib.comments.discussion.paging import Shown, fitting, is_ranked, listed, order_of
 from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, tags_of
+from chalicelib.comments.entries import marked
+from chalicelib.comments.mark_answers import Marks, is_marked, page_marks
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import Rights, viewer
-from chalicelib.comments.shapes import Comment, ListingOrder, Node, Placed
+from chalicelib.comments.shapes import Comment, Node, Placed
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import Page
 from chalicelib.comments.stores import ask
@@ -27,9 +30,6 @@ from chalicelib.http import PageQuery
 from chalicelib.http.pages import Cursors
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-
-# For how long a copy of a page by rank counts as current although people vote.
-_RANKED_SECONDS = 10
 
 
 def list_comments(
@@ -46,21 +46,26 @@ def list_comments(
     node = nodes.find(runtime.database, node_id)
     rights = rights_in(runtime, node, caller)
     order = order_of(query, rights)
-    listing_of = f"comments {held.form}{_period(order, rights)}"
-    tags = tags_of(node, listing_of, query, rights, runtime.settings.signing_keys)
-    if tag := tags.current(held.tags, runtime.now()):
+    keys = runtime.settings.signing_keys
+    tags = tags_of(node, f"comments {held.form}", query, rights, keys)
+    is_counted = is_ranked(order) or is_marked(rights.settings)
+    if not is_counted and (tag := tags.current(held.tags, runtime.now())):
         return Listing(tag, None)
     shown, own = _shown(runtime, node, rights, query), list[Comment]()
     if is_ranked(order) and query.cursor is None:
         own = ranked.waiting(runtime, node, rights)
+    marks = _marks(runtime, node, [*shown.comments, *own], rights)
     body: CommentsAnswer = {
-        **_page(node, shown.comments, rights, shown.next),
+        **_page(node, shown.comments, rights, marks, shown.next),
         "previous": shown.previous,
         "order": order,
-        "waiting": _answers(node, own, rights),
+        "waiting": _answers(node, own, rights, marks),
         "count": node["counts"]["visible"],
+        "page": page_marks(marked.PAGE, marks, rights),
     }
-    return Listing(tags.of([*body["comments"], *body["waiting"]]), body)
+    answered = [*body["comments"], *body["waiting"]]
+    tag = tags.of(answered, body["page"], body["next"], counted=is_counted)
+    return Listing(tag, None if tag in held.tags else body)
 
 
 def _shown(runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery) -> Shown:
@@ -72,11 +77,6 @@ def _shown(runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery) -
     if query.around is None:
         return listing.page()
     return listing.around(find(runtime, node, query.around, rights.caller))
-
-
-def _period(order: ListingOrder, rights: Rights) -> str:
-    """Return what a page's tag has of the time: votes do not raise the version of a node."""
-    return f" {int(rights.now.timestamp()) // _RANKED_SECONDS}" if is_ranked(order) else ""
 
 
 def get_comment(
@@ -103,7 +103,8 @@ def list_thread(
     node = nodes.find(runtime.database, node_id)
     rights = rights_in(runtime, node, caller)
     tags = tags_of(node, comment_id, query, rights, runtime.settings.signing_keys)
-    if tag := tags.current(held, runtime.now()):
+    is_counted = is_marked(rights.settings)
+    if not is_counted and (tag := tags.current(held, runtime.now())):
         return Listing(tag, None)
     root = find(runtime, node, comment_id, caller)
     cursors = Cursors(f"thread:{node_id}:{comment_id}", runtime.settings.signing_keys)
@@ -111,8 +112,10 @@ def list_thread(
     rows = ask(runtime, node, lambda store, current: store.thread(current, root, page))
     shown = rows[: fitting(rows[: query.limit])]
     last = position(node, shown[-1]) if len(shown) < len(rows) else None
-    body = _page(node, shown, rights, cursors.following(last))
-    return Listing(tags.of(body["comments"]), body)
+    marks = _marks(runtime, node, shown, rights)
+    body = _page(node, shown, rights, marks, cursors.following(last))
+    tag = tags.of(body["comments"], counted=is_counted)
+    return Listing(tag, None if tag in held else body)
 
 
 def rights_in(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
@@ -123,7 +126,9 @@ def rights_in(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
 def placed_comment(runtime: Runtime, placed: Placed, caller: Principal | None) -> CommentAnswer:
     """Return a single comment as the API shows it to a caller."""
     node, comment = placed
-    return comment_answer(node["_id"], comment, rights_in(runtime, node, caller))
+    rights = rights_in(runtime, node, caller)
+    marks = _marks(runtime, node, [comment], rights)
+    return comment_answer(node["_id"], comment, rights, marks)
 
 
 def find(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None) -> Comment:
@@ -138,17 +143,32 @@ def _read(runtime: Runtime, node: Node, page: Page) -> list[Comment]:
     return ask(runtime, node, lambda store, current: store.page(current, page))
 
 
-def _page(node: Node, rows: list[Comment], rights: Rights, following: str | None) -> ThreadAnswer:
+def _marks(
+    runtime: Runtime, node: Node, comments: Sequence[Comment], rights: Rights
+) -> Marks | None:
+    """Return the marks of comments and of their page; None where nobody votes or reacts."""
+    if not is_marked(rights.settings):
+        return None
+    ids = chain([marked.PAGE], (each["id"] for each in comments))
+    user_id = rights.caller.id if rights.caller else None
+    return marked.read(runtime.database, node, ids, user_id)
+
+
+def _page(
+    node: Node, rows: list[Comment], rights: Rights, marks: Marks | None, following: str | None
+) -> ThreadAnswer:
     """Return a page with these rows, as the caller may know of them."""
     return {
         "node": discussion_answer(node, rights),
         "viewer": viewer_answer(rights),
-        "comments": _answers(node, rows, rights),
+        "comments": _answers(node, rows, rights, marks),
         "next": following,
     }
 
 
-def _answers(node: Node, rows: list[Comment], rights: Rights) -> list[CommentAnswer]:
+def _answers(
+    node: Node, rows: list[Comment], rights: Rights, marks: Marks | None
+) -> list[CommentAnswer]:
     """Return comments as the caller may know of them."""
     shown_to = rights.viewer.shown
-    return [comment_answer(node["_id"], shown_to(row), rights) for row in rows]
+    return [comment_answer(node["_id"], shown_to(row), rights, marks) for row in rows]

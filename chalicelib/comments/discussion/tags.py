@@ -4,11 +4,15 @@ A page depends on its node and its comments: the node's `version` counts their w
 changes its generation. It depends on the query and on the caller, too. An author's time to edit
 ends without a write; the tag says when.
 
+Votes and reactions raise no version. Where there are any, and in an order by votes, the tag is made
+of what the page has of them, too: such a page is read before it is said to be current.
+
 Each write raises the version once it can be read: in the same update, or after it. A page is read
 after its node. So a page with all that a version counts, and perhaps more, gets its tag; the other
 way round, an old page could keep the tag of a newer one.
 """
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,10 +57,14 @@ class Tags:
 
     digest: str
 
-    def of(self, comments: Iterable[CommentAnswer]) -> str:
-        """Return the tag of a page with these comments."""
+    def of(self, comments: Sequence[CommentAnswer], *beside: object, counted: bool) -> str:
+        """Return the tag of a page with these comments, and what is beside them.
+
+        Where marks are `counted`, the tag is of those and of their order.
+        """
         ends = [each["editable_until"] for each in comments if each["editable_until"]]
-        return f'"{self.digest}.{_milliseconds(min(ends)) if ends else ""}"'
+        until = _milliseconds(min(ends)) if ends else ""
+        return f'"{self.digest}.{until}{_counts(comments, beside) if counted else ""}"'
 
     def current(self, held: Iterable[str], now: datetime) -> str | None:
         """Return the tag that the caller holds if its page is current, otherwise None."""
@@ -83,6 +91,14 @@ def tags_of(
     key = keys[0] if keys else SecretStr("")
     digest = signing.tag(b"page\0" + orjson.dumps(parts), key, _TAG_BYTES)
     return Tags(signing.encoded(digest))
+
+
+def _counts(comments: Sequence[CommentAnswer], beside: Sequence[object]) -> str:
+    """Return a digest of the marks of a page's comments, in their order."""
+    said = [(each["id"], each["votes"], each["reactions"], each["mine"]) for each in comments]
+    # The order of reactions is that of the stored fields, which says nothing.
+    told = orjson.dumps([beside, said], option=orjson.OPT_SORT_KEYS)
+    return "." + signing.encoded(hashlib.blake2b(told, digest_size=_TAG_BYTES).digest())
 
 
 def _milliseconds(time: datetime) -> int:

@@ -1,7 +1,6 @@
 """Voting on comments, and reacting to them and to the page: what a node and its site allow.
 
-A mark raises no version of the node: pages of comments say nothing of marks, and what is asked of
-marks is never answered from a copy (docs/decisions/0163).
+A mark raises no version of the node (docs/decisions/0163).
 """
 
 from typing import Any, Literal, NamedTuple, cast
@@ -10,11 +9,12 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.kind import KIND, thing_id
+from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.entries.rows import ENTRIES, Entry, key_of
 from chalicelib.comments.errors import NodeLocked
+from chalicelib.comments.mark_answers import MarksAnswer, marks_answer
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Node
-from chalicelib.comments.voting.answers import MarksAnswer, marks_answer
 from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
 from chalicelib.comments.voting.models import CommentVote
 from chalicelib.database import upsert
@@ -23,9 +23,6 @@ from chalicelib.identity import Principal
 from chalicelib.marks.placing import Change, React, Vote, place
 from chalicelib.marks.things import Thing
 from chalicelib.runtime import Runtime
-
-# The id of the page among its comments.
-PAGE = ""
 
 
 class Target(NamedTuple):

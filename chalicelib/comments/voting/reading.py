@@ -1,14 +1,14 @@
 """What a discussion's readers say to the page and to comments: counts, one's own, and who."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion.reading import rights_in
+from chalicelib.comments.entries import marked
 from chalicelib.comments.entries.kind import KIND, thing_id
-from chalicelib.comments.entries.rows import ENTRIES, key_of
+from chalicelib.comments.mark_answers import marks_answer, page_marks
 from chalicelib.comments.voting import placing
-from chalicelib.comments.voting.answers import NodeMarksAnswer, ReactedAnswer, marks_answer
+from chalicelib.comments.voting.answers import NodeMarksAnswer, ReactedAnswer
 from chalicelib.comments.voting.models import ReactedQuery
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.identity import Principal
@@ -22,24 +22,19 @@ def of_node(
 ) -> NodeMarksAnswer:
     """Return the marks of a page and of those of the comments that are visible.
 
-    Costs one query for the counts and one for the caller's own. Raises UnknownNode.
+    They are read in one round trip. Raises UnknownNode.
     """
     node = nodes.find(runtime.database, node_id)
     rights = rights_in(runtime, node, caller)
-    ids = [key_of(node, each)["_id"] for each in dict.fromkeys((*comment_ids, placing.PAGE))]
-    where = {"site": node["site"], "_id": {"$in": ids}, "state": "visible"}
-    fields = dict.fromkeys(KIND.shown, 1)
-    found: Any = ENTRIES.of(runtime.database).find(where, fields)
-    entries: dict[str, Any] = {thing_id(entry): entry for entry in found}
-    mine = reading.mine(runtime.database, caller.id if caller else None, KIND, entries)
-    answers = {
-        id_.rpartition("/")[2]: marks_answer(entry, mine.get(id_, NOTHING), rights)
-        for id_, entry in entries.items()
+    ids = (*comment_ids, marked.PAGE)
+    user_id = caller.id if caller else None
+    found = marked.read(runtime.database, node, ids, user_id, marked.TOLD)
+    comments = {
+        id_: marks_answer(entry, found.mine.get(id_, NOTHING), rights)
+        for id_, entry in found.counts.items()
+        if id_ != marked.PAGE and entry["state"] == "visible"
     }
-    page = answers.pop(placing.PAGE, None)
-    nothing: dict[str, Any] = {"posted": runtime.now()}
-    told = {**(page or marks_answer(nothing, NOTHING, rights)), "votes": None}
-    return {"page": told, "comments": answers}  # type: ignore[typeddict-item]
+    return {"page": page_marks(marked.PAGE, found, rights), "comments": comments}
 
 
 def reacted(
@@ -55,11 +50,11 @@ def reacted(
     """
     node_id, comment_id, key = place
     target = placing.find(runtime, node_id, comment_id, caller)
-    marked = thing_id(target.entry)
-    cursors = Cursors(f"reacted:{marked}:{key}", runtime.settings.signing_keys)
+    reacted_to = thing_id(target.entry)
+    cursors = Cursors(f"reacted:{reacted_to}:{key}", runtime.settings.signing_keys)
     position = cursors.position(query)
     after = str(position[0]) if position else ""
-    rows = reading.reacted(runtime.database, (KIND, marked), key, after, query.limit + 1)
+    rows = reading.reacted(runtime.database, (KIND, reacted_to), key, after, query.limit + 1)
     shown, last = paged(rows, query.limit)
     return {
         "people": [{"id": user_id} for user_id in shown],

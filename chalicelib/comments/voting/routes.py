@@ -1,10 +1,12 @@
 """The routes of votes on comments, and of reactions to comments and to the page."""
 
+from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.errors import NodeLocked, UnknownNode
+from chalicelib.comments.mark_answers import MarksAnswer
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.voting import placing, reading
-from chalicelib.comments.voting.answers import MarksAnswer, NodeMarksAnswer, ReactedAnswer
+from chalicelib.comments.voting.answers import NodeMarksAnswer, ReactedAnswer
 from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
 from chalicelib.comments.voting.models import CommentVote, Key, MarksQuery, ReactedQuery
 from chalicelib.errors import UnknownComment
@@ -30,8 +32,8 @@ def _declare_votes(route: Route) -> None:
     ) -> Ok[NodeMarksAnswer]:
         """Read the votes and reactions of a page and of up to 200 of its comments.
 
-        Pages of comments, which may be kept, say nothing of them. A comment that is not visible is
-        left out.
+        For a page that is shown already, or kept: these are never a copy. A comment that is not
+        visible is left out.
         """
         found = reading.of_node(request.runtime, node, query.ids, caller)
         return Ok(found, _NOT_KEPT)
@@ -105,7 +107,7 @@ def _declare_page_reactions(route: Route) -> None:
         request: Request, node: NodeId, key: Key, caller: Principal
     ) -> Ok[MarksAnswer]:
         """React to the page itself, beside your reactions with other keys."""
-        found = placing.react(request.runtime, node, placing.PAGE, caller, key)
+        found = placing.react(request.runtime, node, PAGE, caller, key)
         return Ok({**found, "votes": None})
 
     @route("DELETE", "/nodes/{node}/reactions/{key}", raises=(UnknownNode, NodeLocked))
@@ -113,5 +115,5 @@ def _declare_page_reactions(route: Route) -> None:
         request: Request, node: NodeId, key: Key, caller: Principal
     ) -> Ok[MarksAnswer]:
         """Withdraw a reaction of yours to the page; without one, nothing changes."""
-        found = placing.withdraw(request.runtime, node, placing.PAGE, caller, key)
+        found = placing.withdraw(request.runtime, node, PAGE, caller, key)
         return Ok({**found, "votes": None})

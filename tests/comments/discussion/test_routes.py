@@ -54,6 +54,9 @@ def test_a_comment_is_given_back_with_its_place(
         "replies": 0,
         "can": ["reply", "edit", "delete"],
         "editable_until": "2026-03-01T12:15:00Z",
+        "votes": None,
+        "reactions": {},
+        "mine": None,
     }
     assert client.get(f"/nodes/a-page/comments/{root['id']}").json["replies"] == 1
     assert client.get("/nodes/a-page").json["counts"] == {"visible": 2}

@@ -236,14 +236,6 @@ def test_marks_of_many_comments_are_read_at_once(client: Client, comment: str) -
     assert client.get("/nodes/blog:sun/marks?ids=x").code == "unknown_node"
 
 
-def test_a_page_of_comments_keeps_its_tag_while_people_vote(client: Client, comment: str) -> None:
-    first = client.get(f"{NODE}/comments")
-    vote(client, "bob", comment)
-    held = {"If-None-Match": first.headers["ETag"]}
-    assert client.request("GET", f"{NODE}/comments", headers=held).status == 304
-    assert marks(client, None, comment)["comments"][comment.rpartition("/")[2]]["votes"]["up"] == 1
-
-
 @pytest.mark.bounds(marks={"hot_marks_a_minute": 2})
 def test_a_hot_comment_is_counted_by_its_worker(
     client: Client, comment: str, workers: Workers, runtime: Runtime

@@ -1,0 +1,61 @@
+"""The marks of a page of comments: their counts, and a reader's own, in one round trip."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.comments.entries.kind import KIND, thing_id
+from chalicelib.comments.entries.rows import ENTRIES, key_of
+from chalicelib.comments.mark_answers import Marks
+from chalicelib.comments.shapes import Node
+from chalicelib.database import Document
+from chalicelib.marks import reading
+from chalicelib.marks.shapes import State
+
+# The id of the page itself among its comments.
+PAGE = ""
+COUNTS = ("up", "down", "base", "reactions")
+# With what decides whether they are told, for those who have not read the comments.
+TOLD = (*COUNTS, "author_id", "posted", "state")
+
+
+def read(
+    database: Database[Document],
+    node: Node,
+    ids: Iterable[str],
+    user_id: str | None,
+    fields: Iterable[str] = COUNTS,
+) -> Marks:
+    """Return these fields of the comments' entries, and what a person says to them."""
+    keys = [key_of(node, each) for each in dict.fromkeys(ids)]
+    counts: dict[str, Any] = {}
+    mine: dict[str, State] = {}
+    for row in _rows(database, node, keys, user_id, dict.fromkeys(fields, 1)):
+        said = reading.said(row)
+        if said is None:
+            counts[_comment_id(row["_id"])] = row
+        else:
+            mine[_comment_id(said.thing_id)] = said.state
+    return Marks(counts, mine)
+
+
+def _rows(
+    database: Database[Document],
+    node: Node,
+    keys: list[Document],
+    user_id: str | None,
+    fields: Document,
+) -> Iterable[Any]:
+    """Return entries and the person's marks on them, all in the first batch."""
+    where: Document = {"site": node["site"], "_id": {"$in": [key["_id"] for key in keys]}}
+    rows: Any = ENTRIES.of(database)
+    if user_id is None:
+        return rows.find(where, fields, batch_size=len(keys) + 1)  # type: ignore[no-any-return]
+    mine = reading.with_mine(user_id, KIND, map(thing_id, keys))
+    stages = [{"$match": where}, {"$project": fields}, mine]
+    return rows.aggregate(stages, batchSize=2 * len(keys) + 1)  # type: ignore[no-any-return]
+
+
+def _comment_id(id_: str) -> str:
+    return id_.rpartition("/")[2]
