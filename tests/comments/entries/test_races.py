@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.comments.entries import comparing, writing
+from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.shapes import Comment
 from chalicelib.comments.stores import store_of
@@ -94,9 +95,9 @@ def test_entries_are_repaired_by_many_at_once(discussion: Discussion) -> None:
 
 def test_the_entry_of_a_page_is_made_once_by_its_first_voters(discussion: Discussion) -> None:
     found = at_once(
-        lambda: placing.find(
-            discussion.runtime, discussion.node_id, placing.PAGE, PEOPLE["bob"]
-        ).entry["_id"],
+        lambda: placing.find(discussion.runtime, discussion.node_id, PAGE, PEOPLE["bob"]).entry[
+            "_id"
+        ],
         without_entries(discussion),
     )
 
