@@ -39,14 +39,20 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Limit:
-    """How often one person may do one class of writes: `burst` at once, then one each `every`."""
+    """How often one person may do one class of writes: `burst` at once, then one each `every`.
+
+    With `of_person` false, people are counted elsewhere, and only addresses here.
+    """
 
     name: str
     burst: int
     every: timedelta
+    of_person: bool = True
 
 
 COMMENTS = Limit("comments", burst=20, every=timedelta(seconds=3))
+# Comments on nodes: each site counts its people by how far it trusts them.
+NODE_COMMENTS = Limit("node_comments", burst=20, every=timedelta(seconds=3), of_person=False)
 POSTS = Limit("posts", burst=20, every=timedelta(seconds=5))
 # Actions of the activity feed, which applications may report in somebody's name.
 ACTIONS = Limit("actions", burst=60, every=timedelta(seconds=1))
@@ -77,6 +83,7 @@ VISITORS = Limit("visitors", burst=20, every=timedelta(seconds=5))
 
 ALL = (
     COMMENTS,
+    NODE_COMMENTS,
     POSTS,
     ACTIONS,
     CLICKS,
@@ -160,17 +167,19 @@ def _allowances(
 ) -> list[Allowance]:
     """Return the person's allowance and then the address's, omitting unknown ones."""
     key, allowed = signing.signing_key(keys), []
-    if caller is not None:
+    if caller is not None and limit.of_person:
         digest = signing.tag(b"limit person\0" + caller.id.encode(), key, 12)
         allowed.append((f"{limit.name}:{digest.hex()}", factor))
     if address is not None:
         digest = signing.tag(b"limit address\0" + address.encode(), key, 8)
         slot = int.from_bytes(digest) % SLOTS
         allowed.append((f"{limit.name}:@{slot}", factor * ADDRESS_SHARE))
-    return [
-        Allowance(row_id, max(1, round(limit.burst * times)), _whole(limit.every / times))
-        for row_id, times in allowed
-    ]
+    return [scaled(row_id, limit.burst, limit.every, times) for row_id, times in allowed]
+
+
+def scaled(row_id: str, burst: int, every: timedelta, factor: float) -> Allowance:
+    """Return an allowance of a row, for so many times what is named here."""
+    return Allowance(row_id, max(1, round(burst * factor)), _whole(every / factor))
 
 
 def _steps(allowances: Sequence[Allowance], now: datetime) -> list[_Step]:

@@ -15,6 +15,7 @@ from chalicelib.assets import shapes as assets
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import rows as entry_rows
 from chalicelib.comments.moderation import queue
+from chalicelib.comments.people import rows as comment_people
 from chalicelib.comments.sites import settings as comment_settings
 from chalicelib.comments.stores import buckets, documents, promotion
 from chalicelib.content import nodes as content_nodes
@@ -75,6 +76,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     entry_rows.ENTRIES,
     promotion.GENERATIONS,
     comment_settings.SITES,
+    comment_people.PEOPLE,
     content_settings.SITES,
     content_nodes.NODES,
     revisions.REVISIONS,

@@ -15,6 +15,7 @@ from chalicelib.comments import exports, nodes
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED
 from chalicelib.comments.moderation.queue import PENDING
+from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.shapes import Comment, Node, NodeLayout, StoreName
 from chalicelib.comments.store import WIPED
 from chalicelib.comments.stores import store_of
@@ -54,6 +55,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             {"author_id": user_id},
             not_shown="a row beside each comment, which is shown itself",
         ),
+        Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
     ]
 
 
@@ -68,6 +70,9 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     PENDING.of(runtime.database).update_many(other, named)
     ENTRIES.of(runtime.database).update_many(
         {"author_id": user_id, "author_name": {"$exists": True}}, {"$set": {"author_name": name}}
+    )
+    PEOPLE.of(runtime.database).update_many(
+        {"user_id": user_id, "name": {"$ne": name}}, {"$set": {"name": name}}
     )
     element = {f"each.{field}": value for field, value in other.items()}
     PAGES.of(runtime.database).update_many(
@@ -114,6 +119,9 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     # Of comments that were never stored, as well as of those just deleted.
     ENTRIES.of(runtime.database).update_many({"author_id": user_id, **posted}, UNNAMED)
     _forget(runtime.database, user_id)
+    # A document that moderators alone have made has no first post.
+    began = {"first_at": {"$not": {"$gt": until}}} if until else {}
+    PEOPLE.of(runtime.database).delete_many({"user_id": user_id, **began})
     if not all(ends):
         return Step.BUSY
     return Step.MORE if len(found) == most else Step.DONE

@@ -1,5 +1,7 @@
 """The errors of comments."""
 
+from datetime import datetime
+
 from chalicelib.errors import Problem
 
 
@@ -117,3 +119,22 @@ class TextRefused(Problem):
     status = 422
     code = "text_refused"
     title = "This text is not taken here"
+
+
+class Suspended(Problem):
+    """The site's moderators have suspended the person; `until` says when it ends, if it does."""
+
+    status = 403
+    code = "suspended"
+    title = "You are suspended here and cannot write for now"
+
+    def __init__(self, until: datetime | None) -> None:
+        super().__init__(facts={"until": until})
+
+
+class Banned(Problem):
+    """The site's moderators have banned the person."""
+
+    status = 403
+    code = "banned"
+    title = "You are banned here and cannot write"

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.comments.people.rows import Person
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.stores.embedded_tree import every_comment
 from chalicelib.people.follows import ExportEntry, entry
@@ -48,3 +49,19 @@ class OfAuthor:
             for comment in comments
             if comment["author"] and comment["author"]["id"] == self.user_id
         ]
+
+
+def person(row: Person) -> list[ExportEntry]:
+    """Return what a site tells a person of themselves; what moderators note is theirs."""
+    status = "ok" if row["status"] == "shadowed" else row["status"]
+    return [
+        entry(
+            "person_at_site",
+            site=row["site"],
+            name=row["name"],
+            status=status,
+            until=row["until"],
+            badges=row["badges"],
+            first_at=row["first_at"],
+        )
+    ]

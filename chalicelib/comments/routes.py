@@ -15,6 +15,7 @@ from chalicelib.comments.answers import (
 from chalicelib.comments.discussion import editing, posting, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import (
+    Banned,
     CannotThread,
     CommentChanged,
     CommentDeleted,
@@ -26,6 +27,7 @@ from chalicelib.comments.errors import (
     NotThreaded,
     SiteIsFixed,
     StoreTooSmall,
+    Suspended,
     TextRefused,
     UnknownNode,
 )
@@ -44,6 +46,7 @@ from chalicelib.comments.models import (
 )
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.people import routes as people_routes
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
@@ -61,7 +64,7 @@ from chalicelib.http import (
 )
 from chalicelib.http.idempotency import once
 from chalicelib.identity import Principal
-from chalicelib.limits import COMMENTS, EDITS, NODES, PREVIEWS
+from chalicelib.limits import EDITS, NODE_COMMENTS, NODES, PREVIEWS
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import manages
 
@@ -85,6 +88,7 @@ def routes(runtime: Runtime) -> Blueprint:
     reading_routes.declare(route)
     _declare_changes(route)
     voting_routes.declare(route)
+    people_routes.declare(router(blueprint, runtime, "Moderation"))
     _declare_moderation(forwarding(router(blueprint, runtime, "Moderation")))
     return blueprint
 
@@ -168,9 +172,12 @@ def _declare_posting(route: Route) -> None:
     @route(
         "POST",
         "/nodes/{node}/comments",
-        limit=COMMENTS,
+        limit=NODE_COMMENTS,
         takes_idempotency_key=True,
-        raises=(UnknownNode, UnknownComment, NodeLocked, NotThreaded, CommentTooLarge, TextRefused),
+        raises=(
+            *(UnknownNode, UnknownComment, NodeLocked, NotThreaded, CommentTooLarge, TextRefused),
+            *(Suspended, Banned),
+        ),
     )
     def post_comment(
         request: Request, node: NodeId, author: Principal, body: NewComment
@@ -212,6 +219,8 @@ def _declare_changes(route: Route) -> None:
             EditWindowOver,
             CommentTooLarge,
             TextRefused,
+            Suspended,
+            Banned,
         ),
     )
     def edit_comment(

@@ -12,6 +12,7 @@ from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindo
 from chalicelib.comments.judgement.judge import Writer, Written, judge
 from chalicelib.comments.models import StateChange
 from chalicelib.comments.moderation import queue
+from chalicelib.comments.people.admission import check_may_write
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
@@ -30,12 +31,14 @@ def edit_comment(
     """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
 
     Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
-    CommentTooLarge, TextRefused, and CommentChanged if a moderator has changed its state meanwhile.
+    CommentTooLarge, TextRefused, Suspended, Banned, and CommentChanged if a moderator has changed
+    its state meanwhile.
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller)
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
+    check_may_write(runtime, node["site"], caller)
     html = rendered(runtime, node["site"], text)
     fields: CommentFields = {
         "text": text,

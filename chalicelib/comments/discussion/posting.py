@@ -18,6 +18,7 @@ from chalicelib.comments.models import NewComment, Preview
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
+from chalicelib.comments.people import admission
 from chalicelib.comments.permissions import viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentSite, Node, Placed
@@ -44,8 +45,8 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
     """Post a comment and return it with its node.
 
     Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
-    CommentTooLarge, TextRefused, and Unavailable when a move of the node outlasts the budget of
-    time.
+    CommentTooLarge, TextRefused, Suspended, Banned, TooFast, and Unavailable when a move of the
+    node outlasts the budget of time.
     """
     placed = _post(runtime, node_id, new, author)
     thing = happened.name_of(placed.node["_id"], placed.comment["id"])
@@ -57,10 +58,15 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
     """Post a comment; its happening is noted before it is stored.
 
     Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
-    CommentTooLarge, TextRefused, and Unavailable when a move of the node outlasts the budget of
-    time.
+    CommentTooLarge, TextRefused, Suspended, Banned, TooFast, and Unavailable when a move of the
+    node outlasts the budget of time.
     """
+    site = site_of(node_id)
+    admitted = admission.admit(runtime, site, author) if site else None
     node = _take_seq(runtime, node_id, new, author)
+    if admitted is None or node["site"] != site:
+        # Their first post at the site, or a node of an earlier release, whose id is another's.
+        admitted = admission.admit_first(runtime, node["site"], author)
     parent = _parent(runtime, node, new.parent, author)
     comment = _compose(runtime, node, parent, new, author)
     stored_under: set[tuple[str, int]] = set()

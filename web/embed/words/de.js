@@ -45,6 +45,8 @@ export default {
   edit_window_over: "Dieser Kommentar kann nicht mehr geändert werden.",
   comment_too_large: "Dieser Kommentar ist zu lang.",
   text_refused: "Diese Website erlaubt Wörter oder Links in diesem Text nicht.",
+  suspended: "Du bist hier gesperrt und kannst vorerst nichts schreiben.",
+  banned: "Du bist hier dauerhaft gesperrt und kannst nichts schreiben.",
   body_too_large: "Dieser Text ist zu lang.",
   invalid_request: "Dieser Text kann so nicht gesendet werden.",
   invalid_json: "Dieser Text kann so nicht gesendet werden.",

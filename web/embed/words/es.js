@@ -47,6 +47,8 @@ export default {
   edit_window_over: "Este comentario ya no se puede modificar.",
   comment_too_large: "Este comentario es demasiado largo.",
   text_refused: "Este sitio no permite palabras o enlaces que hay en este texto.",
+  suspended: "Tu cuenta está suspendida aquí y por ahora no puedes escribir.",
+  banned: "Tienes prohibido escribir aquí.",
   body_too_large: "Este texto es demasiado largo.",
   invalid_request: "Este texto no se puede publicar tal como está.",
   invalid_json: "Este texto no se puede publicar tal como está.",

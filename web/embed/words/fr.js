@@ -47,6 +47,8 @@ export default {
   edit_window_over: "Ce commentaire ne peut plus être modifié.",
   comment_too_large: "Ce commentaire est trop long.",
   text_refused: "Ce site n’autorise pas des mots ou des liens de ce texte.",
+  suspended: "Vous êtes suspendu ici et ne pouvez pas écrire pour le moment.",
+  banned: "Vous êtes banni d’ici et ne pouvez pas écrire.",
   body_too_large: "Ce texte est trop long.",
   invalid_request: "Ce texte ne peut pas être publié tel quel.",
   invalid_json: "Ce texte ne peut pas être publié tel quel.",

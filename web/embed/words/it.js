@@ -47,6 +47,8 @@ export default {
   edit_window_over: "Questo commento non si può più modificare.",
   comment_too_large: "Questo commento è troppo lungo.",
   text_refused: "Questo sito non consente parole o link presenti in questo testo.",
+  suspended: "Qui il tuo accesso è sospeso e per ora non puoi scrivere.",
+  banned: "Qui non puoi più scrivere: il tuo accesso è bloccato.",
   body_too_large: "Questo testo è troppo lungo.",
   invalid_request: "Questo testo non può essere pubblicato così com’è.",
   invalid_json: "Questo testo non può essere pubblicato così com’è.",

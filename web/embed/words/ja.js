@@ -43,6 +43,8 @@ export default {
   edit_window_over: "このコメントはもう変更できません。",
   comment_too_large: "このコメントは長すぎます。",
   text_refused: "このサイトでは、この文章に含まれる言葉またはリンクは使えません。",
+  suspended: "現在ここでの投稿が一時停止されています。",
+  banned: "ここでの投稿は禁止されています。",
   body_too_large: "この文章は長すぎます。",
   invalid_request: "この文章はこのままでは投稿できません。",
   invalid_json: "この文章はこのままでは投稿できません。",

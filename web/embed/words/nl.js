@@ -45,6 +45,8 @@ export default {
   edit_window_over: "Deze reactie kan niet meer worden gewijzigd.",
   comment_too_large: "Deze reactie is te lang.",
   text_refused: "Deze site staat woorden of links in deze tekst niet toe.",
+  suspended: "Je bent hier geschorst en kunt voorlopig niet schrijven.",
+  banned: "Je bent hier geblokkeerd en kunt niet schrijven.",
   body_too_large: "Deze tekst is te lang.",
   invalid_request: "Deze tekst kan zo niet worden geplaatst.",
   invalid_json: "Deze tekst kan zo niet worden geplaatst.",

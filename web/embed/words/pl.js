@@ -49,6 +49,8 @@ export default {
   edit_window_over: "Tego komentarza nie można już zmienić.",
   comment_too_large: "Ten komentarz jest za długi.",
   text_refused: "Ta strona nie pozwala na słowa lub odnośniki zawarte w tym tekście.",
+  suspended: "Twoje konto jest tu zawieszone i na razie nie możesz pisać.",
+  banned: "Masz tu zakaz pisania.",
   body_too_large: "Ten tekst jest za długi.",
   invalid_request: "Tego tekstu nie można opublikować w tej postaci.",
   invalid_json: "Tego tekstu nie można opublikować w tej postaci.",

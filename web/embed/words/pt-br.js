@@ -47,6 +47,8 @@ export default {
   edit_window_over: "Este comentário não pode mais ser alterado.",
   comment_too_large: "Este comentário é longo demais.",
   text_refused: "Este site não permite palavras ou links que estão neste texto.",
+  suspended: "Você está suspenso aqui e não pode escrever por enquanto.",
+  banned: "Você foi banido daqui e não pode escrever.",
   body_too_large: "Este texto é longo demais.",
   invalid_request: "Este texto não pode ser publicado como está.",
   invalid_json: "Este texto não pode ser publicado como está.",

@@ -43,6 +43,8 @@ export default {
   edit_window_over: "此评论已不能再修改。",
   comment_too_large: "此评论太长。",
   text_refused: "此网站不允许这段文字中的某些词语或链接。",
+  suspended: "你在此处已被暂停发言，暂时无法发布。",
+  banned: "你在此处已被禁止发言。",
   body_too_large: "此文字太长。",
   invalid_request: "此文字不能这样发布。",
   invalid_json: "此文字不能这样发布。",

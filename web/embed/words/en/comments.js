@@ -25,6 +25,8 @@ export default {
   edit_window_over: "This comment can no longer be changed.",
   comment_too_large: "This comment is too long.",
   text_refused: "This site does not allow words or links that are in this text.",
+  suspended: "You are suspended here and cannot write for now.",
+  banned: "You are banned here and cannot write.",
   earlier: "Show earlier",
   approve: "Approve",
   hide: "Hide",

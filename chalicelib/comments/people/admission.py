@@ -1,0 +1,154 @@
+"""Admitting a person to post: one find-and-update counts the limit and reads their standing.
+
+The update decides by itself and returns the document as it was, from which the same is decided
+here. If it refuses, it sets every field to what it was, and the server writes nothing.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymongo import ReturnDocument, WriteConcern
+
+from chalicelib.comments.errors import Banned, Suspended
+from chalicelib.comments.people.rows import PEOPLE, Person, defaults, new_person, person_id
+from chalicelib.comments.people.standing import (
+    Trust,
+    by_trust,
+    may_write_expression,
+    status_of,
+    trust_of,
+)
+from chalicelib.database import Document
+from chalicelib.errors import TooFast
+from chalicelib.identity import Principal
+from chalicelib.limits import Allowance, scaled
+from chalicelib.runtime import Runtime
+from chalicelib.sites.permissions import manages
+
+_MILLISECOND = timedelta(milliseconds=1)
+# What people of trust 0, 1 and 2 may post: so many at once, then one each.
+POSTS: tuple[tuple[int, timedelta], ...] = (
+    (3, timedelta(seconds=60)),
+    (5, timedelta(seconds=20)),
+    (10, timedelta(seconds=5)),
+)
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A person who may post at a site, as they were known before."""
+
+    person: Person
+    trust: Trust
+    is_shadowed: bool
+
+
+def admit(runtime: Runtime, site: str, author: Principal) -> Admitted | None:
+    """Count a post against the author's limit at a site; None if the site does not know them.
+
+    Staff of the site has no status and the limit of who is long known; an admin has none. Raises
+    Suspended, Banned, and TooFast; nothing is written then.
+    """
+    return _Post(runtime, site, author).count(makes=False)
+
+
+def admit_first(runtime: Runtime, site: str, author: Principal) -> Admitted:
+    """Count a post of somebody as `admit` does, and make their document if there is none."""
+    admitted = _Post(runtime, site, author).count(makes=True)
+    return admitted or Admitted(new_person(site, author.id, author.name), 0, is_shadowed=False)
+
+
+def check_may_write(runtime: Runtime, site: str, author: Principal) -> None:
+    """Raise Suspended or Banned for somebody who may not write at a site now."""
+    if manages(author, site):
+        return
+    found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, author.id)})
+    if found is not None:
+        _check_status(found, runtime.now())
+
+
+class _Post:
+    """A post that somebody is about to make at a site."""
+
+    def __init__(self, runtime: Runtime, site: str, author: Principal) -> None:
+        self._site, self._author = site, author
+        self._is_staff = manages(author, site)
+        # Losing a count in an election is no harm; waiting for a majority at every post would be.
+        rows = PEOPLE.of(runtime.database)
+        self._rows = rows.with_options(write_concern=WriteConcern(1))
+        self._now = runtime.now()
+        factor = runtime.settings.limits
+        is_limited = factor is not None and not author.has("admin")
+        self._allowances = _allowances(factor or 1, is_staff=self._is_staff) if is_limited else ()
+
+    def count(self, *, makes: bool) -> Admitted | None:
+        before = self._rows.find_one_and_update(
+            {"_id": person_id(self._site, self._author.id)},
+            [{"$set": self._fields()}],
+            upsert=makes,
+            return_document=ReturnDocument.BEFORE,
+        )
+        return None if before is None else self._decided(before)
+
+    def _decided(self, before: Person) -> Admitted:
+        """Decide as the update has; raises Suspended, Banned and TooFast."""
+        if not self._is_staff:
+            _check_status(before, self._now)
+        trust = trust_of(before, self._now)
+        tat = before.get("tat")
+        if self._allowances and tat is not None:
+            waiting = tat - self._allowances[trust].latest(self._now)
+            if waiting > timedelta(0):
+                raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
+        is_shadowed = before["status"] == "shadowed" and not self._is_staff
+        return Admitted(before, trust, is_shadowed)
+
+    def _fields(self) -> Document:
+        """Return the fields that the update sets: what they were, if it refuses."""
+        named = {"name": {"$literal": self._author.name}, "first_at": self._first_at()}
+        changed: Document = {**named, **self._moved()}
+        allowed = self._is_allowed()
+        decided = {
+            field: {"$cond": [allowed, value, f"${field}"]} for field, value in changed.items()
+        }
+        made = defaults(self._site, self._author.id, self._author.name)
+        return {**made, **decided}
+
+    def _first_at(self) -> Document:
+        return {"$ifNull": ["$first_at", self._now]}
+
+    def _moved(self) -> Document:
+        if not self._allowances:
+            return {}
+        every = [each.every // _MILLISECOND for each in self._allowances]
+        after: Document = {"$max": ["$tat", self._now]}
+        return {"tat": {"$add": [after, by_trust(every, self._now)]}}
+
+    def _is_allowed(self) -> Document:
+        rules: list[Document] = []
+        if not self._is_staff:
+            rules.append(may_write_expression(self._now))
+        if self._allowances:
+            latest = [each.latest(self._now) for each in self._allowances]
+            # A missing `tat` is less than every date.
+            rules.append({"$lte": ["$tat", by_trust(latest, self._now)]})
+        return {"$and": rules}
+
+
+def _check_status(person: Person, now: datetime) -> None:
+    match status_of(person, now):
+        case "banned":
+            raise Banned
+        case "suspended":
+            raise Suspended(person["until"])
+        case _:
+            return
+
+
+def _allowances(factor: float, *, is_staff: bool) -> Sequence[Allowance]:
+    """Return what people of each trust may post."""
+    limits: Any = POSTS[-1:] * len(POSTS) if is_staff else POSTS
+    return [scaled("posts", burst, every, factor) for burst, every in limits]

@@ -1,0 +1,61 @@
+"""What follows from a person's document: how far they are trusted, and what they may do now."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from chalicelib.comments.people.rows import Person, Status
+from chalicelib.database import Document
+
+# 0 is new, 2 is long known.
+Trust = Literal[0, 1, 2]
+TRIAL = timedelta(hours=24)
+APPROVED_OF_1, APPROVED_OF_2 = 3, 20
+REJECTED_PERCENT_OF_2 = 5
+
+
+def trust_of(person: Person, now: datetime) -> Trust:
+    """Return how far a site trusts a person: by what was approved, and since when they post."""
+    counts, first_at = person["counts"], person["first_at"]
+    approved, rejected = counts["visible"], counts["rejected"] + counts["spam"]
+    if first_at is None or first_at > now - TRIAL or approved < APPROVED_OF_1:
+        return 0
+    is_mostly_right = 100 * rejected <= REJECTED_PERCENT_OF_2 * (approved + rejected)
+    return 2 if approved >= APPROVED_OF_2 and is_mostly_right else 1
+
+
+def trust_expression(now: datetime) -> Document:
+    """Return `trust_of` as an aggregation expression over the fields of a person."""
+    approved = {"$ifNull": ["$counts.visible", 0]}
+    rejected = {"$add": [{"$ifNull": [f"$counts.{name}", 0]} for name in ("rejected", "spam")]}
+    share: Document = {"$multiply": [REJECTED_PERCENT_OF_2, {"$add": [approved, rejected]}]}
+    # A missing date is less than any: it has to be asked for.
+    is_known: Document = {
+        "$and": [{"$gt": ["$first_at", None]}, {"$lte": ["$first_at", now - TRIAL]}]
+    }
+    is_trusted: Document = {"$and": [is_known, {"$gte": [approved, APPROVED_OF_1]}]}
+    is_mostly_right: Document = {"$lte": [{"$multiply": [100, rejected]}, share]}
+    is_long_known: Document = {
+        "$and": [is_trusted, {"$gte": [approved, APPROVED_OF_2]}, is_mostly_right]
+    }
+    return {"$cond": [is_long_known, 2, {"$cond": [is_trusted, 1, 0]}]}
+
+
+def by_trust(values: Sequence[Any], now: datetime) -> Document:
+    """Return the expression of the value that is for a person's trust."""
+    return {"$arrayElemAt": [list(values), trust_expression(now)]}
+
+
+def status_of(person: Mapping[str, Any], now: datetime) -> Status:
+    """Return a person's status now: a suspension ends by itself."""
+    status: Status = person["status"]
+    if status == "suspended" and person["until"] is not None and person["until"] <= now:
+        return "ok"
+    return status
+
+
+def may_write_expression(now: datetime) -> Document:
+    """Return, as an expression over the fields of a person, whether they may write now."""
+    is_over: Document = {"$and": [{"$gt": ["$until", None]}, {"$lte": ["$until", now]}]}
+    is_held: Document = {"$and": [{"$eq": ["$status", "suspended"]}, {"$not": [is_over]}]}
+    return {"$not": [{"$or": [{"$eq": ["$status", "banned"]}, is_held]}]}
