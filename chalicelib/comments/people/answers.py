@@ -15,7 +15,7 @@ from chalicelib.sites.ids import SiteId
 ToldStatus = Literal["ok", "suspended", "banned"]
 
 
-class OwnPersonAnswer(TypedDict):
+class OwnSitePersonAnswer(TypedDict):
     """What a site tells a person of themselves."""
 
     id: UserId
@@ -38,7 +38,7 @@ class CountsOfPersonAnswer(TypedDict):
     flags_wrong: int
 
 
-class PersonAnswer(TypedDict):
+class SitePersonAnswer(TypedDict):
     """What a site knows of a person."""
 
     id: UserId
@@ -59,7 +59,7 @@ class PersonAnswer(TypedDict):
     note: str
 
 
-def person_answer(person: Person, now: datetime) -> PersonAnswer:
+def person_answer(person: Person, now: datetime) -> SitePersonAnswer:
     """Return a person as moderators are shown them."""
     counts: PersonCounts = person["counts"]
     status = status_of(person, now)
@@ -84,7 +84,7 @@ def person_answer(person: Person, now: datetime) -> PersonAnswer:
     }
 
 
-def own_answer(person: Person, now: datetime) -> OwnPersonAnswer:
+def own_answer(person: Person, now: datetime) -> OwnSitePersonAnswer:
     """Return a person as they are shown themselves."""
     status = status_of(person, now)
     return {

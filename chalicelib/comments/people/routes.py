@@ -4,8 +4,8 @@ from typing import Annotated
 
 from chalicelib.comments.people import changing
 from chalicelib.comments.people.answers import (
-    OwnPersonAnswer,
-    PersonAnswer,
+    OwnSitePersonAnswer,
+    SitePersonAnswer,
     own_answer,
     person_answer,
 )
@@ -26,7 +26,7 @@ def declare(route: Route) -> None:
     @route("GET", "/sites/{site}/people/{user}", raises=(Forbidden,))
     def get_person(
         request: Request, site: SiteId, user: UserId, caller: Principal
-    ) -> Ok[PersonAnswer | OwnPersonAnswer]:
+    ) -> Ok[SitePersonAnswer | OwnSitePersonAnswer]:
         """Read what a site knows of a person: as a moderator all of it, of yourself a part."""
         now = request.runtime.now()
         if moderates(caller, site):
@@ -38,7 +38,7 @@ def declare(route: Route) -> None:
     @route("PATCH", "/sites/{site}/people/{user}")
     def change_person(
         request: Request, site: SiteId, user: UserId, moderator: Moderator, body: PersonChange
-    ) -> Ok[PersonAnswer]:
+    ) -> Ok[SitePersonAnswer]:
         """Suspend, ban or shadow a person at a site, or take it back; give them badges; note it.
 
         It holds from their next call on.

@@ -85,6 +85,15 @@ COMMENTS = (
     ),
     Row("GET /nodes/{node}/marks", {200: "*"}, query="?ids=gone"),
     Row(
+        "GET /sites/{site}/people/{user}",
+        {200: "staff_of_comments owner", 401: "anonymous", 403: "*"},
+    ),
+    Row(
+        "PATCH /sites/{site}/people/{user}",
+        {200: "staff_of_comments", 401: "anonymous", 403: "*"},
+        body={"badges": ["Helper"]},
+    ),
+    Row(
         "PUT /nodes/{node}/comments/{comment}/vote",
         {401: "anonymous", 403: "owner", 200: "*"},
         body={"value": 1},
