@@ -99,3 +99,11 @@ def put(
 def kept_since(site: SiteAnalytics, now: datetime) -> datetime:
     """Return the day from which on a site's raw hits are kept."""
     return day_of(now) - timedelta(days=site["keep_days"])
+
+
+def kept_for(days: int) -> timedelta:
+    """Return for how long a hit stays in a log whose server deletes it, where this many are kept.
+
+    A day more: of each day that is kept, all hits are there, or sessions would be made of a part.
+    """
+    return timedelta(days=days + 1)

@@ -16,7 +16,7 @@ from pymongo.database import Database
 from chalicelib.analytics.hits import StoredHit
 from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
-from chalicelib.analytics.settings import LogName, SiteAnalytics
+from chalicelib.analytics.settings import LogName, SiteAnalytics, kept_for
 from chalicelib.database import Collection, Document, insert_missing
 
 
@@ -100,7 +100,7 @@ class ExpiringLog:
         """Have the TTL index go by each site's days as they are now."""
         for site in self._sites.values():
             if site.get("keep_changed"):
-                milliseconds = site["keep_days"] * 86_400_000
+                milliseconds = kept_for(site["keep_days"]) // timedelta(milliseconds=1)
                 until = {"$set": {"until": {"$add": ["$ts", milliseconds]}}}
                 self._rows.update_many({"site": site["_id"]}, [until])
         return 0
@@ -110,5 +110,5 @@ class ExpiringLog:
         return rows.size(self._database, EVENTS.name, site)
 
     def _expiring(self, hits: Sequence[StoredHit]) -> list[ExpiringHit]:
-        kept = {name: timedelta(days=site["keep_days"]) for name, site in self._sites.items()}
+        kept = {name: kept_for(site["keep_days"]) for name, site in self._sites.items()}
         return [{**hit, "until": hit["ts"] + kept[hit["site"]]} for hit in hits]

@@ -7,6 +7,7 @@ from typing import Any
 from pymongo import ASCENDING
 from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
+from pymongo.cursor import Cursor
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import StoredHit
@@ -33,7 +34,24 @@ def page(
     """Return the first hits of a span after a position, by time and id."""
     # When a hit goes is its log's own matter.
     found = rows.find({**match(span), **following(after, "_id")}, {"until": 0})
-    return list(found.sort([("ts", ASCENDING), ("_id", ASCENDING)]).limit(limit))
+    return first(found, "_id", limit)
+
+
+def first(found: Cursor[Any], id_field: str, limit: int) -> list[Any]:
+    """Return the first rows of a query by time and id, each id once.
+
+    The server gives them by time alone, which is what the index has: with the id, it would sort a
+    whole span for a page of it. Those of one instant, which are few, are sorted here.
+    """
+    rows: dict[str, Any] = {}
+    last = None
+    with found.sort("ts", ASCENDING).batch_size(limit + 1):
+        for row in found:
+            if len(rows) >= limit and row["ts"] != last:
+                break
+            rows.setdefault(row[id_field], row)
+            last = row["ts"]
+    return sorted(rows.values(), key=lambda row: (row["ts"], row[id_field]))[:limit]
 
 
 def following(after: Position | None, id_field: str) -> Document:

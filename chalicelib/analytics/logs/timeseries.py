@@ -6,7 +6,7 @@ written to in a transaction: receipts say what was counted, and readers take eac
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 
 from bson import ObjectId
@@ -19,7 +19,7 @@ from chalicelib.analytics.hits import Device, Kind, StoredHit
 from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
 from chalicelib.analytics.logs.appended import AppendedLog, concern_of
-from chalicelib.analytics.settings import MAX_KEEP_DAYS, LogName, SiteAnalytics
+from chalicelib.analytics.settings import MAX_KEEP_DAYS, LogName, SiteAnalytics, kept_for
 from chalicelib.database import Collection, Document
 
 
@@ -94,14 +94,9 @@ class SeriesLog(AppendedLog):
         yield from self._rows.aggregate([*once, *stages], allowDiskUse=True)
 
     def read(self, span: Span, after: Position | None, limit: int) -> list[StoredHit]:
-        """Return the first hits of a span after a position; repeats lie side by side."""
-        found: dict[str, StoredHit] = {}
-        rows_found = self._rows.find({**_match(span), **rows.following(after, "hit")})
-        for row in rows_found.sort([("ts", ASCENDING), ("hit", ASCENDING)]):
-            found.setdefault(row["hit"], _stored(row))
-            if len(found) == limit:
-                break
-        return list(found.values())
+        """Return the first hits of a span after a position."""
+        found = self._rows.find({**_match(span), **rows.following(after, "hit")})
+        return [_stored(row) for row in rows.first(found, "hit", limit)]
 
     def holds(self, day: datetime) -> bool:  # noqa: ARG002 - only time takes hits from it
         """Return True: only time takes hits from it."""
@@ -123,7 +118,7 @@ class SeriesLog(AppendedLog):
     def trim(self, now: datetime) -> int:  # noqa: ARG002 - the server knows the time
         """Have the server delete whole buckets after the most days that any site keeps."""
         days = [site["keep_days"] for site in self._sites.values()]
-        seconds = timedelta(days=max(days, default=MAX_KEEP_DAYS)).total_seconds()
+        seconds = kept_for(max(days, default=MAX_KEEP_DAYS)).total_seconds()
         self._database.command({"collMod": SERIES.name, "expireAfterSeconds": int(seconds)})
         return 0
 

@@ -30,15 +30,22 @@ def read(
 
     A position is [period in ISO form, user]. Periods without a session have no row.
     """
-    where: Document = {
-        "site": report.site,
-        "period": {"$gte": report.start, "$lt": report.end},
-        "user": {"$exists": report.by_user},
-    }
-    if after:
-        period = datetime.fromisoformat(after[0])
-        where["$or"] = [{"period": {"$gt": period}}, {"period": period, "user": {"$gt": after[1]}}]
-    rows = PERIODS[report.by].of(database).find(where)
+    rows = PERIODS[report.by].of(database).find(_where(report, after))
     found = list(rows.sort([("period", ASCENDING), ("user", ASCENDING)]).limit(limit + 1))
     shown, more = found[:limit], len(found) > limit
     return shown, [shown[-1]["period"].isoformat(), shown[-1].get("user")] if more else None
+
+
+def _where(report: SessionReport, after: Sequence[Any] | None) -> Document:
+    """Return the filter of a report's rows after a position."""
+    span = {"$gte": report.start, "$lt": report.end}
+    whose: Document = {"site": report.site, "user": {"$exists": report.by_user}}
+    if not after:
+        return {**whose, "period": span}
+    period, user = datetime.fromisoformat(after[0]), after[1]
+    later = {**whose, "period": {**span, "$gt": period}}
+    if user is None:
+        return later
+    # Each branch has bounds of its own: no user before the position is looked at.
+    same = {"site": report.site, "period": {**span, "$eq": period}, "user": {"$gt": user}}
+    return {"$or": [same, later]}
