@@ -23,9 +23,19 @@ from bench.stage import Stage, fresh_stage
 
 # Each part is a module of this package whose `groups(stage)` yields lists of cases: those of
 # a list share the data that were made before it was yielded, and are measured in turns.
-PARTS = ("comments", "ads", "ads_counting", "social", "activity", "content", "shop")
-# What is run by itself alone: a piece of a part, and what docs/performance.md does not show.
-PIECES = ("fan_out", "analytics", "assets")
+PARTS = (
+    "comments",
+    "ads",
+    "ads_counting",
+    "social",
+    "activity",
+    "content",
+    "assets",
+    "analytics",
+    "shop",
+)
+# What is run by itself alone: a piece of a part.
+PIECES = ("fan_out",)
 _NAMES = ", ".join((*PARTS, *PIECES))
 
 Groups = Callable[[Stage], Generator[list[Case], None, None]]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import get_args
 
-from bench import fan_out, raw_changes
+from bench import fan_out, polls, raw_changes
 from bench.calls import AppCalls, Caller, HttpCalls
 from bench.case import Case, Work
 from bench.fan_out import PUSHED, with_news
@@ -43,12 +43,13 @@ POST = {
 
 
 def groups(stage: Stage) -> Iterator[list[Case]]:
-    """Yield fan-outs, first pages, spreads, circlings, and a page through each door."""
+    """Yield fan-outs, first pages, spreads, circlings, a vote, and a page through each door."""
     yield list(_published(stage))
     yield from fan_out.groups(stage)
     yield [*_pages(stage), *_above_the_line(stage)]
     yield list(_spreads(stage))
     yield list(_circlings(stage))
+    yield [polls.vote(stage)]
     yield from _doors(stage)
 
 

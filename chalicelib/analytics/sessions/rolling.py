@@ -5,11 +5,13 @@ replaced, so doing it again changes nothing. Source: "MongoDB Applied Design Pat
 hierarchical aggregation; but means are made of sums, since a mean of means is wrong.
 """
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 from pymongo import ReplaceOne
 from pymongo.database import Database
@@ -33,6 +35,8 @@ _BELOW: Final[dict[Level, Level]] = {
     "month": "day",
     "year": "month",
 }
+# So many users' periods are in memory at once.
+_USERS_AT_ONCE = 200
 
 
 @dataclass
@@ -52,48 +56,93 @@ _Made = dict[tuple[str | None, datetime], _Sums]
 
 
 def roll_up(database: Database[Document], site: str, day: datetime) -> None:
-    """Make the hours of a site's day of its sessions, and every period above of the one below."""
+    """Make the hours of a site's day of its sessions, and every period above of the one below.
+
+    Users have their turn some at a time: a site may have any number of them.
+    """
+    _roll_up(database, _Part(site, day, None), _of_sessions(database, site, day, by_user=False))
+    seen: set[str] = set()
+    for users, rows in _by_users(_of_sessions(database, site, day, by_user=True)):
+        seen.update(users)
+        _roll_up(database, _Part(site, day, users), rows)
+    # Whose sessions of the day have gone still has the sums of them.
+    of_users = {"site": site, "period": day, "user": {"$exists": True}}
+    counted = PERIODS["day"].of(database).find(of_users, {"user": 1})
+    gone = [row["user"] for row in counted if row["user"] not in seen]
+    for first in range(0, len(gone), _USERS_AT_ONCE):
+        _roll_up(database, _Part(site, day, gone[first : first + _USERS_AT_ONCE]), ())
+
+
+class _Part(NamedTuple):
+    """Whose periods are made: those of the whole site, or of some users."""
+
+    site: str
+    day: datetime
+    users: Sequence[str] | None
+
+    def within(self, span: tuple[datetime, datetime]) -> Document:
+        """Return the filter of the periods of a span."""
+        whose = {"$exists": False} if self.users is None else {"$in": list(self.users)}
+        return {"site": self.site, "period": {"$gte": span[0], "$lt": span[1]}, "user": whose}
+
+
+def _roll_up(database: Database[Document], part: _Part, rows: Iterable[Any]) -> None:
+    """Make a part's hours of sums of sessions, and the periods above."""
     made: _Made = {}
-    for row in _of_sessions(database, site, day):
+    for row in rows:
         _add(made, row)
-    _replace(database, site, "hour", (day, day + DAY), made)
+    _replace(database, part, "hour", (part.day, part.day + DAY), made)
     for level, below in _BELOW.items():
-        start = start_of(level, day)
+        start = start_of(level, part.day)
         span = start, end_of(level, start)
         made = {}
-        within = {"site": site, "period": {"$gte": span[0], "$lt": span[1]}}
-        for row in PERIODS[below].of(database).find(within):
+        for row in PERIODS[below].of(database).find(part.within(span)):
             _add(made, {**row, "period": start})
-        _replace(database, site, level, span, made)
+        _replace(database, part, level, span, made)
 
 
-def _of_sessions(database: Database[Document], site: str, day: datetime) -> Iterator[Any]:
-    """Give the sums of a day's sessions by hour, user, entry and exit; and again without users."""
-    key = {"period": "$hour", "user": "$user", "entry": "$entry", "exit": "$exit"}
-    pipeline = [
-        {"$match": {"site": site, "day": day}},
+def _of_sessions(
+    database: Database[Document], site: str, day: datetime, *, by_user: bool
+) -> Iterator[Any]:
+    """Give the sums of a day's sessions by hour, entry and exit; with `by_user`, of each user."""
+    key = {"period": "$hour", "entry": "$entry", "exit": "$exit"}
+    whose = {"user": {"$exists": True}} if by_user else {}
+    pipeline: list[Document] = [
+        {"$match": {"site": site, "day": day, **whose}},
         {"$set": {"hour": {"$dateTrunc": {"date": "$started", "unit": "hour"}}}},
         {
             "$group": {
-                "_id": key,
+                "_id": {**key, "user": "$user"} if by_user else key,
                 "sessions": {"$sum": 1},
                 "hits": {"$sum": "$hits"},
                 "seconds": {"$sum": "$seconds"},
                 "bounces": {"$sum": {"$cond": ["$bounce", 1, 0]}},
             }
         },
+        *([{"$sort": {"_id.user": 1}}] if by_user else []),
     ]
     rows: Any = SESSIONS.of(database)
     for row in rows.aggregate(pipeline, allowDiskUse=True):
         of, number = row["_id"], row["sessions"]
         pages = {
-            "period": of["period"],
             "entries": [{"path": of["entry"], "sessions": number}],
             "exits": [{"path": of["exit"], "sessions": number}],
         }
-        yield {**row, **pages}
-        if "user" in of:
-            yield {**row, **pages, "user": of["user"]}
+        yield {**row, **pages, "period": of["period"], "user": of.get("user")}
+
+
+def _by_users(rows: Iterable[Any]) -> Iterator[tuple[list[str], list[Any]]]:
+    """Give rows that come by user in parts, each of some users with all their rows."""
+    users: list[str] = []
+    part: list[Any] = []
+    for user, mine in itertools.groupby(rows, key=itemgetter("user")):
+        users.append(user)
+        part += mine
+        if len(users) == _USERS_AT_ONCE:
+            yield users, part
+            users, part = [], []
+    if users:
+        yield users, part
 
 
 def _add(made: _Made, row: Any) -> None:
@@ -109,22 +158,24 @@ def _add(made: _Made, row: Any) -> None:
 
 def _replace(
     database: Database[Document],
-    site: str,
+    part: _Part,
     level: Level,
     span: tuple[datetime, datetime],
     made: _Made,
 ) -> None:
-    """Put the periods of a span in the place of those that were there."""
+    """Put a part's periods of a span in the place of those that were there."""
     rows = PERIODS[level].of(database)
-    periods = [_stored(site, user, period, sums) for (user, period), sums in made.items()]
+    periods = [_stored(part.site, user, period, sums) for (user, period), sums in made.items()]
     writes = [
-        ReplaceOne({"_id": each["_id"], "site": site, "period": each["period"]}, each, upsert=True)
+        ReplaceOne(
+            {"_id": each["_id"], "site": part.site, "period": each["period"]}, each, upsert=True
+        )
         for each in periods
     ]
     if writes:
         rows.bulk_write(writes, ordered=False)
-    gone = {"site": site, "period": {"$gte": span[0], "$lt": span[1]}}
-    rows.delete_many({**gone, "_id": {"$nin": [each["_id"] for each in periods]}})
+    made_now = [each["_id"] for each in periods]
+    rows.delete_many({**part.within(span), "_id": {"$nin": made_now}})
 
 
 def _stored(site: str, user: str | None, period: datetime, sums: _Sums) -> StoredPeriod:
