@@ -15,6 +15,7 @@ from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
 from chalicelib.comments.shapes import (
+    MAX_PINNED,
     MAX_REACTIONS,
     MAX_REASONS,
     MOST_WAITING,
@@ -23,6 +24,7 @@ from chalicelib.comments.shapes import (
     ListingOrder,
     Moderation,
     Node,
+    PageOrder,
     Reason,
     State,
     StoreName,
@@ -157,13 +159,21 @@ class CommentsAnswer(ThreadAnswer):
         str | None,
         Field(description="The `cursor` of the page before; null if this page is the first."),
     ]
-    order: Annotated[ListingOrder, Field(description="Send it along with `next`.")]
+    order: Annotated[PageOrder, Field(description="Send it along with `next`.")]
     waiting: Annotated[
         list[CommentAnswer],
         Field(
             max_length=MOST_WAITING,
             description="Of a first page by rank: the caller's own comments that wait for a "
             "moderator, which have no rank.",
+        ),
+    ]
+    pinned: Annotated[
+        list[CommentAnswer],
+        Field(
+            max_length=MAX_PINNED,
+            description="Of a first page: visible comments that moderators have pinned; they "
+            "are in their places of the listing, too.",
         ),
     ]
     count: Annotated[int, Field(description="All visible comments of the node.")]

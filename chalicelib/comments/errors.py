@@ -81,6 +81,14 @@ class CommentChanged(Problem):
     title = "The comment has changed: read it again"
 
 
+class TooManyPins(Problem):
+    """As many comments are pinned as may be."""
+
+    status = 409
+    code = "too_many_pins"
+    title = "Three comments are pinned: take one of them down first"
+
+
 class EditWindowOver(Problem):
     """The author may no longer change the comment."""
 

@@ -9,6 +9,7 @@ from chalicelib.comments.shapes import (
     CommentFields,
     ListingOrder,
     Moderation,
+    PageOrder,
     StoreName,
     Votes,
 )
@@ -173,8 +174,11 @@ class CommentsQuery(PageQuery):
     """The query of a node's comments."""
 
     order: Annotated[
-        ListingOrder | None,
-        Field(description="Left out, the order that the node or its site has chosen."),
+        PageOrder | None,
+        Field(
+            description="Left out, the order that the node or its site has chosen. `featured`: "
+            "what moderators feature and nothing else, the last that was featured first."
+        ),
     ] = None
     around: Annotated[
         CommentId | None,

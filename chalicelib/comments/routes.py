@@ -4,7 +4,7 @@ from typing import Annotated
 
 from chalice.app import Blueprint
 
-from chalicelib.comments import nodes, reading_routes
+from chalicelib.comments import highlight_routes, nodes, reading_routes
 from chalicelib.comments.answers import (
     CommentAnswer,
     NodeAnswer,
@@ -89,7 +89,9 @@ def routes(runtime: Runtime) -> Blueprint:
     _declare_changes(route)
     voting_routes.declare(route)
     people_routes.declare(router(blueprint, runtime, "Moderation"))
-    _declare_moderation(forwarding(router(blueprint, runtime, "Moderation")))
+    moderating = forwarding(router(blueprint, runtime, "Moderation"))
+    _declare_moderation(moderating)
+    highlight_routes.declare(moderating)
     return blueprint
 
 

@@ -14,6 +14,8 @@ Votes = Literal["off", "up", "up_down"]
 # From when on readers are told the counts of votes; the orders know them at once.
 VotesShown = Literal["always", "after_vote", "after_minutes"]
 MAX_REACTIONS = 12
+# Comments that stand above the first page of a discussion.
+MAX_PINNED = 3
 # Own comments that wait, beside a page by rank.
 MOST_WAITING = 10
 # The orders by the votes on the roots of threads.
@@ -26,6 +28,8 @@ Reason = Literal["decoy", "too_quick", "phrase", "links", "before"]
 MAX_REASONS = 8
 # The orders of a listing that the API gives.
 ListingOrder = Literal["oldest", "newest", "best", "top", "controversial"]
+# With one that lists some comments alone, so that no site begins with it.
+PageOrder = Literal[ListingOrder, "featured"]
 # What a node's own document holds at most, beside its bound in bytes.
 MAX_EMBEDDED_COMMENTS = 1_000
 # `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,
@@ -174,6 +178,7 @@ class Node(TypedDict):
     rules its comments' replies are counted; with an `entries_version` each has its entry.
 
     `moderation`, `votes` and `order` are None, or left out, where its site's settings decide.
+    `pinned` are the ids of comments that moderators show above its first page.
     """
 
     _id: str
@@ -202,6 +207,7 @@ class Node(TypedDict):
     wanted_id: NotRequired[str | None]
     votes: NotRequired[Votes | None]
     order: NotRequired[ListingOrder | None]
+    pinned: NotRequired[Annotated[list[str], AtMost(MAX_PINNED)]]
 
 
 class Placed(NamedTuple):

@@ -142,8 +142,8 @@ class Store(Protocol):
         """Return a comment whatever its state."""
         ...
 
-    def present(self, node: NodeLayout, comment_ids: Sequence[str]) -> set[str]:
-        """Return those of the ids that a comment has, in whatever state."""
+    def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
+        """Return the comments with these ids whatever their state, in any order."""
         ...
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:

@@ -57,7 +57,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.discussion",),
     (
         *("comments.attached", "comments.authors", "comments.reading_routes", "comments.repair"),
-        "comments.voting",
+        *("comments.highlight_routes", "comments.voting"),
     ),
     ("comments.routes", "comments.schedules", "comments.workers"),
 )

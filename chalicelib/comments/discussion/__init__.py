@@ -1,4 +1,4 @@
 """Reading, posting, editing and deleting comments on a node.
 
-Public face: `editing`, `nodes`, `posting`, `reading`, `tags`.
+Public face: `editing`, `highlighting`, `nodes`, `posting`, `reading`, `tags`.
 """

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from chalicelib import happenings
 from chalicelib.comments import happened, nodes
+from chalicelib.comments.discussion import pinned
 from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.entries import writing as entries
@@ -176,5 +177,7 @@ def _confirm(runtime: Runtime, node: Node, owed: Mapping[str, int]) -> bool:
 def _settled(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | None:
     if changed is not None:
         queue.settle(runtime.database, node, changed)
+        if changed["state"] in GONE:
+            pinned.take_down(runtime.database, node["_id"], [changed["id"]])
         entries.settle(runtime.database, node, changed)
     return changed

@@ -8,7 +8,7 @@ from typing_extensions import TypeIs
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import Rights
-from chalicelib.comments.shapes import Comment, ListingOrder, Node, RankedOrder
+from chalicelib.comments.shapes import Comment, Node, PageOrder, RankedOrder
 from chalicelib.comments.store import Order, Page, Viewer
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import payloads
@@ -88,15 +88,20 @@ class Listed(NamedTuple):
         return Shown(comments, self.back.following(first), self.onwards.following(last))
 
 
-def order_of(query: CommentsQuery, rights: Rights) -> ListingOrder:
+def order_of(query: CommentsQuery, rights: Rights) -> PageOrder:
     """Return the order of a page: that of a page around a comment is always by time."""
     order = query.order or rights.settings["order"]
-    return "oldest" if query.around is not None and is_ranked(order) else order
+    return "oldest" if query.around is not None and not is_timed(order) else order
 
 
-def is_ranked(order: ListingOrder) -> TypeIs[RankedOrder]:
+def is_ranked(order: PageOrder) -> TypeIs[RankedOrder]:
     """Return whether an order is by votes."""
-    return order not in {"oldest", "newest"}
+    return order in {"best", "top", "controversial"}
+
+
+def is_timed(order: PageOrder) -> TypeIs[Order]:
+    """Return whether an order is by the time of posting."""
+    return order in {"oldest", "newest"}
 
 
 def listed(
@@ -104,7 +109,7 @@ def listed(
 ) -> Listed:
     """Return the listing of a node that a query is about, in its order or in the node's."""
     order = order_of(query, rights)
-    assert not is_ranked(order)  # noqa: S101 - the caller asks `ranked` for these
+    assert is_timed(order)  # noqa: S101 - the caller asks others for the rest
     scope, keys = f"{node['_id']}:{order}:{node['threaded']}", runtime.settings.signing_keys
     onwards, back = Cursors(f"comments:{scope}", keys), Cursors(f"comments before:{scope}", keys)
     return Listed(node, rights.viewer, query, order, onwards, back, read)

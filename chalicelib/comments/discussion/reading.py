@@ -13,7 +13,7 @@ from chalicelib.comments.answers import (
     discussion_answer,
     viewer_answer,
 )
-from chalicelib.comments.discussion import ranked
+from chalicelib.comments.discussion import featured, pinned, ranked
 from chalicelib.comments.discussion.paging import Shown, fitting, is_ranked, listed, order_of
 from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, tags_of
 from chalicelib.comments.entries import marked
@@ -54,29 +54,42 @@ def list_comments(
     shown, own = _shown(runtime, node, rights, query), list[Comment]()
     if is_ranked(order) and query.cursor is None:
         own = ranked.waiting(runtime, node, rights)
-    marks = _marks(runtime, node, [*shown.comments, *own], rights)
+    above = pinned.comments(runtime, node, query, shown.comments)
+    own, above = _within(shown.comments, own, above)
+    marks = _marks(runtime, node, [*shown.comments, *above], rights)
     body: CommentsAnswer = {
         **_page(node, shown.comments, rights, marks, shown.next),
         "previous": shown.previous,
         "order": order,
         "waiting": _answers(node, own, rights, marks),
+        "pinned": _answers(node, above, rights, marks),
         "count": node["counts"]["visible"],
         "page": page_marks(marked.PAGE, marks, rights),
     }
-    answered = [*body["comments"], *body["waiting"]]
+    answered = [*body["comments"], *body["waiting"], *body["pinned"]]
     tag = tags.of(answered, body["page"], body["next"], counted=is_counted)
     return Listing(tag, None if tag in held.tags else body)
 
 
 def _shown(runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery) -> Shown:
-    """Return the comments of a page in its order, by time or by rank."""
+    """Return the comments of a page in its order."""
     order = order_of(query, rights)
+    if order == "featured":
+        return featured.page(runtime, node, query)
     if is_ranked(order):
         return ranked.page(runtime, node, rights, query, order)
     listing = listed(runtime, node, rights, query, partial(_read, runtime, node))
     if query.around is None:
         return listing.page()
     return listing.around(find(runtime, node, query.around, rights.caller))
+
+
+def _within(
+    shown: Sequence[Comment], own: list[Comment], above: list[Comment]
+) -> tuple[list[Comment], list[Comment]]:
+    """Return of what stands beside the comments of a page what fits into one answer with them."""
+    room = fitting([*shown, *own, *above]) - len(shown)
+    return own[:room], above[: max(0, room - len(own))]
 
 
 def get_comment(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pymongo import ASCENDING, DESCENDING
 from pymongo.database import Database
 
-from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.entries.rows import ENTRIES, FEATURED
 from chalicelib.comments.shapes import MOST_WAITING, Node, RankedOrder
 from chalicelib.comments.store import Root
 from chalicelib.database import Document
@@ -24,6 +24,30 @@ class RankedRoot(NamedTuple):
     posted: datetime
     thread: int
     key: int
+
+
+class Featured(NamedTuple):
+    """A comment that is featured, and since when."""
+
+    id: str
+    seq: int
+    since: datetime
+
+
+def featured(
+    database: Database[Document], node: Node, after: tuple[datetime, int] | None, limit: int
+) -> list[Featured]:
+    """Return visible comments that are featured, the last that was first; `after` is of those."""
+    dated = FEATURED["featured"]
+    ranges: list[Document] = [FEATURED]
+    if after is not None:
+        same = {"featured": {**dated, "$eq": after[0]}, "seq": {"$gt": after[1]}}
+        ranges = [{"featured": {**dated, "$lt": after[0]}}, same]
+    listed = {"site": node["site"], "node_id": node["_id"], "state": "visible"}
+    where = {"$or": [{**listed, **part} for part in ranges]}
+    found: Any = ENTRIES.of(database).find(where, dict.fromkeys(("id", "seq", "featured"), 1))
+    rows = found.sort([("featured", DESCENDING), ("seq", ASCENDING)]).limit(limit)
+    return [Featured(row["id"], row["seq"], row["featured"]) for row in rows]
 
 
 def roots(

@@ -39,7 +39,8 @@ class Entry(TypedDict):
     replies. `thread` counts the comments of a root's thread, in whatever state and itself among
     them; it is a hint, by which a page knows how many threads to read. `base` are votes from before
     Plaza. `best`, `top` and `contro` are its keys (`rank_keys`). `todo` is since when somebody has
-    to look after it. The last fields it has while it is in a `queue`.
+    to look after it, and `featured` since when it is listed in the order of that name. The last
+    fields it has while it is in a `queue`.
     """
 
     _id: str
@@ -64,6 +65,7 @@ class Entry(TypedDict):
     queue: Queue | None
     queued_at: NotRequired[datetime]
     todo: datetime | None
+    featured: NotRequired[datetime]
     excerpt: NotRequired[str]
     author_name: NotRequired[str]
     edited: NotRequired[datetime | None]
@@ -80,6 +82,8 @@ UNNAMED: Document = {
 }
 # The condition of the indexes of queues, which their queries have to repeat.
 QUEUED: Document = {"queue": {"$type": "string"}}
+# The condition of the index of what is featured, which its queries have to repeat, too.
+FEATURED: Document = {"featured": {"$type": "date"}}
 _QUEUE_ORDER = [("queue", ASCENDING), ("queued_at", ASCENDING), ("_id", ASCENDING)]
 
 ENTRIES = Collection(
@@ -97,6 +101,15 @@ ENTRIES = Collection(
                 partialFilterExpression=_RANKED,
             )
             for key in ("best", "top", "contro")
+        ),
+        IndexModel(
+            [
+                ("site", ASCENDING),
+                ("node_id", ASCENDING),
+                ("featured", DESCENDING),
+                ("seq", ASCENDING),
+            ],
+            partialFilterExpression=FEATURED,
         ),
         IndexModel([("site", ASCENDING), *_QUEUE_ORDER], partialFilterExpression=QUEUED),
         # For those who moderate every site.

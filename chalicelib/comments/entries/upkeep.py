@@ -90,7 +90,8 @@ def _sweep_node(
         entries.update_many(later, {"$set": {"todo": runtime.now()}})
         return 0
     if node is not None and "vacant" not in node:
-        present = ask(runtime, node, lambda store, current: store.present(current, ids))
+        found = ask(runtime, node, lambda store, current: store.get_many(current, ids))
+        present = {comment["id"] for comment in found}
     there = [row["_id"] for row in rows if row["id"] in present]
     gone = [row["_id"] for row in rows if row["id"] not in present]
     entries.update_many({"site": site, "_id": {"$in": there}}, {"$set": {"todo": None}})

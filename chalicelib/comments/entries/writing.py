@@ -22,6 +22,7 @@ from chalicelib.comments.entries.rows import (
     told_by,
 )
 from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.store import GONE
 from chalicelib.database import Document, only_duplicates, upsert
 from chalicelib.marks import removal
 
@@ -59,6 +60,8 @@ def settled(node: Node, comment: Comment) -> list[Document]:
     told = told_by(comment)
     fields: Document = {name: {"$literal": value} for name, value in told.items()}
     fields |= {name: "$$REMOVE" for name in WHILE_QUEUED if name not in told}
+    if comment["state"] in GONE:
+        fields["featured"] = "$$REMOVE"
     # What is the entry's own stays; these are the values of one that is made now.
     own = {"thread": 1, "up": 0, "down": 0, "reactions": {}, "todo": None}
     fields |= {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in own.items()}

@@ -182,6 +182,7 @@ def _kept(node: Node) -> Document:
         "moderation": node["moderation"],
         "votes": node.get("votes"),
         "order": node.get("order"),
+        **({"pinned": node["pinned"]} if node.get("pinned") else {}),
         "last_seq": node["last_seq"],
         "last_posted": node["last_posted"],
         "wanted_store": node["wanted_store"],

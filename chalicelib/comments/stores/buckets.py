@@ -119,16 +119,16 @@ class BucketStore:
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
-        row: _Comments | None = self._pages.find_one(
-            {**_of(node), "comments.id": comment_id}, {"_id": 0, "comments.$": 1}
-        )
-        return row["comments"][0] if row else None
+        return next(iter(self.get_many(node, [comment_id])), None)
 
-    def present(self, node: NodeLayout, comment_ids: Sequence[str]) -> set[str]:
-        """Return those of the ids that a comment has, in whatever state."""
-        where = {**_of(node), "comments.id": {"$in": list(comment_ids)}}
-        rows = self._pages.find(where, {"_id": 0, "comments.id": 1})
-        return {each["id"] for row in rows for each in row["comments"]}.intersection(comment_ids)
+    def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
+        """Return the comments with these ids, from the stored pages that have one of them."""
+        wanted = {"$in": ["$$comment.id", {"$literal": list(comment_ids)}]}
+        some = {"$filter": {"input": "$comments", "as": "comment", "cond": wanted}}
+        rows: Iterable[_Comments] = self._pages.find(
+            {**_of(node), "comments.id": {"$in": list(comment_ids)}}, {"_id": 0, "comments": some}
+        )
+        return [comment for row in rows for comment in row["comments"]]
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return the comment alone: a flat discussion has no replies."""

@@ -119,10 +119,10 @@ class DocumentStore:
         """Return a comment whatever its state."""
         return self._comments.find_one(_key(node, comment_id), _COMMENT)
 
-    def present(self, node: NodeLayout, comment_ids: Sequence[str]) -> set[str]:
-        """Return those of the ids that a comment has, in whatever state."""
+    def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
+        """Return the comments with these ids, in one batch."""
         where = {**_of(node), "id": {"$in": list(comment_ids)}}
-        return {row["id"] for row in self._comments.find(where, {"_id": 0, "id": 1})}
+        return list(self._comments.find(where, _COMMENT, batch_size=len(comment_ids) + 1))
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return a comment and its descendants: an exact range of paths."""

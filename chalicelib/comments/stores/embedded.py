@@ -108,15 +108,14 @@ class EmbeddedStore:
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
         """Return a comment whatever its state."""
-        if not node["threaded"]:
-            same = {"$eq": ["$$comment.id", {"$literal": comment_id}]}
-            return next(iter(self._filtered(node, same, limit=1)), None)
-        _, comment = next(found(self._tree(node), comment_id), ("", None))
-        return comment
+        return next(iter(self.get_many(node, [comment_id])), None)
 
-    def present(self, node: NodeLayout, comment_ids: Sequence[str]) -> set[str]:
-        """Return those of the ids that a comment has, in whatever state."""
-        return {each["id"] for _, each in walk(self._tree(node, IDS))}.intersection(comment_ids)
+    def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
+        """Return the comments with these ids: filtered by the server if flat, by a walk if not."""
+        if not node["threaded"]:
+            some = {"$in": ["$$comment.id", {"$literal": list(comment_ids)}]}
+            return self._filtered(node, some, len(comment_ids))
+        return [each for _, each in walk(self._tree(node)) if each["id"] in comment_ids]
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
         """Return a comment and its descendants; a flat discussion has none."""

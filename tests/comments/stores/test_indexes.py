@@ -6,6 +6,7 @@ The site has 20,000 comments: one large discussion among many small ones, in eve
 import dataclasses
 import itertools
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 import pytest
@@ -14,7 +15,8 @@ from pymongo.database import Database
 from bench.discussions import made_up, seed_node
 from chalicelib import schema
 from chalicelib.comments import nodes
-from chalicelib.comments.entries import ranking, upkeep
+from chalicelib.comments.entries import marked, ranking, upkeep
+from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.order import position
 from chalicelib.comments.shapes import Node, RankedOrder
@@ -188,6 +190,46 @@ def test_a_ranked_page_reads_what_it_returns(
         # Two states of each root, and the key at which each range ends.
         assert query["keysExamined"] <= 4 * LIMIT + 5 + len(found)
         assert query["docsExamined"] <= len(found)
+
+
+def test_a_page_of_what_is_featured_reads_what_it_returns(seeded: Runtime, layout: Layout) -> None:
+    node, rows = large_node(seeded, layout), ENTRIES.of(seeded.database)
+    upkeep.compare_node(seeded, node)
+    some = {"site": node["site"], "node_id": node["_id"], "state": "visible"}
+    since = datetime(2026, 3, 1, tzinfo=UTC)
+    for number, entry in enumerate(rows.find(some, {"site": 1, "id": 1}).limit(60)):
+        at = since + timedelta(minutes=number // 3)
+        rows.update_one({"_id": entry["_id"], "site": entry["site"]}, {"$set": {"featured": at}})
+    after = None
+    for _ in range(3):
+        with Explained(seeded.database) as explained:
+            found = ranking.featured(seeded.database, node, after, LIMIT // 3)
+        check(explained, LIMIT // 3)
+        assert len(found) == LIMIT // 3
+        after = (found[-1].since, found[-1].seq)
+    with Explained(seeded.database) as explained:
+        read = store_of(seeded, node).get_many(node, [each.id for each in found])
+    (query,) = explained.queries
+    carries_the_shard_key(query)
+    assert "COLLSCAN" not in query["planSummary"]
+    assert query["keysExamined"] <= 4 * len(found) + 5
+    assert len(read) == len(found)
+
+
+def test_the_marks_of_a_page_are_read_by_their_ids(seeded: Runtime, layout: Layout) -> None:
+    node = large_node(seeded, layout)
+    upkeep.compare_node(seeded, node)
+    where = {"site": node["site"], "node_id": node["_id"]}
+    ids = [row["id"] for row in ENTRIES.of(seeded.database).find(where, {"id": 1}).limit(LIMIT)]
+    for user_id in (None, "ann"):
+        with Explained(seeded.database) as explained:
+            found = marked.read(seeded.database, node, ids, user_id)
+        (query,) = explained.queries
+        assert "COLLSCAN" not in query["planSummary"]
+        assert not query.get("hasSortStage")
+        assert query["keysExamined"] <= 4 * LIMIT + 5
+        assert query["docsExamined"] <= LIMIT
+        assert len(found.counts) == LIMIT
 
 
 def test_a_permalink_reads_one_document(seeded: Runtime, layout: Layout) -> None:

@@ -8,7 +8,7 @@ from chalicelib.comments.discussion import editing, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.models import CommentsQuery, NewComment, NodeSettings, StateChange
-from chalicelib.comments.shapes import Comment, ListingOrder, Node, State, StoreName
+from chalicelib.comments.shapes import Comment, Node, PageOrder, State, StoreName
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.promotion import move
 from chalicelib.http import PageQuery
@@ -72,7 +72,7 @@ class Discussion:
 
     def page(
         self,
-        order: ListingOrder = "oldest",
+        order: PageOrder = "oldest",
         limit: int = 200,
         cursor: str | None = None,
         by: str | None = None,
@@ -114,13 +114,13 @@ class Discussion:
         return move(self.runtime, self.node_id, store)
 
     def texts(
-        self, order: ListingOrder = "oldest", by: str | None = None, limit: int = 200
+        self, order: PageOrder = "oldest", by: str | None = None, limit: int = 200
     ) -> list[str]:
         """Return the texts of the whole listing, read page by page."""
         return [comment["text"] for comment in self.walk(order, limit, by)]
 
     def walk(
-        self, order: ListingOrder = "oldest", limit: int = 200, by: str | None = None
+        self, order: PageOrder = "oldest", limit: int = 200, by: str | None = None
     ) -> list[dict[str, Any]]:
         """Read the whole listing page by page."""
         first = self.page(order, limit, None, by)

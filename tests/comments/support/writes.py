@@ -3,13 +3,16 @@
 from collections.abc import Callable
 
 from chalicelib.comments import authors, repair
+from chalicelib.comments.discussion import highlighting
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.rendered import RENDERER
 from chalicelib.comments.stores import store_of
+from chalicelib.identity import Principal
 from tests.comments.support.discussion import PUBLISHER, Discussion
 
 PAGE = {"title": "A page", "url": "https://blog.example/a-page"}
+_MODERATOR = Principal("mo", "Mo", frozenset({"moderator"}))
 
 
 def prepare(discussion: Discussion) -> None:
@@ -70,4 +73,5 @@ WRITES: dict[str, Callable[[Discussion], object]] = {
     "erase": lambda here: authors.erase(here.runtime, "bob"),
     "repair": _miscount,
     "move": _move,
+    "pin": lambda here: highlighting.pin(here.runtime, here.node_id, _first(here), _MODERATOR),
 }

@@ -166,6 +166,15 @@ COMMENTS = (
         body={"state": "hidden"},
         made=worlds.comment,
     ),
+    *(
+        Row(
+            f"{method} /nodes/{{node}}/comments/{{comment}}/{what}",
+            {204: "staff_of_comments", 401: "anonymous", 403: "*"},
+            made=worlds.comment,
+        )
+        for what in ("pin", "featured")
+        for method in ("PUT", "DELETE")
+    ),
     Row(
         "GET /moderation/comments",
         {200: "staff_of_comments moderator_other moderator_none", 401: "anonymous", 403: "*"},
