@@ -142,7 +142,9 @@ def _discuss(builder: Builder) -> str:
     assert owner.put("/nodes/flat", **told, threaded=False).status == 201
     assert owner.put("/nodes/moderated", **told, moderation="before").status == 201
     root = builder.say("threads")
-    builder.say("threads", parent=root)
+    for comment_id in (root, builder.say("threads", parent=root)):
+        path = f"/nodes/threads/comments/{comment_id}/featured"
+        assert owner.put(path).status == 204
     builder.say("threads")
     for page in ("flat", "flat", "moderated", "moderated"):
         builder.say(page)
@@ -203,6 +205,7 @@ def listings(world: World) -> dict[str, Listing]:
         "threaded comments": Listing(bob, "/nodes/threads/comments?"),
         "threaded comments, newest first": Listing(bob, "/nodes/threads/comments?order=newest&"),
         "comments, best first": Listing(bob, "/nodes/threads/comments?order=best&"),
+        "featured comments": Listing(bob, "/nodes/threads/comments?order=featured&"),
         "flat comments": Listing(bob, "/nodes/flat/comments?"),
         "thread": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/thread?"),
         "feed": Listing(bob, "/feed?"),
