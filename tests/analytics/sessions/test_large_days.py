@@ -68,9 +68,7 @@ def wanted() -> tuple[Sums, Counter[int], int]:
     hours: set[tuple[int, int]] = set()
     for visitor, mine in times.items():
         mine.sort()
-        starts = [
-            n for n, each in enumerate(mine) if n == 0 or each - mine[n - 1] >= PAUSE_SECONDS
-        ]
+        starts = [n for n, each in enumerate(mine) if n == 0 or each - mine[n - 1] >= PAUSE_SECONDS]
         for first, after in zip(starts, [*starts[1:], len(mine)], strict=True):
             sessions += 1
             seconds += mine[after - 1] - mine[first]
