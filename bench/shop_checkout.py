@@ -115,7 +115,7 @@ class Buyer:
     def _put_raw(self) -> None:
         now, sku = self._runtime.now(), self._skus[0]
         entry = {"cart": self._cart, "qty": 1, "until": now, "order": None}
-        line = {"qty": 1, "price_micros": PRICE, "title": "A book", "until": now}
+        line = {"product": "book", "qty": 1, "price_micros": PRICE, "title": "A book", "until": now}
         database = self._runtime.database
         database[STOCKS.name].update_one(
             {"_id": key_of(SITE, sku)}, {"$inc": {"available": -1}, "$push": {"carted": entry}}

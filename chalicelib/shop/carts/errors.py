@@ -36,7 +36,7 @@ class CartClaimed(Problem):
 
 
 class NotForSale(Problem):
-    """The product is a draft, or was archived; the cart is as it was."""
+    """The product is a draft, was archived, or has this SKU no more; the cart is as it was."""
 
     status = 409
     code = "not_for_sale"

@@ -30,6 +30,7 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int) -> Cart:
     stock_id = key_of(cart["site"], sku)
     _hold(runtime, Claim(stock_id, cart_id, qty, until))
     line = {
+        "product": offer["product"],
         "qty": qty,
         "price_micros": offer["price_micros"],
         "title": offer["title"],

@@ -18,8 +18,9 @@ State = Literal["open", "checkout", "ordered", "expired"]
 
 
 class Line(TypedDict):
-    """What a cart has of one SKU; it is held until then."""
+    """What a cart has of one SKU, of the product that had it then; it is held until then."""
 
+    product: str
     qty: int
     price_micros: int
     title: str
@@ -27,7 +28,11 @@ class Line(TypedDict):
 
 
 class Attempt(TypedDict):
-    """A checkout of a cart: its Idempotency-Key, a digest of its body, and the order it made."""
+    """A checkout of a cart: its Idempotency-Key, and the order it made.
+
+    `digest` is its body's tag under a signing key: without the key, nobody finds out by trying
+    whose address it was made of.
+    """
 
     key: str
     digest: str

@@ -9,7 +9,7 @@ from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.shop.products.answers import ProductSummary
 from chalicelib.shop.tree.answers import CategoryAnswer, CrumbAnswer
-from chalicelib.shop.tree.models import MAX_CATEGORIES
+from chalicelib.shop.tree.models import MAX_LISTED
 from chalicelib.shop.types import Value
 
 
@@ -45,7 +45,14 @@ class CountedCategory(CategoryAnswer):
 
 
 class CategoryPageAnswer(CountedCategory):
-    """A category with those above it, the highest first, and those right below."""
+    """A category with those above it, the highest first, and the first of those right below."""
 
     breadcrumb: Annotated[list[CrumbAnswer], Field(max_length=11)]
-    children: Annotated[list[CountedCategory], Field(max_length=MAX_CATEGORIES)]
+    children: Annotated[list[CountedCategory], Field(max_length=MAX_LISTED)]
+    next: Annotated[
+        str | None,
+        Field(
+            description="Where there are more below, the `cursor` of the others in the list of "
+            "categories `under` this one; else null."
+        ),
+    ]

@@ -52,16 +52,22 @@ def declare(route: Route) -> None:
     def get_category(
         request: Request, site: SiteId, category: CategoryId
     ) -> Ok[CategoryPageAnswer]:
-        """Read a category: those above it, those right below, and how many products each has."""
+        """Read a category: those above it, those right below, and how many products each has.
+
+        Of those below, the first 2,000 are read.
+        """
         database = request.runtime.database
         place = reading.place(database, site, category)
         names = [name_of(each["_id"]) for each in (place.category, *place.children)]
         counts = counting.below(database, site, names)
+        others = reading.cursors(request.runtime, site, category, 1)
+        last = [names[-1]] if place.has_more else None
         return Ok(
             {
                 **_counted(place.category, counts),
                 "breadcrumb": [crumb_answer(each) for each in place.breadcrumb],
                 "children": [_counted(each, counts) for each in place.children],
+                "next": others.following(last),
             }
         )
 

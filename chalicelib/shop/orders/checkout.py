@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from pymongo.errors import DuplicateKeyError
 
+from chalicelib import signing
 from chalicelib.errors import IdempotencyKeyReused, Unavailable
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
@@ -19,7 +20,7 @@ from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.errors import CartClosed, NotForSale
 from chalicelib.shop.carts.shapes import Attempt, Cart, Line
 from chalicelib.shop.ids import key_of
-from chalicelib.shop.orders import resuming
+from chalicelib.shop.orders import people, resuming
 from chalicelib.shop.orders.errors import EmptyCart, TotalChanged
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.orders.models import Checkout
@@ -37,6 +38,7 @@ from chalicelib.shop.stock.shapes import Claim
 
 # Tries of a freeze while the buyer changes the cart in another window.
 _ATTEMPTS = 5
+_DIGEST_BYTES = 16
 SHORT = "out_of_stock:"
 
 
@@ -54,6 +56,7 @@ def check_out(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str
     except DuplicateKeyError:
         resuming.resume(runtime, order_id)
     else:
+        people.follow_claim(runtime, order)
         _prepare(runtime, order)
     _begin_payment(runtime, order_id)
     found = find(runtime.database, order_id)
@@ -93,12 +96,14 @@ def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | Non
 
 def _frozen(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) -> tuple[Cart, str]:
     """Freeze a cart for a new order, unless an earlier call with the key has; return both."""
-    digest = wanted.digest()
+    message, keys = wanted.message(cart_id), runtime.settings.signing_keys
+    digest = signing.tag(message, signing.signing_key(keys), _DIGEST_BYTES).hex()
     for _ in range(_ATTEMPTS):
         cart = carts.find(runtime.database, cart_id)
         before = next((each for each in cart["attempts"] if each["key"] == attempt_key), None)
         if before is not None:
-            if before["digest"] != digest:
+            given = bytes.fromhex(before["digest"])
+            if signing.signer(given, message, keys, _DIGEST_BYTES) is None:
                 raise IdempotencyKeyReused
             return cart, before["order"]
         if cart["state"] != "open":
@@ -112,7 +117,9 @@ def _frozen(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) 
 
 
 def _lines_of_now(runtime: Runtime, cart: Cart, wanted: Checkout) -> dict[str, Line]:
-    """Return a cart's lines at the prices of now.
+    """Return a cart's lines at the prices of now, under the titles of now.
+
+    A SKU that another product has by now is other goods than the buyer saw.
 
     Raises EmptyCart, NotForSale, PaymentsNotSetUp, and TotalChanged if the buyer saw others.
     """
@@ -123,9 +130,10 @@ def _lines_of_now(runtime: Runtime, cart: Cart, wanted: Checkout) -> dict[str, L
     found = offers(runtime.database, cart["site"], list(cart["lines"]))
     lines: dict[str, Line] = {}
     for sku, line in cart["lines"].items():
-        if sku not in found or found[sku]["state"] != "active":
+        offer = found.get(sku)
+        if offer is None or offer["state"] != "active" or offer["product"] != line["product"]:
             raise NotForSale(sku)
-        lines[sku] = {**line, "price_micros": found[sku]["price_micros"]}
+        lines[sku] = {**line, "title": offer["title"], "price_micros": offer["price_micros"]}
     priced = _order_lines(lines)
     adjusted = adjustments(priced, wanted.place)
     total = total_micros(priced, adjusted)

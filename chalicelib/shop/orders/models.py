@@ -1,6 +1,5 @@
 """Requests about orders."""
 
-import hashlib
 from typing import Annotated
 
 from pydantic import ConfigDict, Field, StringConstraints
@@ -90,9 +89,9 @@ class Checkout(Input):
             "country": given.country,
         }
 
-    def digest(self) -> str:
-        """Return what tells this agreement from another."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:32]
+    def message(self, cart_id: str) -> bytes:
+        """Return what is signed to tell this agreement about a cart from another."""
+        return b"checkout\0" + cart_id.encode() + self.model_dump_json().encode()
 
 
 class CartProof(Input):

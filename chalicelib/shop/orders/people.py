@@ -14,7 +14,7 @@ from chalicelib.people.follows import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import CARTS, Cart
-from chalicelib.shop.orders.shapes import ORDERS
+from chalicelib.shop.orders.shapes import ORDERS, Order
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
@@ -35,6 +35,17 @@ def claim(runtime: Runtime, cart_id: str, user_id: str) -> Cart:
     made = {"_id": {"$in": [each["order"] for each in cart["attempts"]]}, "user": None}
     ORDERS.of(runtime.database).update_many(made, {"$set": {"user": user_id}})
     return cart
+
+
+def follow_claim(runtime: Runtime, order: Order) -> None:
+    """Make an order its cart's user's, if the cart was claimed since it was read for the order.
+
+    Called once the order is stored: whoever claims the cart after this finds the order.
+    """
+    cart = CARTS.of(runtime.database).find_one({"_id": order["cart"]}, {"user": 1})
+    if cart is not None and cart["user"] is not None and order["user"] is None:
+        this = {"_id": order["_id"], "user": None}
+        ORDERS.of(runtime.database).update_one(this, {"$set": {"user": cart["user"]}})
 
 
 def rename(_runtime: Runtime, _user_id: str, _name: str) -> None:

@@ -14,7 +14,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import Cart
-from chalicelib.shop.orders import giving_back, resuming, strays
+from chalicelib.shop.orders import giving_back, people, resuming, strays
 from chalicelib.shop.orders.checkout import order_of
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.stock import expiry
@@ -85,6 +85,7 @@ def _refused(runtime: Runtime, cart: Cart, order_id: str) -> Order:
         ORDERS.of(runtime.database).insert_one(order)
     except DuplicateKeyError:
         return find(runtime.database, order_id) or order
+    people.follow_claim(runtime, order)
     return order
 
 

@@ -5,8 +5,9 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.http.pages import Next
 from chalicelib.shop.ids import CategoryId, name_of
-from chalicelib.shop.tree.models import MAX_CATEGORIES, CategorySlug
+from chalicelib.shop.tree.models import MAX_LISTED, CategorySlug
 from chalicelib.shop.trees.rows import MAX_DEPTH, Ancestor, Category, StoreName, Tree
 from chalicelib.sites.ids import SiteId
 
@@ -22,9 +23,10 @@ class CategoryAnswer(TypedDict):
 
 
 class CategoriesAnswer(TypedDict):
-    """A part of a tree, depth first: each after the one that it is below."""
+    """A page of a part of a tree, depth first: each after the one that it is below."""
 
-    categories: Annotated[list[CategoryAnswer], Field(max_length=MAX_CATEGORIES)]
+    categories: Annotated[list[CategoryAnswer], Field(max_length=MAX_LISTED)]
+    next: Next
 
 
 class CrumbAnswer(TypedDict):

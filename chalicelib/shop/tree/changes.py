@@ -41,9 +41,11 @@ def put(runtime: Runtime, site: str, category_id: str, new: NewCategory) -> Chan
         before = _found(fenced, key)
         if before is None:
             return Changed(_add(fenced, key, new), is_new=True), False
+        stays = before["parent"] == (key_of(site, new.parent) if new.parent else None)
+        if stays:
+            siblings.check_slug(fenced, before["parent"], new.slug, key)
         after = _renamed(fenced, before, new)
-        parent = key_of(site, new.parent) if new.parent else None
-        if parent == before["parent"]:
+        if stays:
             return Changed(after), False
         moved = _move(fenced, after, Move(parent=new.parent))
         outbox.note(runtime, relist, fenced.session, jobs=JOBS)
@@ -143,10 +145,10 @@ def _add(fenced: Fenced, key: str, new: NewCategory) -> Category:
 
 
 def _renamed(fenced: Fenced, before: Category, new: NewCategory) -> Category:
+    """Rename a category, whose slug is checked where it will be."""
     after: Category = {**before, "name": new.name, "slug": new.slug}
     if after == before:
         return before
-    siblings.check_slug(fenced, before["parent"], new.slug, before["_id"])
     change = {"name": new.name, "slug": new.slug}
     fenced.rows.update({"_id": before["_id"]}, {"$set": change})
     fenced.store.follow(fenced.rows, before, after)

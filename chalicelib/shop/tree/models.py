@@ -4,12 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from chalicelib.http import Input
+from chalicelib.http import Input, PageQuery
 from chalicelib.shop.ids import CategoryId
 from chalicelib.shop.trees.rows import MAX_DEPTH, StoreName
 from chalicelib.texts import Line, at_most
 
 MAX_CATEGORIES = 20_000
+# Of one answer: with the longest names 1.5 kB each, of the 6 MB that Lambda answers with.
+MAX_LISTED = 2_000
 
 CategorySlug = Annotated[
     str,
@@ -60,8 +62,11 @@ class RemovalQuery(Input):
     )
 
 
-class TreeQuery(Input):
+class TreeQuery(PageQuery):
     """Which part of a tree is read."""
 
+    limit: int = Field(
+        1_000, ge=1, le=MAX_LISTED, description="How many categories a page has at most."
+    )
     under: CategoryId | None = Field(None, description="The category that it begins below.")
     depth: int = Field(1, ge=1, le=MAX_DEPTH, description="How many levels are read.")

@@ -6,12 +6,17 @@ store needs, and whatever is changed meanwhile.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from pymongo import ASCENDING
 from pymongo.database import Database
 
 from chalicelib.database import Document
+from chalicelib.errors import InvalidCursor
+from chalicelib.http.pages import Cursors
+from chalicelib.runtime import Runtime
 from chalicelib.shop.ids import key_of
+from chalicelib.shop.tree.models import MAX_LISTED
 from chalicelib.shop.trees.rows import (
     CATEGORIES,
     MAX_DEPTH,
@@ -35,11 +40,15 @@ class Branch(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A category with those above it, root first, and those right below it."""
+    """A category with those above it, root first, and the first of those right below it.
+
+    `has_more` if there are more of them than one answer holds.
+    """
 
     category: Category
     breadcrumb: list[Ancestor]
     children: list[Category]
+    has_more: bool = False
 
 
 def tree_of(database: Database[Document], site: str) -> Tree:
@@ -69,8 +78,25 @@ def place(database: Database[Document], site: str, category_id: str) -> Place:
     with _at_one_time(database, site) as (tree, rows):
         category = find(database, site, category_id, rows.session)
         breadcrumb = STORES[tree["store"]].breadcrumb(rows, category)
-        children = rows.find({"parent": category["_id"]})
-    return Place(category, breadcrumb, _in_order(children))
+        children = _first_children(rows, category["_id"])
+    return Place(category, breadcrumb, children[:MAX_LISTED], len(children) > MAX_LISTED)
+
+
+def cursors(runtime: Runtime, site: str, under: str | None, levels: int) -> Cursors:
+    """Return the cursors of a part of a tree."""
+    scope = f"categories:{site}:{under or ''}:{levels}"
+    return Cursors(scope, runtime.settings.signing_keys)
+
+
+def following(branch: Branch, site: str, after: Sequence[Any] | None) -> list[Category]:
+    """Return what comes after a category, depth first; raises InvalidCursor if it is gone."""
+    if after is None:
+        return branch.categories
+    key = key_of(site, str(after[0]))
+    for number, each in enumerate(branch.categories, start=1):
+        if each["_id"] == key:
+            return branch.categories[number:]
+    raise InvalidCursor
 
 
 def places_above(
@@ -88,6 +114,13 @@ def _at_one_time(database: Database[Document], site: str) -> Iterator[tuple[Tree
     with database.client.start_session(snapshot=True) as session:
         tree = TREES.of(database).find_one({"_id": site}, session=session)
         yield tree or _NO_TREE, Rows(CATEGORIES.of(database), site, session)
+
+
+def _first_children(rows: Rows, parent: str) -> list[Category]:
+    """Return the first of those right below a category, one more than an answer holds."""
+    where = {"site": rows.site, "parent": parent}
+    found = rows.collection.find(where, session=rows.session)
+    return list(found.sort([("position", ASCENDING), ("_id", ASCENDING)]).limit(MAX_LISTED + 1))
 
 
 def _in_order(categories: list[Category]) -> list[Category]:

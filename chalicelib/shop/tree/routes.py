@@ -1,6 +1,7 @@
 """The routes of a shop's categories: changed by its publisher, read by all."""
 
 from chalicelib.http import Created, NoContent, NotModified, Ok, Request, Route, conditional
+from chalicelib.http.pages import paged
 from chalicelib.limits import INVENTORY
 from chalicelib.shop.errors import (
     CategoryCycle,
@@ -11,7 +12,7 @@ from chalicelib.shop.errors import (
     UnknownCategory,
     UnknownShop,
 )
-from chalicelib.shop.ids import CategoryId
+from chalicelib.shop.ids import CategoryId, name_of
 from chalicelib.shop.tree import changes, copies, reading
 from chalicelib.shop.tree.answers import (
     CategoriesAnswer,
@@ -93,14 +94,24 @@ def _declare_tree(route: Route) -> None:
     def list_categories(
         request: Request, site: SiteId, query: TreeQuery
     ) -> Ok[CategoriesAnswer] | NotModified:
-        """Read a part of a shop's tree, depth first; every change of the tree changes its ETag."""
+        """Read a part of a shop's tree, depth first; every change of the tree changes its ETag.
+
+        A page begins after the last category of the page before, wherever that is by now. If it
+        was removed, its cursor is refused, and the list is begun anew.
+        """
         database = request.runtime.database
         tag = conditional.version_tag(reading.tree_of(database, site)["version"])
         if tag in conditional.held_tags(request):
             return NotModified(headers={"ETag": tag})
+        cursors = reading.cursors(request.runtime, site, query.under, query.depth)
+        after = cursors.position(query)
         branch = reading.subtree(database, site, query.under, query.depth)
-        headers = {"ETag": conditional.version_tag(branch.version)}
-        return Ok({"categories": [category_answer(each) for each in branch.categories]}, headers)
+        shown, last = paged(reading.following(branch, site, after), query.limit)
+        answer: CategoriesAnswer = {
+            "categories": [category_answer(each) for each in shown],
+            "next": cursors.following([name_of(last["_id"])] if last else None),
+        }
+        return Ok(answer, {"ETag": conditional.version_tag(branch.version)})
 
     @route("POST", "/shops/{site}/tree", raises=(UnknownShop,))
     def store_tree(

@@ -70,7 +70,13 @@ def repair(database: Database[Document]) -> None:
 
 
 def _add(database: Database[Document], cart: str, sku: str, qty: int) -> None:
-    line = {"qty": qty, "price_micros": PRICE, "title": "Moby-Dick", "until": utc_now()}
+    line = {
+        "product": "moby-dick",
+        "qty": qty,
+        "price_micros": PRICE,
+        "title": "Moby-Dick",
+        "until": utc_now(),
+    }
     CARTS.of(database).update_one({"_id": cart}, {"$set": {f"lines.{sku}": line}})
     entry = {"cart": cart, "qty": qty, "until": utc_now(), "order": None}
     # The source's array has no bound; here the validator sets one, and no more carts are served.

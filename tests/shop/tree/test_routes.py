@@ -1,5 +1,6 @@
 """The routes of categories, and what they do to the products below them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,13 +10,15 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop import schedules
 from chalicelib.shop.products import rows
 from chalicelib.shop.tree.messages import JOBS
-from chalicelib.shop.tree.models import MAX_CATEGORIES
-from chalicelib.shop.trees.rows import TREES
+from chalicelib.shop.tree.models import MAX_CATEGORIES, MAX_LISTED
+from chalicelib.shop.trees.rows import CATEGORIES, TREES
 from tests.shop.support.factories import SITE, book, open_shop, product, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
 
+# What Lambda answers with at most.
+LARGEST_ANSWER_BYTES = 6_291_556
 TREE = f"/shops/{SITE}/categories"
 
 
@@ -52,7 +55,104 @@ def test_a_tree_is_read_to_a_depth(client: Client) -> None:
     below = client.get(f"{TREE}?under=books").json["categories"]
     assert [each["id"] for each in below] == ["novels"]
     assert client.get(f"{TREE}?under=none").code == "unknown_category"
-    assert client.get("/shops/elsewhere/categories").json == {"categories": []}
+    assert client.get("/shops/elsewhere/categories").json == {"categories": [], "next": None}
+
+
+def pages(client: Client, query: str) -> list[list[str]]:
+    """Return the ids of every page of a part of the tree."""
+    found: list[list[str]] = []
+    cursor = ""
+    while True:
+        page = client.get(f"{TREE}?{query}{cursor}").json
+        found.append([each["id"] for each in page["categories"]])
+        if page["next"] is None:
+            return found
+        cursor = f"&cursor={page['next']}"
+
+
+@pytest.mark.usefixtures("paula")
+def test_a_tree_is_read_in_pages(client: Client) -> None:
+    assert pages(client, "depth=12&limit=3") == [["books", "novels", "crime"], ["old"]]
+    assert pages(client, "depth=12&limit=4") == [["books", "novels", "crime", "old"]]
+    assert pages(client, "under=books&depth=12&limit=1") == [["novels"], ["crime"]]
+
+
+def test_a_page_begins_after_its_category_wherever_that_is_by_now(
+    paula: Client, client: Client
+) -> None:
+    cursor = client.get(f"{TREE}?depth=12&limit=2").json["next"]
+    rest = f"{TREE}?depth=12&limit=2&cursor={cursor}"
+    paula.post(f"{TREE}/novels/move", parent="old")
+    assert [each["id"] for each in client.get(rest).json["categories"]] == ["crime"]
+
+    paula.delete(f"{TREE}/novels?children=up")
+
+    assert client.get(rest).code == "invalid_cursor"
+    assert client.get(f"{TREE}?depth=11&cursor={cursor}").code == "invalid_cursor"
+
+
+def with_longest_names(runtime: Runtime, count: int) -> None:
+    """Plant so many categories right below `books`, each with the longest name and slug."""
+    rows, books = CATEGORIES.of(runtime.database), f"{SITE}:books"
+    (like,) = rows.find({"site": SITE, "_id": f"{SITE}:novels"})
+    rows.delete_many({"site": SITE, "parent": {"$ne": None}})
+    rows.insert_many(
+        {
+            **like,
+            "_id": f"{SITE}:{number:064}",
+            "name": "\N{CHEESE WEDGE}" * 100,
+            "slug": f"{number:064}",
+            "parent": books,
+            "position": number,
+        }
+        for number in range(count)
+    )
+
+
+def invoked_bytes(reply: Reply) -> int:
+    """Return how long an answer is as Lambda counts it: a string within JSON of ASCII."""
+    assert reply.status == 200
+    return len(json.dumps({"body": bytes(reply.body).decode(), "headers": dict(reply.headers)}))
+
+
+@pytest.mark.usefixtures("paula")
+def test_the_largest_pages_of_a_tree_fit_into_an_answer(client: Client, runtime: Runtime) -> None:
+    with_longest_names(runtime, MAX_LISTED + 1)
+
+    for path in (f"{TREE}?under=books&limit={MAX_LISTED}", f"{TREE}/books"):
+        assert MAX_LISTED * 1_000 < invoked_bytes(client.get(path)) < LARGEST_ANSWER_BYTES
+
+    read = [each for page in pages(client, f"under=books&limit={MAX_LISTED}") for each in page]
+    assert read == [f"{number:064}" for number in range(MAX_LISTED + 1)]
+
+
+@pytest.mark.usefixtures("paula")
+def test_a_category_with_very_many_below_says_where_the_others_are(
+    client: Client, runtime: Runtime
+) -> None:
+    assert client.get(f"{TREE}/books").json["next"] is None
+    with_longest_names(runtime, MAX_LISTED + 2)
+
+    page = client.get(f"{TREE}/books").json
+
+    others = client.get(f"{TREE}?under=books&cursor={page['next']}").json
+    assert len(page["children"]) == MAX_LISTED
+    assert [int(each["id"]) for each in others["categories"]] == [MAX_LISTED, MAX_LISTED + 1]
+    assert others["next"] is None
+
+
+def test_a_category_that_is_renamed_and_moved_needs_its_slug_where_it_goes_alone(
+    paula: Client,
+) -> None:
+    add(paula, "poems", "books")
+    add(paula, "letters", "old")
+
+    moved = add(paula, "novels", "old", slug="poems")
+
+    assert (moved.status, moved.json["slug"], moved.json["parent"]) == (200, "poems", "old")
+    refused = add(paula, "poems", "old", slug="letters")
+    assert (refused.code, refused.json["facts"]) == ("slug_taken", {"slug": "letters"})
+    assert add(paula, "poems", "books", slug="poems").status == 200
 
 
 def test_a_reader_who_has_the_tree_is_told_so(paula: Client, client: Client) -> None:
