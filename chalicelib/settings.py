@@ -239,6 +239,12 @@ class Settings(BaseModel):
         description="How long after its lease's expiry an impression may still be billed.",
     )
 
+    buyer_days: int = Field(
+        default=730,
+        ge=30,
+        le=3_650,
+        description="How many days an order keeps its buyer's address and e-mail address.",
+    )
     payments: Literal["fake", "stripe"] = Field(
         default="fake",
         description="Who takes the money of shops: `fake` takes none, and is refused where this "

@@ -5,7 +5,12 @@ from typing import Any
 
 from chalice.utils import to_cfn_resource_name
 
-from chalicelib.observability.metrics import AD_EVENTS, FAN_OUTS_FAILED, LATE_PAYMENTS
+from chalicelib.observability.metrics import (
+    AD_EVENTS,
+    FAN_OUTS_FAILED,
+    LATE_PAYMENTS,
+    REFUNDS_FAILED,
+)
 from deploy.api import API_NAME
 from deploy.declared import Command, Function, Schedule, Worker
 from deploy.intrinsics import attribute, filled, reference, when
@@ -87,6 +92,8 @@ def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
     yield _alarm("fan-outs", "given-up", _metric(namespace, failed, "Sum"), Threshold=0)
     (late,) = LATE_PAYMENTS.units
     yield _alarm("orders", "paid-late", _metric(namespace, late, "Sum"), Threshold=0)
+    (came_back,) = REFUNDS_FAILED.units
+    yield _alarm("refunds", "came-back", _metric(namespace, came_back, "Sum"), Threshold=0)
     total, unpaid = AD_EVENTS.units
     share = {"Id": "share", "Expression": "unpaid / total", "Label": "Share of unpaid ad events"}
     parts = [_part("total", namespace, total), _part("unpaid", namespace, unpaid)]

@@ -31,6 +31,7 @@ SETTINGS = {
     "jwt_issuer": "What a token's iss must say; empty for anything",
     "jwt_audience": "What a token's aud must say; empty for anything, without JwksUrl",
     "payments": "Who takes the money of shops: stripe; empty for the fake, which takes none",
+    "buyer_days": "How many days an order keeps its buyer's address; empty for 730",
     "prepayment": "Whether advertisers pay first; false to bill afterwards, empty for true",
     "limits": "How many times the limits of writing people have; off for none, empty for 1",
     "trusted_hops": "How many proxies of your own stand before API Gateway; empty for Cdn alone",

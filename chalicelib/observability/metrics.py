@@ -52,6 +52,8 @@ COLLECTION_SIZE = Metrics(
 
 # Payments that came for an order after it was let go, and are given back.
 LATE_PAYMENTS = Metrics({"late_payments": "Count"})
+# Refunds that a provider took on, and that came back.
+REFUNDS_FAILED = Metrics({"refunds_failed": "Count"})
 
 ALL = (
     REQUEST,
@@ -63,4 +65,5 @@ ALL = (
     HITS,
     COLLECTION_SIZE,
     LATE_PAYMENTS,
+    REFUNDS_FAILED,
 )

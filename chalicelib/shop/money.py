@@ -4,7 +4,7 @@ An amount is a whole number of micros, millionths of a currency's unit. What is 
 number of its smallest unit: 10,000 micros (a cent) of a euro, 1,000,000 of a yen.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
@@ -27,6 +27,8 @@ _BY_EXPONENT = {
     ),
     3: "BHD IQD JOD KWD LYD OMR TND",
 }
+# Stripe takes these with a last digit of 0 alone (its documentation, "Three-decimal currencies").
+_STRIPE_TENS = frozenset({"BHD", "JOD", "KWD", "OMR", "TND"})
 EXPONENTS = {code: exponent for exponent, codes in _BY_EXPONENT.items() for code in codes.split()}
 
 
@@ -58,6 +60,12 @@ def smallest_micros(currency: str) -> int:
     return int(10 ** (_MICROS_EXPONENT - EXPONENTS[currency]))
 
 
-def is_chargeable(micros: int, currency: str) -> bool:
-    """Return whether an amount is a whole number of the currency's smallest unit."""
-    return micros % smallest_micros(currency) == 0
+def step_micros(currency: str, payments: Literal["fake", "stripe"]) -> int:
+    """Return what an amount is a multiple of, if this provider is to charge it."""
+    tens = payments == "stripe" and currency in _STRIPE_TENS
+    return smallest_micros(currency) * (10 if tens else 1)
+
+
+def is_chargeable(micros: int, currency: str, payments: Literal["fake", "stripe"]) -> bool:
+    """Return whether this provider can charge an amount."""
+    return micros % step_micros(currency, payments) == 0

@@ -110,7 +110,10 @@ def build(runtime: Runtime, client: Client, clock: Clock, workers: Workers) -> W
     for _ in range(2):
         builder.asset()
     content = _publish_pages(builder)
-    stocked(client)
+    seller = stocked(client)
+    for name in ("novels", "poems"):
+        put = seller.put(f"/shops/{SITE}/categories/{name}", name=name.title(), slug=name)
+        assert put.status == 201
     for _ in range(2):
         builder.make(lambda: bought(client.as_("bob"))[1])
     return World(runtime, client, posts[0], root_comment, action, content)
@@ -194,6 +197,7 @@ def listings(world: World) -> dict[str, Listing]:
             f"products by {order}": Listing(bob, f"/shops/{SITE}/products?order={order}&q=moby&")
             for order in ("price", "newest", "best")
         },
+        "categories": Listing(bob, f"/shops/{SITE}/categories?"),
         "orders of a shop": Listing(paula, f"/shops/{SITE}/orders?"),
         "orders of a buyer": Listing(bob, "/users/me/orders?"),
         "wall": Listing(bob, "/users/ann/wall?"),

@@ -108,7 +108,7 @@ def _order(runtime: Runtime, number: int) -> Order:
         "total_micros": 0,
         "currency": "EUR",
         "provider": "fake",
-        "email": None,
+        "email": f"buyer{number}@example.org",
         "address": None,
         "at": runtime.now() - timedelta(minutes=number),
         "deadline": None,

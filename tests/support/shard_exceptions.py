@@ -52,6 +52,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "shop.carts.carts.expire_idle: update shop.cart",
         "shop.carts.carts.frozen_before: find shop.cart",
         "shop.orders.giving_back.sweep: find shop.payment",
+        "shop.orders.people.forget_buyers: find shop.order",
         "shop.orders.sweep._resume_orders: find shop.order",
         "shop.stock.expiry._due: find shop.hold",
         "shop.stock.expiry._due: find shop.stock",

@@ -13,7 +13,7 @@ from chalicelib.shop.carts.shapes import MAX_LINES
 from chalicelib.shop.money import Currency
 from chalicelib.shop.orders.shapes import Order, State
 from chalicelib.shop.payments.port import Name, Status
-from chalicelib.shop.payments.records import Payment
+from chalicelib.shop.payments.records import MAX_REFUNDS, Payment, Refund, RefundState
 from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Kind
 from chalicelib.sites.ids import SiteId
 
@@ -57,6 +57,21 @@ class PaymentAnswer(TypedDict):
     redirect_url: Annotated[str | None, Field(description="Where the buyer pays, if elsewhere.")]
 
 
+class RefundAnswer(TypedDict):
+    """Money given back of an order."""
+
+    key: Annotated[str, Field(description="As its seller named it.")]
+    amount_micros: int
+    state: Annotated[
+        RefundState,
+        Field(
+            description="`owed` and `made` are being finished. `failed` came back from the buyer's "
+            "bank: the same call makes it again. `refused` was not taken on."
+        ),
+    ]
+    at: datetime
+
+
 class OrderAnswer(TypedDict):
     """An order."""
 
@@ -71,8 +86,12 @@ class OrderAnswer(TypedDict):
     adjustments: Annotated[list[AdjustmentAnswer], Field(max_length=MAX_ADJUSTMENTS)]
     total_micros: int
     refunded_micros: int
+    refunds: Annotated[list[RefundAnswer], Field(max_length=MAX_REFUNDS)]
     currency: Currency
-    email: Annotated[str | None, Field(description="Null once its buyer was erased.")]
+    email: Annotated[
+        str | None,
+        Field(description="Null once its buyer was erased, or it was kept for long enough."),
+    ]
     address: AddressAnswer | None
     at: datetime
     pay_until: datetime | None
@@ -104,12 +123,22 @@ def order_answer(order: Order, payment: Payment | None) -> OrderAnswer:
         "adjustments": [{**each} for each in order["adjustments"]],
         "total_micros": order["total_micros"],
         "refunded_micros": payment["refunded_micros"] if payment else 0,
+        "refunds": [_refund(each) for each in payment["refunds"]] if payment else [],
         "currency": order["currency"],
         "email": order["email"],
         "address": {**order["address"]} if order["address"] else None,
         "at": order["at"],
         "pay_until": order["deadline"],
         "sent": order["sent"],
+    }
+
+
+def _refund(refund: Refund) -> RefundAnswer:
+    return {
+        "key": refund["key"],
+        "amount_micros": refund["amount_micros"],
+        "state": refund["state"],
+        "at": refund["at"],
     }
 
 

@@ -20,6 +20,7 @@ from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.errors import CartClosed, NotForSale
 from chalicelib.shop.carts.shapes import Attempt, Cart, Line
 from chalicelib.shop.ids import key_of
+from chalicelib.shop.money import step_micros
 from chalicelib.shop.orders import people, resuming
 from chalicelib.shop.orders.errors import EmptyCart, TotalChanged
 from chalicelib.shop.orders.messages import ResumeOrder
@@ -27,6 +28,7 @@ from chalicelib.shop.orders.models import Checkout
 from chalicelib.shop.orders.shapes import ORDERS, Order, OrderLine, charge_of, find
 from chalicelib.shop.orders.strays import end_stray
 from chalicelib.shop.payments import providers, records
+from chalicelib.shop.payments.errors import AmountNotTaken
 from chalicelib.shop.payments.port import Refused
 from chalicelib.shop.payments.records import Payment
 from chalicelib.shop.pricing import adjustments, total_micros
@@ -45,7 +47,7 @@ SHORT = "out_of_stock:"
 def check_out(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) -> Order:
     """Check a cart out, once for each key, and return its order as it is then.
 
-    Raises UnknownCart, CartClosed, EmptyCart, NotForSale, TotalChanged, OutOfStock,
+    Raises UnknownCart, CartClosed, EmptyCart, NotForSale, TotalChanged, AmountNotTaken, OutOfStock,
     PaymentsNotSetUp, IdempotencyKeyReused, and Unavailable if the payment's provider cannot be
     reached: a repeated call goes on then.
     """
@@ -53,11 +55,14 @@ def check_out(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str
     order = order_of(runtime, cart, order_id, wanted)
     try:
         ORDERS.of(runtime.database).insert_one(order)
+        is_new = True
     except DuplicateKeyError:
-        resuming.resume(runtime, order_id)
-    else:
-        people.follow_claim(runtime, order)
+        is_new = False
+    people.follow_claim(runtime, order_id, cart_id)
+    if is_new:
         _prepare(runtime, order)
+    else:
+        resuming.resume(runtime, order_id)
     _begin_payment(runtime, order_id)
     found = find(runtime.database, order_id)
     assert found is not None  # noqa: S101 - orders are never deleted
@@ -121,7 +126,8 @@ def _lines_of_now(runtime: Runtime, cart: Cart, wanted: Checkout) -> dict[str, L
 
     A SKU that another product has by now is other goods than the buyer saw.
 
-    Raises EmptyCart, NotForSale, PaymentsNotSetUp, and TotalChanged if the buyer saw others.
+    Raises EmptyCart, NotForSale, PaymentsNotSetUp, TotalChanged if the buyer saw others, and
+    AmountNotTaken: a price may be of a time when somebody else took the shop's money.
     """
     if not cart["lines"]:
         raise EmptyCart
@@ -139,6 +145,9 @@ def _lines_of_now(runtime: Runtime, cart: Cart, wanted: Checkout) -> dict[str, L
     total = total_micros(priced, adjusted)
     if total != wanted.total_micros:
         raise TotalChanged(total, priced, adjusted)
+    step = step_micros(shop["currency"], shop["payments"])
+    if total % step:
+        raise AmountNotTaken(total, step)
     return lines
 
 

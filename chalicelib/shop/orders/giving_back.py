@@ -11,6 +11,7 @@ from pymongo import ASCENDING
 from chalicelib.database import Document
 from chalicelib.errors import IdempotencyKeyReused, Problem
 from chalicelib.observability.logs import log
+from chalicelib.observability.metrics import REFUNDS_FAILED
 from chalicelib.runtime import Runtime
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders.errors import OrderNotPaid, RefundRefused, RefundTooLarge
@@ -27,6 +28,7 @@ LATE = "paid-late"
 PATIENCE = timedelta(hours=1)
 _ATTEMPTS = 5
 _UNFINISHED = frozenset({"owed", "made"})
+_MADE = frozenset({"made", "done"})
 
 
 def give_back(
@@ -34,6 +36,7 @@ def give_back(
 ) -> Payment:
     """Refund units of a paid order, or all that is left of it; once for each key.
 
+    One that has failed since is made again. Its units stay on the shelf if they were put there.
     Returns the payment then. Raises OrderNotPaid, RefundTooLarge, RefundRefused,
     IdempotencyKeyReused for another refund with the key, and Unavailable.
     """
@@ -46,7 +49,9 @@ def give_back(
         known = _known(payment, key)
         if known is not None:
             _check_same(known, units, restock=restock)
-            break
+            if known["state"] != "failed" or _owe_again(runtime, payment, known):
+                break
+            continue
         wanted = _wanted(order, payment, units)
         refund = _new(runtime, key, wanted, _amount(order, payment, units), restock=restock)
         refund["whole"] = units is None
@@ -63,7 +68,7 @@ def give_back_late(runtime: Runtime, order: Order) -> None:
     payment = records.find(runtime.database, order["_id"])
     if payment is None:
         return
-    refused = [each for each in payment["refunds"] if each["state"] == "refused"]
+    refused = [each for each in payment["refunds"] if each["state"] in {"refused", "failed"}]
     if refused and refused[-1]["at"] + PATIENCE > runtime.now():
         raise RefundRefused
     key = f"{LATE}-{len(refused) + 1}" if refused else LATE
@@ -71,6 +76,22 @@ def give_back_late(runtime: Runtime, order: Order) -> None:
         left = payment["amount_micros"] - payment["refunded_micros"]
         _owe(runtime, payment, _new(runtime, key, {}, left, restock=False))
     _paid_back(runtime, order, key)
+
+
+def note_failed(runtime: Runtime, order: Order) -> None:
+    """Note the refunds that have failed since they were made; raises Unavailable."""
+    payment = records.find(runtime.database, order["_id"])
+    made = [each for each in payment["refunds"] if each["state"] in _MADE] if payment else []
+    if payment is None or not made:
+        return
+    provider = providers.provider_of(runtime, payment["provider"])
+    failed = provider.failed_refunds(order["_id"], payment["intent"])
+    for refund in made:
+        if _name(refund) in failed and _note(
+            runtime, payment, refund, "failed", -refund["amount_micros"]
+        ):
+            fields = {"order": order["_id"], "refund": refund["key"], "refunds_failed": 1}
+            log.error("refund failed", extra={"fields": fields, "metrics": REFUNDS_FAILED})
 
 
 def sweep(runtime: Runtime, until: datetime) -> int:
@@ -122,7 +143,7 @@ def _make(runtime: Runtime, order: Order, payment: Payment, refund: Refund) -> N
         charge = charge_of(order)
         provider = providers.provider_of(runtime, payment["provider"])
         try:
-            provider.refund(charge, payment["intent"], refund["amount_micros"], refund["key"])
+            provider.refund(charge, payment["intent"], refund["amount_micros"], _name(refund))
         except Refused:
             _note(runtime, payment, refund, "refused", -refund["amount_micros"])
             return
@@ -138,17 +159,18 @@ def _make(runtime: Runtime, order: Order, payment: Payment, refund: Refund) -> N
 
 def _note(
     runtime: Runtime, payment: Payment, refund: Refund, state: str, by_micros: int = 0
-) -> None:
-    """Say how far a refund is, unless that was said before."""
+) -> bool:
+    """Say how far a refund is, unless that was said before; return whether it was not."""
     rows = PAYMENTS.of(runtime.database)
     before = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
     change = {"$set": {"refunds.$.state": state}, "$inc": {"refunded_micros": by_micros}}
-    rows.update_one({"_id": payment["_id"], "refunds": before}, change)
+    is_news = rows.update_one({"_id": payment["_id"], "refunds": before}, change).matched_count > 0
     if state in _UNFINISHED:
-        return
+        return is_news
     unfinished = {"$elemMatch": {"state": {"$in": [*_UNFINISHED]}}}
     finished = {"_id": payment["_id"], "refunds": {"$not": unfinished}}
     rows.update_one(finished, {"$unset": {"owed": ""}})
+    return is_news
 
 
 def _owe(runtime: Runtime, payment: Payment, refund: Refund) -> bool:
@@ -165,6 +187,32 @@ def _owe(runtime: Runtime, payment: Payment, refund: Refund) -> bool:
         "$set": {"owed": _next(runtime)},
     }
     return PAYMENTS.of(runtime.database).update_one(this, change).matched_count > 0
+
+
+def _owe_again(runtime: Runtime, payment: Payment, refund: Refund) -> bool:
+    """Record that a refund which has failed is owed again; return whether it still was so.
+
+    Raises RefundTooLarge if another has given the money back meanwhile.
+    """
+    if refund["amount_micros"] > payment["amount_micros"] - payment["refunded_micros"]:
+        raise RefundTooLarge
+    failed = {"$elemMatch": {"key": refund["key"], "state": "failed"}}
+    this = {
+        "_id": payment["_id"],
+        "refunded_micros": payment["refunded_micros"],
+        "refunds": failed,
+    }
+    change = {
+        "$set": {"refunds.$.state": "owed", "owed": _next(runtime)},
+        "$inc": {"refunds.$.again": 1, "refunded_micros": refund["amount_micros"]},
+    }
+    return PAYMENTS.of(runtime.database).update_one(this, change).matched_count > 0
+
+
+def _name(refund: Refund) -> str:
+    """Return the provider's name of a refund: another each time that it is asked for anew."""
+    again = refund.get("again", 0)
+    return f"{refund['key']}.{again}" if again else refund["key"]
 
 
 def _new(

@@ -4,9 +4,10 @@ An erasure takes the person's id, name, address and e-mail off them; lines and a
 they are the seller's books.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from pymongo import ASCENDING
 from pymongo.database import Database
 
 from chalicelib.database import Document
@@ -14,7 +15,7 @@ from chalicelib.people.follows import ExportEntry, Step, Trace, entry
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import CARTS, Cart
-from chalicelib.shop.orders.shapes import ORDERS, Order
+from chalicelib.shop.orders.shapes import ORDERS
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
@@ -37,14 +38,14 @@ def claim(runtime: Runtime, cart_id: str, user_id: str) -> Cart:
     return cart
 
 
-def follow_claim(runtime: Runtime, order: Order) -> None:
-    """Make an order its cart's user's, if the cart was claimed since it was read for the order.
+def follow_claim(runtime: Runtime, order_id: str, cart_id: str) -> None:
+    """Make a stored order its cart's user's, if the cart was claimed after it was read for that.
 
-    Called once the order is stored: whoever claims the cart after this finds the order.
+    Whoever claims the cart after this finds the order.
     """
-    cart = CARTS.of(runtime.database).find_one({"_id": order["cart"]}, {"user": 1})
-    if cart is not None and cart["user"] is not None and order["user"] is None:
-        this = {"_id": order["_id"], "user": None}
+    cart = CARTS.of(runtime.database).find_one({"_id": cart_id})
+    if cart is not None and cart["user"] is not None:
+        this = {"_id": order_id, "user": None}
         ORDERS.of(runtime.database).update_one(this, {"$set": {"user": cart["user"]}})
 
 
@@ -62,6 +63,21 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     nobody = {"$set": {"user": None, "address": None, "email": None}}
     ORDERS.of(runtime.database).update_many(theirs("at"), nobody)
     return Step.DONE
+
+
+def forget_buyers(runtime: Runtime) -> int:
+    """Take the address and e-mail off the oldest orders that had them long enough; count them.
+
+    Lines and amounts stay, as does whose order it is if its buyer has an account.
+    """
+    rows, kept = ORDERS.of(runtime.database), timedelta(days=runtime.settings.buyer_days)
+    over = {"email": {"$gt": ""}, "at": {"$lte": runtime.now() - kept}}
+    oldest = rows.find(over, {"_id": 1}).sort("at", ASCENDING)
+    found = list(oldest.limit(runtime.bounds.shop.tended_at_once))
+    if found:
+        nobody = {"$set": {"address": None, "email": None}}
+        rows.update_many({"_id": {"$in": [each["_id"] for each in found]}}, nobody)
+    return len(found)
 
 
 def _cart_entries(cart: Any) -> list[ExportEntry]:

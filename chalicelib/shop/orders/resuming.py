@@ -67,7 +67,10 @@ def _step(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
         case "paid" | "declined" | "refused":
             _settle(runtime, order)
             return True
+        case "done":
+            giving_back.note_failed(runtime, order)
         case "void":
+            giving_back.note_failed(runtime, order)
             _watch(runtime, order)
     return False
 

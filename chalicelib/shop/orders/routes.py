@@ -31,7 +31,7 @@ from chalicelib.shop.orders.errors import (
 from chalicelib.shop.orders.models import CartProof, Checkout, NewRefund, OrdersQuery
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.payments import records
-from chalicelib.shop.payments.errors import PaymentsNotSetUp
+from chalicelib.shop.payments.errors import AmountNotTaken, PaymentsNotSetUp
 from chalicelib.shop.sites import settings
 from chalicelib.shop.stock.errors import OutOfStock
 from chalicelib.sites.ids import SiteId
@@ -64,6 +64,7 @@ def _declare_checkout(route: Route) -> None:
             NotForSale,
             TotalChanged,
             OutOfStock,
+            AmountNotTaken,
             PaymentsNotSetUp,
             IdempotencyKeyReused,
         ),

@@ -76,6 +76,8 @@ ORDERS = Collection(
         IndexModel([("site", ASCENDING), *_NEWEST]),
         IndexModel([("site", ASCENDING), ("state", ASCENDING), *_NEWEST]),
         IndexModel([("user", ASCENDING), *_NEWEST], partialFilterExpression={"user": {"$gt": ""}}),
+        # Addresses whose time is over.
+        IndexModel([("at", ASCENDING)], partialFilterExpression={"email": {"$gt": ""}}),
         # The sweep: small, as finished orders are not in it.
         IndexModel([("due", ASCENDING)], partialFilterExpression={"due": {"$exists": True}}),
     ),

@@ -36,6 +36,7 @@ def sweep(runtime: Runtime) -> dict[str, int]:
         "entries_of_orders": len(overdue),
         "carts_expired": carts.expire_idle(runtime),
         "carts_resumed": carts_found,
+        "buyers_forgotten": people.forget_buyers(runtime),
         "refunds_made": giving_back.sweep(runtime, until),
         "orders_resumed": _resume_orders(runtime, until),
     }
@@ -85,7 +86,7 @@ def _refused(runtime: Runtime, cart: Cart, order_id: str) -> Order:
         ORDERS.of(runtime.database).insert_one(order)
     except DuplicateKeyError:
         return find(runtime.database, order_id) or order
-    people.follow_claim(runtime, order)
+    people.follow_claim(runtime, order_id, cart["_id"])
     return order
 
 

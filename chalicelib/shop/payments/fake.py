@@ -1,10 +1,11 @@
 """The provider `fake`: takes no money, and does what the buyer's e-mail address says.
 
 `declines@…` is declined, `slow@…` is paid at the third look, `lost-answer@…` loses the answer to
-its beginning, and `late@…` is paid after it was cancelled. Any other pays at the first look.
+its beginning, `late@…` is paid after it was cancelled, and of `refund-fails@…` the first refund
+fails once it is looked at. Any other pays at the first look.
 """
 
-from typing import Annotated, Literal, TypedDict, cast
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
@@ -14,8 +15,8 @@ from chalicelib.database.validators import AtMost
 from chalicelib.errors import Unavailable
 from chalicelib.shop.payments.port import Charge, Refused, Started, Status
 
-Script = Literal["pays", "declines", "slow", "late", "lost-answer"]
-_SCRIPTS: tuple[Script, ...] = ("declines", "slow", "late", "lost-answer")
+Script = Literal["pays", "declines", "slow", "late", "lost-answer", "refund-fails"]
+_SCRIPTS: tuple[Script, ...] = ("declines", "slow", "late", "lost-answer", "refund-fails")
 MAX_REFUNDS = 1_000
 _SLOW_LOOKS = 3
 
@@ -25,6 +26,7 @@ class FakeRefund(TypedDict):
 
     key: str
     amount_micros: int
+    failed: NotRequired[bool]
 
 
 class FakePayment(TypedDict):
@@ -76,7 +78,7 @@ class FakeProvider:
                 return self._decided(order, "cancelled", "succeeded")
             case "declines", "pending":
                 return self._decided(order, "pending", "failed")
-            case "pays" | "lost-answer", "pending":
+            case "pays" | "lost-answer" | "refund-fails", "pending":
                 return self._decided(order, "pending", "succeeded")
             case "slow", "pending" if row["looks"] >= _SLOW_LOOKS:
                 return self._decided(order, "pending", "succeeded")
@@ -91,7 +93,10 @@ class FakeProvider:
         """Give money back, never more than was paid."""
         del intent
         back = {"key": key, "amount_micros": amount_micros}
-        given = {"$add": [{"$sum": "$refunds.amount_micros"}, amount_micros]}
+        not_failed = {"$ne": ["$$this.failed", True]}
+        kept = {"$filter": {"input": "$refunds", "as": "this", "cond": not_failed}}
+        each = {"$map": {"input": kept, "as": "this", "in": "$$this.amount_micros"}}
+        given = {"$add": [{"$sum": each}, amount_micros]}
         this = {
             "_id": charge.order,
             "status": "succeeded",
@@ -102,6 +107,15 @@ class FakeProvider:
             return
         if self._rows.find_one({"_id": charge.order, "refunds.key": key}, {"_id": 1}) is None:
             raise Refused("more_than_was_paid")
+
+    def failed_refunds(self, order: str, intent: str) -> frozenset[str]:
+        """Return the keys of the refunds that have failed, of which looking may be the cause."""
+        del intent
+        fails: Any = {"_id": order, "script": "refund-fails", "refunds.0": {"$exists": True}}
+        self._rows.update_one(fails, {"$set": {"refunds.0.failed": True}})
+        row = self._rows.find_one({"_id": order}, {"refunds": 1})
+        refunds = row["refunds"] if row else []
+        return frozenset(each["key"] for each in refunds if each.get("failed"))
 
     def _decided(self, order: str, before: str, after: str) -> Status:
         """Change a payment's status if it is `before`; return what it is then."""

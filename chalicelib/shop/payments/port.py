@@ -55,3 +55,7 @@ class Provider(Protocol):
     def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
         """Give back a part of a payment, once for each key; raises Refused."""
         ...
+
+    def failed_refunds(self, order: str, intent: str) -> frozenset[str]:
+        """Return the keys of the refunds that were taken on, and have failed since."""
+        ...

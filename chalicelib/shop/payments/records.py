@@ -12,13 +12,16 @@ from chalicelib.shop.payments.port import Name, Status
 
 MAX_REFUNDS = 100
 
+RefundState = Literal["owed", "made", "done", "refused", "failed"]
+
 
 class Refund(TypedDict):
     """Money to be given back, and whether it was; `units` are those of it by SKU.
 
     It is `whole` if it was asked for without units: all that was left, with what was added. `made`
     is money that was given back, of which units are still to be put back on the shelf: its provider
-    is not asked again, who may have forgotten the key.
+    is not asked again, who may have forgotten the key. One that has `failed` was taken on by the
+    provider, and came back; `again` counts how often it was asked for anew.
     """
 
     key: str
@@ -26,8 +29,9 @@ class Refund(TypedDict):
     units: dict[str, int]
     whole: bool
     restock: bool
-    state: Literal["owed", "made", "done", "refused"]
+    state: RefundState
     at: datetime
+    again: NotRequired[int]
 
 
 class Payment(TypedDict):

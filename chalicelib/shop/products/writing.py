@@ -12,7 +12,7 @@ from chalicelib.shop import types
 from chalicelib.shop.errors import ProductChanged, UnknownProduct
 from chalicelib.shop.ids import key_of, name_of
 from chalicelib.shop.layouts.stores import stored
-from chalicelib.shop.money import is_chargeable
+from chalicelib.shop.money import is_chargeable, step_micros
 from chalicelib.shop.products import skus
 from chalicelib.shop.products.indexing import tokens_of
 from chalicelib.shop.products.models import NewProduct
@@ -116,11 +116,12 @@ def _check_prices(shop: ShopSite, new: NewProduct) -> None:
     if new.currency not in {None, currency}:
         told = f"the prices of this shop are in {currency}"
         raise InvalidRequest(errors=[FieldError("currency", "other_currency", told)])
-    told = f"a price must be a whole number of the smallest unit of {currency}"
+    step = step_micros(currency, shop["payments"])
+    told = f"a price in {currency} must be a multiple of {step} for this shop's payments"
     faults = [
         FieldError(f"skus.{number}.price_micros", "fraction", told)
         for number, each in enumerate(new.skus)
-        if not is_chargeable(each.price_micros, currency)
+        if not is_chargeable(each.price_micros, currency, shop["payments"])
     ]
     if faults:
         raise InvalidRequest(errors=faults[:20])

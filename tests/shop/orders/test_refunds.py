@@ -20,6 +20,7 @@ from tests.shop.support.buying import (
     fill,
     ordered,
     paid_late,
+    pay,
     shelf_of,
     stocked,
     stored_order,
@@ -144,6 +145,22 @@ def test_a_refund_that_the_provider_refuses_changes_nothing(
     assert (refused.status, refused.code) == (409, "refund_refused")
     assert shelf_of(runtime) == Shelf(4, 4, 0)
     assert refund(paula, order, "again", MOBY_HARD=1).json["refunded_micros"] == PRICE
+
+
+def test_of_the_fake_a_refund_may_come_back_and_be_made_again(
+    client: Client, runtime: Runtime
+) -> None:
+    paula = stocked(client, 5)
+    cart, order = bought(client, "refund-fails@example.org", MOBY_HARD=1)
+    assert refund(paula, order, MOBY_HARD=1).json["refunds"][0]["state"] == "done"
+
+    looked = pay(client, cart, order)
+
+    assert (looked["refunded_micros"], looked["refunds"][0]["state"]) == (0, "failed")
+    assert refund(paula, order, MOBY_HARD=1).json["refunded_micros"] == PRICE
+    assert pay(client, cart, order)["refunds"][0]["state"] == "done"
+    assert given_back(runtime, order) == [PRICE, PRICE]
+    assert shelf_of(runtime) == Shelf(5, 5, 0)
 
 
 def test_a_refund_of_an_outage_is_owed_and_made_later(

@@ -1,4 +1,8 @@
-"""A stand-in of Stripe's API on this machine: it keeps keys, loses answers, and sends no events."""
+"""A stand-in of Stripe's API on this machine.
+
+It keeps keys, with the failures of its own that were answered under them, loses answers, and sends
+no events.
+"""
 
 import hashlib
 import hmac
@@ -7,11 +11,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
-from urllib.parse import parse_qsl
+from typing import Any, Literal
+from urllib.parse import parse_qsl, urlsplit
 
 KEY = "sk_test_of_the_stand_in"
 SECRETS = ("whsec_of_the_tests_as_long_as_a_secret_is", "whsec_of_before_as_long_as_a_secret_is")
+
+_THREE_DECIMALS = frozenset({"BHD", "JOD", "KWD", "OMR", "TND"})
 
 
 class Stripe:
@@ -25,6 +31,8 @@ class Stripe:
         # Paths whose next answers are lost after they were acted upon.
         self.losing: list[str] = []
         self.failing: int | None = None
+        # Paths whose next calls fail within Stripe, after they were acted upon or before.
+        self.breaking: list[tuple[str, Literal["before", "after"]]] = []
         self.lock = threading.Lock()
 
     def pay(self, intent: str) -> None:
@@ -40,7 +48,7 @@ class Stripe:
         """Act upon a call, and return its status and answer."""
         match method, path.split("/")[2:]:
             case "POST", ["payment_intents"]:
-                return 200, self._intent(form)
+                return self._intent(form)
             case "GET", ["payment_intents", intent] if intent in self.intents:
                 return 200, dict(self.intents[intent])
             case "POST", ["payment_intents", intent, "cancel"] if intent in self.intents:
@@ -48,22 +56,40 @@ class Stripe:
                     return 400, {"error": {"code": "payment_intent_unexpected_state"}}
                 self.intents[intent]["status"] = "canceled"
                 return 200, dict(self.intents[intent])
-            case "POST", ["refunds"]:
-                return self._refund(form)
+            case _, ["refunds"]:
+                return self._refund(form) if method == "POST" else self._refunds_of(form)
         return 404, {"error": {"code": "resource_missing"}}
 
-    def _intent(self, form: dict[str, str]) -> dict[str, Any]:
+    def _intent(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        if _is_uneven(form["amount"], form["currency"]):
+            return 400, {"error": {"type": "invalid_request_error", "param": "amount"}}
         name = f"pi_{len(self.intents) + 1}"
         made = {"id": name, "status": "requires_payment_method", "client_secret": f"{name}_secret"}
         self.intents[name] = {**made, **form}
-        return dict(self.intents[name])
+        return 200, dict(self.intents[name])
+
+    def _refunds_of(self, query: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        found = [
+            {**each, "metadata": {"refund": each["metadata[refund]"]}}
+            for each in self.refunds
+            if each["payment_intent"] == query["payment_intent"]
+        ]
+        return 200, {"data": found, "has_more": False}
 
     def _refund(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        given = sum(int(each["amount"]) for each in self.refunds)
+        if _is_uneven(form["amount"], self.intents[form["payment_intent"]]["currency"]):
+            return 400, {"error": {"type": "invalid_request_error", "param": "amount"}}
+        given = sum(int(each["amount"]) for each in self.refunds if each["status"] != "failed")
         if given + int(form["amount"]) > int(self.intents[form["payment_intent"]]["amount"]):
             return 400, {"error": {"code": "charge_already_refunded"}}
-        self.refunds.append(form)
-        return 200, {"id": f"re_{len(self.refunds)}", "status": "succeeded"}
+        made = {"id": f"re_{len(self.refunds) + 1}", "status": "succeeded", **form}
+        self.refunds.append(made)
+        return 200, dict(made)
+
+
+def _is_uneven(amount: str, currency: str) -> bool:
+    """Return whether it is of a currency of three decimals, and the last one is not 0."""
+    return currency.upper() in _THREE_DECIMALS and int(amount) % 10 > 0
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -79,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
         stripe = self.stripe
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         with stripe.lock:
-            status, answer = self._answered(method, dict(parse_qsl(body)))
+            status, answer, is_old = self._answered(method, dict(parse_qsl(body)))
         if self.path in stripe.losing:
             stripe.losing.remove(self.path)
             self.close_connection = True
@@ -87,20 +113,35 @@ class _Handler(BaseHTTPRequestHandler):
         text = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
+        if is_old:
+            self.send_header("Idempotent-Replayed", "true")
         self.end_headers()
         self.wfile.write(text)
 
-    def _answered(self, method: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        if self.stripe.failing is not None:
-            return self.stripe.failing, {"error": {"type": "api_error"}}
+    def _answered(self, method: str, form: dict[str, str]) -> tuple[int, dict[str, Any], bool]:
+        """Return a status and an answer, and whether they are those of an earlier call."""
+        stripe, url = self.stripe, urlsplit(self.path)
+        if stripe.failing is not None:
+            return stripe.failing, {"error": {"type": "api_error"}}, False
         if self.headers.get("Authorization") != f"Bearer {KEY}":
-            return 401, {"error": {"type": "invalid_request_error"}}
+            return 401, {"error": {"type": "invalid_request_error"}}, False
         key = self.headers.get("Idempotency-Key")
         if method == "GET" or key is None:
-            return self.stripe.answer(method, self.path, form)
-        if key not in self.stripe.answers:
-            self.stripe.answers[key] = self.stripe.answer(method, self.path, form)
-        return self.stripe.answers[key]
+            return *stripe.answer(method, url.path, {**dict(parse_qsl(url.query)), **form}), False
+        is_old = key in stripe.answers
+        if not is_old:
+            stripe.answers[key] = self._first(method, form)
+        return *stripe.answers[key], is_old
+
+    def _first(self, method: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        stripe = self.stripe
+        breaks = next((each for each in stripe.breaking if each[0] == self.path), None)
+        if breaks is None:
+            return stripe.answer(method, self.path, form)
+        stripe.breaking.remove(breaks)
+        if breaks[1] == "after":
+            stripe.answer(method, self.path, form)
+        return 500, {"error": {"type": "api_error"}}
 
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
