@@ -29,10 +29,14 @@ ELEMENTS = {
     "plaza-feed": "feed.js",
     "plaza-hit": "hit.js",
 }
-# What a feed's readers load as well when they are signed in.
-WRITING = "writing.js"
-# The words of all elements, and those of a cart, which other pages need not load.
-LANGUAGES = {"BUILT_LANGUAGES": "words", "BUILT_CART_LANGUAGES": "words/cart"}
+# What an element loads later, if its reader or its site has need of it.
+LATER = {"BUILT_MARKS": "marks.js", "BUILT_WRITING": "writing.js"}
+# The words of all elements, and those that most pages need not load.
+LANGUAGES = {
+    "BUILT_LANGUAGES": "words",
+    "BUILT_CART_LANGUAGES": "words/cart",
+    "BUILT_MARKS_LANGUAGES": "words/marks",
+}
 _HASH_CHARACTERS = 12
 _IMPORT = re.compile(
     r'^import (?:(?P<one>\w+)|\{ (?P<some>[\w, ]+) \}) from "\./(?P<file>[\w./-]+)";$', re.MULTILINE
@@ -81,13 +85,13 @@ def _replace(file: Path, text: str) -> None:
 def built(sources: Path) -> dict[str, str]:
     """Return the files that ship, by name; raises CannotJoin."""
     files: dict[str, str] = {}
-    constants = {"BUILT_WRITING": json.dumps(f"./{WRITING}")}
+    constants = {name: json.dumps(f"./{file}") for name, file in LATER.items()}
     for constant, folder in LANGUAGES.items():
         words = _translations(sources / folder)
         files |= {f"{folder.replace('/', '-')}-{tag}.js": text for tag, text in words.items()}
         languages = {tag: f"./{folder.replace('/', '-')}-{tag}.js" for tag in words}
         constants[constant] = json.dumps(languages, separators=(",", ":"))
-    for entry in (*ELEMENTS.values(), WRITING):
+    for entry in (*ELEMENTS.values(), *LATER.values()):
         files[entry] = _small(joined(sources, entry, constants))
     files[PAGE_STYLES] = str(rcssmin.cssmin((sources / PAGE_STYLES).read_text()))
     release = f"{__version__}-{_hash(files)}"
@@ -123,7 +127,7 @@ def joined(sources: Path, entry: str, constants: Mapping[str, str]) -> str:
                 raise CannotJoin(f"{name} stands in {owners[name]} and in {file}")
     text = "\n".join(parts)
     for name, value in constants.items():
-        text = text.replace(name, value)
+        text = re.sub(rf"\b{name}\b", lambda _: value, text)  # noqa: B023 - called at once
     return text
 
 

@@ -8,8 +8,8 @@ import { ago } from "./words.js";
 /** @typedef {"visible" | "hidden"} Decided */
 /** @typedef {{reply: () => void, edit: () => void, remove: () => void, decide: (state: Decided) => void}} Actions */
 
-/** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions */
-export function articleOf(comment, { t, language }, actions) {
+/** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions @param {Node | null} bar What stands before the buttons. */
+export function articleOf(comment, { t, language }, actions, bar) {
   if (!comment.author || comment.html === null) {
     return h("article", { class: "gone", "aria-label": t("gone") }, h("p", {}, t("gone")));
   }
@@ -36,5 +36,5 @@ export function articleOf(comment, { t, language }, actions) {
       comment.edited_at && h("i", {}, t("edited")),
       comment.state !== "visible" && h("i", { class: "badge" }, t(comment.state))),
     fill(h("div", { class: "text", part: "text", dir: "auto" }), comment.html),
-    buttons.length > 0 && h("footer", {}, ...buttons));
+    (bar || buttons.length > 0) && h("footer", {}, bar, ...buttons));
 }

@@ -4,6 +4,8 @@ import { call, forget, Problem, readerId } from "./api.js";
 import { articleOf } from "./comment.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { textForm } from "./form.js";
+import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
+import { isByTime, orderNamed, orderSelect } from "./orders.js";
 import { failure, invitation, whileShown } from "./states.js";
 import { Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
@@ -44,6 +46,8 @@ export default class PlazaComments extends HTMLElement {
   #node = null;
   /** @type {Page["viewer"]} */
   #viewer = null;
+  /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
+  #marks = Promise.resolve(null);
   /** @type {import("./words.js").Words} */
   #words = /** @type {any} */ (null);
 
@@ -72,19 +76,24 @@ export default class PlazaComments extends HTMLElement {
     if (old !== null && this.isConnected) this.#start();
   }
 
+  /** @param {string} rest @param {import("./api.js").Options} [options] @returns {Promise<any>} */
+  #callNode(rest, options) {
+    const node = encodeURIComponent(this.getAttribute("node") || "");
+    return call(apiOf(this), `/nodes/${node}${rest}`, { signal: this.#alive?.signal, ...options });
+  }
+
   /** @param {string} [rest] @param {import("./api.js").Options} [options] */
   async #call(rest = "", options) {
-    const node = encodeURIComponent(this.getAttribute("node") || "");
     const turn = this.#turn;
-    const answer = await call(apiOf(this), `/nodes/${node}/comments${rest}`, { signal: this.#alive?.signal, ...options });
+    const answer = await this.#callNode(`/comments${rest}`, options);
     if (turn !== this.#turn) throw new Problem({});
     return answer;
   }
 
   /** @param {Record<string, string>} [where] @param {boolean} [anew] @returns {Promise<Page>} */
   #page(where = {}, anew = false) {
-    this.#order ||= this.getAttribute("order") === "newest" ? "newest" : "oldest";
-    return this.#call(`?${new URLSearchParams({ order: this.#order, limit: String(PAGE), ...where })}`, { anew });
+    this.#order ||= orderNamed(this);
+    return this.#call(`?${new URLSearchParams({ ...(this.#order && { order: this.#order }), limit: String(PAGE), ...where })}`, { anew });
   }
 
   async #start() {
@@ -96,6 +105,7 @@ export default class PlazaComments extends HTMLElement {
       const page = await this.#page();
       if (isOver()) return;
       this.#reader = reader;
+      this.#marks = this.#marksOf(page.node, isOver);
       this.#render(page);
       await this.#jump();
       tell(this, "ready");
@@ -109,21 +119,32 @@ export default class PlazaComments extends HTMLElement {
     const { t, isRtl, language } = this.#words;
     this.#node = page.node;
     this.#viewer = page.viewer;
-    const order = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": t("order"), part: "input", onchange: () => { this.#order = order.value; this.#start(); } },
-      h("option", { value: "oldest" }, t("oldest")), h("option", { value: "newest" }, t("newest"))));
-    order.value = this.#order;
+    this.#order = page.order;
+    const order = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(); });
+    const bar = pageBar(page, this.#marks);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
     this.#thread.clear();
     this.#more.textContent = t("more");
     this.#earlier.textContent = t("earlier");
     this.#root.replaceChildren(
       h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
-        h("header", {}, this.#title, order), this.#fresh, this.#head(), this.#status, this.#earlier, this.#thread.list, this.#more),
+        h("header", {}, this.#title, order), bar, this.#fresh, this.#head(), this.#status, this.#earlier, this.#thread.list, this.#more),
     );
     this.#previous = page.previous;
     this.#earlier.hidden = !page.previous;
+    for (const comment of page.waiting) this.#thread.place(comment);
     this.#show(page);
     this.#counted(page.node.counts.visible);
+  }
+
+  /** Votes and reactions, where the site has them. @param {Page["node"]} node @param {() => boolean | undefined} isOver */
+  #marksOf(node, isOver) {
+    return marksOf(this.#root, STYLES, {
+      words: this.#words, node, reader: this.#reader, isOver: () => !!isOver(),
+      call: (path, options) => this.#callNode(path, options),
+      say: (told) => { this.#status.textContent = told; },
+      invite: (place, words, key) => inviteAt(this, place, words, key),
+    });
   }
 
   /** What stands above the list: a form, an invitation to sign in, or why neither. */
@@ -160,14 +181,14 @@ export default class PlazaComments extends HTMLElement {
       edit: () => this.#edit(comment),
       remove: () => this.#remove(comment),
       decide: (state) => this.#decide(comment, state),
-    });
+    }, commentBar(comment, this.#node, this.#marks));
   }
 
   /** @param {{text: string, parent?: string} & import("./form.js").Signs} body @param {string} key */
   async #post(body, key) {
     /** @type {Comment} */
     const comment = await this.#call("", { method: "POST", body, key });
-    const item = this.#thread.place(comment, this.#order === "newest" ? this.#thread.list.firstElementChild : null);
+    const item = this.#thread.place(comment, this.#order === "oldest" ? null : this.#thread.list.firstElementChild);
     const isVisible = comment.state === "visible";
     this.#counted(this.#count + Number(isVisible));
     this.#status.textContent = this.#words.t(isVisible ? "posted" : "pending");
@@ -250,8 +271,11 @@ export default class PlazaComments extends HTMLElement {
   /** Look for what is new and what has changed; what is read never moves by itself. */
   async #look() {
     if (!this.#node) return false;
+    const marks = await this.#marks;
+    const askedAt = marks?.now() || 0;
     const page = await this.#page({}, true);
-    const isChanged = this.#thread.compare(page.comments);
+    const isMarked = (await marks?.read(page, askedAt)) || false;
+    const isChanged = this.#thread.compare(page.comments) || isMarked;
     const fresh = page.node.counts.visible - this.#count;
     if (fresh > 0) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#start() }, this.#words.t("fresh", { n: fresh })));
     else this.#counted(page.node.counts.visible);
@@ -263,7 +287,7 @@ export default class PlazaComments extends HTMLElement {
     const id = location.hash.match(/^#plaza-([\w-]+)$/)?.[1];
     if (!id) return;
     if (!this.#thread.item(id)) {
-      const page = await this.#page({ around: id }).catch(() => null);
+      const page = await this.#page({ around: id, order: isByTime(this.#order) ? this.#order : "oldest" }).catch(() => null);
       if (page) this.#render(page);
     }
     const item = this.#thread.item(id);

@@ -1,0 +1,44 @@
+// @ts-check
+/** Where votes and reactions stand, and how what shows them comes there: later than the comments. */
+import { h } from "./element.js";
+import { invitation } from "./states.js";
+
+/** @typedef {import("./plaza-api.js").components["schemas"]["CommentsAnswer"]} Page */
+/** @typedef {Promise<Awaited<ReturnType<typeof import("./marks.js").marksFor>> | null>} Later */
+
+/** What pages with votes or reactions load as well; the build writes the address of this release. */
+const MARKS = BUILT_MARKS;
+
+/** Votes and reactions; null where a site has neither. @param {ShadowRoot} root @param {CSSStyleSheet[]} styles @param {import("./marks.js").Desk} desk @returns {Later} */
+export async function marksOf(root, styles, desk) {
+  if (desk.node.votes === "off" && !desk.node.reactions.length) return null;
+  /** @type {typeof import("./marks.js")} */
+  const { marksFor, STYLES } = await import(new URL(MARKS, import.meta.url).href);
+  root.adoptedStyleSheets = [...styles, ...STYLES];
+  return marksFor(desk);
+}
+
+/** The place of the reactions to a page. @param {Page} page @param {Later} marks */
+export function pageBar({ node, page }, marks) {
+  if (!node.reactions.length) return null;
+  const place = h("div", { class: "marks" });
+  marks.then((there) => there?.putPage(place, page), () => place.remove());
+  return place;
+}
+
+/** The place of the votes on a comment and the reactions to it. @param {import("./comment.js").Comment} comment @param {Page["node"] | null} node @param {Later} marks */
+export function commentBar(comment, node, marks) {
+  if (comment.state !== "visible" || !node || (node.votes === "off" && !node.reactions.length)) return null;
+  const place = h("span", { class: "marks" });
+  marks.then((there) => there?.put(place, comment), () => place.remove());
+  return place;
+}
+
+/** Ask a guest to sign in, beside what they wanted to do. @param {Element} element @param {Element} place @param {import("./words.js").Words} words @param {string} key */
+export function inviteAt(element, place, words, key) {
+  element.shadowRoot?.querySelector(".invite")?.remove();
+  const asked = invitation(element, words, key);
+  asked.classList.add("invite");
+  (place.closest("footer") || place).after(asked);
+  /** @type {HTMLElement} */ (asked.firstElementChild).focus();
+}

@@ -1,0 +1,150 @@
+// @ts-check
+/** Votes and reactions: loaded beside the first page where a site has them. */
+import { h, sheet } from "./element.js";
+import { moreWords } from "./more-words.js";
+import { picker } from "./picker.js";
+import { now, VOTE, Wish } from "./wish.js";
+import english from "./words/en/marks.js";
+import css from "./marks.css";
+
+/** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
+/** @typedef {import("./wish.js").Told} Told */
+/** @typedef {import("./comment.js").Comment} Comment */
+/** @typedef {import("./words.js").Words} Words */
+/**
+ * @typedef {object} Desk Whose marks they are, and how they reach the API and the page.
+ * @property {Words} words
+ * @property {Schemas["DiscussionAnswer"]} node
+ * @property {string} reader The reader's id; "" for a guest.
+ * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
+ * @property {(told: string) => void} say
+ * @property {(place: Element, words: Words, key: string) => void} invite Asks a guest to sign in.
+ * @property {() => boolean} isOver Whether nobody looks any more.
+ */
+/** @typedef {{key: string, value: number, face: string, name: string, refusal: string, comesAndGoes: boolean}} Kind */
+/** @typedef {{button: HTMLElement, draw: () => void}} Toggle */
+/** @typedef {(key: string, value: number) => void} Press */
+
+export const STYLES = [css].map(sheet);
+const MARKS_LANGUAGES = /** @type {Record<string, string>} */ (BUILT_MARKS_LANGUAGES);
+/** The most ids that the API takes at once. */
+const MOST_IDS = 200;
+/** The id of the page among its comments. */
+const PAGE = "";
+
+/** @param {Desk} desk */
+export async function marksFor(desk) {
+  return new Marks({ ...desk, words: await moreWords(desk.words, MARKS_LANGUAGES, english) });
+}
+
+class Marks {
+  /** What the reader says, by the ids of comments. @type {Map<string, Wish>} */
+  #wishes = new Map();
+  /** What shows it. @type {Map<string, () => void>} */
+  #draws = new Map();
+  #desk;
+
+  /** @param {Desk} desk */
+  constructor(desk) {
+    this.#desk = desk;
+  }
+
+  /** Put what readers say to a comment, and what this one may say, into its place. @param {HTMLElement} place @param {Comment} comment */
+  put(place, comment) {
+    const { words: { t }, node: { votes }, reader } = this.#desk;
+    const shared = { key: VOTE, refusal: reader && comment.author?.id === reader ? t("own_comment") : "", comesAndGoes: false };
+    /** @type {Kind[]} */
+    const kinds = [];
+    if (votes !== "off") kinds.push({ ...shared, value: 1, face: "▲", name: t("voteFor") });
+    if (votes === "up_down") kinds.push({ ...shared, value: -1, face: "▼", name: t("voteAgainst") });
+    this.#fill(place, comment.id, comment, kinds);
+  }
+
+  /** Put what readers say to the page into its place. @param {HTMLElement} place @param {Told} told */
+  putPage(place, told) {
+    place.setAttribute("role", "group");
+    place.setAttribute("aria-label", this.#desk.words.t("reactToPage"));
+    this.#fill(place, PAGE, told, []);
+  }
+
+  /** @param {HTMLElement} place @param {string} id @param {Told} told @param {Kind[]} votes */
+  #fill(place, id, told, votes) {
+    const { words: { t }, node: { reactions, locked }, reader, invite } = this.#desk;
+    const wish = this.#wish(id, told);
+    /** @type {Press} */
+    const press = (key, value) => {
+      if (!reader) return invite(place, this.#desk.words, "signInToMark");
+      wish.want(key, wish.mine[key] === value ? 0 : value);
+    };
+    const chips = reactions.map(({ key, emoji }) => ({ key, value: 1, face: emoji, name: key, refusal: "", comesAndGoes: id !== PAGE }));
+    const shown = [...votes, ...chips].map((kind) => this.#toggle(kind, wish, press));
+    if (id !== PAGE && reactions.length && !locked) {
+      const { place: button, draw } = picker(t("addReaction"), reactions.map(({ key, emoji }) => ({ key, emoji, isOn: () => wish.mine[key] > 0, press: () => press(key, 1) })));
+      shown.push({ button, draw });
+    }
+    this.#draws.set(id, () => shown.forEach(({ draw }) => draw()));
+    this.#draws.get(id)?.();
+    place.replaceChildren(...shown.map(({ button }) => button));
+  }
+
+  /** What the reader says to a thing, with what is on its way from an earlier place of it. @param {string} id @param {Told} told */
+  #wish(id, told) {
+    const { words: { t, reason }, say, isOver } = this.#desk;
+    const known = this.#wishes.get(id);
+    if (known) return known;
+    const wish = new Wish(told, {
+      send: (key, value) => this.#send(id, key, value),
+      show: () => this.#draws.get(id)?.(),
+      failed: (error) => isOver() || say(/** @type {{code?: string}} */ (error).code === "too_fast" ? t("tooManyMarks") : reason(error)),
+      waits: () => isOver() || say(t("waitsOffline")),
+    });
+    this.#wishes.set(id, wish);
+    return wish;
+  }
+
+  /** A button that says something, or takes it back. @param {Kind} kind @param {Wish} wish @param {Press} press @returns {Toggle} */
+  #toggle({ key, value, face, name, refusal, comesAndGoes }, wish, press) {
+    const { words: { language }, node: { locked } } = this.#desk;
+    const isVote = key === VOTE;
+    const count = h("span", {});
+    const button = h("button", { part: "button", title: refusal || name, disabled: locked || refusal !== "", onclick: () => press(key, value) },
+      h("span", { "aria-hidden": isVote && "true" }, face), isVote && h("span", { class: "unseen" }, name), " ", count);
+    const draw = () => {
+      const [counted, isMine] = [wish.count(key, value), wish.mine[key] === value];
+      count.textContent = counted ? counted.toLocaleString(language) : "";
+      button.setAttribute("aria-pressed", String(isMine));
+      // One that has just been pressed stays, or the keyboard would lose its place.
+      button.hidden = comesAndGoes && !counted && !isMine && !button.matches(":focus");
+    };
+    return { button, draw };
+  }
+
+  /** @param {string} id @param {string} key @param {number} value @returns {Promise<Told>} */
+  #send(id, key, value) {
+    const place = id === PAGE ? "" : `/comments/${id}`;
+    if (key === VOTE) return this.#desk.call(`${place}/vote`, { method: "PUT", body: { value } });
+    return this.#desk.call(`${place}/reactions/${key}`, { method: value ? "PUT" : "DELETE" });
+  }
+
+  /** When something was asked, by which `read` knows what came later. */
+  now = now;
+
+  /** Take what a page tells, and ask for the comments that it lacks; say whether anything has changed. @param {Schemas["CommentsAnswer"]} page @param {number} askedAt */
+  async read(page, askedAt) {
+    let isNew = this.#tell([[PAGE, page.page], ...page.comments.map((each) => /** @type {const} */ ([each.id, each]))], askedAt);
+    const there = new Set(page.comments.map(({ id }) => id));
+    const lacks = [...this.#wishes.keys()].filter((id) => id !== PAGE && !there.has(id));
+    for (let at = 0; at < lacks.length; at += MOST_IDS) {
+      const since = now();
+      /** @type {Schemas["NodeMarksAnswer"]} */
+      const { comments } = await this.#desk.call(`/marks?ids=${lacks.slice(at, at + MOST_IDS).join()}`);
+      isNew = this.#tell(Object.entries(comments), since) || isNew;
+    }
+    return isNew;
+  }
+
+  /** @param {(readonly [string, Told])[]} told @param {number} askedAt */
+  #tell(told, askedAt) {
+    return told.filter(([id, each]) => this.#wishes.get(id)?.tell(each, askedAt)).length > 0;
+  }
+}
