@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -61,6 +61,8 @@ def is_loaded(runtime: Runtime) -> bool:
 def load(runtime: Runtime) -> None:
     """Write the demo data, with times over the last days."""
     api = _Api(runtime)
+    path = f"/sites/{DATA['site']}/comments/settings"
+    api.call("PUT", path, DATA["discussions"], sub="editor", roles=["admin"])
     for node in DATA["nodes"]:
         _load_node(api, node)
     _load_ads(api)
@@ -85,10 +87,26 @@ class _Api:
 
         self._latest = runtime.now()
         self._time = self._latest - LOOK_BACK
+        # Whom of the town's people marks begin with: others each time.
+        self._first = 0
         # A week's writing goes in at once.
         settings = runtime.settings.model_copy(update={"limits": None})
         self._runtime = dataclasses.replace(runtime, now=lambda: self._time, settings=settings)
         self._gateway = Gateway(create_app(self._runtime, LocalChalice))
+
+    def mark(self, path: str, marks: Mapping[str, int], author: str) -> None:
+        """Have the town's people vote on a thing and react to it, so many each, but its author."""
+        everybody = [*DATA["people"]]
+        self._first = (self._first + 5) % len(everybody)
+        turned = everybody[self._first :] + everybody[: self._first]
+        people = [each for each in turned if each != author]
+        # From the other end, so that nobody is for something and against it.
+        down = dict.fromkeys(people[len(people) - marks.get("down", 0) :], -1)
+        for voter, value in {**dict.fromkeys(people[: marks.get("up", 0)], 1), **down}.items():
+            self._made("PUT", f"{path}/vote", {"value": value}, sub=voter)
+        for key in marks.keys() - {"up", "down"}:
+            for reader in people[: marks[key]]:
+                self._made("PUT", f"{path}/reactions/{key}", {}, sub=reader)
 
     def call(
         self, method: str, path: str, body: Document | bytes, *, sub: str, roles: Sequence[str] = ()
@@ -98,6 +116,11 @@ class _Api:
         A body of bytes is sent as it is. Raises RefusedCall for any failure.
         """
         self._time = min(self._time + STEP, self._latest)
+        return self._made(method, path, body, sub=sub, roles=roles)
+
+    def _made(
+        self, method: str, path: str, body: Document | bytes, *, sub: str, roles: Sequence[str] = ()
+    ) -> Document:
         token = mint(
             self._runtime.settings,
             self._runtime.now(),
@@ -120,17 +143,24 @@ class _Api:
 
 
 def _load_node(api: _Api, node: Document) -> None:
-    settings = {name: node[name] for name in ("title", "url", "threaded")}
+    settings: Document = {
+        each: node[each] for each in ("title", "url", "threaded", "order") if each in node
+    }
     path = f"/nodes/{node['id']}"
     api.call("PUT", path, settings, sub="editor", roles=["admin"])
+    api.mark(path, node["reactions"], author="")
     _load_comments(api, f"{path}/comments", node["comments"], None)
 
 
 def _load_comments(api: _Api, path: str, comments: list[Any], parent: str | None) -> None:
-    for author, text, *replies in comments:
+    for author, text, *rest in comments:
         body = {"text": text} | ({"parent": parent} if parent else {})
         comment = api.call("POST", path, body, sub=author)
-        _load_comments(api, path, replies[0] if replies else [], comment["id"])
+        for each in rest:
+            if isinstance(each, dict):
+                api.mark(f"{path}/{comment['id']}", each, author)
+            else:
+                _load_comments(api, path, each, comment["id"])
 
 
 def _load_ads(api: _Api) -> None:

@@ -22,7 +22,7 @@ REQUEST_ID_HEADER = "X-Request-Id"
 CORS = CORSConfig(
     allow_origin="*",
     allow_headers=["Authorization", "Idempotency-Key", "If-Match", "If-None-Match", "Range"],
-    expose_headers=[REQUEST_ID_HEADER, "ETag", "Content-Range"],
+    expose_headers=[REQUEST_ID_HEADER, "ETag", "Content-Range", "Retry-After"],
     # Two hours: Chrome keeps no preflight for longer.
     max_age=7_200,
 )

@@ -192,7 +192,7 @@ def test_calls_are_listed_and_copied_without_the_token(open_article: Callable[..
     command = page.evaluate("navigator.clipboard.readText()")
     assert re.match(r"curl -X POST ", command)
     assert '-H "Authorization: Bearer $TOKEN"' in command
-    assert r"""--data-raw '{"text":"It'\''s there."}'""" in command
+    assert r"""--data-raw '{"text":"It'\''s there.","website":"",""" in command
     assert "eyJ" not in command
 
 

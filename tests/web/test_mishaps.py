@@ -134,3 +134,40 @@ def test_a_reply_to_what_was_deleted_meanwhile_is_told_and_kept(
 
     expect(page.get_by_role("alert")).to_contain_text("no longer there")
     expect(page.get_by_role("textbox", name="Reply to Bob")).to_have_value("Is it?")
+
+
+def test_who_writes_too_fast_sees_for_how_long_and_sends_it_by_their_own_click(
+    node: Client, site: Site, open_page: OpenPage
+) -> None:
+    page = open_page(site, may_log=FAILED, before=lambda page: page.clock.install())
+    refused: list[Route] = []
+
+    def refuse_first(route: Route) -> None:
+        if route.request.method == "POST" and not refused:
+            refused.append(route)
+            exposed = {"Access-Control-Expose-Headers": "Retry-After", "Retry-After": "40"}
+            headers = {"Access-Control-Allow-Origin": "*", **exposed}
+            route.fulfill(status=429, json={"code": "too_fast", "status": 429}, headers=headers)
+        else:
+            route.continue_()
+
+    page.route("**/comments", refuse_first)
+    page.get_by_role("textbox", name="Write a comment").fill("In a hurry.")
+    page.clock.run_for(5_000)
+    button = page.get_by_role("button", name="Post", exact=True)
+    button.click()
+    expect(page.get_by_role("alert")).to_contain_text("You write faster")
+    expect(button).to_have_text("Post · 40 sec")
+    page.clock.run_for(38_000)
+    expect(button).to_have_text("Post · 2 sec")
+    expect(button).to_have_attribute("aria-disabled", "true")
+    page.get_by_role("textbox", name="Write a comment").press("Control+Enter")
+    page.clock.run_for(2_000)
+    expect(page.get_by_text("You can send it now.")).to_be_visible()
+    assert node.get(f"/nodes/{NODE}/comments").json["comments"] == []
+
+    button.click()
+
+    expect(page.get_by_text("Posted.")).to_be_visible()
+    (said,) = node.get(f"/nodes/{NODE}/comments").json["comments"]
+    assert said["text"] == "In a hurry."

@@ -11,11 +11,12 @@ const TIMEOUT_MS = 35_000;
 
 /** A failure with the API's stable code, or `offline` if there was no answer. */
 export class Problem extends Error {
-  /** @param {Partial<ProblemBody>} body */
-  constructor(body) {
+  /** @param {Partial<ProblemBody>} body @param {Response} [response] */
+  constructor(body, response) {
     super(body.title || "");
     this.code = body.code || "offline";
     this.body = body;
+    this.response = response;
   }
 }
 
@@ -82,7 +83,7 @@ export async function call(base, path, options = {}) {
     else if (!options.method) response = await send(base + path, options, null);
   }
   if (!response.ok) {
-    throw new Problem(await response.json().catch(() => ({ status: response.status, code: "unavailable" })));
+    throw new Problem(await response.json().catch(() => ({ code: "unavailable" })), response);
   }
   return response.status === 204 ? null : response.json();
 }

@@ -117,4 +117,4 @@ export function addressForm({ words, place, countries, total, send, reason }) {
 }
 
 /** Whether the shop has decided something: a call without an answer may have made the order. @param {unknown} error */
-export const isAnswered = (error) => error instanceof Problem && error.code !== "offline" && Number(error.body.status) < 500;
+export const isAnswered = (error) => error instanceof Problem && error.code !== "offline" && Number(error.response?.status) < 500;

@@ -118,7 +118,7 @@ export default class PlazaFeed extends HTMLElement {
       this.#words ||= await wordsFor(this, english);
       if (isOver()) return;
       // The page's token was refused: its reader is a guest here.
-      if (error instanceof Problem && error.body.status === 401) {
+      if (error instanceof Problem && error.response?.status === 401) {
         this.#reader = "";
         this.#render(null);
       }

@@ -49,7 +49,7 @@ const drafts = {
 
 /** @param {FormOptions} options */
 export function textForm({ words, place, label, hint = "", most = 10_000, choice, text = "", send, done }) {
-  const { t } = words;
+  const { t, language } = words;
   const stored = `plaza:draft:${place}`;
   /** @type {Draft} */
   const draft = drafts.read(stored) || { text, key: crypto.randomUUID() };
@@ -95,11 +95,12 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
-    if (button.disabled) return;
+    if (button.disabled || button.ariaDisabled) return;
     // What is written while this is on its way would go with the text that was sent.
     area.readOnly = button.disabled = true;
     button.textContent = t("sending");
-    form.querySelector("[role=alert]")?.remove();
+    form.querySelector(".note")?.remove();
+    let wait = 0;
     if (!signs) {
       signs = { website: decoy.value, written_ms: Math.min(MOST_MS, Math.round(performance.now() - opened)) };
       keep();
@@ -114,9 +115,27 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     } catch (error) {
       const told = words.reason(error);
       form.append(h("p", { role: "alert", class: "note" }, told === t("offline") ? `${told} ${t("kept")}` : told));
+      wait = Number(/** @type {{response?: Response}} */ (error).response?.headers.get("Retry-After"));
     }
     area.readOnly = button.disabled = false;
     button.textContent = does;
+    if (wait) holdBack(performance.now() + 1_000 * wait);
+  }
+
+  /** Keep the button from sending until a time, which it counts down to; whoever presses it then sends. @param {number} end */
+  function holdBack(end) {
+    const left = Math.ceil((end - performance.now()) / 1_000);
+    if (left > 0) {
+      button.ariaDisabled = "true";
+      const seconds = new Intl.NumberFormat(language, { style: "unit", unit: "second" }).format(left);
+      // A screen reader is not told each second.
+      button.replaceChildren(does, h("span", { "aria-hidden": "true" }, ` · ${seconds}`));
+      setTimeout(holdBack, 1_000, end);
+    } else {
+      button.ariaDisabled = null;
+      button.textContent = does;
+      form.querySelector("[role=alert]")?.replaceWith(h("p", { role: "status", class: "note" }, t("canSend")));
+    }
   }
   return form;
 }

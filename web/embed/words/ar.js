@@ -118,4 +118,5 @@ export default {
   did_comment_posted: "تعليق جديد: {page_name}",
   did_post_published: "منشور جديد",
   did_page_published: "صفحة جديدة: {page_name}",
+  canSend: "يمكنك الإرسال الآن.",
 };

@@ -106,4 +106,5 @@ export default {
   did_comment_posted: "Neuer Kommentar: {page_name}",
   did_post_published: "Neuer Beitrag",
   did_page_published: "Neue Seite: {page_name}",
+  canSend: "Jetzt kannst du es senden.",
 };

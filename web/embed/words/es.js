@@ -109,4 +109,5 @@ export default {
   did_comment_posted: "Nuevo comentario: {page_name}",
   did_post_published: "Nueva publicación",
   did_page_published: "Página nueva: {page_name}",
+  canSend: "Ya puedes enviarlo.",
 };

@@ -109,4 +109,5 @@ export default {
   did_comment_posted: "Nouveau commentaire : {page_name}",
   did_post_published: "Nouvelle publication",
   did_page_published: "Nouvelle page : {page_name}",
+  canSend: "Vous pouvez l’envoyer maintenant.",
 };

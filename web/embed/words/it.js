@@ -109,4 +109,5 @@ export default {
   did_comment_posted: "Nuovo commento: {page_name}",
   did_post_published: "Nuovo post",
   did_page_published: "Nuova pagina: {page_name}",
+  canSend: "Ora puoi inviarlo.",
 };

@@ -103,4 +103,5 @@ export default {
   did_comment_posted: "新しいコメント：{page_name}",
   did_post_published: "新しい投稿",
   did_page_published: "新しいページ：{page_name}",
+  canSend: "送信できるようになりました。",
 };

@@ -106,4 +106,5 @@ export default {
   did_comment_posted: "Nieuwe reactie: {page_name}",
   did_post_published: "Nieuw bericht",
   did_page_published: "Nieuwe pagina: {page_name}",
+  canSend: "Je kunt het nu versturen.",
 };

@@ -112,4 +112,5 @@ export default {
   did_comment_posted: "Nowy komentarz: {page_name}",
   did_post_published: "Nowy wpis",
   did_page_published: "Nowa strona: {page_name}",
+  canSend: "Teraz możesz to wysłać.",
 };

@@ -109,4 +109,5 @@ export default {
   did_comment_posted: "Novo comentário: {page_name}",
   did_post_published: "Nova publicação",
   did_page_published: "Nova página: {page_name}",
+  canSend: "Agora você pode enviar.",
 };

@@ -112,4 +112,5 @@ export default {
   did_comment_posted: "Новый комментарий: {page_name}",
   did_post_published: "Новая запись",
   did_page_published: "Новая страница: {page_name}",
+  canSend: "Теперь можно отправить.",
 };

@@ -112,4 +112,5 @@ export default {
   did_comment_posted: "Новий коментар: {page_name}",
   did_post_published: "Новий допис",
   did_page_published: "Нова сторінка: {page_name}",
+  canSend: "Тепер можна надіслати.",
 };

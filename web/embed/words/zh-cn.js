@@ -103,4 +103,5 @@ export default {
   did_comment_posted: "新评论：{page_name}",
   did_post_published: "新帖子",
   did_page_published: "新页面：{page_name}",
+  canSend: "现在可以发送了。",
 };

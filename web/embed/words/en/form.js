@@ -16,5 +16,6 @@ export default {
   request_in_progress: "Your text is still being posted. Wait a moment.",
   idempotency_key_reused: "Another text was already posted. Change yours and try again.",
   sending: "Sending…",
+  canSend: "You can send it now.",
   kept: "Your text is kept here.",
 };
