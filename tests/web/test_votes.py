@@ -251,7 +251,7 @@ def test_orders_are_those_that_the_node_has_and_begin_with_the_sites(
     expect(order).to_have_value("best")
     expect(page.get_by_role("article").first).to_contain_text("The third.")
     names = ["Oldest first", "Newest first", "Best first"]
-    names += ["Most votes first", "Controversial first"]
+    names += ["Most votes first", "Controversial first", "Featured only"]
     expect(order.get_by_role("option")).to_have_text(names)
 
     order.select_option("oldest")
@@ -259,7 +259,7 @@ def test_orders_are_those_that_the_node_has_and_begin_with_the_sites(
     expect(page.get_by_role("article").first).to_contain_text("The first.")
     talk.decide(votes="off", order="oldest")
     page.reload()
-    expect(order.get_by_role("option")).to_have_text(names[:2])
+    expect(order.get_by_role("option")).to_have_text([*names[:2], names[-1]])
 
 
 def test_ones_own_comment_that_waits_is_shown_beside_a_rank(
@@ -318,19 +318,23 @@ def test_the_keyboard_alone_votes_and_reacts(talk: Discussion, open_page: OpenPa
     assert said == {"vote": 1, "reactions": ["laugh"]}
 
 
-def test_what_is_not_loaded_leaves_a_discussion_that_can_be_read(
+def test_what_is_not_loaded_leaves_a_discussion_that_can_be_read_and_goes_on(
     talk: Discussion, open_page: OpenPage
 ) -> None:
     talk.posted()
-    page = open_page(
-        talk.site_of("ben"),
-        may_log=FAILED,
-        before=lambda page: page.route("**/marks.js", lambda route: route.abort()),
-    )
+
+    def without_marks(page: Page) -> None:
+        with_clock(page)
+        page.route("**/marks.js", lambda route: route.abort())
+
+    page = open_page(talk.site_of("ben"), may_log=FAILED, before=without_marks)
 
     expect(page.get_by_text("The moon is up.")).to_be_visible()
     expect(page.get_by_role("button", name="Reply")).to_be_visible()
     expect(page.locator(".marks")).to_have_count(0)
+    talk.posted("So it is.")
+    page.clock.run_for(POLL_MS)
+    expect(page.get_by_role("button", name="1 new comment")).to_be_visible()
 
 
 @pytest.mark.processes

@@ -28,7 +28,10 @@ FORMS = {
 OF_ONE_NUMBER = {("ar", "zero"), ("ar", "one"), ("ar", "two")}
 # What the elements call, and the words with which each begins in English.
 OPERATIONS = {
-    "comments": ("postComment", "editComment", "deleteComment", "listComments", "setCommentState"),
+    "comments": (
+        *("postComment", "editComment", "deleteComment", "listComments", "setCommentState"),
+        *("pinComment", "unpinComment", "featureComment", "unfeatureComment"),
+    ),
     "feed": (
         *(
             "readMyNews",

@@ -6,7 +6,7 @@ import { ago } from "./words.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentAnswer"]} Comment */
 /** @typedef {"visible" | "hidden"} Decided */
-/** @typedef {{reply: () => void, edit: () => void, remove: () => void, decide: (state: Decided) => void}} Actions */
+/** @typedef {{reply: () => void, edit: () => void, remove: () => void, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean}} Actions */
 
 /** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions @param {Node | null} bar What stands before the buttons. */
 export function articleOf(comment, { t, language }, actions, bar) {
@@ -22,6 +22,11 @@ export function articleOf(comment, { t, language }, actions, bar) {
   if (comment.can.includes("moderate")) {
     if (comment.state !== "visible") buttons.push(button("approve", () => actions.decide("visible")));
     if (comment.state !== "hidden") buttons.push(button("hide", () => actions.decide("hidden")));
+    if (comment.state === "visible") {
+      const { isPinned, isFeatured } = actions;
+      buttons.push(button(isPinned ? "unpin" : "pin", () => actions.highlight("pin", !isPinned)));
+      buttons.push(button(isFeatured ? "unfeature" : "feature", () => actions.highlight("featured", !isFeatured)));
+    }
   }
   if (comment.editable_until) {
     const left = new Date(comment.editable_until).getTime() - Date.now();
@@ -34,6 +39,7 @@ export function articleOf(comment, { t, language }, actions, bar) {
       h("a", { href: `#plaza-${comment.id}`, title: t("permalink") },
         h("time", { datetime: comment.posted_at, title: posted.toLocaleString(language) }, ago(comment.posted_at, language))),
       comment.edited_at && h("i", {}, t("edited")),
+      actions.isPinned && h("i", { class: "badge" }, t("pinned")),
       comment.state !== "visible" && h("i", { class: "badge" }, t(comment.state))),
     fill(h("div", { class: "text", part: "text", dir: "auto" }), comment.html),
     (bar || buttons.length > 0) && h("footer", {}, bar, ...buttons));

@@ -6,6 +6,7 @@ import { apiOf, h, sheet, tell } from "./element.js";
 import { textForm } from "./form.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
 import { isByTime, orderNamed, orderSelect } from "./orders.js";
+import { Pins } from "./pins.js";
 import { failure, invitation, whileShown } from "./states.js";
 import { Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
@@ -26,6 +27,7 @@ export default class PlazaComments extends HTMLElement {
 
   #root = this.attachShadow({ mode: "open" });
   #thread = new Thread((comment) => this.#article(comment));
+  #pins = new Pins();
   #status = h("p", { role: "status", class: "status" });
   #fresh = h("p", { "aria-live": "polite", class: "fresh" });
   #earlier = h("button", { class: "more earlier", part: "button", hidden: true, onclick: () => this.#previousPage() });
@@ -105,7 +107,12 @@ export default class PlazaComments extends HTMLElement {
       const page = await this.#page();
       if (isOver()) return;
       this.#reader = reader;
-      this.#marks = this.#marksOf(page.node, isOver);
+      this.#marks = marksOf(this.#root, STYLES, {
+        words: this.#words, node: page.node, reader, isOver: () => !!isOver(),
+        call: (path, options) => this.#callNode(path, options),
+        say: (told) => { this.#status.textContent = told; },
+        invite: (place, words, key) => inviteAt(this, place, words, key),
+      });
       this.#render(page);
       await this.#jump();
       tell(this, "ready");
@@ -128,23 +135,14 @@ export default class PlazaComments extends HTMLElement {
     this.#earlier.textContent = t("earlier");
     this.#root.replaceChildren(
       h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
-        h("header", {}, this.#title, order), bar, this.#fresh, this.#head(), this.#status, this.#earlier, this.#thread.list, this.#more),
+        h("header", {}, this.#title, order), bar, this.#fresh, this.#head(), this.#status, this.#pins.place, this.#earlier, this.#thread.list, this.#more),
     );
     this.#previous = page.previous;
     this.#earlier.hidden = !page.previous;
+    this.#pins.show(page.pinned, this.#words);
     for (const comment of page.waiting) this.#thread.place(comment);
     this.#show(page);
     this.#counted(page.node.counts.visible);
-  }
-
-  /** Votes and reactions, where the site has them. @param {Page["node"]} node @param {() => boolean | undefined} isOver */
-  #marksOf(node, isOver) {
-    return marksOf(this.#root, STYLES, {
-      words: this.#words, node, reader: this.#reader, isOver: () => !!isOver(),
-      call: (path, options) => this.#callNode(path, options),
-      say: (told) => { this.#status.textContent = told; },
-      invite: (place, words, key) => inviteAt(this, place, words, key),
-    });
   }
 
   /** What stands above the list: a form, an invitation to sign in, or why neither. */
@@ -181,6 +179,9 @@ export default class PlazaComments extends HTMLElement {
       edit: () => this.#edit(comment),
       remove: () => this.#remove(comment),
       decide: (state) => this.#decide(comment, state),
+      highlight: (what, isOn) => this.#tried(() => this.#pins.highlight(comment, what, isOn, (path, options) => this.#call(path, options), this.#thread, this.#words)),
+      isPinned: this.#pins.has(comment.id),
+      isFeatured: this.#order === "featured",
     }, commentBar(comment, this.#node, this.#marks));
   }
 
@@ -275,6 +276,7 @@ export default class PlazaComments extends HTMLElement {
     const askedAt = marks?.now() || 0;
     const page = await this.#page({}, true);
     const isMarked = (await marks?.read(page, askedAt)) || false;
+    for (const id of this.#pins.show(page.pinned, this.#words)) this.#thread.again(id);
     const isChanged = this.#thread.compare(page.comments) || isMarked;
     const fresh = page.node.counts.visible - this.#count;
     if (fresh > 0) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#start() }, this.#words.t("fresh", { n: fresh })));
@@ -290,9 +292,6 @@ export default class PlazaComments extends HTMLElement {
       const page = await this.#page({ around: id, order: isByTime(this.#order) ? this.#order : "oldest" }).catch(() => null);
       if (page) this.#render(page);
     }
-    const item = this.#thread.item(id);
-    this.#root.querySelector(".target")?.classList.remove("target");
-    item?.classList.add("target");
-    item?.scrollIntoView({ block: "center" });
+    this.#thread.pointAt(id);
   }
 }

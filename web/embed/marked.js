@@ -9,20 +9,21 @@ import { invitation } from "./states.js";
 /** What pages with votes or reactions load as well; the build writes the address of this release. */
 const MARKS = BUILT_MARKS;
 
-/** Votes and reactions; null where a site has neither. @param {ShadowRoot} root @param {CSSStyleSheet[]} styles @param {import("./marks.js").Desk} desk @returns {Later} */
+/** Votes and reactions; null where a site has neither, and where they cannot be loaded: comments are read without. @param {ShadowRoot} root @param {CSSStyleSheet[]} styles @param {import("./marks.js").Desk} desk @returns {Later} */
 export async function marksOf(root, styles, desk) {
   if (desk.node.votes === "off" && !desk.node.reactions.length) return null;
-  /** @type {typeof import("./marks.js")} */
-  const { marksFor, STYLES } = await import(new URL(MARKS, import.meta.url).href);
-  root.adoptedStyleSheets = [...styles, ...STYLES];
-  return marksFor(desk);
+  /** @type {typeof import("./marks.js") | null} */
+  const marks = await import(new URL(MARKS, import.meta.url).href).catch(() => null);
+  if (!marks) return null;
+  root.adoptedStyleSheets = [...styles, ...marks.STYLES];
+  return marks.marksFor(desk);
 }
 
 /** The place of the reactions to a page. @param {Page} page @param {Later} marks */
 export function pageBar({ node, page }, marks) {
   if (!node.reactions.length) return null;
   const place = h("div", { class: "marks" });
-  marks.then((there) => there?.putPage(place, page), () => place.remove());
+  marks.then((there) => (there ? there.putPage(place, page) : place.remove()));
   return place;
 }
 
@@ -30,7 +31,7 @@ export function pageBar({ node, page }, marks) {
 export function commentBar(comment, node, marks) {
   if (comment.state !== "visible" || !node || (node.votes === "off" && !node.reactions.length)) return null;
   const place = h("span", { class: "marks" });
-  marks.then((there) => there?.put(place, comment), () => place.remove());
+  marks.then((there) => (there ? there.put(place, comment) : place.remove()));
   return place;
 }
 

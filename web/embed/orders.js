@@ -13,12 +13,12 @@ export const isByTime = (order) => BY_TIME.includes(order);
 /** The order that an element names; "" for the one that its site has chosen. @param {Element} element */
 export function orderNamed(element) {
   const named = element.getAttribute("order") || "";
-  return [...BY_TIME, ...BY_VOTES, "controversial"].includes(named) ? named : "";
+  return [...BY_TIME, ...BY_VOTES, "controversial", "featured"].includes(named) ? named : "";
 }
 
 /** A choice of the orders that a discussion has. @param {import("./words.js").Words} words @param {Page} page @param {(order: Page["order"]) => void} choose */
 export function orderSelect({ t }, { node: { votes }, order }, choose) {
-  const orders = [...BY_TIME, ...(votes === "off" ? [] : BY_VOTES), ...(votes === "up_down" ? ["controversial"] : [])];
+  const orders = [...BY_TIME, ...(votes === "off" ? [] : BY_VOTES), ...(votes === "up_down" ? ["controversial"] : []), "featured"];
   // The one that was asked for is told, even where nobody votes any more.
   if (!orders.includes(order)) orders.push(order);
   const select = /** @type {HTMLSelectElement} */ (h("select", {

@@ -6,6 +6,8 @@ import { h } from "./element.js";
 
 /** Threads move to the right up to here, and are told apart by their lines from there. */
 const DEEPEST = 5;
+/** Where somebody writes, nothing is shown anew. */
+const WRITING = ":scope > form, :scope > article form";
 
 export class Thread {
   list = h("ol", { part: "list", class: "thread" });
@@ -67,6 +69,20 @@ export class Thread {
     item.firstElementChild?.replaceWith(this.#articleOf(comment));
   }
 
+  /** Go to a comment, and mark it as the one that was meant. @param {string} id */
+  pointAt(id) {
+    const item = this.item(id);
+    this.list.querySelector(".target")?.classList.remove("target");
+    item?.classList.add("target");
+    item?.scrollIntoView({ block: "center" });
+  }
+
+  /** Show a comment as it is, where something beside it has changed. @param {string} id */
+  again(id) {
+    const { comment, item } = this.#shown.get(id) || {};
+    if (comment && !item?.querySelector(WRITING)) this.renew(comment);
+  }
+
   /** Take a comment out; one with replies leaves its place. @param {Comment} comment */
   remove(comment) {
     const item = this.item(comment.id);
@@ -79,7 +95,7 @@ export class Thread {
   compare(comments) {
     const changed = comments.filter((each) => {
       const { comment, item } = this.#shown.get(each.id) || {};
-      return comment && (comment.html !== each.html || comment.state !== each.state) && !item?.querySelector(":scope > form, :scope > article form");
+      return comment && (comment.html !== each.html || comment.state !== each.state) && !item?.querySelector(WRITING);
     });
     changed.forEach((each) => this.renew(each));
     return changed.length > 0;
