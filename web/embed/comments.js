@@ -43,7 +43,9 @@ export default class PlazaComments extends HTMLElement {
   /** @type {string | null} */
   #next = null;
   #count = 0;
+  /** The order that was asked for, "" for the node's own; and the one that is shown. */
   #order = "";
+  #listed = "";
   /** @type {Page["node"] | null} */
   #node = null;
   /** @type {Page["viewer"]} */
@@ -121,13 +123,13 @@ export default class PlazaComments extends HTMLElement {
     }
   }
 
-  /** @param {Page} page */
-  #render(page) {
+  /** @param {Page} page @param {string} [order] What was asked for. */
+  #render(page, order = this.#order) {
     const { t, isRtl, language } = this.#words;
     this.#node = page.node;
     this.#viewer = page.viewer;
-    this.#order = page.order;
-    const order = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(); });
+    [this.#order, this.#listed] = [order, page.order];
+    const orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(); });
     const bar = pageBar(page, this.#marks);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
     this.#thread.clear();
@@ -135,7 +137,7 @@ export default class PlazaComments extends HTMLElement {
     this.#earlier.textContent = t("earlier");
     this.#root.replaceChildren(
       h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
-        h("header", {}, this.#title, order), bar, this.#fresh, this.#head(), this.#status, this.#pins.place, this.#earlier, this.#thread.list, this.#more),
+        h("header", {}, this.#title, orders), bar, this.#fresh, this.#head(), this.#status, this.#pins.place, this.#earlier, this.#thread.list, this.#more),
     );
     this.#previous = page.previous;
     this.#earlier.hidden = !page.previous;
@@ -181,7 +183,7 @@ export default class PlazaComments extends HTMLElement {
       decide: (state) => this.#decide(comment, state),
       highlight: (what, isOn) => this.#tried(() => this.#pins.highlight(comment, what, isOn, (path, options) => this.#call(path, options), this.#thread, this.#words)),
       isPinned: this.#pins.has(comment.id),
-      isFeatured: this.#order === "featured",
+      isFeatured: this.#listed === "featured",
     }, commentBar(comment, this.#node, this.#marks));
   }
 
@@ -189,7 +191,7 @@ export default class PlazaComments extends HTMLElement {
   async #post(body, key) {
     /** @type {Comment} */
     const comment = await this.#call("", { method: "POST", body, key });
-    const item = this.#thread.place(comment, this.#order === "oldest" ? null : this.#thread.list.firstElementChild);
+    const item = this.#thread.place(comment, this.#listed === "oldest" ? null : this.#thread.list.firstElementChild);
     const isVisible = comment.state === "visible";
     this.#counted(this.#count + Number(isVisible));
     this.#status.textContent = this.#words.t(isVisible ? "posted" : "pending");
@@ -257,12 +259,12 @@ export default class PlazaComments extends HTMLElement {
   }
 
   #nextPage() {
-    return this.#tried(async () => this.#show(await this.#page(this.#next ? { cursor: this.#next } : {})));
+    return this.#tried(async () => this.#show(await this.#page(this.#next ? { cursor: this.#next, order: this.#listed } : {})));
   }
 
   #previousPage() {
     return this.#tried(async () => {
-      const page = await this.#page(this.#previous ? { cursor: this.#previous } : {});
+      const page = await this.#page(this.#previous ? { cursor: this.#previous, order: this.#listed } : {});
       this.#thread.before(page.comments);
       this.#previous = page.previous;
       this.#earlier.hidden = !page.previous;
@@ -289,8 +291,9 @@ export default class PlazaComments extends HTMLElement {
     const id = location.hash.match(/^#plaza-([\w-]+)$/)?.[1];
     if (!id) return;
     if (!this.#thread.item(id)) {
-      const page = await this.#page({ around: id, order: isByTime(this.#order) ? this.#order : "oldest" }).catch(() => null);
-      if (page) this.#render(page);
+      const order = isByTime(this.#listed) ? this.#listed : "oldest";
+      const page = await this.#page({ around: id, order }).catch(() => null);
+      if (page) this.#render(page, order);
     }
     this.#thread.pointAt(id);
   }
