@@ -232,6 +232,7 @@ def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
     """Return what a page of a node's comments says of the node, and of what holds in it."""
     caller, settings = rights.caller, rights.settings
     staff = caller is not None and manages(caller, node["site"])
+    counts = _counts(node, staff=staff)
     return {
         "id": node["_id"],
         "title": node["title"],
@@ -242,7 +243,7 @@ def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
         "votes": settings["votes"],
         "reactions": reactions_offered(settings),
         "order": settings["order"],
-        "counts": _counts(node, staff=staff),
+        "counts": {**counts, "visible": counts["visible"] + rights.unseen},
     }
 
 

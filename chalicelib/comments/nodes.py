@@ -11,7 +11,7 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved, UnknownNode
 from chalicelib.comments.models import NodeSettings
-from chalicelib.comments.shapes import Node, NodeGeneration, StoreName
+from chalicelib.comments.shapes import Comment, Node, NodeGeneration, StoreName
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.sites.ids import DEFAULT_SITE
@@ -43,6 +43,8 @@ WITHOUT_COMMENTS = {"metadata": 0}
 OCCUPIED: Document = {"vacant": None}
 # The `$inc` of each write that changes what readers of a node are shown.
 RAISED: Mapping[str, int] = {"version": 1}
+# That of a write that only a shadowed author and moderators are shown: the tags of others stay.
+_UNSEEN: Mapping[str, int] = {"shadows": 1}
 THREADED_STORES: tuple[StoreName, ...] = ("documents", "embedded")
 
 
@@ -219,7 +221,24 @@ def find_settled(database: Database[Document], node_id: str, now: datetime) -> N
     return NODES.of(database).find_one({"_id": node_id, "moving": None}, WITHOUT_COMMENTS)
 
 
-def count(database: Database[Document], node: NodeGeneration, change: Mapping[str, int]) -> bool:
+def raised_by(*comments: Comment) -> Mapping[str, int]:
+    """Return the `$inc` of a write to a comment, which was and is like this."""
+    unseen = [_is_unseen(each) for each in comments]
+    if all(unseen):
+        return _UNSEEN
+    return {**RAISED, **_UNSEEN} if any(unseen) else RAISED
+
+
+def _is_unseen(comment: Comment) -> bool:
+    return comment.get("shadow") is not None and comment["state"] in {"hidden", "removed"}
+
+
+def count(
+    database: Database[Document],
+    node: NodeGeneration,
+    change: Mapping[str, int],
+    raised: Mapping[str, int] = RAISED,
+) -> bool:
     """Add to a node's counts, unless it was or is being moved since it was read.
 
     This is the confirmation of a write: if it returns False, the write may have missed
@@ -227,7 +246,7 @@ def count(database: Database[Document], node: NodeGeneration, change: Mapping[st
     read by now.
     """
     where = {"_id": node["_id"], "generation": node["generation"], "moving": None}
-    update = {"$inc": {**change, **RAISED}}
+    update = {"$inc": {**change, **raised}}
     return NODES.of(database).update_one(where, update).matched_count == 1
 
 

@@ -1,9 +1,11 @@
 """What a caller may see of a site's discussions, and do there."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from chalicelib.comments.shapes import Comment, CommentSite, Node
+from chalicelib.comments.shapes import Comment, CommentSite, Node, Shadow
 from chalicelib.comments.store import GONE, Viewer
 from chalicelib.identity import Principal
 from chalicelib.sites.permissions import manages, moderates
@@ -11,6 +13,7 @@ from chalicelib.sites.permissions import manages, moderates
 NodeAct = Literal["post", "moderate"]
 CommentAct = Literal["reply", "edit", "delete", "moderate"]
 EDIT_WINDOW = timedelta(minutes=15)
+_NO_SHADOWS: Mapping[Shadow, int] = {}
 
 
 def viewer(caller: Principal | None, site: str) -> Viewer:
@@ -29,23 +32,32 @@ class Rights:
     """What a caller may do at a time in a node, and with the comments there that they see."""
 
     def __init__(
-        self, caller: Principal | None, node: Node, settings: CommentSite, now: datetime
+        self,
+        caller: Principal | None,
+        node: Node,
+        settings: CommentSite,
+        now: datetime,
+        shadows: Mapping[Shadow, int] = _NO_SHADOWS,
     ) -> None:
         self.caller = caller
         self.settings = settings
-        self.viewer = viewer(caller, node["site"])
+        self.viewer = replace(viewer(caller, node["site"]), shadowed=bool(shadows))
+        # The caller's hidden comments that they are shown as visible.
+        self.unseen = shadows.get("visible", 0)
+        is_told = bool(shadows) or self.viewer.moderator
+        self._shadows = node.get("shadows", 0) if is_told else 0
         self._moderates = self.viewer.moderator
         self._site = node["site"]
         self._locked = node["locked"]
         self._takes_replies = node["threaded"] and not node["locked"]
         self.now = now
 
-    def told(self) -> list[str | bool] | None:
+    def told(self) -> list[str | bool | int] | None:
         """Return who the caller is and all that what they are shown depends on."""
         if self.caller is None:
             return None
         staff = manages(self.caller, self._site)
-        return [self.caller.id, self.caller.name, self._moderates, staff]
+        return [self.caller.id, self.caller.name, self._moderates, staff, self._shadows]
 
     def in_node(self) -> list[NodeAct]:
         """Return what the caller may do in the node."""

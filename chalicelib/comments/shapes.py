@@ -36,6 +36,9 @@ MAX_EMBEDDED_COMMENTS = 1_000
 # and is shown to nobody. The API knows the other four.
 State = Literal["visible", "pending", "hidden", "deleted", "removed"]
 
+# What the author of a hidden comment is shown in place of its state, if they are shadowed.
+Shadow = Literal["visible", "pending"]
+
 
 class Author(TypedDict):
     """Who wrote a comment."""
@@ -51,6 +54,7 @@ class Comment(TypedDict):
     same path in the order of a discussion (`chalicelib.comments.order`). `reply_count` counts
     every direct reply, `invisible_replies` those in another state than `visible`; left out is 0.
     `reasons` say why it was held when it was last judged; a moderator's decision empties them.
+    `shadow` is the state that the author of a hidden comment is shown, who is not told.
     """
 
     id: str
@@ -69,6 +73,7 @@ class Comment(TypedDict):
     reply_count: int
     invisible_replies: NotRequired[int]
     reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
+    shadow: NotRequired[Shadow | None]
 
 
 class CommentFields(TypedDict, total=False):
@@ -81,6 +86,7 @@ class CommentFields(TypedDict, total=False):
     renderer: str
     state: State
     reasons: Annotated[list[Reason], AtMost(MAX_REASONS)]
+    shadow: Shadow | None
 
 
 class EmbeddedComment(Comment):
@@ -172,7 +178,8 @@ class NodeLayout(NodeGeneration):
 class Node(TypedDict):
     """A node as it is stored; `written` waits for the counts to be compared.
 
-    `version` is raised by each write that changes a page, once that can be read.
+    `version` is raised by each write that changes a page, once that can be read; `shadows` by each
+    that only changes what a shadowed author and moderators are shown.
 
     `life` tells it from other nodes that have had its id, and `counts_version` says by which
     rules its comments' replies are counted; with an `entries_version` each has its entry.
@@ -201,6 +208,7 @@ class Node(TypedDict):
     metadata: NotRequired[Embedded]
     vacant: NotRequired[Vacancy]
     version: NotRequired[int]
+    shadows: NotRequired[int]
     life: NotRequired[ObjectId]
     counts_version: NotRequired[int]
     entries_version: NotRequired[int]

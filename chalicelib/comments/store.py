@@ -29,10 +29,15 @@ WIPED: CommentFields = {
 
 @dataclass(frozen=True)
 class Viewer:
-    """The reader of a node: a pending comment is seen by its author and by moderators."""
+    """The reader of a node: a pending comment is seen by its author and by moderators.
+
+    So is one that is hidden without its author being told. Listings look for those only of a
+    viewer who is `shadowed` in the node.
+    """
 
     user_id: str | None = None
     moderator: bool = False
+    shadowed: bool = False
 
     def sees(self, comment: Comment) -> bool:
         """Return whether the viewer may know of this comment."""
@@ -40,17 +45,24 @@ class Viewer:
             case "visible" | "deleted":
                 return True
             case "pending":
-                author = comment["author"]
-                return self.moderator or (author is not None and author["id"] == self.user_id)
+                return self.moderator or self._wrote(comment)
             case "hidden":
-                return self.moderator
+                return self.moderator or (is_shadow(comment) and self._wrote(comment))
             case "removed":
                 return False
 
+    def _wrote(self, comment: Comment) -> bool:
+        author = comment["author"]
+        return author is not None and author["id"] == self.user_id
+
     def shown(self, comment: Comment) -> Comment:
-        """Return a comment with the number of replies that the viewer may know of."""
+        """Return a comment with the state and the replies that the viewer may know of."""
+        if self.moderator:
+            return comment
+        if is_shadow(comment):
+            comment = {**comment, "state": comment.get("shadow") or comment["state"]}
         invisible = comment.get("invisible_replies")
-        if self.moderator or not invisible:
+        if not invisible:
             return comment
         return {**comment, "reply_count": comment["reply_count"] - invisible}
 
@@ -65,7 +77,16 @@ class Viewer:
         if self.moderator or self.user_id is None:
             return seen
         own = {"$eq": [f"{comment}.author.id", {"$literal": self.user_id}]}
-        return {"$or": [seen, {"$and": [{"$eq": [f"{comment}.state", "pending"]}, own]}]}
+        waits: Document = {"$eq": [f"{comment}.state", "pending"]}
+        if self.shadowed:
+            hidden: Document = {"$eq": [f"{comment}.state", "hidden"]}
+            waits = {"$or": [waits, {"$and": [hidden, {"$gt": [f"{comment}.shadow", None]}]}]}
+        return {"$or": [seen, {"$and": [waits, own]}]}
+
+
+def is_shadow(comment: Comment) -> bool:
+    """Return whether a comment is hidden and its author is not told."""
+    return comment["state"] == "hidden" and comment.get("shadow") is not None
 
 
 class Root(NamedTuple):
@@ -223,15 +244,16 @@ def invisible_change(before: State | None, after: State) -> int:
     return (after != "visible") - was_invisible
 
 
-def settled_state(wanted: State, reply_count: int) -> State:
-    """Return the state that a comment ends in: one deleted without replies is removed."""
-    return "removed" if wanted == "deleted" and not reply_count else wanted
-
-
 def after_change(comment: Comment, fields: CommentFields) -> Comment:
-    """Return a comment with the fields set, as every store leaves it."""
+    """Return a comment with the fields set, as every store leaves it.
+
+    One deleted without replies is removed. So is one of a shadowed author: the place of what
+    nobody saw would be seen.
+    """
     changed: Comment = {**comment, **fields}
-    changed["state"] = settled_state(changed["state"], comment["reply_count"])
+    leaves_place = comment["reply_count"] and not is_shadow(comment)
+    if changed["state"] == "deleted" and not leaves_place:
+        changed["state"] = "removed"
     return changed
 
 

@@ -18,7 +18,7 @@ from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
 from chalicelib.comments.sites import settings
-from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change
+from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, is_shadow
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.errors import Forbidden, Unavailable, UnknownComment
 from chalicelib.identity import Principal
@@ -39,7 +39,7 @@ def edit_comment(
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
-    check_may_write(runtime, node["site"], caller)
+    is_shadowed = check_may_write(runtime, node["site"], caller)
     html = rendered(runtime, node["site"], text)
     fields: CommentFields = {
         "text": text,
@@ -51,10 +51,14 @@ def edit_comment(
     if not moderates(caller, node["site"]):
         site = settings.in_force(runtime, node)
         verdict = judge(Written(text, html), Writer(is_moderator=False), site)
-        if verdict.state == "pending":
+        if is_shadowed or is_shadow(comment):
+            fields["state"], where = "hidden", {"state": comment["state"]}
+            fields["shadow"] = "pending" if verdict.reasons else comment.get("shadow") or "visible"
+        elif verdict.state == "pending":
             # Otherwise an approved comment could become anything afterwards, and one that a
             # moderator has just hidden would be pending again.
             fields["state"], where = "pending", {"state": comment["state"]}
+        if verdict.reasons:
             fields["reasons"] = verdict.reasons
     changed = _changed(runtime, node, comment_id, fields, where)
     return Placed(node, viewer(caller, node["site"]).shown(changed))
@@ -86,6 +90,9 @@ def set_state(
     if found.get("reasons"):
         # It has been decided; one that has to wait again does so for the moderator alone.
         fields["reasons"] = []
+    if found.get("shadow"):
+        # From now on its author is told as any other.
+        fields["shadow"] = None
     changed = _changed(runtime, node, comment_id, fields, wanted.seen)
     return Placed(node, changed)
 
@@ -151,6 +158,7 @@ def change_comment(
     # What each generation's counts still lack: changes that a move kept from being confirmed.
     owed: dict[tuple[str, int], Counter[str]] = {}
     changed: Comment | None = None
+    raised: Mapping[str, int] = nodes.RAISED
     for current in turns(runtime, node):
         generation = (current["_id"], current["generation"])
         try:
@@ -163,15 +171,18 @@ def change_comment(
             changed = result.after
             if result.counted:
                 return _settled(runtime, current, changed)
+            raised = nodes.raised_by(result.before, result.after)
             delta = counts_change(result.before["state"], result.after["state"])
             owed.setdefault(generation, Counter()).update(delta)
-        if generation not in owed or _confirm(runtime, current, owed[generation]):
+        if generation not in owed or _confirm(runtime, current, owed[generation], raised):
             return _settled(runtime, current, changed)
     raise Unavailable("The discussion is being moved")
 
 
-def _confirm(runtime: Runtime, node: Node, owed: Mapping[str, int]) -> bool:
-    return nodes.count(runtime.database, node, dict(owed))
+def _confirm(
+    runtime: Runtime, node: Node, owed: Mapping[str, int], raised: Mapping[str, int]
+) -> bool:
+    return nodes.count(runtime.database, node, dict(owed), raised)
 
 
 def _settled(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | None:

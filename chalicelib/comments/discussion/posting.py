@@ -7,6 +7,7 @@ the same id and number, and finding itself there already means that it was copie
 """
 
 import random
+from typing import NamedTuple
 
 from chalicelib import happenings, limits
 from chalicelib.comments import happened, nodes
@@ -19,6 +20,7 @@ from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
 from chalicelib.comments.people import admission
+from chalicelib.comments.people.admission import Admitted
 from chalicelib.comments.permissions import viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentSite, Node, Placed
@@ -36,6 +38,14 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _ID_CHARACTERS = 10
 
 
+class _Written(NamedTuple):
+    """A comment as it was sent, and its author as the site knew them."""
+
+    new: NewComment
+    author: Principal
+    admitted: Admitted
+
+
 def new_comment_id(rng: random.Random) -> str:
     """Return ten random characters: 50 bits, unique within a node."""
     return "".join(rng.choices(_ALPHABET, k=_ID_CHARACTERS))
@@ -51,7 +61,8 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
     placed = _post(runtime, node_id, new, author)
     thing = happened.name_of(placed.node["_id"], placed.comment["id"])
     happenings.send(runtime, placed.node["site"], happened.KIND, thing)
-    return placed
+    seen_by = viewer(author, placed.node["site"])
+    return Placed(placed.node, seen_by.shown(placed.comment))
 
 
 def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Placed:
@@ -68,7 +79,8 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
         # Their first post at the site, or a node of an earlier release, whose id is another's.
         admitted = admission.admit_first(runtime, node["site"], author)
     parent = _parent(runtime, node, new.parent, author)
-    comment = _compose(runtime, node, parent, new, author)
+    written = _Written(new, author, admitted)
+    comment = _compose(runtime, node, parent, written)
     stored_under: set[tuple[str, int]] = set()
     try:
         for current in turns(runtime, node):
@@ -78,7 +90,7 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
             added = _add(runtime, current, comment)
             if added is Added.COLLISION:
                 _give_back(runtime, current, comment["id"])
-                comment = _compose(runtime, node, parent, new, author)
+                comment = _compose(runtime, node, parent, written)
             if added in (None, Added.COLLISION):
                 continue
             generation = (current["_id"], current["generation"])
@@ -86,7 +98,8 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
             if copied or added is Added.COUNTED:
                 return Placed(current, comment)
             stored_under.add(generation)
-            if nodes.count(runtime.database, current, counts_change(None, comment["state"])):
+            change, raised = counts_change(None, comment["state"]), nodes.raised_by(comment)
+            if nodes.count(runtime.database, current, change, raised):
                 return Placed(current, comment)
     except UnknownNode:
         queue.remove(runtime.database, node, comment["id"])
@@ -164,12 +177,10 @@ def _parent(
     return parent
 
 
-def _compose(
-    runtime: Runtime, node: Node, parent: Comment | None, new: NewComment, author: Principal
-) -> Comment:
+def _compose(runtime: Runtime, node: Node, parent: Comment | None, written: _Written) -> Comment:
     """Return a comment with a new id in its place, which has its entry already."""
     while True:
-        comment = _placed(runtime, node, parent, new, author)
+        comment = _placed(runtime, node, parent, written)
         if _enter(runtime, node, comment):
             break
     if comment["state"] == "pending":
@@ -200,10 +211,9 @@ def _give_back(runtime: Runtime, node: Node, comment_id: str) -> None:
         entries.settle(runtime.database, node, other)
 
 
-def _placed(
-    runtime: Runtime, node: Node, parent: Comment | None, new: NewComment, author: Principal
-) -> Comment:
+def _placed(runtime: Runtime, node: Node, parent: Comment | None, written: _Written) -> Comment:
     """Return a comment with a new id in its place."""
+    new, author, admitted = written
     comment_id = new_comment_id(runtime.random)
     html = rendered(runtime, node["site"], new.text)
     verdict = _judged(new, html, settings.in_force(runtime, node), author)
@@ -225,9 +235,11 @@ def _placed(
         text=new.text,
         html=html,
         renderer=RENDERER,
-        state=verdict.state,
+        state="hidden" if admitted.is_shadowed else verdict.state,
         reply_count=0,
     )
+    if admitted.is_shadowed:
+        comment["shadow"] = verdict.state
     if verdict.reasons:
         comment["reasons"] = verdict.reasons
     return comment

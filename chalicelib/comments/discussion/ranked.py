@@ -56,9 +56,14 @@ def page(
 
 
 def waiting(runtime: Runtime, node: Node, rights: Rights) -> list[Comment]:
-    """Return the caller's own roots that wait for a moderator, which no ranked page lists."""
+    """Return the caller's own roots that wait for a moderator, which no ranked page lists.
+
+    So are those that are hidden without the caller being told.
+    """
     caller = rights.caller
-    if caller is None or rights.viewer.moderator or not node["counts"]["pending"]:
+    if caller is None or rights.viewer.moderator:
+        return []
+    if not node["counts"]["pending"] and not rights.viewer.shadowed:
         return []
     roots = ranking.waiting_roots(runtime.database, node, caller.id)
     if not roots:

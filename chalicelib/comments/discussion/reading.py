@@ -1,5 +1,6 @@
 """Reading comments: pages of a node, threads and single comments, as the caller may see them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain
@@ -16,14 +17,14 @@ from chalicelib.comments.answers import (
 from chalicelib.comments.discussion import featured, pinned, ranked
 from chalicelib.comments.discussion.paging import Shown, fitting, is_ranked, listed, order_of
 from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, tags_of
-from chalicelib.comments.entries import marked
+from chalicelib.comments.entries import marked, shadows
 from chalicelib.comments.mark_answers import Marks, is_marked, page_marks
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import Rights, viewer
 from chalicelib.comments.shapes import Comment, Node, Placed
 from chalicelib.comments.sites import settings
-from chalicelib.comments.store import Page
+from chalicelib.comments.store import Page, is_shadow
 from chalicelib.comments.stores import ask
 from chalicelib.errors import UnknownComment
 from chalicelib.http import PageQuery
@@ -44,7 +45,7 @@ def list_comments(
     Raises UnknownNode, InvalidCursor, and UnknownComment for one that the page should be around.
     """
     node = nodes.find(runtime.database, node_id)
-    rights = rights_in(runtime, node, caller)
+    rights = _reading_rights(runtime, node, caller)
     order = order_of(query, rights)
     keys = runtime.settings.signing_keys
     tags = tags_of(node, f"comments {held.form}", query, rights, keys)
@@ -63,7 +64,7 @@ def list_comments(
         "order": order,
         "waiting": _answers(node, own, rights, marks),
         "pinned": _answers(node, above, rights, marks),
-        "count": node["counts"]["visible"],
+        "count": node["counts"]["visible"] + rights.unseen,
         "page": page_marks(marked.PAGE, marks, rights),
     }
     answered = [*body["comments"], *body["waiting"], *body["pinned"]]
@@ -114,7 +115,7 @@ def list_thread(
     """
     node_id, comment_id = place
     node = nodes.find(runtime.database, node_id)
-    rights = rights_in(runtime, node, caller)
+    rights = _reading_rights(runtime, node, caller)
     tags = tags_of(node, comment_id, query, rights, runtime.settings.signing_keys)
     is_counted = is_marked(rights.settings)
     if not is_counted and (tag := tags.current(held, runtime.now())):
@@ -134,6 +135,15 @@ def list_thread(
 def rights_in(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
     """Return what a caller may do in a node now."""
     return Rights(caller, node, settings.in_force(runtime, node), runtime.now())
+
+
+def _reading_rights(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
+    """Return `rights_in` with the caller's shadows, which are asked for where a node has any."""
+    rights = rights_in(runtime, node, caller)
+    if caller is None or rights.viewer.moderator or not node.get("shadows"):
+        return rights
+    own = shadows.own(runtime.database, node, caller.id)
+    return Rights(caller, node, rights.settings, rights.now, own)
 
 
 def placed_comment(runtime: Runtime, placed: Placed, caller: Principal | None) -> CommentAnswer:
@@ -184,4 +194,11 @@ def _answers(
 ) -> list[CommentAnswer]:
     """Return comments as the caller may know of them."""
     shown_to = rights.viewer.shown
-    return [comment_answer(node["_id"], shown_to(row), rights, marks) for row in rows]
+    answers = [comment_answer(node["_id"], shown_to(row), rights, marks) for row in rows]
+    if rights.unseen:
+        # Their parents count them for their author.
+        own = [row for row in rows if is_shadow(row) and row.get("shadow") == "visible"]
+        replies = Counter(row["parent_id"] for row in own)
+        for answer in answers:
+            answer["replies"] += replies[answer["id"]]
+    return answers

@@ -36,7 +36,7 @@ _AT_ONCE = 500
 # The fields of an entry that comments decide.
 _DECIDED = (
     *("seq", "depth", "posted", "author_id", "state", "ranked", "thread"),
-    *("queue", "queued_at", "excerpt", "author_name", "edited"),
+    *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow"),
 )
 _READ = dict.fromkeys((*_DECIDED, "best", "top", "contro"), 1)
 

@@ -24,8 +24,9 @@ def _key(id_: str) -> Document:
     return {"site": site, "_id": entry_id}
 
 
-def _takes(_user_id: str) -> Document:
-    return {"state": "visible"}
+def _takes(user_id: str) -> Document:
+    own = {"shadow": "visible", "author_id": user_id}
+    return {"$or": [{"state": "visible"}, own]}
 
 
 KIND = Kind(

@@ -17,7 +17,7 @@ from chalicelib.marks.shapes import State
 PAGE = ""
 COUNTS = ("up", "down", "base", "reactions")
 # With what decides whether they are told, for those who have not read the comments.
-TOLD = (*COUNTS, "author_id", "posted", "state")
+TOLD = (*COUNTS, "author_id", "posted", "state", "shadow")
 
 
 def read(

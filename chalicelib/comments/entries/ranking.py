@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pymongo import ASCENDING, DESCENDING
 from pymongo.database import Database
 
-from chalicelib.comments.entries.rows import ENTRIES, FEATURED
+from chalicelib.comments.entries.rows import ENTRIES, FEATURED, SHADOWS
 from chalicelib.comments.shapes import MOST_WAITING, Node, RankedOrder
 from chalicelib.comments.store import Root
 from chalicelib.database import Document
@@ -77,8 +77,8 @@ def roots(
 
 
 def waiting_roots(database: Database[Document], node: Node, user_id: str) -> list[Root]:
-    """Return the newest roots of a person that wait for a moderator."""
-    own = {"author_id": user_id, "site": node["site"], "node_id": node["_id"]}
-    where = {**own, "queue": "pending", "depth": 0}
+    """Return the newest roots of a person that have no rank: they wait, or are hidden untold."""
+    own = {"author_id": user_id, "site": node["site"], "node_id": node["_id"], "depth": 0}
+    where = {"$or": [{**own, "queue": "pending"}, {**own, **SHADOWS}]}
     found = ENTRIES.of(database).find(where, {"id": 1, "seq": 1}).sort("posted", DESCENDING)
     return [Root(row["id"], row["seq"]) for row in found.limit(MOST_WAITING)]

@@ -4,6 +4,7 @@ A comment is stored for reading, in one of three stores. What is asked of commen
 nodes and people is asked of their entries.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -15,8 +16,10 @@ from chalicelib.comments.shapes import (
     Node,
     NodeGeneration,
     Reason,
+    Shadow,
     State,
 )
+from chalicelib.comments.store import is_shadow
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.marks.shapes import Marking
@@ -70,20 +73,24 @@ class Entry(TypedDict):
     author_name: NotRequired[str]
     edited: NotRequired[datetime | None]
     reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
+    shadow: NotRequired[Shadow]
 
 
 _RANKED = {"ranked": True}
 # The fields that an entry has in a queue alone.
 WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons")
+# Those that an entry has while its comment says so.
+WHILE_TOLD = (*WHILE_QUEUED, "shadow")
 # The update that takes a person out of an entry.
 UNNAMED: Document = {
     "$set": {"author_id": None, "queue": None},
-    "$unset": dict.fromkeys(WHILE_QUEUED, ""),
+    "$unset": dict.fromkeys(WHILE_TOLD, ""),
 }
 # The condition of the indexes of queues, which their queries have to repeat.
 QUEUED: Document = {"queue": {"$type": "string"}}
 # The condition of the index of what is featured, which its queries have to repeat, too.
 FEATURED: Document = {"featured": {"$type": "date"}}
+SHADOWS: Document = {"shadow": {"$type": "string"}}
 _QUEUE_ORDER = [("queue", ASCENDING), ("queued_at", ASCENDING), ("_id", ASCENDING)]
 
 ENTRIES = Collection(
@@ -116,6 +123,16 @@ ENTRIES = Collection(
         IndexModel(_QUEUE_ORDER, partialFilterExpression=QUEUED),
         # Finds the comments of somebody who is renamed or erased.
         IndexModel([("author_id", ASCENDING), ("posted", DESCENDING), ("_id", ASCENDING)]),
+        # Finds what a shadowed author alone is shown in a node.
+        IndexModel(
+            [
+                ("site", ASCENDING),
+                ("author_id", ASCENDING),
+                ("node_id", ASCENDING),
+                ("shadow", ASCENDING),
+            ],
+            partialFilterExpression=SHADOWS,
+        ),
         IndexModel("todo", partialFilterExpression={"todo": {"$type": "date"}}),
     ),
     shard_key={"site": 1, "_id": 1},
@@ -138,6 +155,12 @@ def all_of(node: NodeGeneration, site: str) -> Document:
     return {"site": site, "_id": {"$gte": f"{node['_id']}/", "$lt": f"{node['_id']}0"}}
 
 
+def is_shown_to(entry: Mapping[str, Any], user_id: str | None) -> bool:
+    """Return whether a person is shown an entry's comment as visible."""
+    is_own = user_id is not None and entry.get("author_id") == user_id
+    return entry["state"] == "visible" or (is_own and entry.get("shadow") == "visible")
+
+
 def is_listed(state: State) -> bool:
     """Return whether a root in this state is listed, even without replies."""
     return state in {"visible", "deleted"}
@@ -145,7 +168,7 @@ def is_listed(state: State) -> bool:
 
 def told_by(comment: Comment) -> dict[str, Any]:
     """Return the fields of an entry that its comment decides alone."""
-    author, text = comment["author"], comment["text"]
+    author, text, shadow = comment["author"], comment["text"], comment.get("shadow")
     told: dict[str, Any] = {
         "id": comment["id"],
         "seq": comment["seq"],
@@ -164,6 +187,8 @@ def told_by(comment: Comment) -> dict[str, Any]:
             "edited": comment["edited"],
             "reasons": comment.get("reasons", []),
         }
+    if shadow and is_shadow(comment):
+        told["shadow"] = shadow
     return told
 
 

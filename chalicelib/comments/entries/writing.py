@@ -14,7 +14,7 @@ from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.entries.rank_keys import rank_stages
 from chalicelib.comments.entries.rows import (
     ENTRIES,
-    WHILE_QUEUED,
+    WHILE_TOLD,
     all_of,
     key_of,
     new_entry,
@@ -59,9 +59,9 @@ def settled(node: Node, comment: Comment) -> list[Document]:
     """Return the update by which an entry agrees with its comment and keeps all else."""
     told = told_by(comment)
     fields: Document = {name: {"$literal": value} for name, value in told.items()}
-    fields |= {name: "$$REMOVE" for name in WHILE_QUEUED if name not in told}
     if comment["state"] in GONE:
         fields["featured"] = "$$REMOVE"
+    fields |= {name: "$$REMOVE" for name in WHILE_TOLD if name not in told}
     # What is the entry's own stays; these are the values of one that is made now.
     own = {"thread": 1, "up": 0, "down": 0, "reactions": {}, "todo": None}
     fields |= {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in own.items()}

@@ -61,13 +61,15 @@ def admit_first(runtime: Runtime, site: str, author: Principal) -> Admitted:
     return admitted or Admitted(new_person(site, author.id, author.name), 0, is_shadowed=False)
 
 
-def check_may_write(runtime: Runtime, site: str, author: Principal) -> None:
-    """Raise Suspended or Banned for somebody who may not write at a site now."""
+def check_may_write(runtime: Runtime, site: str, author: Principal) -> bool:
+    """Return whether somebody is shadowed at a site; raises Suspended and Banned."""
     if manages(author, site):
-        return
+        return False
     found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, author.id)})
-    if found is not None:
-        _check_status(found, runtime.now())
+    if found is None:
+        return False
+    _check_status(found, runtime.now())
+    return found["status"] == "shadowed"
 
 
 class _Post:

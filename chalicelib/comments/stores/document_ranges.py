@@ -2,7 +2,7 @@
 
 from pymongo import ASCENDING, DESCENDING
 
-from chalicelib.comments.shapes import Node
+from chalicelib.comments.shapes import Node, Shadow
 from chalicelib.comments.store import Page, Viewer
 from chalicelib.database import Document
 
@@ -12,6 +12,9 @@ BY_SEQ = [("seq", ASCENDING)]
 BY_THREAD = [("full_slug", ASCENDING)]
 BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
 ORDERS = (BY_SEQ, BY_THREAD, BY_NEWEST_ROOT)
+# The condition of the indexes of comments whose authors are not told that they are hidden.
+SHADOWS: Document = {"shadow": {"$type": "string"}}
+_SHOWN: tuple[Shadow, ...] = ("visible", "pending")
 
 
 def seen_by(viewer: Viewer) -> list[Document]:
@@ -21,6 +24,9 @@ def seen_by(viewer: Viewer) -> list[Document]:
         return [*branches, {"state": "pending"}, {"state": "hidden"}]
     if viewer.user_id:
         branches.append({"state": "pending", "author.id": viewer.user_id})
+    if viewer.user_id and viewer.shadowed:
+        hidden = {"state": "hidden", "author.id": viewer.user_id, **SHADOWS}
+        branches += [{**hidden, "shadow": {"$type": "string", "$eq": shown}} for shown in _SHOWN]
     return branches
 
 

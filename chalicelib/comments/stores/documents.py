@@ -37,6 +37,7 @@ from chalicelib.comments.stores.document_ranges import (
     BY_THREAD,
     NODE,
     ORDERS,
+    SHADOWS,
     by_state,
     ranges_after,
     seen_by,
@@ -74,6 +75,13 @@ COMMENTS = Collection(
             IndexModel(
                 [*NODE, ("author.id", ASCENDING), *order],
                 partialFilterExpression={"state": "pending"},
+            )
+            for order in ORDERS
+        ),
+        *(
+            IndexModel(
+                [*NODE, ("shadow", ASCENDING), ("author.id", ASCENDING), *order],
+                partialFilterExpression=SHADOWS,
             )
             for order in ORDERS
         ),
@@ -147,7 +155,9 @@ class DocumentStore:
         """Set fields of a comment that is not deleted, then count its state at its parent."""
         update: Document = {name: {"$literal": value} for name, value in fields.items()}
         if fields.get("state") == "deleted":
-            update["state"] = {"$cond": ["$reply_count", "deleted", "removed"]}
+            is_shadow = {"$and": [{"$eq": ["$state", "hidden"]}, {"$gt": ["$shadow", None]}]}
+            leaves_place: Document = {"$and": ["$reply_count", {"$not": [is_shadow]}]}
+            update["state"] = {"$cond": [leaves_place, "deleted", "removed"]}
         before = self._comments.find_one_and_update(
             {"$and": [_key(node, comment_id), {"state": {"$nin": list(GONE)}}, dict(where)]},
             [{"$set": update}],
@@ -247,7 +257,8 @@ class DocumentStore:
         # If many wait, an author's own are found by their own index. The server then tries all
         # indexes at every call: it caches no plan for an author without pending comments.
         has_own = page.viewer.user_id is not None and not page.viewer.moderator
-        if not has_own or node["counts"]["pending"] <= _FEW_PENDING:
+        few = not has_own or node["counts"]["pending"] <= _FEW_PENDING
+        if few and not page.viewer.shadowed:
             found.hint(by_state(sort))
         order = [(name, -way) for name, way in sort] if page.backwards else sort
         return list(found.sort(order).limit(page.limit))

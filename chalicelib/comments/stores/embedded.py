@@ -147,13 +147,12 @@ class EmbeddedStore:
             new: Mapping[str, object] = after
             had = at(path, {name: equal_to(old[name]) for name in _GUARDED})
             changes = at(path, {name: new[name] for name in fields})
-            update: Document = {"$set": changes, "$inc": {**nodes.RAISED}}
             counts = counts_change(before["state"], after["state"])
             replies = invisible_change(before["state"], after["state"])
             if replies and before["parent_id"]:
                 counts[f"{parent_path(path)}.invisible_replies"] = replies
-            if counts:
-                update["$inc"] |= counts
+            raised = nodes.raised_by(before, after)
+            update: Document = {"$set": changes, "$inc": {**counts, **raised}}
             room = self._room(growth(before, after))
             if self._nodes.update_one({**_of(node), **had, **room}, update).matched_count:
                 return Changed(before, after, counted=True)
@@ -244,7 +243,8 @@ class EmbeddedStore:
                 counts[f"{above}.invisible_replies"] = 1
         push = {path: {"$each": [with_replies(comment)], "$sort": {"seq": ASCENDING}}}
         taken = {f"{array}.id": {"$ne": comment["id"]} for array in ARRAYS}
-        change |= {"$push": push, "$inc": {**counts, "metadata.count": 1, **nodes.RAISED}}
+        counts |= {"metadata.count": 1, **nodes.raised_by(comment)}
+        change |= {"$push": push, "$inc": counts}
         if comment["author"]:
             change["$addToSet"] = {"metadata.authors": comment["author"]["id"]}
         return {**_of(node), **guard, **taken}, change

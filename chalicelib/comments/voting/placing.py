@@ -10,7 +10,7 @@ from chalicelib.comments.discussion import reading
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.marked import PAGE
-from chalicelib.comments.entries.rows import ENTRIES, Entry, key_of
+from chalicelib.comments.entries.rows import ENTRIES, Entry, is_shown_to, key_of
 from chalicelib.comments.errors import NodeLocked
 from chalicelib.comments.mark_answers import MarksAnswer, marks_answer
 from chalicelib.comments.permissions import Rights
@@ -85,11 +85,11 @@ def find(runtime: Runtime, node_id: str, comment_id: str, caller: Principal | No
     """Return a visible comment's entry, or the page's; raises UnknownNode and UnknownComment."""
     node = nodes.find(runtime.database, node_id)
     rights = reading.rights_in(runtime, node, caller)
-    wanted = dict.fromkeys((*KIND.shown, "state"), 1)
+    wanted = dict.fromkeys((*KIND.shown, "state", "shadow"), 1)
     entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id), wanted)
     if entry is None:
         entry = _made(runtime, node, comment_id, caller)
-    if entry["state"] != "visible":
+    if not is_shown_to(entry, caller.id if caller else None):
         raise UnknownComment
     return Target(node, rights, entry)
 

@@ -6,6 +6,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion.reading import rights_in
 from chalicelib.comments.entries import marked
 from chalicelib.comments.entries.kind import KIND, thing_id
+from chalicelib.comments.entries.rows import is_shown_to
 from chalicelib.comments.mark_answers import marks_answer, page_marks
 from chalicelib.comments.voting import placing
 from chalicelib.comments.voting.answers import NodeMarksAnswer, ReactedAnswer
@@ -32,7 +33,7 @@ def of_node(
     comments = {
         id_: marks_answer(entry, found.mine.get(id_, NOTHING), rights)
         for id_, entry in found.counts.items()
-        if id_ != marked.PAGE and entry["state"] == "visible"
+        if id_ != marked.PAGE and is_shown_to(entry, user_id)
     }
     return {"page": page_marks(marked.PAGE, found, rights), "comments": comments}
 
