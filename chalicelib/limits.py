@@ -58,6 +58,9 @@ POSTS = Limit("posts", burst=20, every=timedelta(seconds=5))
 ACTIONS = Limit("actions", burst=60, every=timedelta(seconds=1))
 # What one click does: reactions, follows, mutes, blocks, settings, states.
 CLICKS = Limit("clicks", burst=120, every=timedelta(milliseconds=500))
+# Votes on comments and flags, as often as a site allows if it says so.
+VOTES = Limit("votes", burst=60, every=timedelta(seconds=1))
+FLAGS = Limit("flags", burst=10, every=timedelta(minutes=6))
 # Edits and deletions of one's own comments, posts and actions.
 EDITS = Limit("edits", burst=60, every=timedelta(seconds=1))
 # Pages of a person's export, for which much is read.
@@ -87,6 +90,8 @@ ALL = (
     POSTS,
     ACTIONS,
     CLICKS,
+    VOTES,
+    FLAGS,
     EDITS,
     EXPORTS,
     PREVIEWS,

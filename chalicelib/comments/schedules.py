@@ -5,6 +5,7 @@ from chalice.app import Chalice, CloudWatchEvent, Rate
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.lifecycle import vacancies
+from chalicelib.comments.people import counting
 from chalicelib.comments.repair import repair_counts
 from chalicelib.comments.stores import promotion
 from chalicelib.runtime import Runtime
@@ -26,6 +27,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "vacancies_removed": vacancies.sweep(runtime),
         "entries_removed": upkeep.sweep(runtime),
         "counts_repaired": repair_counts(runtime),
+        "people_recounted": counting.sweep(runtime),
     }
 
 

@@ -24,8 +24,10 @@ RankedOrder = Literal["best", "top", "controversial"]
 PhraseAction = Literal["hold", "reject"]
 MAX_PHRASES = 500
 # Why a comment waits for a moderator.
-Reason = Literal["decoy", "too_quick", "phrase", "links", "before"]
+Reason = Literal["decoy", "too_quick", "phrase", "links", "first", "before"]
 MAX_REASONS = 8
+# A site trusts its people this much: 0, 1 or 2.
+TRUSTS = 3
 # The orders of a listing that the API gives.
 ListingOrder = Literal["oldest", "newest", "best", "top", "controversial"]
 # With one that lists some comments alone, so that no site begins with it.
@@ -147,6 +149,21 @@ class Phrase(TypedDict):
     action: PhraseAction
 
 
+class PostLimit(TypedDict):
+    """How often somebody may post: `burst` at once, then one each `every_seconds`."""
+
+    burst: int
+    every_seconds: int
+
+
+class SiteLimits(TypedDict):
+    """How often people may write at a site; `posts` are for trust 0, 1 and 2."""
+
+    posts: Annotated[list[PostLimit], AtMost(TRUSTS)]
+    votes_per_minute: int
+    flags_per_hour: int
+
+
 class CommentSite(TypedDict):
     """What a site's publisher has decided on its discussions."""
 
@@ -159,6 +176,8 @@ class CommentSite(TypedDict):
     moderation: Moderation
     phrases: Annotated[list[Phrase], AtMost(MAX_PHRASES)]
     max_links: int | None
+    approve_first: int
+    limits: SiteLimits
 
 
 class NodeGeneration(TypedDict):

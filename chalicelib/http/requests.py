@@ -1,6 +1,6 @@
 """Requests: models of input, and one call with the runtime that answers it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from email.utils import format_datetime
 from typing import Any, NamedTuple
@@ -53,10 +53,14 @@ class Retired(NamedTuple):
         }
 
 
+LimitOf = Callable[[Runtime, Mapping[str, Any]], Limit]
+
+
 class Rules(NamedTuple):
     """What a route declares beside its method and path.
 
-    A route that writes and names no limit is limited as `CLICKS`; with None it has no limit. It is
+    A route that writes and names no limit is limited as `CLICKS`; with None it has no limit, and a
+    function finds the limit by the call's path. It is
     audited too, unless it says otherwise; `secrets` are path parameters that work as credentials,
     such as tokens; the audit leaves them out. `raises` are the problems that the view itself may
     answer. `tag` is the part of the API that it is listed under. `takes_idempotency_key` says that
@@ -66,7 +70,7 @@ class Rules(NamedTuple):
     is the version.
     """
 
-    limit: Limit | None
+    limit: Limit | LimitOf | None
     is_audited: bool
     body_limit_bytes: int = BODY_LIMIT_BYTES
     secrets: tuple[str, ...] = ()

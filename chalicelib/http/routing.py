@@ -13,7 +13,7 @@ from chalicelib.database import is_outage
 from chalicelib.errors import Problem
 from chalicelib.http.requests import Request, Retired, Rules
 from chalicelib.http.signatures import Signature, signature_of
-from chalicelib.limits import CLICKS
+from chalicelib.limits import CLICKS, Limit
 from chalicelib.runtime import Runtime
 
 View = Callable[..., Response]
@@ -87,8 +87,10 @@ def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> Vi
         status: int = HTTPStatus.INTERNAL_SERVER_ERROR
         try:
             arguments = signature.path_arguments(path)
-            if rules.limit is not None:
+            if isinstance(rules.limit, Limit):
                 request.count(rules.limit)
+            elif rules.limit is not None:
+                request.count(rules.limit(runtime, arguments))
             response = view(request, **arguments, **signature.arguments(request))
             status = response.status_code
         except Problem as problem:

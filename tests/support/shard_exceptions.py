@@ -32,6 +32,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.stores.promotion.resend_wanted: find comments.node",
         "comments.stores.promotion.sweep: find comments.generation",
         "comments.entries.upkeep.sweep: find comments.entry",
+        "comments.people.counting.sweep: find comments.person",
         "comments.repair.repair_counts: find comments.node",
         "comments.lifecycle.vacancies.sweep: find comments.node",
         "assets.upkeep.sweep_uploads: find content.upload",

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from chalicelib import happenings
 from chalicelib.comments import happened, nodes
 from chalicelib.comments.discussion import pinned
+from chalicelib.comments.discussion.posting import writer_of
 from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindowOver
-from chalicelib.comments.judgement.judge import Writer, Written, judge
+from chalicelib.comments.judgement.judge import Written, judge
 from chalicelib.comments.models import StateChange
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.people.admission import check_may_write
+from chalicelib.comments.people.admission import standing_of
+from chalicelib.comments.people.counting import counted_again
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
@@ -39,7 +41,7 @@ def edit_comment(
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
-    is_shadowed = check_may_write(runtime, node["site"], caller)
+    writer = standing_of(runtime, node["site"], caller)
     html = rendered(runtime, node["site"], text)
     fields: CommentFields = {
         "text": text,
@@ -50,8 +52,8 @@ def edit_comment(
     where: CommentFields = {}
     if not moderates(caller, node["site"]):
         site = settings.in_force(runtime, node)
-        verdict = judge(Written(text, html), Writer(is_moderator=False), site)
-        if is_shadowed or is_shadow(comment):
+        verdict = judge(Written(text, html), writer_of(caller, writer), site)
+        if writer.is_shadowed or is_shadow(comment):
             fields["state"], where = "hidden", {"state": comment["state"]}
             fields["shadow"] = "pending" if verdict.reasons else comment.get("shadow") or "visible"
         elif verdict.state == "pending":
@@ -60,7 +62,7 @@ def edit_comment(
             fields["state"], where = "pending", {"state": comment["state"]}
         if verdict.reasons:
             fields["reasons"] = verdict.reasons
-    changed = _changed(runtime, node, comment_id, fields, where)
+    changed = _changed(runtime, node, comment, fields, where)
     return Placed(node, viewer(caller, node["site"]).shown(changed))
 
 
@@ -70,8 +72,8 @@ def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Prin
     Its author may delete it while it is hidden, too. Raises UnknownNode, UnknownComment,
     CommentDeleted and Forbidden.
     """
-    node, _ = _find_own(runtime, node_id, comment_id, caller, even_hidden=True)
-    _changed(runtime, node, comment_id, WIPED)
+    node, comment = _find_own(runtime, node_id, comment_id, caller, even_hidden=True)
+    _changed(runtime, node, comment, WIPED)
 
 
 def set_state(
@@ -93,7 +95,7 @@ def set_state(
     if found.get("shadow"):
         # From now on its author is told as any other.
         fields["shadow"] = None
-    changed = _changed(runtime, node, comment_id, fields, wanted.seen)
+    changed = _changed(runtime, node, found, fields, wanted.seen)
     return Placed(node, changed)
 
 
@@ -127,13 +129,17 @@ def _living(comment: Comment) -> Comment:
 def _changed(
     runtime: Runtime,
     node: Node,
-    comment_id: str,
+    comment: Comment,
     fields: CommentFields,
     where: CommentFields | None = None,
 ) -> Comment:
-    thing = happened.name_of(node["_id"], comment_id)
-    with happenings.telling(runtime, node["site"], happened.KIND, thing):
-        changed = change_comment(runtime, node, comment_id, fields, where)
+    thing = happened.name_of(node["_id"], comment["id"])
+    author = comment["author"]["id"] if comment["author"] and "state" in fields else None
+    with (
+        happenings.telling(runtime, node["site"], happened.KIND, thing),
+        counted_again(runtime, node["site"], author),
+    ):
+        changed = change_comment(runtime, node, comment["id"], fields, where)
     if changed is None and where:
         raise CommentChanged
     if changed is None:

@@ -158,7 +158,10 @@ def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
         raise UnknownNode
     if new.parent is not None:
         raise UnknownComment
-    _judged(new, rendered(runtime, site, new.text), settings.of(runtime, site), author)
+    # Nobody has posted there: the site knows the author from its other nodes, if at all.
+    known = admission.standing_of(runtime, site, author)
+    html = rendered(runtime, site, new.text)
+    _judged(_Written(new, author, known), html, settings.of(runtime, site))
     limits.take(runtime, limits.OPENED, author, None)
     nodes.insert(runtime.database, nodes.new_node(node_id, site))
 
@@ -216,7 +219,7 @@ def _placed(runtime: Runtime, node: Node, parent: Comment | None, written: _Writ
     new, author, admitted = written
     comment_id = new_comment_id(runtime.random)
     html = rendered(runtime, node["site"], new.text)
-    verdict = _judged(new, html, settings.in_force(runtime, node), author)
+    verdict = _judged(written, html, settings.in_force(runtime, node))
     # The node has a time, since the comment has a number.
     posted, seq = node["last_posted"] or runtime.now(), node["last_seq"]
     # Below the deepest level a reply joins the replies to its parent's parent.
@@ -245,7 +248,15 @@ def _placed(runtime: Runtime, node: Node, parent: Comment | None, written: _Writ
     return comment
 
 
-def _judged(new: NewComment, html: str, site: CommentSite, author: Principal) -> Verdict:
+def _judged(written: _Written, html: str, site: CommentSite) -> Verdict:
     """Return what becomes of a new text by the settings that hold there; raises TextRefused."""
-    written = Written(new.text, html, decoy=new.website, open_ms=new.written_ms)
-    return judge(written, Writer(moderates(author, site["_id"])), site)
+    new, author, admitted = written
+    text = Written(new.text, html, decoy=new.website, open_ms=new.written_ms)
+    return judge(text, writer_of(author, admitted), site)
+
+
+def writer_of(author: Principal, admitted: Admitted) -> Writer:
+    """Return the author of a text as a judge is told of them."""
+    person = admitted.person
+    is_moderator = moderates(author, person["site"])
+    return Writer(is_moderator, admitted.trust, person["counts"]["visible"])

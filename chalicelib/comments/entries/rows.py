@@ -123,6 +123,16 @@ ENTRIES = Collection(
         IndexModel(_QUEUE_ORDER, partialFilterExpression=QUEUED),
         # Finds the comments of somebody who is renamed or erased.
         IndexModel([("author_id", ASCENDING), ("posted", DESCENDING), ("_id", ASCENDING)]),
+        # Counts a person's comments at a site, and lists those that are visible.
+        IndexModel(
+            [
+                ("site", ASCENDING),
+                ("author_id", ASCENDING),
+                ("state", ASCENDING),
+                ("posted", DESCENDING),
+                ("_id", ASCENDING),
+            ]
+        ),
         # Finds what a shadowed author alone is shown in a node.
         IndexModel(
             [

@@ -27,9 +27,11 @@ class Written(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """Who wrote a text."""
+    """Who wrote a text: how far the site trusts them, and how many comments it has approved."""
 
     is_moderator: bool
+    trust: int = 0
+    approved: int = 0
 
 
 class Verdict(NamedTuple):
@@ -47,7 +49,9 @@ def judge(written: Written, writer: Writer, site: CommentSite) -> Verdict:
     """
     reasons: list[Reason] = list(_sent_by_a_program(written))
     if not reasons and not writer.is_moderator:
-        reasons += _found_in(written, site)
+        reasons += _found_in(written, writer, site)
+        if writer.approved < site["approve_first"]:
+            reasons.append("first")
     if site["moderation"] == "before":
         reasons.append("before")
     return Verdict("pending" if reasons else "visible", reasons)
@@ -61,7 +65,7 @@ def _sent_by_a_program(written: Written) -> Sequence[Reason]:
     return []
 
 
-def _found_in(written: Written, site: CommentSite) -> Sequence[Reason]:
+def _found_in(written: Written, writer: Writer, site: CommentSite) -> Sequence[Reason]:
     """Return the reasons to hold that a text itself gives; raises TextRefused."""
     found: list[Reason] = []
     if site["phrases"]:
@@ -75,6 +79,9 @@ def _found_in(written: Written, site: CommentSite) -> Sequence[Reason]:
             raise TextRefused
         if actions:
             found.append("phrase")
-    if site["max_links"] is not None and written.html.count(_LINK) > site["max_links"]:
-        found.append("links")
+    if site["max_links"] is not None:
+        # Spam is mostly the first that somebody posts, and for the sake of a link.
+        allowed = site["max_links"] if writer.trust else 0
+        if written.html.count(_LINK) > allowed:
+            found.append("links")
     return found

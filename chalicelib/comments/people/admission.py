@@ -5,10 +5,8 @@ here. If it refuses, it sets every field to what it was, and the server writes n
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from pymongo import ReturnDocument, WriteConcern
 
@@ -21,6 +19,8 @@ from chalicelib.comments.people.standing import (
     status_of,
     trust_of,
 )
+from chalicelib.comments.shapes import PostLimit
+from chalicelib.comments.sites import settings
 from chalicelib.database import Document
 from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
@@ -29,12 +29,6 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import manages
 
 _MILLISECOND = timedelta(milliseconds=1)
-# What people of trust 0, 1 and 2 may post: so many at once, then one each.
-POSTS: tuple[tuple[int, timedelta], ...] = (
-    (3, timedelta(seconds=60)),
-    (5, timedelta(seconds=20)),
-    (10, timedelta(seconds=5)),
-)
 
 
 @dataclass(frozen=True)
@@ -61,15 +55,16 @@ def admit_first(runtime: Runtime, site: str, author: Principal) -> Admitted:
     return admitted or Admitted(new_person(site, author.id, author.name), 0, is_shadowed=False)
 
 
-def check_may_write(runtime: Runtime, site: str, author: Principal) -> bool:
-    """Return whether somebody is shadowed at a site; raises Suspended and Banned."""
-    if manages(author, site):
-        return False
+def standing_of(runtime: Runtime, site: str, author: Principal) -> Admitted:
+    """Return who may write at a site now, without a post; raises Suspended and Banned."""
     found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, author.id)})
     if found is None:
-        return False
-    _check_status(found, runtime.now())
-    return found["status"] == "shadowed"
+        return Admitted(new_person(site, author.id, author.name), 0, is_shadowed=False)
+    is_staff = manages(author, site)
+    if not is_staff:
+        _check_status(found, runtime.now())
+    trust = trust_of(found, runtime.now())
+    return Admitted(found, trust, found["status"] == "shadowed" and not is_staff)
 
 
 class _Post:
@@ -84,7 +79,10 @@ class _Post:
         self._now = runtime.now()
         factor = runtime.settings.limits
         is_limited = factor is not None and not author.has("admin")
-        self._allowances = _allowances(factor or 1, is_staff=self._is_staff) if is_limited else ()
+        limits = settings.of(runtime, site)["limits"]["posts"] if is_limited else []
+        if self._is_staff:
+            limits = limits[-1:] * len(limits)
+        self._allowances = [_allowance(each, factor or 1) for each in limits]
 
     def count(self, *, makes: bool) -> Admitted | None:
         before = self._rows.find_one_and_update(
@@ -111,7 +109,8 @@ class _Post:
     def _fields(self) -> Document:
         """Return the fields that the update sets: what they were, if it refuses."""
         named = {"name": {"$literal": self._author.name}, "first_at": self._first_at()}
-        changed: Document = {**named, **self._moved()}
+        noted = {"touched": self._now, "recount": {"$ifNull": ["$recount", self._now]}}
+        changed: Document = {**named, **noted, **self._moved()}
         allowed = self._is_allowed()
         decided = {
             field: {"$cond": [allowed, value, f"${field}"]} for field, value in changed.items()
@@ -150,7 +149,6 @@ def _check_status(person: Person, now: datetime) -> None:
             return
 
 
-def _allowances(factor: float, *, is_staff: bool) -> Sequence[Allowance]:
-    """Return what people of each trust may post."""
-    limits: Any = POSTS[-1:] * len(POSTS) if is_staff else POSTS
-    return [scaled("posts", burst, every, factor) for burst, every in limits]
+def _allowance(limit: PostLimit, factor: float) -> Allowance:
+    every = timedelta(seconds=limit["every_seconds"])
+    return scaled("posts", limit["burst"], every, factor)

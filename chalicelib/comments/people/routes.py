@@ -9,6 +9,7 @@ from chalicelib.comments.people.answers import (
     own_answer,
     person_answer,
 )
+from chalicelib.comments.people.counting import counted
 from chalicelib.comments.people.models import PersonChange
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest
 from chalicelib.http import Ok, Request, Roles, Route
@@ -30,7 +31,8 @@ def declare(route: Route) -> None:
         """Read what a site knows of a person: as a moderator all of it, of yourself a part."""
         now = request.runtime.now()
         if moderates(caller, site):
-            return Ok(person_answer(changing.find(request.runtime.database, site, user), now))
+            found = changing.find(request.runtime.database, site, user)
+            return Ok(person_answer(counted(request.runtime.database, found), now))
         if caller.id != user:
             raise Forbidden(f"You do not moderate the site {site}")
         return Ok(own_answer(changing.find(request.runtime.database, site, user), now))

@@ -31,7 +31,8 @@ class Person(TypedDict):
 
     `until` is the end of a suspension. `first_at` is when they first posted, and `tat` the
     theoretical arrival time of their next post (`chalicelib.limits`). `note` is what moderators
-    tell each other.
+    tell each other. The counts may be behind since `recount`; `touched` is when something last
+    began that they have to follow, and `recounts` tells recounts at once apart.
     """
 
     _id: str
@@ -43,6 +44,9 @@ class Person(TypedDict):
     counts: PersonCounts
     first_at: datetime | None
     tat: NotRequired[datetime]
+    touched: NotRequired[datetime]
+    recount: NotRequired[datetime]
+    recounts: NotRequired[int]
     badges: Annotated[list[str], AtMost(MAX_BADGES)]
     note: str
 
@@ -53,6 +57,7 @@ PEOPLE = Collection(
     indexes=(
         # Finds those of somebody who is renamed or erased.
         IndexModel([("user_id", ASCENDING)]),
+        IndexModel("recount", partialFilterExpression={"recount": {"$type": "date"}}),
     ),
     shard_key={"_id": "hashed"},
 )

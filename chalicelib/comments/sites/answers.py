@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from chalicelib.comments.shapes import (
     MAX_PHRASES,
     MAX_REACTIONS,
+    TRUSTS,
     CommentSite,
     ListingOrder,
     Moderation,
@@ -33,6 +34,21 @@ class PhraseWatched(TypedDict):
     action: PhraseAction
 
 
+class PostLimitAnswer(TypedDict):
+    """How often somebody may post: `burst` at once, then one each `every_seconds`."""
+
+    burst: int
+    every_seconds: int
+
+
+class LimitsAnswer(TypedDict):
+    """How often people may write; `posts` are for those who are new, known, and long known."""
+
+    posts: Annotated[list[PostLimitAnswer], Field(max_length=TRUSTS)]
+    votes_per_minute: int
+    flags_per_hour: int
+
+
 class CommentSettingsAnswer(TypedDict):
     """What a publisher has decided on a site's discussions."""
 
@@ -45,6 +61,8 @@ class CommentSettingsAnswer(TypedDict):
     moderation: Moderation
     phrases: Annotated[list[PhraseWatched], Field(max_length=MAX_PHRASES)]
     max_links: Annotated[int, Field(ge=0, le=MOST_LINKS)] | None
+    approve_first: int
+    limits: LimitsAnswer
 
 
 def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
@@ -61,6 +79,15 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
             {"phrase": each["phrase"], "action": each["action"]} for each in settings["phrases"]
         ],
         "max_links": settings["max_links"],
+        "approve_first": settings["approve_first"],
+        "limits": {
+            "posts": [
+                {"burst": each["burst"], "every_seconds": each["every_seconds"]}
+                for each in settings["limits"]["posts"]
+            ],
+            "votes_per_minute": settings["limits"]["votes_per_minute"],
+            "flags_per_hour": settings["limits"]["flags_per_hour"],
+        },
     }
 
 

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from chalicelib.comments.shapes import (
     MAX_PHRASES,
     MAX_REACTIONS,
+    TRUSTS,
     ListingOrder,
     Moderation,
     PhraseAction,
@@ -14,12 +15,16 @@ from chalicelib.comments.shapes import (
     VotesShown,
 )
 from chalicelib.http import Input
+from chalicelib.limits import FLAGS, VOTES
 from chalicelib.texts import Line, at_most
 
 # A family of four with skin tones has eleven code points; most emoji have one to eight.
 MAX_EMOJI_CHARACTERS = 8
 MAX_PHRASE_CHARACTERS = 100
 MOST_LINKS = 100
+MOST_APPROVED = 100
+MOST_AT_ONCE = 1_000
+_DAY_SECONDS = 24 * 60 * 60
 _WEEK_MINUTES = 7 * 24 * 60
 
 ReactionKey = Annotated[
@@ -54,6 +59,32 @@ class WatchedPhrase(Input):
         if "*" in self.phrase.strip("*"):
             raise ValueError("a * stands at the beginning or at the end of a phrase")
         return self
+
+
+class PostLimitSetting(Input):
+    """How often somebody may post: `burst` at once, then one each `every_seconds`."""
+
+    burst: int = Field(ge=1, le=MOST_AT_ONCE)
+    every_seconds: int = Field(ge=1, le=_DAY_SECONDS)
+
+
+class LimitSettings(Input):
+    """How often people may write; what is left out is the default."""
+
+    posts: Annotated[
+        tuple[PostLimitSetting, ...],
+        Field(
+            min_length=TRUSTS,
+            max_length=TRUSTS,
+            description="For people who are new, known, and long known.",
+        ),
+    ] = (
+        PostLimitSetting(burst=3, every_seconds=60),
+        PostLimitSetting(burst=5, every_seconds=20),
+        PostLimitSetting(burst=10, every_seconds=5),
+    )
+    votes_per_minute: int = Field(VOTES.burst, ge=1, le=MOST_AT_ONCE)
+    flags_per_hour: int = Field(FLAGS.burst, ge=1, le=MOST_AT_ONCE)
 
 
 class CommentSettings(Input):
@@ -96,8 +127,17 @@ class CommentSettings(Input):
         ),
     ] = ()
     max_links: Annotated[int, Field(ge=0, le=MOST_LINKS)] | None = Field(
-        None, description="Comments with more links wait for a moderator; null for no bound."
+        None,
+        description="Comments with more links wait for a moderator, of people who are new with "
+        "any; null for no bound.",
     )
+    approve_first: int = Field(
+        0,
+        ge=0,
+        le=MOST_APPROVED,
+        description="Comments of people with fewer visible ones wait for a moderator.",
+    )
+    limits: LimitSettings = LimitSettings()
 
     @model_validator(mode="after")
     def _check_keys(self) -> Self:

@@ -5,6 +5,7 @@ from chalicelib.comments.errors import NodeLocked, UnknownNode
 from chalicelib.comments.mark_answers import MarksAnswer
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.sites import limits
 from chalicelib.comments.voting import placing, reading
 from chalicelib.comments.voting.answers import NodeMarksAnswer, ReactedAnswer
 from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
@@ -41,6 +42,7 @@ def _declare_votes(route: Route) -> None:
     @route(
         "PUT",
         "/nodes/{node}/comments/{comment}/vote",
+        limit=limits.votes,
         raises=(UnknownNode, UnknownComment, NodeLocked, NotEnabled, OwnComment),
     )
     def vote_on_comment(

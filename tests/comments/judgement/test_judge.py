@@ -7,7 +7,7 @@ import pytest
 from chalicelib.comments.errors import TextRefused
 from chalicelib.comments.judgement.judge import QUICKEST_MS, Verdict, Writer, Written, judge
 from chalicelib.comments.rendering import render
-from chalicelib.comments.shapes import CommentSite
+from chalicelib.comments.shapes import CommentSite, Reason
 from chalicelib.comments.sites.models import CommentSettings
 
 HOLD = {"phrase": "casino", "action": "hold"}
@@ -31,7 +31,7 @@ def verdict(
     open_ms: int | None = None,
 ) -> Verdict:
     written = Written(text, render(text), decoy, open_ms)
-    return judge(written, Writer(by_moderator), site(**wanted))
+    return judge(written, Writer(by_moderator, trust=1), site(**wanted))
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,24 @@ def test_a_moderators_text_is_not_searched_but_waits_where_all_do() -> None:
     assert verdict(f"slots {LINKS}", {**PHRASES, "max_links": 0}, by_moderator=True) == SHOWN
     before = verdict("hello", {"moderation": "before"}, by_moderator=True)
     assert before == ("pending", ["before"])
+
+
+@pytest.mark.parametrize(
+    ("writer", "wanted", "reasons"),
+    [
+        (Writer(is_moderator=False), {"max_links": 5}, ["links"]),
+        (Writer(is_moderator=False), {}, []),
+        (Writer(is_moderator=False, trust=1), {"max_links": 5}, []),
+        (Writer(is_moderator=False, trust=2), {"max_links": 1}, ["links"]),
+        (Writer(is_moderator=False, approved=2), {"approve_first": 3}, ["first"]),
+        (Writer(is_moderator=False, approved=3), {"approve_first": 3}, []),
+        (Writer(is_moderator=True), {"approve_first": 3, "max_links": 0}, []),
+    ],
+    ids=str,
+)
+def test_who_is_new_is_judged_more_strictly(
+    writer: Writer, wanted: dict[str, Any], reasons: list[Reason]
+) -> None:
+    found = judge(Written(LINKS, render(LINKS)), writer, site(**wanted))
+
+    assert found == Verdict("pending" if reasons else "visible", reasons)

@@ -23,6 +23,16 @@ DEFAULTS = {
     "moderation": "after",
     "phrases": [],
     "max_links": None,
+    "approve_first": 0,
+    "limits": {
+        "posts": [
+            {"burst": 3, "every_seconds": 60},
+            {"burst": 5, "every_seconds": 20},
+            {"burst": 10, "every_seconds": 5},
+        ],
+        "votes_per_minute": 60,
+        "flags_per_hour": 10,
+    },
 }
 HEART = {"key": "heart", "emoji": "\N{HEAVY BLACK HEART}"}
 
@@ -52,6 +62,12 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
         "moderation": "before",
         "phrases": [{"phrase": "casino*", "action": "reject"}],
         "max_links": 2,
+        "approve_first": 3,
+        "limits": {
+            "posts": [{"burst": 1, "every_seconds": 90}] * 3,
+            "votes_per_minute": 30,
+            "flags_per_hour": 5,
+        },
     }
 
     put = publisher.put(PATH, **wanted)

@@ -1,0 +1,99 @@
+"""Counting a person's comments by their entries, soon after these have changed.
+
+Nothing is added to the counts or taken from them: they are counted again, and so they cannot drift.
+`recount` in the person's document says since when they may be behind. It is set before a comment is
+written or changes its state, in the write that admits the post where there is one, and removed by
+the schedule once no such write can be running.
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+from pymongo import ASCENDING
+from pymongo.database import Database
+
+from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.people.rows import PEOPLE, Person, person_id
+from chalicelib.comments.shapes import State
+from chalicelib.database import Document
+from chalicelib.runtime import Runtime
+
+# A write that began this long ago is over: no function runs longer.
+QUIET = timedelta(minutes=15)
+_AT_ONCE = 1_000
+_ATTEMPTS = 3
+_COUNTED: Mapping[State, str] = {"visible": "visible", "pending": "pending", "hidden": "rejected"}
+
+
+@contextlib.contextmanager
+def counted_again(runtime: Runtime, site: str, user_id: str | None) -> Iterator[None]:
+    """Count a person's comments after the states of some are changed, whatever happens within."""
+    if user_id is None:
+        yield
+        return
+    now, key = runtime.now(), {"_id": person_id(site, user_id)}
+    noted = {"touched": now, "recount": {"$ifNull": ["$recount", now]}}
+    PEOPLE.of(runtime.database).update_one(key, [{"$set": noted}])
+    yield
+    recount(runtime.database, site, user_id)
+
+
+def recount(database: Database[Document], site: str, user_id: str) -> bool:
+    """Count a person's comments and store the counts; return whether they were wrong.
+
+    Two recounts at once cannot leave the older counts: only the one that has counted since the last
+    was stored is stored. One that is overtaken again and again leaves it to the schedule.
+    """
+    people, key = PEOPLE.of(database), {"_id": person_id(site, user_id)}
+    for _ in range(_ATTEMPTS):
+        person = people.find_one(key)
+        if person is None:
+            return False
+        right = counted(database, person)
+        as_read = {**key, "recounts": person.get("recounts")}
+        update: Document = {"$set": _fields(right), "$inc": {"recounts": 1}}
+        if right == person:
+            return False
+        if people.update_one(as_read, update).matched_count:
+            return True
+    return False
+
+
+def sweep(runtime: Runtime) -> int:
+    """Count again whose counts have been behind for long enough; return how many were wrong."""
+    now = runtime.now()
+    # With the type, or the index, which is partial by it, would not be used.
+    due = {"recount": {"$type": "date", "$lte": now - QUIET}}
+    found = PEOPLE.of(runtime.database).find(due).sort("recount", ASCENDING).limit(_AT_ONCE)
+    wrong = 0
+    for person in list(found):
+        wrong += recount(runtime.database, person["site"], person["user_id"])
+        as_read = {"_id": person["_id"], "recount": person["recount"]}
+        # A post that began since then may not have its entry yet.
+        is_quiet: Document = {"$lte": ["$touched", now - QUIET]}
+        later = {"$cond": [is_quiet, "$$REMOVE", now]}
+        PEOPLE.of(runtime.database).update_one(as_read, [{"$set": {"recount": later}}])
+    return wrong
+
+
+def counted(database: Database[Document], person: Person) -> Person:
+    """Return a person with the counts of now, read by an index that has all that is asked."""
+    where = {"site": person["site"], "author_id": person["user_id"]}
+    by_state = {"_id": "$state", "comments": {"$sum": 1}, "first_at": {"$min": "$posted"}}
+    rows: Any = ENTRIES.of(database).aggregate([{"$match": where}, {"$group": by_state}])
+    groups = {row["_id"]: row for row in rows}
+    found = {state: groups.get(state, {}).get("comments", 0) for state in _COUNTED}
+    counts: Any = {**person["counts"], **{_COUNTED[state]: found[state] for state in found}}
+    began = [row["first_at"] for row in groups.values()]
+    if person["first_at"] is not None:
+        began.append(person["first_at"])
+    return {**person, "counts": counts, "first_at": min(began, default=None)}
+
+
+def _fields(person: Person) -> dict[str, Any]:
+    """Return the fields that entries decide; flags are counted by those who decide on them."""
+    counts: Mapping[str, Any] = person["counts"]
+    fields = {f"counts.{name}": counts[name] for name in _COUNTED.values()}
+    return {**fields, "first_at": person["first_at"]}
