@@ -12,7 +12,7 @@ from chalicelib.ads.tracking import conversion_keys, events
 from chalicelib.ads.visitors import profiles
 from chalicelib.analytics import schema as analytics
 from chalicelib.assets import shapes as assets
-from chalicelib.comments import nodes
+from chalicelib.comments import nodes, seen
 from chalicelib.comments.entries import rows as entry_rows
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.people import rows as comment_people
@@ -77,6 +77,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     promotion.GENERATIONS,
     comment_settings.SITES,
     comment_people.PEOPLE,
+    seen.SEEN,
     content_settings.SITES,
     content_nodes.NODES,
     revisions.REVISIONS,

@@ -146,3 +146,11 @@ class Banned(Problem):
     status = 403
     code = "banned"
     title = "You are banned here and cannot write"
+
+
+class Duplicate(Problem):
+    """The person has another comment with this text at the site, of the last day."""
+
+    status = 409
+    code = "duplicate"
+    title = "You have posted this text already"

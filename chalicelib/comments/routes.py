@@ -20,6 +20,7 @@ from chalicelib.comments.errors import (
     CommentChanged,
     CommentDeleted,
     CommentTooLarge,
+    Duplicate,
     EditWindowOver,
     NodeExists,
     NodeHasComments,
@@ -178,7 +179,7 @@ def _declare_posting(route: Route) -> None:
         takes_idempotency_key=True,
         raises=(
             *(UnknownNode, UnknownComment, NodeLocked, NotThreaded, CommentTooLarge, TextRefused),
-            *(Suspended, Banned),
+            *(Suspended, Banned, Duplicate),
         ),
     )
     def post_comment(
@@ -223,6 +224,7 @@ def _declare_changes(route: Route) -> None:
             TextRefused,
             Suspended,
             Banned,
+            Duplicate,
         ),
     )
     def edit_comment(

@@ -24,8 +24,10 @@ RankedOrder = Literal["best", "top", "controversial"]
 PhraseAction = Literal["hold", "reject"]
 MAX_PHRASES = 500
 # Why a comment waits for a moderator.
-Reason = Literal["decoy", "too_quick", "phrase", "links", "first", "before"]
+Reason = Literal["decoy", "too_quick", "phrase", "links", "first", "repeated", "before"]
 MAX_REASONS = 8
+# Whether texts that come again are looked for.
+Repeats = Literal["allow", "judge"]
 # A site trusts its people this much: 0, 1 or 2.
 TRUSTS = 3
 # The orders of a listing that the API gives.
@@ -177,6 +179,7 @@ class CommentSite(TypedDict):
     phrases: Annotated[list[Phrase], AtMost(MAX_PHRASES)]
     max_links: int | None
     approve_first: int
+    repeats: Repeats
     limits: SiteLimits
 
 

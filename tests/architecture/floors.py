@@ -49,7 +49,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.answers", "comments.judgement", "comments.nodes"),
     ("comments.html_page",),
     ("comments.stores",),
-    ("comments.entries",),
+    ("comments.entries", "comments.seen"),
     ("comments.happened", "comments.people"),
     ("comments.exports",),
     ("comments.moderation",),

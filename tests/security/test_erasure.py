@@ -48,7 +48,7 @@ NOBODY_THERE = {
         *("hit.site", "hit.salt", "hit.series", "hit.seen", "hit.day", "hit.source", "hit.names"),
         *("hit.visitor", "hit.due"),
     },
-    "its ids are digests under a secret, and expire": {"limit", "idempotency"},
+    "its ids are digests under a secret, and expire": {"limit", "idempotency", "comments.seen"},
     "what the application keeps, under its own ids": {"feed.ref"},
     "blobs by their ids, under which assets and uploads name them": {
         "asset.files",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from chalicelib import happenings
 from chalicelib.comments import happened, nodes
 from chalicelib.comments.discussion import pinned
-from chalicelib.comments.discussion.posting import writer_of
+from chalicelib.comments.discussion.posting import others_of, writer_of
 from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.entries import writing as entries
@@ -34,14 +34,13 @@ def edit_comment(
     """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
 
     Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
-    CommentTooLarge, TextRefused, Suspended, Banned, and CommentChanged if a moderator has changed
-    its state meanwhile.
+    CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, and CommentChanged if a moderator
+    has changed its state meanwhile.
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller)
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
-    writer = standing_of(runtime, node["site"], caller)
     html = rendered(runtime, node["site"], text)
     fields: CommentFields = {
         "text": text,
@@ -51,19 +50,32 @@ def edit_comment(
     }
     where: CommentFields = {}
     if not moderates(caller, node["site"]):
-        site = settings.in_force(runtime, node)
-        verdict = judge(Written(text, html), writer_of(caller, writer), site)
-        if writer.is_shadowed or is_shadow(comment):
-            fields["state"], where = "hidden", {"state": comment["state"]}
-            fields["shadow"] = "pending" if verdict.reasons else comment.get("shadow") or "visible"
-        elif verdict.state == "pending":
-            # Otherwise an approved comment could become anything afterwards, and one that a
-            # moderator has just hidden would be pending again.
-            fields["state"], where = "pending", {"state": comment["state"]}
-        if verdict.reasons:
-            fields["reasons"] = verdict.reasons
+        judged = _judged_again(runtime, node, comment, Written(text, html), caller)
+        if "state" in judged:
+            # Otherwise one that a moderator has just hidden would be pending again.
+            where = {"state": comment["state"]}
+        fields = {**fields, **judged}
     changed = _changed(runtime, node, comment, fields, where)
     return Placed(node, viewer(caller, node["site"]).shown(changed))
+
+
+def _judged_again(
+    runtime: Runtime, node: Node, comment: Comment, written: Written, author: Principal
+) -> CommentFields:
+    """Return what an author's edit changes of a comment beside its text.
+
+    An approved comment could become anything afterwards otherwise. Raises TextRefused, Duplicate,
+    Suspended and Banned.
+    """
+    writer = standing_of(runtime, node["site"], author)
+    others = others_of(runtime, node, comment["id"], written.text, author)
+    site = settings.in_force(runtime, node)
+    verdict = judge(written._replace(others=others), writer_of(author, writer), site)
+    fields: CommentFields = {"reasons": verdict.reasons} if verdict.reasons else {}
+    waits = verdict.state == "pending" or "pending" in {comment["state"], comment.get("shadow")}
+    if writer.is_shadowed or is_shadow(comment):
+        return {**fields, "state": "hidden", "shadow": "pending" if waits else "visible"}
+    return {**fields, "state": "pending"} if verdict.state == "pending" else fields
 
 
 def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:

@@ -10,7 +10,7 @@ import random
 from typing import NamedTuple
 
 from chalicelib import happenings, limits
-from chalicelib.comments import happened, nodes
+from chalicelib.comments import happened, nodes, seen
 from chalicelib.comments.discussion.turns import make_room, turns, waits
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import NodeLocked, NotThreaded, UnknownNode
@@ -44,6 +44,9 @@ class _Written(NamedTuple):
     new: NewComment
     author: Principal
     admitted: Admitted
+    # The id that its comment has, unless that is taken.
+    comment_id: str = ""
+    others: int = 0
 
 
 def new_comment_id(rng: random.Random) -> str:
@@ -55,8 +58,8 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
     """Post a comment and return it with its node.
 
     Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
-    CommentTooLarge, TextRefused, Suspended, Banned, TooFast, and Unavailable when a move of the
-    node outlasts the budget of time.
+    CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, TooFast, and Unavailable when a
+    move of the node outlasts the budget of time.
     """
     placed = _post(runtime, node_id, new, author)
     thing = happened.name_of(placed.node["_id"], placed.comment["id"])
@@ -69,8 +72,8 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
     """Post a comment; its happening is noted before it is stored.
 
     Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
-    CommentTooLarge, TextRefused, Suspended, Banned, TooFast, and Unavailable when a move of the
-    node outlasts the budget of time.
+    CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, TooFast, and Unavailable when a
+    move of the node outlasts the budget of time.
     """
     site = site_of(node_id)
     admitted = admission.admit(runtime, site, author) if site else None
@@ -79,7 +82,7 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
         # Their first post at the site, or a node of an earlier release, whose id is another's.
         admitted = admission.admit_first(runtime, node["site"], author)
     parent = _parent(runtime, node, new.parent, author)
-    written = _Written(new, author, admitted)
+    written = _written(runtime, node, new, author, admitted)
     comment = _compose(runtime, node, parent, written)
     stored_under: set[tuple[str, int]] = set()
     try:
@@ -90,6 +93,7 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
             added = _add(runtime, current, comment)
             if added is Added.COLLISION:
                 _give_back(runtime, current, comment["id"])
+                written = written._replace(comment_id=new_comment_id(runtime.random))
                 comment = _compose(runtime, node, parent, written)
             if added in (None, Added.COLLISION):
                 continue
@@ -182,10 +186,10 @@ def _parent(
 
 def _compose(runtime: Runtime, node: Node, parent: Comment | None, written: _Written) -> Comment:
     """Return a comment with a new id in its place, which has its entry already."""
-    while True:
+    comment = _placed(runtime, node, parent, written)
+    while not _enter(runtime, node, comment):
+        written = written._replace(comment_id=new_comment_id(runtime.random))
         comment = _placed(runtime, node, parent, written)
-        if _enter(runtime, node, comment):
-            break
     if comment["state"] == "pending":
         # Before the comment itself: a crash in between leaves a row too many, never one too few.
         queue.settle(runtime.database, node, comment)
@@ -216,9 +220,8 @@ def _give_back(runtime: Runtime, node: Node, comment_id: str) -> None:
 
 def _placed(runtime: Runtime, node: Node, parent: Comment | None, written: _Written) -> Comment:
     """Return a comment with a new id in its place."""
-    new, author, admitted = written
-    comment_id = new_comment_id(runtime.random)
-    html = rendered(runtime, node["site"], new.text)
+    author, comment_id = written.author, written.comment_id
+    html = rendered(runtime, node["site"], written.new.text)
     verdict = _judged(written, html, settings.in_force(runtime, node))
     # The node has a time, since the comment has a number.
     posted, seq = node["last_posted"] or runtime.now(), node["last_seq"]
@@ -235,13 +238,13 @@ def _placed(runtime: Runtime, node: Node, parent: Comment | None, written: _Writ
         posted=posted,
         edited=None,
         author={"id": author.id, "name": author.name},
-        text=new.text,
+        text=written.new.text,
         html=html,
         renderer=RENDERER,
-        state="hidden" if admitted.is_shadowed else verdict.state,
+        state="hidden" if written.admitted.is_shadowed else verdict.state,
         reply_count=0,
     )
-    if admitted.is_shadowed:
+    if written.admitted.is_shadowed:
         comment["shadow"] = verdict.state
     if verdict.reasons:
         comment["reasons"] = verdict.reasons
@@ -250,9 +253,29 @@ def _placed(runtime: Runtime, node: Node, parent: Comment | None, written: _Writ
 
 def _judged(written: _Written, html: str, site: CommentSite) -> Verdict:
     """Return what becomes of a new text by the settings that hold there; raises TextRefused."""
-    new, author, admitted = written
-    text = Written(new.text, html, decoy=new.website, open_ms=new.written_ms)
-    return judge(text, writer_of(author, admitted), site)
+    new = written.new
+    text = Written(new.text, html, new.website, new.written_ms, written.others)
+    return judge(text, writer_of(written.author, written.admitted), site)
+
+
+def _written(
+    runtime: Runtime, node: Node, new: NewComment, author: Principal, admitted: Admitted
+) -> _Written:
+    """Return a comment with the id that it shall have; raises Duplicate."""
+    made = new_comment_id(runtime.random)
+    return _Written(new, author, admitted, made, others_of(runtime, node, made, new.text, author))
+
+
+def others_of(runtime: Runtime, node: Node, comment_id: str, text: str, author: Principal) -> int:
+    """Note the text of a comment, and return how many others have lately written the same.
+
+    Nothing is noted of moderators, and where nobody asks. Raises Duplicate.
+    """
+    repeats = settings.in_force(runtime, node)["repeats"]
+    if repeats == "allow" or moderates(author, node["site"]):
+        return 0
+    thing = happened.name_of(node["_id"], comment_id)
+    return seen.mark(runtime, seen.Writing(node["site"], author.id, thing, text))
 
 
 def writer_of(author: Principal, admitted: Admitted) -> Writer:

@@ -30,7 +30,7 @@ from chalicelib.http import PageQuery
 Body = TypeVar("Body")
 _TAG_BYTES = 12
 _MOST_DIGITS = 15
-_JUDGING = ("phrases", "max_links", "approve_first", "limits")
+_JUDGING = ("phrases", "max_links", "approve_first", "repeats", "limits")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
 """What becomes of a text before anybody reads it: shown, held for a moderator, or refused.
 
-Public face: `judge`.
+Public face: `judge`, `phrases`.
 """

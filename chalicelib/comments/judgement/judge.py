@@ -13,6 +13,8 @@ from chalicelib.comments.shapes import CommentSite, Reason
 QUICKEST_MS = 3_000
 _TAGS = re.compile(r"<[^>]*>")
 _LINK = "<a "
+# A text that so many people have written is nobody's own.
+PEOPLE_OF_REPEATED = 3
 
 
 class Written(NamedTuple):
@@ -24,6 +26,8 @@ class Written(NamedTuple):
     decoy: str = ""
     # How long the form was open, if that is known.
     open_ms: int | None = None
+    # How many others have lately written the same.
+    others: int = 0
 
 
 class Writer(NamedTuple):
@@ -84,4 +88,6 @@ def _found_in(written: Written, writer: Writer, site: CommentSite) -> Sequence[R
         allowed = site["max_links"] if writer.trust else 0
         if written.html.count(_LINK) > allowed:
             found.append("links")
+    if written.others + 1 >= PEOPLE_OF_REPEATED:
+        found.append("repeated")
     return found

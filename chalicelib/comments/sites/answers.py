@@ -13,6 +13,7 @@ from chalicelib.comments.shapes import (
     ListingOrder,
     Moderation,
     PhraseAction,
+    Repeats,
     Votes,
     VotesShown,
 )
@@ -62,6 +63,7 @@ class CommentSettingsAnswer(TypedDict):
     phrases: Annotated[list[PhraseWatched], Field(max_length=MAX_PHRASES)]
     max_links: Annotated[int, Field(ge=0, le=MOST_LINKS)] | None
     approve_first: int
+    repeats: Repeats
     limits: LimitsAnswer
 
 
@@ -80,6 +82,7 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         ],
         "max_links": settings["max_links"],
         "approve_first": settings["approve_first"],
+        "repeats": settings["repeats"],
         "limits": {
             "posts": [
                 {"burst": each["burst"], "every_seconds": each["every_seconds"]}

@@ -11,6 +11,7 @@ from chalicelib.comments.shapes import (
     ListingOrder,
     Moderation,
     PhraseAction,
+    Repeats,
     Votes,
     VotesShown,
 )
@@ -136,6 +137,11 @@ class CommentSettings(Input):
         ge=0,
         le=MOST_APPROVED,
         description="Comments of people with fewer visible ones wait for a moderator.",
+    )
+    repeats: Repeats = Field(
+        "allow",
+        description="`judge`: a text of 20 characters or more is taken once a day from each "
+        "person (409 `duplicate`), and waits for a moderator from the third on.",
     )
     limits: LimitSettings = LimitSettings()
 

@@ -105,3 +105,12 @@ def test_who_is_new_is_judged_more_strictly(
     found = judge(Written(LINKS, render(LINKS)), writer, site(**wanted))
 
     assert found == Verdict("pending" if reasons else "visible", reasons)
+
+
+@pytest.mark.parametrize(("others", "reasons"), [(0, []), (1, []), (2, ["repeated"])])
+def test_what_three_people_write_waits(others: int, reasons: list[Reason]) -> None:
+    written = Written("hello", render("hello"), others=others)
+
+    found = judge(written, Writer(is_moderator=False), site())
+
+    assert found == Verdict("pending" if reasons else "visible", reasons)

@@ -24,6 +24,7 @@ DEFAULTS = {
     "phrases": [],
     "max_links": None,
     "approve_first": 0,
+    "repeats": "allow",
     "limits": {
         "posts": [
             {"burst": 3, "every_seconds": 60},
@@ -63,6 +64,7 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
         "phrases": [{"phrase": "casino*", "action": "reject"}],
         "max_links": 2,
         "approve_first": 3,
+        "repeats": "judge",
         "limits": {
             "posts": [{"burst": 1, "every_seconds": 90}] * 3,
             "votes_per_minute": 30,

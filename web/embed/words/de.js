@@ -50,6 +50,7 @@ export default {
   text_refused: "Diese Website erlaubt Wörter oder Links in diesem Text nicht.",
   suspended: "Du bist hier gesperrt und kannst vorerst nichts schreiben.",
   banned: "Du bist hier dauerhaft gesperrt und kannst nichts schreiben.",
+  duplicate: "Du hast diesen Text schon geschrieben.",
   body_too_large: "Dieser Text ist zu lang.",
   invalid_request: "Dieser Text kann so nicht gesendet werden.",
   invalid_json: "Dieser Text kann so nicht gesendet werden.",

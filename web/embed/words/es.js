@@ -52,6 +52,7 @@ export default {
   text_refused: "Este sitio no permite palabras o enlaces que hay en este texto.",
   suspended: "Tu cuenta está suspendida aquí y por ahora no puedes escribir.",
   banned: "Tienes prohibido escribir aquí.",
+  duplicate: "Ya has publicado este texto.",
   body_too_large: "Este texto es demasiado largo.",
   invalid_request: "Este texto no se puede publicar tal como está.",
   invalid_json: "Este texto no se puede publicar tal como está.",

@@ -52,6 +52,7 @@ export default {
   text_refused: "Ce site n’autorise pas des mots ou des liens de ce texte.",
   suspended: "Vous êtes suspendu ici et ne pouvez pas écrire pour le moment.",
   banned: "Vous êtes banni d’ici et ne pouvez pas écrire.",
+  duplicate: "Vous avez déjà publié ce texte.",
   body_too_large: "Ce texte est trop long.",
   invalid_request: "Ce texte ne peut pas être publié tel quel.",
   invalid_json: "Ce texte ne peut pas être publié tel quel.",

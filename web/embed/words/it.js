@@ -52,6 +52,7 @@ export default {
   text_refused: "Questo sito non consente parole o link presenti in questo testo.",
   suspended: "Qui il tuo accesso è sospeso e per ora non puoi scrivere.",
   banned: "Qui non puoi più scrivere: il tuo accesso è bloccato.",
+  duplicate: "Hai già pubblicato questo testo.",
   body_too_large: "Questo testo è troppo lungo.",
   invalid_request: "Questo testo non può essere pubblicato così com’è.",
   invalid_json: "Questo testo non può essere pubblicato così com’è.",

@@ -48,6 +48,7 @@ export default {
   text_refused: "このサイトでは、この文章に含まれる言葉またはリンクは使えません。",
   suspended: "現在ここでの投稿が一時停止されています。",
   banned: "ここでの投稿は禁止されています。",
+  duplicate: "この文章はすでに投稿されています。",
   body_too_large: "この文章は長すぎます。",
   invalid_request: "この文章はこのままでは投稿できません。",
   invalid_json: "この文章はこのままでは投稿できません。",

@@ -50,6 +50,7 @@ export default {
   text_refused: "Deze site staat woorden of links in deze tekst niet toe.",
   suspended: "Je bent hier geschorst en kunt voorlopig niet schrijven.",
   banned: "Je bent hier geblokkeerd en kunt niet schrijven.",
+  duplicate: "Je hebt deze tekst al geplaatst.",
   body_too_large: "Deze tekst is te lang.",
   invalid_request: "Deze tekst kan zo niet worden geplaatst.",
   invalid_json: "Deze tekst kan zo niet worden geplaatst.",

@@ -54,6 +54,7 @@ export default {
   text_refused: "Ta strona nie pozwala na słowa lub odnośniki zawarte w tym tekście.",
   suspended: "Twoje konto jest tu zawieszone i na razie nie możesz pisać.",
   banned: "Masz tu zakaz pisania.",
+  duplicate: "Ten tekst został już przez ciebie opublikowany.",
   body_too_large: "Ten tekst jest za długi.",
   invalid_request: "Tego tekstu nie można opublikować w tej postaci.",
   invalid_json: "Tego tekstu nie można opublikować w tej postaci.",

@@ -52,6 +52,7 @@ export default {
   text_refused: "Este site não permite palavras ou links que estão neste texto.",
   suspended: "Você está suspenso aqui e não pode escrever por enquanto.",
   banned: "Você foi banido daqui e não pode escrever.",
+  duplicate: "Você já publicou este texto.",
   body_too_large: "Este texto é longo demais.",
   invalid_request: "Este texto não pode ser publicado como está.",
   invalid_json: "Este texto não pode ser publicado como está.",

@@ -48,6 +48,7 @@ export default {
   text_refused: "此网站不允许这段文字中的某些词语或链接。",
   suspended: "你在此处已被暂停发言，暂时无法发布。",
   banned: "你在此处已被禁止发言。",
+  duplicate: "你已经发布过这段文字。",
   body_too_large: "此文字太长。",
   invalid_request: "此文字不能这样发布。",
   invalid_json: "此文字不能这样发布。",

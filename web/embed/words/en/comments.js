@@ -41,6 +41,7 @@ export default {
   text_refused: "This site does not allow words or links that are in this text.",
   suspended: "You are suspended here and cannot write for now.",
   banned: "You are banned here and cannot write.",
+  duplicate: "You have posted this text already.",
   earlier: "Show earlier",
   approve: "Approve",
   hide: "Hide",
