@@ -99,7 +99,7 @@ def test_a_days_sums_are_right_and_made_in_bounded_memory(runtime: Runtime) -> N
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    print(
+    print(  # noqa: T201 - the figures of a large day are to be seen
         f"{HITS:,} hits: made in {made - began[0]:.1f} s, rolled up in {ended[0] - made:.1f} s, "
         f"{ended[1] - began[1]:.1f} s of them here, at most {peak / MEBIBYTE:.1f} MiB"
     )
