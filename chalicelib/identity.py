@@ -1,5 +1,6 @@
 """The caller: a bearer token, verified in process, or nobody."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +28,8 @@ Role = Literal[
 STAFF_ROLES = frozenset({"moderator", "social_moderator", "admin"})
 
 _ASYMMETRIC = ("RS256", "ES256")
+_MOST_ADDRESS = 500
+_HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!-~]*)?")
 # How far the clocks of a provider and of a container may differ: a token is good for this much
 # longer, and this much earlier.
 LEEWAY_SECONDS = 30.0
@@ -45,6 +48,7 @@ class Claims(BaseModel):
     exp: float
     nbf: float = 0
     name: Any = None
+    picture: Any = None
     roles: tuple[str, ...] = ()
     advertiser: str | None = None
     sites: tuple[str, ...] | None = None
@@ -56,6 +60,7 @@ class Principal:
 
     `sites` are those of a publisher, an editor or a moderator, who may act as `chalicelib.sites`
     says. None means that the token names no sites; an empty list means that it allows none.
+    `picture` is the https address of a picture of theirs.
     """
 
     id: str
@@ -63,6 +68,7 @@ class Principal:
     roles: frozenset[str] = frozenset()
     advertiser: str | None = None
     sites: frozenset[str] | None = None
+    picture: str | None = None
 
     def has(self, *roles: Role) -> bool:
         """Return whether the caller has any of the roles; an admin has them all."""
@@ -93,7 +99,14 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
         roles=roles,
         advertiser=claims.advertiser,
         sites=None if claims.sites is None else frozenset(claims.sites),
+        picture=_picture(claims.picture),
     )
+
+
+def _picture(claim: object) -> str | None:
+    """Return the address of a claim, or None for anything but a plain address by https."""
+    is_address = isinstance(claim, str) and len(claim) <= _MOST_ADDRESS and _HTTPS.fullmatch(claim)
+    return claim if is_address and isinstance(claim, str) else None
 
 
 def _name(claims: Claims, roles: frozenset[str], settings: Settings) -> str:

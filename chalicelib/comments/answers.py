@@ -15,10 +15,12 @@ from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
 from chalicelib.comments.shapes import (
+    MAX_BADGES,
     MAX_PINNED,
     MAX_REACTIONS,
     MAX_REASONS,
     MOST_WAITING,
+    AuthorRole,
     Comment,
     CommentSite,
     ListingOrder,
@@ -79,10 +81,12 @@ class NodeAnswer(TypedDict):
 
 
 class AuthorAnswer(TypedDict):
-    """Who wrote a comment."""
+    """Who wrote a comment, with the badges and the role that they had at its site then."""
 
     id: str
     name: str
+    badges: NotRequired[Annotated[list[str], Field(max_length=MAX_BADGES)]]
+    role: NotRequired[AuthorRole]
 
 
 class CommentAnswer(MarksAnswer):

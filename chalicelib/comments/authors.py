@@ -56,6 +56,12 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             not_shown="a row beside each comment, which is shown itself",
         ),
         Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
+        Trace(
+            "blocked at sites",
+            PEOPLE.of(database),
+            {"blocked": user_id},
+            not_shown="who blocks whom is theirs alone",
+        ),
     ]
 
 
@@ -121,7 +127,9 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     _forget(runtime.database, user_id)
     # A document that moderators alone have made has no first post.
     began = {"first_at": {"$not": {"$gt": until}}} if until else {}
-    PEOPLE.of(runtime.database).delete_many({"user_id": user_id, **began})
+    people = PEOPLE.of(runtime.database)
+    people.delete_many({"user_id": user_id, **began})
+    people.update_many({"blocked": user_id}, {"$pull": {"blocked": user_id}})
     if not all(ends):
         return Step.BUSY
     return Step.MORE if len(found) == most else Step.DONE

@@ -154,3 +154,11 @@ class Duplicate(Problem):
     status = 409
     code = "duplicate"
     title = "You have posted this text already"
+
+
+class TooManyBlocked(Problem):
+    """The caller has blocked as many people at the site as anybody may."""
+
+    status = 409
+    code = "too_many_blocked"
+    title = "You have blocked as many people here as you may"

@@ -63,5 +63,7 @@ def person(row: Person) -> list[ExportEntry]:
             until=row["until"],
             badges=row["badges"],
             first_at=row["first_at"],
+            picture=row.get("picture"),
+            blocked=row.get("blocked", []),
         )
     ]

@@ -1,9 +1,9 @@
 """What a caller may see of a site's discussions, and do there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from chalicelib.comments.shapes import Comment, CommentSite, Node, Shadow
 from chalicelib.comments.store import GONE, Viewer
@@ -13,7 +13,16 @@ from chalicelib.sites.permissions import manages, moderates
 NodeAct = Literal["post", "moderate"]
 CommentAct = Literal["reply", "edit", "delete", "moderate"]
 EDIT_WINDOW = timedelta(minutes=15)
-_NO_SHADOWS: Mapping[Shadow, int] = {}
+
+
+class Own(NamedTuple):
+    """What a listing has of its reader: shadows, by what they are shown, and whom they block."""
+
+    shadows: Mapping[Shadow, int] = {}
+    blocked: frozenset[str] = frozenset()
+
+
+_NOTHING = Own()
 
 
 def viewer(caller: Principal | None, site: str) -> Viewer:
@@ -37,27 +46,36 @@ class Rights:
         node: Node,
         settings: CommentSite,
         now: datetime,
-        shadows: Mapping[Shadow, int] = _NO_SHADOWS,
+        own: Own = _NOTHING,
     ) -> None:
         self.caller = caller
         self.settings = settings
-        self.viewer = replace(viewer(caller, node["site"]), shadowed=bool(shadows))
+        self.viewer = replace(viewer(caller, node["site"]), shadowed=bool(own.shadows))
         # The caller's hidden comments that they are shown as visible.
-        self.unseen = shadows.get("visible", 0)
-        is_told = bool(shadows) or self.viewer.moderator
+        self.unseen = own.shadows.get("visible", 0)
+        is_told = bool(own.shadows) or self.viewer.moderator
         self._shadows = node.get("shadows", 0) if is_told else 0
+        self.blocked = own.blocked
         self._moderates = self.viewer.moderator
         self._site = node["site"]
         self._locked = node["locked"]
         self._takes_replies = node["threaded"] and not node["locked"]
         self.now = now
 
-    def told(self) -> list[str | bool | int] | None:
+    def told(self) -> list[str | bool | int | list[str]] | None:
         """Return who the caller is and all that what they are shown depends on."""
         if self.caller is None:
             return None
         staff = manages(self.caller, self._site)
-        return [self.caller.id, self.caller.name, self._moderates, staff, self._shadows]
+        who: list[str | bool | int | list[str]] = [self.caller.id, self.caller.name]
+        return [*who, self._moderates, staff, self._shadows, sorted(self.blocked)]
+
+    def unblocked(self, comments: Sequence[Comment]) -> list[Comment]:
+        """Return the comments without those of people whom the caller has blocked."""
+        if not self.blocked:
+            return list(comments)
+        authors = ((each, each["author"]) for each in comments)
+        return [each for each, by in authors if by is None or by["id"] not in self.blocked]
 
     def in_node(self) -> list[NodeAct]:
         """Return what the caller may do in the node."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from chalice.app import Blueprint
 
-from chalicelib.comments import highlight_routes, nodes, reading_routes
+from chalicelib.comments import highlight_routes, nodes, profiles, reading_routes
 from chalicelib.comments.answers import (
     CommentAnswer,
     NodeAnswer,
@@ -90,6 +90,7 @@ def routes(runtime: Runtime) -> Blueprint:
     _declare_changes(route)
     voting_routes.declare(route)
     people_routes.declare(router(blueprint, runtime, "Moderation"))
+    profiles.declare(plain)
     moderating = forwarding(router(blueprint, runtime, "Moderation"))
     _declare_moderation(moderating)
     highlight_routes.declare(moderating)

@@ -28,6 +28,9 @@ Reason = Literal["decoy", "too_quick", "phrase", "links", "first", "repeated", "
 MAX_REASONS = 8
 # Whether texts that come again are looked for.
 Repeats = Literal["allow", "judge"]
+MAX_BADGES = 5
+# What readers are told of an author's rights at the site.
+AuthorRole = Literal["moderator", "publisher"]
 # A site trusts its people this much: 0, 1 or 2.
 TRUSTS = 3
 # The orders of a listing that the API gives.
@@ -45,10 +48,12 @@ Shadow = Literal["visible", "pending"]
 
 
 class Author(TypedDict):
-    """Who wrote a comment."""
+    """Who wrote a comment, with the badges and the role that they had at its site then."""
 
     id: str
     name: str
+    badges: NotRequired[Annotated[list[str], AtMost(MAX_BADGES)]]
+    role: NotRequired[AuthorRole]
 
 
 class Comment(TypedDict):

@@ -56,7 +56,13 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.lifecycle",),
     ("comments.discussion",),
     (
-        *("comments.attached", "comments.authors", "comments.reading_routes", "comments.repair"),
+        *(
+            "comments.attached",
+            "comments.authors",
+            "comments.profiles",
+            "comments.reading_routes",
+            "comments.repair",
+        ),
         *("comments.highlight_routes", "comments.voting"),
     ),
     ("comments.routes", "comments.schedules", "comments.workers"),

@@ -209,6 +209,7 @@ def listings(world: World) -> dict[str, Listing]:
         "threaded comments": Listing(bob, "/nodes/threads/comments?"),
         "threaded comments, newest first": Listing(bob, "/nodes/threads/comments?order=newest&"),
         "comments, best first": Listing(bob, "/nodes/threads/comments?order=best&"),
+        "comments of a person": Listing(bob, "/sites/default/people/ann/comments?"),
         "featured comments": Listing(bob, "/nodes/threads/comments?order=featured&"),
         "flat comments": Listing(bob, "/nodes/flat/comments?"),
         "thread": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/thread?"),

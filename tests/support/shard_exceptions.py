@@ -178,6 +178,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.authors.erase: delete comments.pending",
         "comments.authors.erase: update comments.entry",
         "comments.authors.erase: delete comments.person",
+        "comments.authors.erase: update comments.person",
         "comments.authors._raise_versions: aggregate comments.comment",
         "comments.authors._raise_versions: aggregate comments.page",
         "comments.nodes.raise_versions: update comments.node",

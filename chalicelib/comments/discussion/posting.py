@@ -20,7 +20,7 @@ from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
 from chalicelib.comments.people import admission
-from chalicelib.comments.people.admission import Admitted
+from chalicelib.comments.people.admission import Admitted, author_of
 from chalicelib.comments.permissions import viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentSite, Node, Placed
@@ -237,7 +237,7 @@ def _placed(runtime: Runtime, node: Node, parent: Comment | None, written: _Writ
         depth=len(ids),
         posted=posted,
         edited=None,
-        author={"id": author.id, "name": author.name},
+        author=author_of(author, written.admitted),
         text=written.new.text,
         html=html,
         renderer=RENDERER,

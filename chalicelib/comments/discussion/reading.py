@@ -21,7 +21,8 @@ from chalicelib.comments.entries import marked, shadows
 from chalicelib.comments.mark_answers import Marks, is_marked, page_marks
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
-from chalicelib.comments.permissions import Rights, viewer
+from chalicelib.comments.people.blocking import blocked_by
+from chalicelib.comments.permissions import Own, Rights, viewer
 from chalicelib.comments.shapes import Comment, Node, Placed
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import Page, is_shadow
@@ -53,9 +54,10 @@ def list_comments(
     if not is_counted and (tag := tags.current(held.tags, runtime.now())):
         return Listing(tag, None)
     shown, own = _shown(runtime, node, rights, query), list[Comment]()
+    shown = shown._replace(comments=rights.unblocked(shown.comments))
     if is_ranked(order) and query.cursor is None:
         own = ranked.waiting(runtime, node, rights)
-    above = pinned.comments(runtime, node, query, shown.comments)
+    above = rights.unblocked(pinned.comments(runtime, node, query, shown.comments))
     own, above = _within(shown.comments, own, above)
     marks = _marks(runtime, node, [*shown.comments, *above], rights)
     body: CommentsAnswer = {
@@ -126,6 +128,7 @@ def list_thread(
     rows = ask(runtime, node, lambda store, current: store.thread(current, root, page))
     shown = rows[: fitting(rows[: query.limit])]
     last = position(node, shown[-1]) if len(shown) < len(rows) else None
+    shown = rights.unblocked(shown)
     marks = _marks(runtime, node, shown, rights)
     body = _page(node, shown, rights, marks, cursors.following(last))
     tag = tags.of(body["comments"], counted=is_counted)
@@ -138,12 +141,16 @@ def rights_in(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
 
 
 def _reading_rights(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
-    """Return `rights_in` with the caller's shadows, which are asked for where a node has any."""
+    """Return `rights_in` with what a listing has of the caller: whom they block, and shadows.
+
+    Shadows are asked for where a node has any.
+    """
     rights = rights_in(runtime, node, caller)
-    if caller is None or rights.viewer.moderator or not node.get("shadows"):
+    if caller is None or rights.viewer.moderator:
         return rights
-    own = shadows.own(runtime.database, node, caller.id)
-    return Rights(caller, node, rights.settings, rights.now, own)
+    own = shadows.own(runtime.database, node, caller.id) if node.get("shadows") else {}
+    blocked = blocked_by(runtime, node["site"], caller.id)
+    return Rights(caller, node, rights.settings, rights.now, Own(own, blocked))
 
 
 def placed_comment(runtime: Runtime, placed: Placed, caller: Principal | None) -> CommentAnswer:

@@ -19,14 +19,14 @@ from chalicelib.comments.people.standing import (
     status_of,
     trust_of,
 )
-from chalicelib.comments.shapes import PostLimit
+from chalicelib.comments.shapes import Author, PostLimit
 from chalicelib.comments.sites import settings
 from chalicelib.database import Document
 from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
 from chalicelib.limits import Allowance, scaled
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import manages
+from chalicelib.sites.permissions import manages, moderates, owns
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -65,6 +65,19 @@ def standing_of(runtime: Runtime, site: str, author: Principal) -> Admitted:
         _check_status(found, runtime.now())
     trust = trust_of(found, runtime.now())
     return Admitted(found, trust, found["status"] == "shadowed" and not is_staff)
+
+
+def author_of(author: Principal, admitted: Admitted) -> Author:
+    """Return the author of a comment, with their badges and role of now."""
+    site, badges = admitted.person["site"], admitted.person["badges"]
+    made: Author = {"id": author.id, "name": author.name}
+    if badges:
+        made["badges"] = badges
+    if moderates(author, site):
+        made["role"] = "moderator"
+    elif owns(author, site):
+        made["role"] = "publisher"
+    return made
 
 
 class _Post:
@@ -110,6 +123,7 @@ class _Post:
         """Return the fields that the update sets: what they were, if it refuses."""
         named = {"name": {"$literal": self._author.name}, "first_at": self._first_at()}
         noted = {"touched": self._now, "recount": {"$ifNull": ["$recount", self._now]}}
+        named["picture"] = {"$literal": self._author.picture}
         changed: Document = {**named, **noted, **self._moved()}
         allowed = self._is_allowed()
         decided = {

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.comments.people.rows import MAX_BADGES, Person, PersonCounts, Status
+from chalicelib.comments.people.rows import MAX_BLOCKED, Person, PersonCounts, Status
 from chalicelib.comments.people.standing import Trust, status_of, trust_of
+from chalicelib.comments.shapes import MAX_BADGES
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 
@@ -57,6 +58,18 @@ class SitePersonAnswer(TypedDict):
     ]
     counts: CountsOfPersonAnswer
     note: str
+
+
+class BlockedPersonAnswer(TypedDict):
+    """Somebody who is blocked."""
+
+    id: UserId
+
+
+class BlockedAnswer(TypedDict):
+    """Whom somebody has blocked at a site."""
+
+    people: Annotated[list[BlockedPersonAnswer], Field(max_length=MAX_BLOCKED)]
 
 
 def person_answer(person: Person, now: datetime) -> SitePersonAnswer:

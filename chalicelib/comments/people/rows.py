@@ -5,14 +5,15 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 
+from chalicelib.comments.shapes import MAX_BADGES
 from chalicelib.database import Collection
 from chalicelib.database.validators import AtMost
 
 # `shadowed`: what they write is seen by themselves and by moderators, and they are not told.
 Status = Literal["ok", "shadowed", "suspended", "banned"]
-MAX_BADGES = 5
 MAX_BADGE_CHARACTERS = 20
 MAX_NOTE_CHARACTERS = 500
+MAX_BLOCKED = 1_000
 
 
 class PersonCounts(TypedDict):
@@ -49,6 +50,8 @@ class Person(TypedDict):
     recounts: NotRequired[int]
     badges: Annotated[list[str], AtMost(MAX_BADGES)]
     note: str
+    picture: NotRequired[str | None]
+    blocked: NotRequired[Annotated[list[str], AtMost(MAX_BLOCKED)]]
 
 
 PEOPLE = Collection(
@@ -57,6 +60,8 @@ PEOPLE = Collection(
     indexes=(
         # Finds those of somebody who is renamed or erased.
         IndexModel([("user_id", ASCENDING)]),
+        # Finds who has blocked somebody that is erased.
+        IndexModel("blocked", sparse=True),
         IndexModel("recount", partialFilterExpression={"recount": {"$type": "date"}}),
     ),
     shard_key={"_id": "hashed"},

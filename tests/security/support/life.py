@@ -75,6 +75,7 @@ def be_known(world: World, zed: Client) -> None:
     made(ann.put(f"/users/me/circles/club/members/{ZED}"))
     made(peer.put(f"/users/me/blocked/{ZED}"))
     made(peer.put(f"/users/me/muted/{ZED}"))
+    made(peer.put(f"/sites/{OWN_SITE}/blocked/{ZED}"))
     made(zed.put("/users/me/circles/mine", name="Mine"))
     made(zed.put("/users/me/circles/mine/members/ann"))
     made(zed.put("/users/me/blocked/stranger"))

@@ -84,6 +84,19 @@ COMMENTS = (
         made=worlds.pending_comment,
     ),
     Row("GET /nodes/{node}/marks", {200: "*"}, query="?ids=gone"),
+    Row("GET /sites/{site}/people/{user}/comments", {200: "*"}),
+    Row("GET /sites/{site}/people/{user}/avatar", {200: "*"}),
+    Row("GET /sites/{site}/blocked", {401: "anonymous", 200: "*"}),
+    Row(
+        "PUT /sites/{site}/blocked/{user}",
+        {401: "anonymous", 204: "*"},
+        path={"user": "nobody"},
+    ),
+    Row(
+        "DELETE /sites/{site}/blocked/{user}",
+        {401: "anonymous", 204: "*"},
+        path={"user": "nobody"},
+    ),
     Row(
         "GET /sites/{site}/people/{user}",
         {200: "staff_of_comments owner", 401: "anonymous", 403: "*"},

@@ -1,0 +1,60 @@
+"""People whom a reader has blocked at a site: their comments are left out of the reader's pages."""
+
+from datetime import timedelta
+
+from pymongo import ReturnDocument
+
+from chalicelib.comments.errors import TooManyBlocked
+from chalicelib.comments.people.rows import MAX_BLOCKED, PEOPLE, defaults, person_id
+from chalicelib.database import Document
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+
+# How old a reader's list may be that a page goes by, in other containers than the one that changed
+# it.
+REMEMBERED = timedelta(seconds=5)
+
+
+def blocked_by(runtime: Runtime, site: str, user_id: str) -> frozenset[str]:
+    """Return whom somebody has blocked at a site, as of the last seconds."""
+
+    def read() -> frozenset[str]:
+        return frozenset(listed(runtime, site, user_id))
+
+    return runtime.memory.recall(_key(site, user_id), runtime.now(), REMEMBERED, read)
+
+
+def listed(runtime: Runtime, site: str, user_id: str) -> list[str]:
+    """Return whom somebody has blocked at a site, in the order of their ids."""
+    key = {"_id": person_id(site, user_id)}
+    found = PEOPLE.of(runtime.database).find_one(key, {"blocked": 1})
+    return sorted(found.get("blocked", [])) if found else []
+
+
+def block(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
+    """Block somebody at a site; a second time changes nothing. Raises TooManyBlocked."""
+    had: Document = {"$ifNull": ["$blocked", []]}
+    is_there, is_full = {"$in": [user_id, had]}, {"$gte": [{"$size": had}, MAX_BLOCKED]}
+    added = {"$concatArrays": [had, [{"$literal": user_id}]]}
+    blocked = {"$cond": [{"$or": [is_there, is_full]}, had, added]}
+    after = PEOPLE.of(runtime.database).find_one_and_update(
+        {"_id": person_id(site, caller.id)},
+        [{"$set": {**defaults(site, caller.id, caller.name), "blocked": blocked}}],
+        projection={"blocked": 1},
+        upsert=True,
+        return_document=ReturnDocument.AFTER,
+    )
+    runtime.memory.forget(_key(site, caller.id))
+    if after is None or user_id not in after.get("blocked", []):
+        raise TooManyBlocked
+
+
+def unblock(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
+    """Take a block back; without one, nothing changes."""
+    key = {"_id": person_id(site, caller.id)}
+    PEOPLE.of(runtime.database).update_one(key, {"$pull": {"blocked": user_id}})
+    runtime.memory.forget(_key(site, caller.id))
+
+
+def _key(site: str, user_id: str) -> str:
+    return f"comments.blocked {person_id(site, user_id)}"

@@ -1,0 +1,155 @@
+"""A person's comments at a site, over all its discussions, newest first."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.comments import nodes
+from chalicelib.comments.answers import CommentAnswer, comment_answer
+from chalicelib.comments.discussion import reading
+from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.stores.collected import collect
+from chalicelib.database import Document
+from chalicelib.http import Ok, PageQuery, Request, Route, payloads
+from chalicelib.http.pages import Cursors, Next, paged
+from chalicelib.identity import Principal
+from chalicelib.instants import milliseconds, moment
+from chalicelib.people.ids import UserId
+from chalicelib.runtime import Runtime
+from chalicelib.sites.ids import SiteId
+
+# Each may be of another discussion, whose document has to be read.
+MOST = 50
+_ORDER = [("posted", -1), ("_id", 1)]
+
+
+class PersonsCommentsQuery(PageQuery):
+    """The query of a person's comments."""
+
+    limit: int = Field(20, ge=1, le=MOST, description="How many entries a page has at most.")
+
+
+class CommentedAnswer(TypedDict):
+    """What a comment was written on."""
+
+    id: str
+    title: str
+    url: str
+
+
+class PersonsCommentAnswer(TypedDict):
+    """A comment, and what it was written on."""
+
+    node: CommentedAnswer
+    comment: CommentAnswer
+
+
+class PersonsCommentsAnswer(TypedDict):
+    """A page of a person's visible comments at a site, newest first."""
+
+    comments: Annotated[list[PersonsCommentAnswer], Field(max_length=MOST)]
+    next: Next
+
+
+def declare(route: Route) -> None:
+    """Declare the route."""
+
+    @route("GET", "/sites/{site}/people/{user}/comments")
+    def list_comments_of_person(
+        request: Request,
+        site: SiteId,
+        user: UserId,
+        caller: Principal | None,
+        query: PersonsCommentsQuery,
+    ) -> Ok[PersonsCommentsAnswer]:
+        """Read a person's visible comments at a site, newest first; their votes are not told."""
+        return Ok(list_comments(request.runtime, (site, user), query, caller))
+
+
+def list_comments(
+    runtime: Runtime, person: tuple[str, str], query: PersonsCommentsQuery, caller: Principal | None
+) -> PersonsCommentsAnswer:
+    """Return a page of a person's comments at a site; `person` is the ids of both.
+
+    It costs a query for the entries, one for the nodes and one for each store. Raises
+    InvalidCursor.
+    """
+    site, user_id = person
+    cursors = Cursors(f"comments of:{site}:{user_id}", runtime.settings.signing_keys)
+    after = cursors.position(query)
+    is_own = caller is not None and caller.id == user_id
+    branches = [
+        {"site": site, "author_id": user_id, **state, **part}
+        for state in _states(is_own=is_own)
+        for part in _ranges(after)
+    ]
+    rows: Any = ENTRIES.of(runtime.database).find({"$or": branches}, _ENTRY).sort(_ORDER)
+    shown, last = paged(list(rows.limit(query.limit + 1)), query.limit)
+    found = _found(runtime, shown, user_id, caller)
+    fits = payloads.fitting([answer for _, answer in found])
+    if fits < len(found):
+        # The answer would be too large: the rest comes with the next page.
+        last = found[fits - 1][0]
+    position = [milliseconds(last["posted"]), last["_id"]] if last else None
+    answers = [answer for _, answer in found[:fits]]
+    return {"comments": answers, "next": cursors.following(position)}
+
+
+_ENTRY = {"node_id": 1, "id": 1, "posted": 1}
+
+
+def _states(*, is_own: bool) -> list[Document]:
+    """Return the states of what is shown: to the person, what others are not shown, too."""
+    visible: Document = {"state": "visible"}
+    return [visible, {"state": "hidden", "shadow": "visible"}] if is_own else [visible]
+
+
+def _ranges(after: tuple[Any, ...] | None) -> list[Document]:
+    """Return the ranges after a position, as parts of a filter."""
+    if after is None:
+        return [{}]
+    posted, last_id = moment(after[0]), after[1]
+    return [{"posted": {"$lt": posted}}, {"posted": posted, "_id": {"$gt": last_id}}]
+
+
+def _found(
+    runtime: Runtime,
+    entries: Sequence[Mapping[str, Any]],
+    user_id: str,
+    caller: Principal | None,
+) -> list[tuple[Mapping[str, Any], PersonsCommentAnswer]]:
+    """Return the entries whose comments the caller may see, each with its answer."""
+    wanted: dict[str, list[str]] = {}
+    for entry in entries:
+        wanted.setdefault(entry["node_id"], []).append(entry["id"])
+    where = {"_id": {"$in": list(wanted)}, **nodes.OCCUPIED}
+    found = list(nodes.NODES.of(runtime.database).find(where, nodes.WITHOUT_COMMENTS))
+    by_id = {node["_id"]: node for node in found}
+    comments = collect(runtime.database, found, wanted)
+    shown = []
+    for entry in entries:
+        comment = comments.get((entry["node_id"], entry["id"]))
+        if comment is not None and _is_by(comment, user_id):
+            answer = _answer(runtime, by_id[entry["node_id"]], comment, caller)
+            # Its entry may be behind it.
+            if answer["comment"]["state"] == "visible":
+                shown.append((entry, answer))
+    return shown
+
+
+def _is_by(comment: Comment, user_id: str) -> bool:
+    return comment["author"] is not None and comment["author"]["id"] == user_id
+
+
+def _answer(
+    runtime: Runtime, node: Node, comment: Comment, caller: Principal | None
+) -> PersonsCommentAnswer:
+    rights = reading.rights_in(runtime, node, caller)
+    shown = rights.viewer.shown(comment)
+    return {
+        "node": {"id": node["_id"], "title": node["title"], "url": node["url"]},
+        "comment": comment_answer(node["_id"], shown, rights, None),
+    }

@@ -1,0 +1,75 @@
+"""Comments of several nodes by their ids, with one query for each store."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pymongo.database import Database
+
+from chalicelib.comments import nodes
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.stores.buckets import PAGES
+from chalicelib.comments.stores.documents import COMMENTS
+from chalicelib.comments.stores.embedded_tree import every_comment
+from chalicelib.database import Document
+
+# The id of a node, and of a comment in it.
+Place = tuple[str, str]
+_COMMENT = {"_id": 0, **dict.fromkeys(("node_id", *Comment.__annotations__), 1)}
+
+
+def collect(
+    database: Database[Document], found: Sequence[Node], wanted: Mapping[str, Sequence[str]]
+) -> dict[Place, Comment]:
+    """Return comments by their places: those of `wanted`, ids by the nodes that were `found`.
+
+    A node that moves meanwhile may miss some.
+    """
+    by_store: dict[str, list[Node]] = {}
+    for node in found:
+        by_store.setdefault(node["store"], []).append(node)
+    collected: dict[Place, Comment] = {}
+    for store, of_store in by_store.items():
+        rows = _READERS[store](database, of_store, wanted)
+        collected |= {
+            (node_id, comment["id"]): comment
+            for node_id, comment in rows
+            if comment["id"] in wanted[node_id]
+        }
+    return collected
+
+
+def _documents(
+    database: Database[Document], found: Iterable[Node], wanted: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, Comment]]:
+    branches = [{**_of(node), "id": {"$in": list(wanted[node["_id"]])}} for node in found]
+    rows: Any = COMMENTS.of(database).find({"$or": branches}, _COMMENT)
+    for row in rows:
+        yield row.pop("node_id"), row
+
+
+def _pages(
+    database: Database[Document], found: Iterable[Node], wanted: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, Comment]]:
+    branches = [{**_of(node), "comments.id": {"$in": list(wanted[node["_id"]])}} for node in found]
+    ids = sorted({each for of_node in wanted.values() for each in of_node})
+    shown = {"$filter": {"input": "$comments", "cond": {"$in": ["$$this.id", ids]}}}
+    rows: Any = PAGES.of(database).find({"$or": branches}, {"node_id": 1, "comments": shown})
+    for row in rows:
+        for comment in row["comments"]:
+            yield row["node_id"], comment
+
+
+def _embedded(
+    database: Database[Document], found: Iterable[Node], _wanted: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, Comment]]:
+    where = {"_id": {"$in": [node["_id"] for node in found]}, "store": "embedded"}
+    for row in nodes.NODES.of(database).find(where, {"metadata": 1}):
+        for comment in every_comment(row.get("metadata", {})):
+            yield row["_id"], comment
+
+
+def _of(node: Node) -> Document:
+    return {"node_id": node["_id"], "generation": node["generation"]}
+
+
+_READERS = {"documents": _documents, "buckets": _pages, "embedded": _embedded}
