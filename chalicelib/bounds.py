@@ -172,6 +172,15 @@ class ShopBounds:
     embedded_entries: int = 128
     # Stocks, carts or orders that one step of a run of the schedule handles.
     tended_at_once: int = 500
+    # Products that facets, and a category's page, are counted of: all of 50,000 take a third of a
+    # second.
+    counted_products: int = 10_000
+    # Newest products that are scored for words which very many have.
+    scored_products: int = 10_000
+    # Products after which a list by `best` ends.
+    best_products: int = 1_000
+    # Units of a SKU on its shelf.
+    on_hand_units: int = 1_000_000_000
     # How long whoever prepares an order may be silent, and how long a sweep has an order.
     order_lease_seconds: int = 60
     # How long a buyer has to pay, before the payment is cancelled.

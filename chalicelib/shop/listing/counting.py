@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pymongo.database import Database
-
 from chalicelib.database import Document
+from chalicelib.runtime import Runtime
 from chalicelib.shop import types
 from chalicelib.shop.listing import filters
 from chalicelib.shop.listing.answers import FacetAnswer
@@ -15,8 +14,6 @@ from chalicelib.shop.listing.words import Words
 from chalicelib.shop.products.rows import PRODUCTS
 from chalicelib.shop.sites.settings import ShopSite
 
-# Counting all of 50,000 would take a third of a second.
-MOST = 10_000
 MAX_VALUES = 100
 # Both layouts as pairs; a value may be a list.
 _PAIRS = {
@@ -28,7 +25,7 @@ _PAIRS = {
 
 
 def facets(
-    database: Database[Document],
+    runtime: Runtime,
     shop: ShopSite,
     query: ProductsQuery,
     chosen: Facets,
@@ -41,23 +38,23 @@ def facets(
     """
     declared = types.facets_of(query.type)
     open_ones = [name for name in declared if name not in chosen]
-    values, counted = _counts(database, filters.of(shop, query, chosen, words), open_ones)
+    values, counted = _counts(runtime, filters.of(shop, query, chosen, words), open_ones)
     for name in chosen:
         others = {each: chosen[each] for each in chosen if each != name}
-        values |= _counts(database, filters.of(shop, query, others, words), [name])[0]
+        values |= _counts(runtime, filters.of(shop, query, others, words), [name])[0]
     return [_facet(name, values[name]) for name in declared if values.get(name)], counted
 
 
-def below(database: Database[Document], site: str, categories: Sequence[str]) -> dict[str, int]:
+def below(runtime: Runtime, site: str, categories: Sequence[str]) -> dict[str, int]:
     """Return how many active products lie below each category, the first of which has the others.
 
-    Of at most ten thousand.
+    Of as many as are counted at most.
     """
     top = categories[0]
-    rows: Any = PRODUCTS.read_as(dict[str, Any], database).aggregate(
+    rows: Any = PRODUCTS.read_as(dict[str, Any], runtime.database).aggregate(
         [
             {"$match": {"site": site, "state": "active", "under": top}},
-            {"$limit": MOST},
+            {"$limit": runtime.bounds.shop.counted_products},
             # A place that is asked for, or a few, of up to 262: each one that is unwound costs.
             {"$project": {"under": {"$setIntersection": ["$under", list(categories)]}}},
             {"$unwind": "$under"},
@@ -68,12 +65,12 @@ def below(database: Database[Document], site: str, categories: Sequence[str]) ->
 
 
 def _counts(
-    database: Database[Document], where: Document, names: Iterable[str]
+    runtime: Runtime, where: Document, names: Iterable[str]
 ) -> tuple[dict[str, list[tuple[Any, int]]], int]:
-    rows: Any = PRODUCTS.read_as(dict[str, Any], database).aggregate(
+    rows: Any = PRODUCTS.read_as(dict[str, Any], runtime.database).aggregate(
         [
             {"$match": where},
-            {"$limit": MOST},
+            {"$limit": runtime.bounds.shop.counted_products},
             {"$project": {"pair": _PAIRS}},
             {
                 "$facet": {

@@ -59,7 +59,9 @@ class ProductsQuery(PageQuery):
     )
     order: Order | None = Field(
         None,
-        description="`best` is for lists by `q`, which begin with it; others begin with `newest`.",
+        description="`best` is for lists by `q`, which begin with it; others begin with `newest`. "
+        "It ends after 1,000 products. Of words that are each in 1,000 products or more, it looks "
+        "at the newest 10,000 products of the list; the other orders look at all.",
     )
     facets: bool = Field(
         False,  # noqa: FBT003 - pydantic's default

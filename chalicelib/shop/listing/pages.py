@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from pymongo import ASCENDING, DESCENDING
-from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.instants import milliseconds, moment
+from chalicelib.runtime import Runtime
 from chalicelib.shop.listing.models import Order
 from chalicelib.shop.products.rows import PRODUCTS, Product
 
-# A list by `best` ends after these.
-BEST = 1_000
 # The server's score of a token, in which cursors were given out.
 _TOKEN = 1.1
 _LISTED = {"text": 0, "html": 0, "search": 0, "under": 0}
@@ -43,16 +41,14 @@ class Listed(NamedTuple):
     position: list[Any]
 
 
-def page(
-    database: Database[Document], wanted: Wanted, after: Sequence[Any] | None, most: int
-) -> list[Listed]:
+def page(runtime: Runtime, wanted: Wanted, after: Sequence[Any] | None, most: int) -> list[Listed]:
     """Return products in an order, after a position; at most so many."""
     where, order = wanted.where, wanted.order
     if order == "best":
-        return _best(database, wanted, after, most)
+        return _best(runtime, wanted, after, most)
     conditions = _after(order, after) if after else []
     given = {**where, "$and": [*where.get("$and", []), *conditions]} if conditions else where
-    rows = PRODUCTS.of(database).find(given, _LISTED).sort(SORTS[order]).limit(most)
+    rows = PRODUCTS.of(runtime.database).find(given, _LISTED).sort(SORTS[order]).limit(most)
     return [Listed(each, _position(order, each)) for each in rows]
 
 
@@ -73,15 +69,13 @@ def _after(order: Order, position: Sequence[Any]) -> list[Document]:
     ]
 
 
-def _best(
-    database: Database[Document], wanted: Wanted, after: Sequence[Any] | None, most: int
-) -> list[Listed]:
-    """Return products by how well their words are found, among the best thousand.
+def _best(runtime: Runtime, wanted: Wanted, after: Sequence[Any] | None, most: int) -> list[Listed]:
+    """Return products by how well their words are found, among the best of those scored.
 
     A product's score is how often the words are stored with it: a token is repeated as often as
     it counts. The server's own score would read the frequent words of the index, too.
     """
-    where = wanted.where
+    where, bounds = wanted.where, runtime.bounds.shop
     having = {"$in": ["$$this", {"$literal": list(wanted.words)}]}
     found = {"$filter": {"input": "$search", "as": "this", "cond": having}}
     score = {"$multiply": [_TOKEN, {"$size": found}]}
@@ -90,17 +84,30 @@ def _best(
         last, key = after
         ties = {"score": last, "_id": {"$gt": key}}
         later = [{"$match": {"$or": [{"score": {"$lt": last}}, ties]}}]
-    ranked = PRODUCTS.read_as(_Ranked, database).aggregate(
+    ranked = PRODUCTS.read_as(_Ranked, runtime.database).aggregate(
         [
-            {"$match": where},
+            *_scored(where, bounds.scored_products),
             {"$project": {"score": score}},
             {"$sort": {"score": -1, "_id": 1}},
-            {"$limit": BEST},
+            {"$limit": bounds.best_products},
             *later,
             {"$limit": most},
         ]
     )
     scores = {each["_id"]: each["score"] for each in ranked}
     ranked_ones = {"site": where["site"], "_id": {"$in": list(scores)}}
-    rows = {each["_id"]: each for each in PRODUCTS.of(database).find(ranked_ones, _LISTED)}
+    rows = {each["_id"]: each for each in PRODUCTS.of(runtime.database).find(ranked_ones, _LISTED)}
     return [Listed(rows[key], [score, key]) for key, score in scores.items() if key in rows]
+
+
+def _scored(where: Document, most: int) -> list[Document]:
+    """Return the stages that find what is scored.
+
+    A rare word's products are all read. Of those with words that very many have, the newest are:
+    whatever is looked for, a search reads a bounded number.
+    """
+    if "$text" in where:
+        return [{"$match": where}]
+    listed = {name: condition for name, condition in where.items() if name != "search"}
+    newest: list[Document] = [{"$sort": dict(SORTS["newest"])}, {"$limit": most}]
+    return [{"$match": listed}, *newest, {"$match": {"search": where["search"]}}]

@@ -36,7 +36,7 @@ def declare(route: Route) -> None:
         asked, after = words.asked(database, site, query), cursors.position(query)
         where = filters.of(shop, query, chosen, asked)
         wanted = Wanted(where, query.sorting, asked.all if asked else ())
-        found = pages.page(database, wanted, after, query.limit + 1)
+        found = pages.page(request.runtime, wanted, after, query.limit + 1)
         shown, last = paged(found, query.limit)
         answer: ProductsAnswer = {
             "products": [product_summary(each.product) for each in shown],
@@ -44,7 +44,7 @@ def declare(route: Route) -> None:
         }
         if query.facets:
             answer["facets"], answer["counted"] = counting.facets(
-                database, shop, query, chosen, asked
+                request.runtime, shop, query, chosen, asked
             )
         return Ok(answer)
 
@@ -59,7 +59,7 @@ def declare(route: Route) -> None:
         database = request.runtime.database
         place = reading.place(database, site, category)
         names = [name_of(each["_id"]) for each in (place.category, *place.children)]
-        counts = counting.below(database, site, names)
+        counts = counting.below(request.runtime, site, names)
         others = reading.cursors(request.runtime, site, category, 1)
         last = [names[-1]] if place.has_more else None
         return Ok(

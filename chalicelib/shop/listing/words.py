@@ -1,8 +1,9 @@
 """The words of a search: which of them the text index is entered by, if any.
 
 The index holds each word with the products that have it, and reads all of a word's before it
-sorts them. So it is entered by the rarest word. Where even that one is frequent, a list in
-another order is read from its own index, and soon has a page of products that have the words.
+sorts them. So it is entered by the rarest word. Where even that one is frequent, a list is read
+from the index of its order, and soon has a page of products that have the words; one by `best`
+scores the newest products of the shop alone.
 """
 
 from typing import NamedTuple
@@ -37,8 +38,7 @@ def asked(database: Database[Document], site: str, query: ProductsQuery) -> Word
         raise InvalidRequest(errors=[FieldError("q", "words", told)])
     counts = {word: _count(database, site, word) for word in words}
     rarest = min(words, key=lambda word: counts[word])
-    is_ordered_apart = query.sorting != "best" and counts[rarest] >= FREQUENT
-    return Words(words, None if is_ordered_apart else rarest)
+    return Words(words, rarest if counts[rarest] < FREQUENT else None)
 
 
 def _count(database: Database[Document], site: str, word: str) -> int:

@@ -11,7 +11,6 @@ from chalicelib.shop.stock.errors import StockIsCarted
 from chalicelib.shop.stock.shapes import MOVEMENTS, STOCKS, Movement, Stock
 
 # Units of one SKU.
-MAX_ON_HAND = 1_000_000_000
 
 
 class Change(NamedTuple):
@@ -34,7 +33,7 @@ def move(runtime: Runtime, stock_id: str, change: Change) -> Stock:
         stock = _stock(runtime, stock_id, session)
         if _is_repeated(runtime, stock_id, change, session):
             return stock
-        by = _units(change, stock)
+        by = _units(change, stock, runtime.bounds.shop.on_hand_units)
         moved: Stock = {
             **stock,
             "on_hand": stock["on_hand"] + by,
@@ -74,13 +73,13 @@ def _is_repeated(runtime: Runtime, stock_id: str, change: Change, session: Clien
     return True
 
 
-def _units(change: Change, stock: Stock) -> int:
+def _units(change: Change, stock: Stock, most: int) -> int:
     """Return by how many units a stock changes; raises StockIsCarted and InvalidRequest."""
     by = change.by if change.by is not None else (change.counted or 0) - stock["on_hand"]
     if stock["available"] + by < 0:
         raise StockIsCarted(stock["on_hand"], stock["available"])
-    if stock["on_hand"] + by > MAX_ON_HAND:
-        told = f"there are at most {MAX_ON_HAND} units of a SKU"
+    if stock["on_hand"] + by > most:
+        told = f"there are at most {most} units of a SKU"
         raise InvalidRequest(errors=[FieldError("change", "too_many", told)])
     return by
 

@@ -11,6 +11,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.layouts.stores import LAYOUTS
 from chalicelib.shop.listing import filters, pages, words
 from chalicelib.shop.listing.models import Order, ProductsQuery
+from chalicelib.shop.listing.pages import Wanted
 from chalicelib.shop.products.rows import PRODUCTS, under
 from chalicelib.shop.search import stored_tokens
 from chalicelib.shop.sites import settings
@@ -137,3 +138,30 @@ def check_words(runtime: Runtime, shop: ShopSite) -> None:
         frequent = explained(runtime, shop, order, q="shirt")
         assert frequent["totalDocsExamined"] <= PAGE + 1
         assert not sorts(frequent)
+    check_best(runtime, shop)
+
+
+def check_best(runtime: Runtime, shop: ShopSite) -> None:
+    """The best of a frequent word are scored of a bounded number; of a rare one, of all."""
+    bound = runtime.bounds.shop.scored_products
+    assert bound < PRODUCTS_OF_THE_SHOP
+    assert scored(runtime, shop, q="shirt") == bound
+    assert scored(runtime, shop, q="shirt", category="wear", **{"f.brand": "Brand 3"}) <= 6 * bound
+    assert scored(runtime, shop, q="shirt 1234") <= words.FREQUENT
+
+
+def scored(runtime: Runtime, shop: ShopSite, **query: Any) -> int:
+    """Return how many products the server reads to score them for a page by `best`."""
+    asked = ProductsQuery.model_validate(query)
+    found = words.asked(runtime.database, SITE, asked)
+    assert found is not None
+    where = filters.of(shop, asked, filters.chosen_facets(asked), found)
+    runtime.database.command("profile", 2)
+    try:
+        assert pages.page(runtime, Wanted(where, "best", found.all), None, PAGE)
+    finally:
+        runtime.database.command("profile", 0)
+    rows = runtime.database["system.profile"].find({"command.aggregate": "shop.product"})
+    (read,) = [each["docsExamined"] for each in rows]
+    runtime.database.drop_collection("system.profile")
+    return int(read)

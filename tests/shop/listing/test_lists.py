@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.listing import counting, pages
+from chalicelib.shop.listing import words
 from chalicelib.shop.products.rows import PRODUCTS
 from tests.shop.support.factories import SITE, book, open_shop, product, put
 from tests.support.clock import Clock
@@ -162,9 +162,8 @@ def test_counts_of_nothing(shop: Client) -> None:
     assert (reply["products"], reply["facets"], reply["counted"]) == ([], [], 0)
 
 
-def test_counts_are_of_a_bounded_number(shop: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "MOST", 4)
-
+@pytest.mark.bounds(shop={"counted_products": 4})
+def test_counts_are_of_a_bounded_number(shop: Client) -> None:
     assert shop.get(f"{PRODUCTS_PATH}?facets=1").json["counted"] == 4
 
 
@@ -177,11 +176,24 @@ def test_a_title_is_found_before_a_text(shop: Client, client: Client) -> None:
     assert ids(shop, "q=wal", 1) == ["moby", "tagged", "ahab"]
 
 
-def test_best_has_an_end(shop: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "BEST", 2)
-
+@pytest.mark.bounds(shop={"best_products": 2})
+def test_best_has_an_end(shop: Client) -> None:
     assert len(ids(shop, "q=shirt", 1)) == 2
     assert len(ids(shop, "q=shirt&order=price", 1)) == 5
+
+
+@pytest.mark.bounds(shop={"scored_products": 3})
+def test_of_words_that_very_many_have_the_newest_are_scored(
+    shop: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest = ids(shop, "order=newest")[:3]
+    rare = ids(shop, "q=shirt")
+    monkeypatch.setattr(words, "FREQUENT", 2)
+
+    frequent = ids(shop, "q=shirt", 1)
+
+    assert frequent == [each for each in rare if each in newest]
+    assert 0 < len(frequent) < len(rare)
 
 
 def test_a_category_is_read_with_its_counts(shop: Client) -> None:

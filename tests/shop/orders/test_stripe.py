@@ -12,7 +12,6 @@ from chalicelib.settings import Settings
 from chalicelib.shop.orders import sweep
 from chalicelib.shop.payments.port import Charge
 from chalicelib.shop.payments.stripe import StripeProvider, units_of
-from chalicelib.shop.stock import movements
 from tests.shop.support.buying import (
     OTHER,
     SKU,
@@ -20,12 +19,14 @@ from tests.shop.support.buying import (
     agreement,
     cart_of,
     check_out,
+    fill,
     ordered,
     pay,
     shelf_of,
     stocked,
     stored_order,
 )
+from tests.shop.support.factories import publisher
 from tests.shop.support.stripe_stand_in import KEY, SECRETS, Stripe, running, signature
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
@@ -265,22 +266,23 @@ def test_a_refund_whose_answer_was_lost_is_made_once(client: Client, stripe: Str
     assert len(stripe.refunds) == 1
 
 
+@pytest.mark.bounds(shop={"on_hand_units": 5})
 def test_money_is_given_back_once_however_long_its_units_cannot_be_put_back(
-    client: Client, stripe: Stripe, clock: Clock, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    client: Client, stripe: Stripe, clock: Clock, runtime: Runtime
 ) -> None:
     paula = stocked(client, 5, payments="stripe")
     cart = cart_of(client, MOBY_HARD=2)
     order = ordered(client, cart, agreement(2))
     stripe.pay("pi_1")
     pay(client, cart, order)
-    with monkeypatch.context() as patch:
-        patch.setattr(movements, "MAX_ON_HAND", 3)
-        refund = {"lines": {SKU: 1}, "restock": True, "key": "r"}
-        assert paula.post(f"/orders/{order}/refund", **refund).status == 422
-        # Stripe forgets a key after a day.
-        stripe.answers.clear()
-        clock.advance(hours=25)
-        sweep.sweep(runtime)
+    fill(paula, 2, key="full")
+    refund = {"lines": {SKU: 1}, "restock": True, "key": "r"}
+    assert paula.post(f"/orders/{order}/refund", **refund).status == 422
+    # Stripe forgets a key after a day.
+    stripe.answers.clear()
+    clock.advance(hours=25)
+    sweep.sweep(runtime)
+    fill(publisher(client), -2, key="room")
     clock.advance(minutes=2)
 
     sweep.sweep(runtime)

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from chalicelib.shop.stock import movements
 from tests.shop.support.buying import SKU, cart_of, fill, stocked
 from tests.shop.support.factories import SITE
 from tests.support.http_client import Client
@@ -63,11 +62,9 @@ def test_a_sku_of_no_product_has_no_stock(client: Client) -> None:
     assert (refused.status, refused.code) == (404, "unknown_sku")
 
 
-def test_there_is_an_end_to_what_fits_on_a_shelf(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paula = stocked(client, 1_000_000)
-    monkeypatch.setattr(movements, "MAX_ON_HAND", 1_000_001)
+@pytest.mark.bounds(shop={"on_hand_units": 6})
+def test_there_is_an_end_to_what_fits_on_a_shelf(client: Client) -> None:
+    paula = stocked(client, 5)
     assert paula.post(STOCK, change=1, key="last").status == 200
 
     refused = paula.post(STOCK, change=1, key="one-more")
