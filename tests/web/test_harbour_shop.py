@@ -21,6 +21,21 @@ from tests.web.support.shop import FAILED, THANKS, fill_in
 
 pytestmark = pytest.mark.usefixtures("workers")
 expect.set_options(timeout=PATIENCE_MS)
+SOLD_OUT = {
+    "en": "Sold out",
+    "ar": "نفد",
+    "de": "Ausverkauft",
+    "es": "Agotado",
+    "fr": "Épuisé",
+    "it": "Esaurito",
+    "ja": "売り切れ",
+    "nl": "Uitverkocht",
+    "pl": "Wyprzedane",
+    "pt-BR": "Esgotado",
+    "ru": "Распродано",
+    "uk": "Розпродано",
+    "zh-CN": "已售罄",
+}
 PAGES = ["/shop", "/shop?category=wheels", "/shop/leather-saddle"]
 
 
@@ -127,7 +142,8 @@ def test_a_product_is_shown_and_its_last_piece_bought(open_page: OpenPage) -> No
     button = page.get_by_role("button", name="Put into the cart: Leather saddle, brown")
     button.click()
     expect(page.get_by_role("link", name="Cart (1)")).to_be_visible()
-    expect(page.get_by_text("sold out")).to_be_visible()
+    expect(page.get_by_text("sold out", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Sold out: Leather saddle, brown")).to_be_disabled()
 
     fill_in(page)
     page.get_by_role("button", name="Order and pay €95.00").click()
@@ -135,8 +151,28 @@ def test_a_product_is_shown_and_its_last_piece_bought(open_page: OpenPage) -> No
     expect(page.get_by_role("heading", name=THANKS)).to_be_visible()
     expect(page.get_by_role("link", name="Cart", exact=True)).to_be_visible()
     page.get_by_role("button", name="Start a new cart").click()
-    button.click()
-    expect(page.get_by_text("Sold out: Leather saddle, brown")).to_be_visible()
+    expect(page.get_by_role("button", name="Sold out: Leather saddle, brown")).to_be_disabled()
+
+
+def test_what_is_sold_out_says_so_in_every_language_until_it_is_there_again(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("/shop/leather-saddle")
+    sku = "SADDLE-BROWN"
+    button = page.locator(f"[data-plaza-buy={sku}]")
+    expect(button).to_be_enabled()
+    tell = "detail => document.dispatchEvent(new CustomEvent('plaza:stock', { detail }))"
+
+    page.evaluate(tell, {sku: 0})
+    for language, word in SOLD_OUT.items():
+        page.locator("plaza-cart").evaluate("(cart, lang) => { cart.lang = lang }", language)
+        expect(button).to_have_text(word)
+        expect(button).to_be_disabled()
+    page.evaluate(tell, {sku: 1})
+
+    expect(button).to_be_enabled()
+    expect(button).to_have_text("Put into the cart")
+    expect(button).to_have_accessible_name("Put into the cart: Leather saddle, brown")
 
 
 def test_a_category_that_is_not_there_is_told(open_page: OpenPage) -> None:

@@ -7,6 +7,7 @@ import { typed } from "./cart-kept.js";
 import { linesIn } from "./cart-line.js";
 import { endOf, isOpen, orderView, pastOrders, sums } from "./cart-order.js";
 import { handOver, watch } from "./cart-payment.js";
+import { markSoldOut } from "./cart-sold.js";
 import { cartWords } from "./cart-words.js";
 import { h, sheet, tell } from "./element.js";
 import { failure, whileShown } from "./states.js";
@@ -61,6 +62,7 @@ export default class PlazaCart extends HTMLElement {
     this.#alive = new AbortController();
     const { signal } = this.#alive;
     this.#access = new Access(this, signal);
+    markSoldOut(this, signal);
     document.addEventListener("plaza:identity", () => { forget(); this.#start(); }, { signal });
     document.addEventListener("click", (event) => this.#clicked(event), { signal });
     // Another tab has begun or ended a cart.
@@ -268,9 +270,7 @@ export default class PlazaCart extends HTMLElement {
     this.#show(await this.#call(`/carts/${this.#cart?.id}${path}`, options));
   }
 
-  #focus() {
-    /** @type {HTMLElement | null} */ (this.#root.querySelector("h3") || this.#root.querySelector("section"))?.focus();
-  }
+  #focus() { /** @type {HTMLElement | null} */ (this.#root.querySelector("h3") || this.#root.querySelector("section"))?.focus(); }
 
   /** Look what became of the cart meanwhile: a line may be held no more, or another tab have paid. @param {boolean} [isAsked] */
   async #look(isAsked = false) {

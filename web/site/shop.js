@@ -87,6 +87,7 @@ async function showStock() {
     place.textContent = left === 0 ? "sold out" : left <= FEW ? `${left} left` : "";
     place.className = left <= FEW ? "stock few" : "stock";
   }
+  document.dispatchEvent(new CustomEvent("plaza:stock", { detail: available }));
 }
 
 /** @param {Schemas["CategoryPageAnswer"] | null} category @param {string} [title] of what is below the category */
@@ -225,6 +226,7 @@ document.addEventListener("plaza:cart", (event) => {
 customElements.whenDefined("plaza-cart").then(() => {
   hasCart = true;
   for (const button of document.querySelectorAll("[data-plaza-buy]")) button.removeAttribute("disabled");
+  tried(showStock);
 });
 tried(showTree);
 if (productId) tried(() => showProduct(productId));
