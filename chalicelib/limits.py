@@ -149,6 +149,11 @@ def take(runtime: Runtime, limit: Limit, caller: Principal | None, address: str 
     if factor is None or (caller is not None and caller.has("admin")):
         return
     allowances = _allowances(limit, caller, address, factor, runtime.settings.signing_keys)
+    count(runtime, allowances)
+
+
+def count(runtime: Runtime, allowances: Sequence[Allowance]) -> None:
+    """Count one write against allowances, in one round trip; raises TooFast as `take`."""
     # Losing a count in an election is no harm; waiting for a majority at every write would be.
     rows = LIMITS.of(runtime.database).with_options(write_concern=WriteConcern(1))
     now = runtime.now()
@@ -161,6 +166,13 @@ def take(runtime: Runtime, limit: Limit, caller: Principal | None, address: str 
         if waiting > timedelta(0):
             raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
     raise TooFast(retry_after_seconds=1)
+
+
+def check(runtime: Runtime, allowance: Allowance) -> None:
+    """Raise TooFast where `count` would now, and write nothing."""
+    waiting = _wait(LIMITS.of(runtime.database), [allowance], runtime.now())
+    if waiting > timedelta(0):
+        raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
 
 
 def _allowances(

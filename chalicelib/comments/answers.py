@@ -11,7 +11,7 @@ from chalicelib.comments.mark_answers import (
     MarksAnswer,
     comment_marks,
 )
-from chalicelib.comments.models import CommentId
+from chalicelib.comments.models import CommentId, SlowSeconds
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
 from chalicelib.comments.shapes import (
@@ -48,6 +48,14 @@ _SHOWN: dict[State, ShownState] = {
 }
 
 
+Opening = Annotated[
+    datetime | None, Field(description="From when on readers may write; null for always.")
+]
+Closing = Annotated[
+    datetime | None, Field(description="Until when readers may write; null for always.")
+]
+
+
 class CountsAnswer(TypedDict):
     """How many comments of a node are in these states."""
 
@@ -77,6 +85,9 @@ class NodeAnswer(TypedDict):
     ]
     votes: Annotated[Votes, Field(description="Whether readers vote on comments, and how.")]
     order: Annotated[ListingOrder, Field(description="How it is listed at first.")]
+    slow_seconds: SlowSeconds
+    opens_at: Opening
+    closes_at: Closing
     counts: CountsAnswer
 
 
@@ -126,6 +137,13 @@ class DiscussionAnswer(TypedDict):
     title: str
     url: str
     locked: bool
+    open: Annotated[
+        bool,
+        Field(description="Whether readers may write now: it is not locked, and it is time."),
+    ]
+    opens_at: Opening
+    closes_at: Closing
+    slow_seconds: SlowSeconds
     threaded: bool
     max_depth: int
     votes: Annotated[Votes, Field(description="Whether readers vote on comments, and how.")]
@@ -228,6 +246,9 @@ def node_answer(node: Node, settings: CommentSite, *, staff: bool) -> NodeAnswer
         "moderation": settings["moderation"],
         "votes": settings["votes"],
         "order": settings["order"],
+        "slow_seconds": settings.get("slow_seconds", 0),
+        "opens_at": node.get("opens_at"),
+        "closes_at": node.get("closes_at"),
         "counts": _counts(node, staff=staff),
     }
 
@@ -242,6 +263,10 @@ def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
         "title": node["title"],
         "url": node["url"],
         "locked": node["locked"],
+        "open": rights.is_open,
+        "opens_at": node.get("opens_at"),
+        "closes_at": node.get("closes_at"),
+        "slow_seconds": settings.get("slow_seconds", 0),
         "threaded": node["threaded"],
         "max_depth": node["max_depth"],
         "votes": settings["votes"],

@@ -11,6 +11,7 @@ from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.node_ids import site_of_new
+from chalicelib.comments.sites.settings import closing_at
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 
@@ -22,7 +23,9 @@ def begin(runtime: Runtime, node_id: str, title: str, url: str, session: ClientS
     """
     left = nodes.look(runtime.database, node_id, session)
     settings = NodeSettings(title=title, url=url)
-    node = nodes.new_node(node_id, site_of_new(node_id), settings)
+    site = site_of_new(node_id)
+    node = nodes.new_node(node_id, site, settings)
+    node["closes_at"] = closing_at(runtime, site)
     if left is None:
         nodes.NODES.of(runtime.database).insert_one(node, session=session)
     elif "vacant" not in left:

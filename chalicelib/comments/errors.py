@@ -1,5 +1,6 @@
 """The errors of comments."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from chalicelib.errors import Problem
@@ -39,6 +40,17 @@ class NodeLocked(Problem):
     status = 409
     code = "node_locked"
     title = "This discussion is locked"
+
+
+class NodeClosed(Problem):
+    """Readers cannot write in the node yet, or any more: `opens_at` or `closed_at` says when."""
+
+    status = 409
+    code = "node_closed"
+    title = "This discussion is not open now"
+
+    def __init__(self, time: Mapping[str, datetime]) -> None:
+        super().__init__(facts=time)
 
 
 class NodeHasComments(Problem):

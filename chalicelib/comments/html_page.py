@@ -43,7 +43,7 @@ def html_page(page: CommentsAnswer, stylesheet_url: str, query: dict[str, str]) 
 <body>
 <main>
 <h1><a href="{url}" dir="auto">{title}</a></h1>
-<p>{counted}{". This discussion is closed." if node["locked"] else ""}</p>
+<p>{counted}{". This discussion is closed." if not node["open"] else ""}</p>
 <ol>
 {items}
 </ol>

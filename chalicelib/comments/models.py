@@ -1,5 +1,6 @@
 """What the comments API takes."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
@@ -26,7 +27,10 @@ MAX_DECOY_CHARACTERS = 1_000
 # A month; the number of a form that was open for longer means nothing else.
 MOST_MS = 2**31 - 1
 # The fields of a site's settings that a node may have a value of its own for.
-OVERRIDES = ("moderation", "votes", "order")
+OVERRIDES = ("moderation", "votes", "order", "slow_seconds")
+# The times from and until which a node takes comments.
+TIMES = ("opens_at", "closes_at")
+LONGEST_SLOW_SECONDS = 86_400
 
 # Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
 CommentId = Annotated[
@@ -45,6 +49,14 @@ def _split(nodes: object) -> object:
     return tuple(nodes.split(",")) if isinstance(nodes, str) else nodes
 
 
+SlowSeconds = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=LONGEST_SLOW_SECONDS,
+        description="How long readers wait between two comments of their own; 0 for not at all.",
+    ),
+]
 Text = Annotated[Paragraphs, at_most(MAX_TEXT_CHARACTERS)]
 
 
@@ -52,8 +64,8 @@ class NodeSettings(Input):
     """A node as its publisher wants it; what is left out stays, or is the default.
 
     `site` may be repeated here, and has to be the one that the node belongs to. `moderation`,
-    `votes` and `order` are those of the site's settings until the node has its own; null takes
-    these back.
+    `votes`, `order` and `slow_seconds` are those of the site's settings until the node has its own;
+    null takes these back, and `opens_at` and `closes_at`.
     """
 
     model_config = _example(
@@ -72,11 +84,24 @@ class NodeSettings(Input):
     moderation: Moderation | None = None
     votes: Votes | None = None
     order: ListingOrder | None = None
+    slow_seconds: SlowSeconds | None = None
+    opens_at: Instant | None = Field(None, description="From when on readers may write.")
+    closes_at: Instant | None = Field(
+        None,
+        description="Until when readers may write; a new node closes as its site's settings say.",
+    )
 
     @property
-    def overrides(self) -> dict[str, str | None]:
-        """What is said of what the site's settings decide otherwise."""
-        return {name: getattr(self, name) for name in OVERRIDES if name in self.model_fields_set}
+    def overrides(self) -> dict[str, str | int | datetime | None]:
+        """What is said, if only null, of what can be left to the site or to no time."""
+        said = self.model_fields_set
+        return {name: getattr(self, name) for name in (*OVERRIDES, *TIMES) if name in said}
+
+    @model_validator(mode="after")
+    def _check_times(self) -> Self:
+        if self.opens_at and self.closes_at and self.closes_at <= self.opens_at:
+            raise ValueError("a discussion closes after it has opened")
+        return self
 
 
 class NewComment(Input):

@@ -11,6 +11,7 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved, UnknownNode
 from chalicelib.comments.models import NodeSettings
+from chalicelib.comments.opening import taking
 from chalicelib.comments.shapes import Comment, Node, NodeGeneration, StoreName
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
@@ -45,6 +46,7 @@ OCCUPIED: Document = {"vacant": None}
 RAISED: Mapping[str, int] = {"version": 1}
 # That of a write that only a shadowed author and moderators are shown: the tags of others stay.
 _UNSEEN: Mapping[str, int] = {"shadows": 1}
+NOWHERE: frozenset[str] = frozenset()
 THREADED_STORES: tuple[StoreName, ...] = ("documents", "embedded")
 
 
@@ -86,6 +88,9 @@ def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _N
         "moderation": settings.moderation,
         "votes": settings.votes,
         "order": settings.order,
+        "slow_seconds": settings.slow_seconds,
+        "opens_at": settings.opens_at,
+        "closes_at": settings.closes_at,
         "last_seq": 0,
         "last_posted": None,
         "generation": 0,
@@ -171,15 +176,21 @@ def update(database: Database[Document], node: Node, settings: NodeSettings) -> 
     return updated
 
 
-def take_seq(database: Database[Document], node_id: str, now: datetime) -> Node | None:
+def take_seq(
+    database: Database[Document],
+    node_id: str,
+    now: datetime,
+    moderated: frozenset[str] | None = NOWHERE,
+) -> Node | None:
     """Number a new comment: return the node with `last_seq` and `last_posted` as taken.
 
     One atomic write numbers the comment and reads the settings that it is posted under.
     `last_posted` never runs backwards, so times agree with numbers whatever the clocks say.
-    Returns None if the node is unknown, locked, being moved or vacant, which `moving` says.
+    Returns None if the node is unknown, locked, closed to all but moderators of its site, being
+    moved or vacant, which `moving` says. `moderated` are the author's sites; None for all.
     """
     return NODES.of(database).find_one_and_update(
-        {"_id": node_id, "moving": None, "locked": False},
+        {"_id": node_id, "moving": None, **taking(now, moderated)},
         {"$inc": {"last_seq": 1}, "$max": {"last_posted": now}, "$set": {"written": now}},
         projection=WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,

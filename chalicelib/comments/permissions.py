@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
+from chalicelib.comments.opening import is_open
 from chalicelib.comments.shapes import Comment, CommentSite, Node, Shadow
 from chalicelib.comments.store import GONE, Viewer
 from chalicelib.identity import Principal
@@ -58,8 +59,10 @@ class Rights:
         self.blocked = own.blocked
         self._moderates = self.viewer.moderator
         self._site = node["site"]
-        self._locked = node["locked"]
-        self._takes_replies = node["threaded"] and not node["locked"]
+        # Whether readers may write now; this changes with time, without a write.
+        self.is_open = is_open(node, now)
+        self._may_write = not node["locked"] and (self.is_open or self._moderates)
+        self._takes_replies = node["threaded"] and self._may_write
         self.now = now
 
     def told(self) -> list[str | bool | int | list[str]] | None:
@@ -81,7 +84,7 @@ class Rights:
         """Return what the caller may do in the node."""
         if self.caller is None:
             return []
-        can: list[NodeAct] = [] if self._locked else ["post"]
+        can: list[NodeAct] = ["post"] if self._may_write else []
         return [*can, "moderate"] if self._moderates else can
 
     def on(self, comment: Comment) -> list[CommentAct]:

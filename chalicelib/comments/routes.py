@@ -22,6 +22,7 @@ from chalicelib.comments.errors import (
     CommentTooLarge,
     Duplicate,
     EditWindowOver,
+    NodeClosed,
     NodeExists,
     NodeHasComments,
     NodeLocked,
@@ -180,7 +181,7 @@ def _declare_posting(route: Route) -> None:
         takes_idempotency_key=True,
         raises=(
             *(UnknownNode, UnknownComment, NodeLocked, NotThreaded, CommentTooLarge, TextRefused),
-            *(Suspended, Banned, Duplicate),
+            *(Suspended, Banned, Duplicate, NodeClosed),
         ),
     )
     def post_comment(

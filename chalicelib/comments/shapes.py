@@ -186,6 +186,8 @@ class CommentSite(TypedDict):
     approve_first: int
     repeats: Repeats
     limits: SiteLimits
+    close_after_days: NotRequired[int | None]
+    slow_seconds: NotRequired[int]
 
 
 class NodeGeneration(TypedDict):
@@ -211,8 +213,9 @@ class Node(TypedDict):
     `life` tells it from other nodes that have had its id, and `counts_version` says by which
     rules its comments' replies are counted; with an `entries_version` each has its entry.
 
-    `moderation`, `votes` and `order` are None, or left out, where its site's settings decide.
     `pinned` are the ids of comments that moderators show above its first page.
+    `moderation`, `votes`, `order` and `slow_seconds` are None, or left out, where its site's
+    settings decide; `opens_at` and `closes_at` where no time does.
     """
 
     _id: str
@@ -243,6 +246,9 @@ class Node(TypedDict):
     votes: NotRequired[Votes | None]
     order: NotRequired[ListingOrder | None]
     pinned: NotRequired[Annotated[list[str], AtMost(MAX_PINNED)]]
+    slow_seconds: NotRequired[int | None]
+    opens_at: NotRequired[datetime | None]
+    closes_at: NotRequired[datetime | None]
 
 
 class Placed(NamedTuple):

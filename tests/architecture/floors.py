@@ -43,7 +43,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
 )
 COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.errors", "comments.node_ids", "comments.shapes"),
-    ("comments.rendering", "comments.store"),
+    ("comments.opening", "comments.rendering", "comments.store"),
     ("comments.models", "comments.order", "comments.permissions", "comments.rendered"),
     ("comments.mark_answers", "comments.sites"),
     ("comments.answers", "comments.judgement", "comments.nodes"),

@@ -150,7 +150,11 @@ export default class PlazaComments extends HTMLElement {
   /** What stands above the list: a form, an invitation to sign in, or why neither. */
   #head() {
     const { t } = this.#words;
-    if (this.#node?.locked) return h("p", { class: "note" }, t("locked"));
+    const { open: isOpen, opens_at: opensAt } = this.#node || {};
+    if (!isOpen && !this.#viewer?.can.includes("post")) {
+      const isEarly = opensAt && new Date(opensAt).getTime() > Date.now() && !this.#node?.locked;
+      return h("p", { class: "note" }, isEarly ? t("opens", { time: new Date(opensAt).toLocaleString(this.#words.language) }) : t("locked"));
+    }
     if (!this.#viewer?.can.includes("post")) return invitation(this, this.#words, "signIn");
     return this.#form("", { label: t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) });
   }

@@ -6,6 +6,7 @@ from chalicelib.comments.lifecycle import relocation, vacancies
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.node_ids import site_of, site_of_new
 from chalicelib.comments.shapes import Node, StoreName
+from chalicelib.comments.sites.settings import closing_at
 from chalicelib.comments.stores.promotion import request_move
 from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
@@ -30,6 +31,7 @@ def put_node(
         if settings.site not in {None, site}:
             raise SiteIsFixed from None
         node = nodes.new_node(node_id, site, settings)
+        node["closes_at"] = closing_at(runtime, site, settings)
         if nodes.insert(runtime.database, node):
             return node, True
         node = nodes.find(runtime.database, node_id)

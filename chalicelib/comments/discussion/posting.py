@@ -10,10 +10,11 @@ import random
 from typing import NamedTuple
 
 from chalicelib import happenings, limits
-from chalicelib.comments import happened, nodes, seen
+from chalicelib.comments import happened, nodes, opening, seen
+from chalicelib.comments.discussion import pace
 from chalicelib.comments.discussion.turns import make_room, turns, waits
 from chalicelib.comments.entries import writing as entries
-from chalicelib.comments.errors import NodeLocked, NotThreaded, UnknownNode
+from chalicelib.comments.errors import NotThreaded, UnknownNode
 from chalicelib.comments.judgement.judge import Verdict, Writer, Written, judge
 from chalicelib.comments.models import NewComment, Preview
 from chalicelib.comments.moderation import queue
@@ -31,7 +32,7 @@ from chalicelib.errors import Unavailable, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
-from chalicelib.sites.permissions import moderates
+from chalicelib.sites.permissions import moderated_sites, moderates
 
 # Crockford's base32: no letter that reads like another letter or a digit.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -57,7 +58,7 @@ def new_comment_id(rng: random.Random) -> str:
 def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Placed:
     """Post a comment and return it with its node.
 
-    Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
+    Raises UnknownNode, NodeLocked, NodeClosed, UnknownComment for the parent, NotThreaded,
     CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, TooFast, and Unavailable when a
     move of the node outlasts the budget of time.
     """
@@ -71,11 +72,10 @@ def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Princi
 def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Placed:
     """Post a comment; its happening is noted before it is stored.
 
-    Raises UnknownNode, NodeLocked, UnknownComment for the parent, NotThreaded,
-    CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, TooFast, and Unavailable when a
-    move of the node outlasts the budget of time.
+    Raises as `post_comment`.
     """
     site = site_of(node_id)
+    pace.check(runtime, node_id, author)
     admitted = admission.admit(runtime, site, author) if site else None
     node = _take_seq(runtime, node_id, new, author)
     if admitted is None or node["site"] != site:
@@ -83,6 +83,7 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
         admitted = admission.admit_first(runtime, node["site"], author)
     parent = _parent(runtime, node, new.parent, author)
     written = _written(runtime, node, new, author, admitted)
+    _keep_pace(runtime, node, written)
     comment = _compose(runtime, node, parent, written)
     stored_under: set[tuple[str, int]] = set()
     try:
@@ -130,9 +131,10 @@ def _add(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
 
 
 def _take_seq(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Node:
-    """Number the comment, waiting for a move to end; raises UnknownNode and NodeLocked."""
+    """Number the comment, waiting for a move to end; raises as `_explain`."""
     for _ in waits(runtime.settings.post_budget_ms):
-        node = nodes.take_seq(runtime.database, node_id, runtime.now())
+        now, moderated = runtime.now(), moderated_sites(author)
+        node = nodes.take_seq(runtime.database, node_id, now, moderated)
         if node is not None:
             return node
         _explain(runtime, node_id, new, author)
@@ -140,14 +142,13 @@ def _take_seq(runtime: Runtime, node_id: str, new: NewComment, author: Principal
 
 
 def _explain(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> None:
-    """Open a missing node or end an expired move; raises UnknownNode and NodeLocked."""
+    """Open a missing node or end an expired move; raises UnknownNode, NodeLocked, NodeClosed."""
     try:
         node = nodes.find(runtime.database, node_id)
     except UnknownNode:
         _open(runtime, node_id, new, author)
         return
-    if node["locked"]:
-        raise NodeLocked
+    opening.check_open(node, runtime.now(), moderates=moderates(author, node["site"]))
     nodes.find_settled(runtime.database, node_id, runtime.now())
 
 
@@ -167,7 +168,21 @@ def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
     html = rendered(runtime, site, new.text)
     _judged(_Written(new, author, known), html, settings.of(runtime, site))
     limits.take(runtime, limits.OPENED, author, None)
-    nodes.insert(runtime.database, nodes.new_node(node_id, site))
+    node = nodes.new_node(node_id, site)
+    node["closes_at"] = settings.closing_at(runtime, site)
+    nodes.insert(runtime.database, node)
+
+
+def _keep_pace(runtime: Runtime, node: Node, written: _Written) -> None:
+    """Count a comment that is going to be taken, in slow mode.
+
+    Raises TooFast, and CommentTooLarge and TextRefused for what is not taken.
+    """
+    seconds = pace.seconds_for(runtime, node, written.author)
+    if seconds:
+        html = rendered(runtime, node["site"], written.new.text)
+        _judged(written, html, settings.in_force(runtime, node))
+        pace.count(runtime, node, written.author, seconds)
 
 
 def _parent(

@@ -86,6 +86,7 @@ def tags_of(
         str(node.get("life")),
         node["generation"],
         node.get("version", 0),
+        rights.is_open,
     ]
     # By the key that signs cursors: the page of a caller holds no cursor of a key that is gone.
     key = keys[0] if keys else SecretStr("")

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.comments.models import SlowSeconds
 from chalicelib.comments.shapes import (
     MAX_PHRASES,
     MAX_REACTIONS,
@@ -17,7 +18,12 @@ from chalicelib.comments.shapes import (
     Votes,
     VotesShown,
 )
-from chalicelib.comments.sites.models import MAX_PHRASE_CHARACTERS, MOST_LINKS, ReactionKey
+from chalicelib.comments.sites.models import (
+    MAX_PHRASE_CHARACTERS,
+    MOST_DAYS,
+    MOST_LINKS,
+    ReactionKey,
+)
 from chalicelib.sites.ids import SiteId
 
 
@@ -65,6 +71,8 @@ class CommentSettingsAnswer(TypedDict):
     approve_first: int
     repeats: Repeats
     limits: LimitsAnswer
+    close_after_days: Annotated[int, Field(ge=1, le=MOST_DAYS)] | None
+    slow_seconds: SlowSeconds
 
 
 def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
@@ -91,6 +99,8 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
             "votes_per_minute": settings["limits"]["votes_per_minute"],
             "flags_per_hour": settings["limits"]["flags_per_hour"],
         },
+        "close_after_days": settings.get("close_after_days"),
+        "slow_seconds": settings.get("slow_seconds", 0),
     }
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
+from chalicelib.comments.models import SlowSeconds
 from chalicelib.comments.shapes import (
     MAX_PHRASES,
     MAX_REACTIONS,
@@ -26,6 +27,8 @@ MOST_LINKS = 100
 MOST_APPROVED = 100
 MOST_AT_ONCE = 1_000
 _DAY_SECONDS = 24 * 60 * 60
+# Ten years.
+MOST_DAYS = 3_650
 _WEEK_MINUTES = 7 * 24 * 60
 
 ReactionKey = Annotated[
@@ -144,6 +147,11 @@ class CommentSettings(Input):
         "person (409 `duplicate`), and waits for a moderator from the third on.",
     )
     limits: LimitSettings = LimitSettings()
+    close_after_days: Annotated[int, Field(ge=1, le=MOST_DAYS)] | None = Field(
+        None,
+        description="After how many days a node closes that is made from now on; null for never.",
+    )
+    slow_seconds: SlowSeconds = 0
 
     @model_validator(mode="after")
     def _check_keys(self) -> Self:

@@ -3,12 +3,12 @@
 A site that has set nothing has the defaults, and a node may have values of its own.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import cast
 
 from pymongo import ReturnDocument
 
-from chalicelib.comments.models import OVERRIDES
+from chalicelib.comments.models import OVERRIDES, NodeSettings
 from chalicelib.comments.shapes import CommentSite, Node
 from chalicelib.comments.sites.models import CommentSettings
 from chalicelib.database import Collection
@@ -36,6 +36,14 @@ def in_force(runtime: Runtime, node: Node) -> CommentSite:
     own = {name: value for name in OVERRIDES if (value := node.get(name)) is not None}
     site = of(runtime, node["site"])
     return cast("CommentSite", {**site, **own}) if own else site
+
+
+def closing_at(runtime: Runtime, site: str, given: NodeSettings | None = None) -> datetime | None:
+    """Return when a new node of a site closes: as is said of it, or else of the site's nodes."""
+    if given is not None and "closes_at" in given.model_fields_set:
+        return given.closes_at
+    days = of(runtime, site).get("close_after_days")
+    return None if days is None else runtime.now() + timedelta(days=days)
 
 
 def put(runtime: Runtime, site: str, given: CommentSettings) -> CommentSite:

@@ -11,8 +11,8 @@ from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.entries.rows import ENTRIES, Entry, is_shown_to, key_of
-from chalicelib.comments.errors import NodeLocked
 from chalicelib.comments.mark_answers import MarksAnswer, marks_answer
+from chalicelib.comments.opening import check_open
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
@@ -38,7 +38,8 @@ def vote(
 ) -> MarksAnswer:
     """Store the caller's vote on a comment; the same again changes nothing.
 
-    Raises UnknownNode, UnknownComment, NodeLocked, NotEnabled, OwnComment and InvalidRequest.
+    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment and
+    InvalidRequest.
     """
     target = find(runtime, node_id, comment_id, caller)
     allowed = target.rights.settings["votes"]
@@ -58,8 +59,8 @@ def react(
 ) -> MarksAnswer:
     """Store a reaction of the caller's, beside those with other keys.
 
-    Raises UnknownNode, UnknownComment, NodeLocked, NotEnabled, UnknownReaction and
-    TooManyReactions.
+    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, UnknownReaction
+    and TooManyReactions.
     """
     target = find(runtime, node_id, comment_id, caller)
     offered = {each["key"] for each in target.rights.settings["reactions"]}
@@ -75,7 +76,7 @@ def withdraw(
 ) -> MarksAnswer:
     """Withdraw a reaction of the caller's, also one that the site does not offer any more.
 
-    Raises UnknownNode, UnknownComment and NodeLocked.
+    Raises UnknownNode, UnknownComment, NodeLocked and NodeClosed.
     """
     target = find(runtime, node_id, comment_id, caller)
     return _place(runtime, target, caller, React(key, adds=False))
@@ -117,8 +118,8 @@ def _page_entry(runtime: Runtime, node: Node) -> Any:
 
 
 def _place(runtime: Runtime, target: Target, caller: Principal, change: Change) -> MarksAnswer:
-    if target.node["locked"]:
-        raise NodeLocked
+    rights = target.rights
+    check_open(target.node, rights.now, moderates=rights.viewer.moderator)
     thing = Thing(KIND, thing_id(target.entry), target.entry)
     marked = place(runtime, thing, caller.id, change)
     return marks_answer(marked.counter, marked.mine, target.rights)

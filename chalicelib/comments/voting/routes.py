@@ -1,7 +1,7 @@
 """The routes of votes on comments, and of reactions to comments and to the page."""
 
 from chalicelib.comments.entries.marked import PAGE
-from chalicelib.comments.errors import NodeLocked, UnknownNode
+from chalicelib.comments.errors import NodeClosed, NodeLocked, UnknownNode
 from chalicelib.comments.mark_answers import MarksAnswer
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
@@ -43,7 +43,7 @@ def _declare_votes(route: Route) -> None:
         "PUT",
         "/nodes/{node}/comments/{comment}/vote",
         limit=limits.votes,
-        raises=(UnknownNode, UnknownComment, NodeLocked, NotEnabled, OwnComment),
+        raises=(UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment),
     )
     def vote_on_comment(
         request: Request, node: NodeId, comment: CommentId, caller: Principal, body: CommentVote
@@ -60,7 +60,7 @@ def _declare_reactions(route: Route) -> None:
         "PUT",
         "/nodes/{node}/comments/{comment}/reactions/{key}",
         raises=(
-            *(UnknownNode, UnknownComment, NodeLocked),
+            *(UnknownNode, UnknownComment, NodeLocked, NodeClosed),
             *(NotEnabled, UnknownReaction, TooManyReactions),
         ),
     )
@@ -73,7 +73,7 @@ def _declare_reactions(route: Route) -> None:
     @route(
         "DELETE",
         "/nodes/{node}/comments/{comment}/reactions/{key}",
-        raises=(UnknownNode, UnknownComment, NodeLocked),
+        raises=(UnknownNode, UnknownComment, NodeLocked, NodeClosed),
     )
     def withdraw_comment_reaction(
         request: Request, node: NodeId, comment: CommentId, key: Key, caller: Principal
@@ -103,7 +103,7 @@ def _declare_page_reactions(route: Route) -> None:
     @route(
         "PUT",
         "/nodes/{node}/reactions/{key}",
-        raises=(UnknownNode, NodeLocked, NotEnabled, UnknownReaction, TooManyReactions),
+        raises=(UnknownNode, NodeLocked, NodeClosed, NotEnabled, UnknownReaction, TooManyReactions),
     )
     def react_to_node(
         request: Request, node: NodeId, key: Key, caller: Principal
@@ -112,7 +112,7 @@ def _declare_page_reactions(route: Route) -> None:
         found = placing.react(request.runtime, node, PAGE, caller, key)
         return Ok({**found, "votes": None})
 
-    @route("DELETE", "/nodes/{node}/reactions/{key}", raises=(UnknownNode, NodeLocked))
+    @route("DELETE", "/nodes/{node}/reactions/{key}", raises=(UnknownNode, NodeLocked, NodeClosed))
     def withdraw_node_reaction(
         request: Request, node: NodeId, key: Key, caller: Principal
     ) -> Ok[MarksAnswer]:

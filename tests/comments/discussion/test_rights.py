@@ -26,7 +26,8 @@ def test_a_page_says_what_it_is_about_and_who_reads(
     publisher.put("/nodes/a-page", **PAGE, max_depth=3)
     root = post(ann, "first")
     about = {"id": "a-page", **PAGE, "locked": False, "threaded": True, "max_depth": 3}
-    about |= {"votes": "off", "reactions": [], "order": "oldest"}
+    about |= {"votes": "off", "reactions": [], "order": "oldest", "slow_seconds": 0}
+    about |= {"open": True, "opens_at": None, "closes_at": None}
 
     for target in (LISTING, f"{LISTING}/{root['id']}/thread"):
         anonymous, own = client.get(target).json, ann.get(target).json

@@ -34,6 +34,8 @@ DEFAULTS = {
         "votes_per_minute": 60,
         "flags_per_hour": 10,
     },
+    "close_after_days": None,
+    "slow_seconds": 0,
 }
 HEART = {"key": "heart", "emoji": "\N{HEAVY BLACK HEART}"}
 
@@ -70,6 +72,8 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
             "votes_per_minute": 30,
             "flags_per_hour": 5,
         },
+        "close_after_days": 14,
+        "slow_seconds": 30,
     }
 
     put = publisher.put(PATH, **wanted)
