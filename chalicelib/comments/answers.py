@@ -11,7 +11,7 @@ from chalicelib.comments.mark_answers import (
     MarksAnswer,
     comment_marks,
 )
-from chalicelib.comments.models import CommentId, SlowSeconds
+from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
 from chalicelib.comments.shapes import (
@@ -32,7 +32,12 @@ from chalicelib.comments.shapes import (
     StoreName,
     Votes,
 )
-from chalicelib.comments.sites.answers import ReactionOffered, reactions_offered
+from chalicelib.comments.sites.answers import (
+    ReactionOffered,
+    WritingAnswer,
+    reactions_offered,
+    writing_answer,
+)
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.sites.ids import StoredSiteId
@@ -48,14 +53,6 @@ _SHOWN: dict[State, ShownState] = {
 }
 
 
-Opening = Annotated[
-    datetime | None, Field(description="From when on readers may write; null for always.")
-]
-Closing = Annotated[
-    datetime | None, Field(description="Until when readers may write; null for always.")
-]
-
-
 class CountsAnswer(TypedDict):
     """How many comments of a node are in these states."""
 
@@ -63,7 +60,7 @@ class CountsAnswer(TypedDict):
     pending: NotRequired[Annotated[int, Field(description="Told to the site's staff alone.")]]
 
 
-class NodeAnswer(TypedDict):
+class NodeAnswer(WritingAnswer):
     """A node: a page, or anything else, that can be discussed."""
 
     id: NodeId
@@ -85,9 +82,6 @@ class NodeAnswer(TypedDict):
     ]
     votes: Annotated[Votes, Field(description="Whether readers vote on comments, and how.")]
     order: Annotated[ListingOrder, Field(description="How it is listed at first.")]
-    slow_seconds: SlowSeconds
-    opens_at: Opening
-    closes_at: Closing
     counts: CountsAnswer
 
 
@@ -130,7 +124,7 @@ class PreviewAnswer(TypedDict):
     html: Annotated[str, Field(description="The text as sanitised HTML.")]
 
 
-class DiscussionAnswer(TypedDict):
+class DiscussionAnswer(WritingAnswer):
     """What a page says of the node of its comments."""
 
     id: NodeId
@@ -141,9 +135,6 @@ class DiscussionAnswer(TypedDict):
         bool,
         Field(description="Whether readers may write now: it is not locked, and it is time."),
     ]
-    opens_at: Opening
-    closes_at: Closing
-    slow_seconds: SlowSeconds
     threaded: bool
     max_depth: int
     votes: Annotated[Votes, Field(description="Whether readers vote on comments, and how.")]
@@ -246,10 +237,8 @@ def node_answer(node: Node, settings: CommentSite, *, staff: bool) -> NodeAnswer
         "moderation": settings["moderation"],
         "votes": settings["votes"],
         "order": settings["order"],
-        "slow_seconds": settings.get("slow_seconds", 0),
-        "opens_at": node.get("opens_at"),
-        "closes_at": node.get("closes_at"),
         "counts": _counts(node, staff=staff),
+        **writing_answer(node, settings),
     }
 
 
@@ -264,15 +253,13 @@ def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
         "url": node["url"],
         "locked": node["locked"],
         "open": rights.is_open,
-        "opens_at": node.get("opens_at"),
-        "closes_at": node.get("closes_at"),
-        "slow_seconds": settings.get("slow_seconds", 0),
         "threaded": node["threaded"],
         "max_depth": node["max_depth"],
         "votes": settings["votes"],
         "reactions": reactions_offered(settings),
         "order": settings["order"],
         "counts": {**counts, "visible": counts["visible"] + rights.unseen},
+        **writing_answer(node, settings),
     }
 
 

@@ -1,5 +1,6 @@
 """The form in which the API answers about the settings of a site's discussions."""
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from chalicelib.comments.shapes import (
     CommentSite,
     ListingOrder,
     Moderation,
+    Node,
     PhraseAction,
     Repeats,
     Votes,
@@ -73,6 +75,27 @@ class CommentSettingsAnswer(TypedDict):
     limits: LimitsAnswer
     close_after_days: Annotated[int, Field(ge=1, le=MOST_DAYS)] | None
     slow_seconds: SlowSeconds
+
+
+class WritingAnswer(TypedDict):
+    """When, and how often, readers may write in a node."""
+
+    opens_at: Annotated[
+        datetime | None, Field(description="From when on readers may write; null for always.")
+    ]
+    closes_at: Annotated[
+        datetime | None, Field(description="Until when readers may write; null for always.")
+    ]
+    slow_seconds: SlowSeconds
+
+
+def writing_answer(node: Node, settings: CommentSite) -> WritingAnswer:
+    """Return when, and how often, readers may write in a node with these settings."""
+    return {
+        "opens_at": node.get("opens_at"),
+        "closes_at": node.get("closes_at"),
+        "slow_seconds": settings.get("slow_seconds", 0),
+    }
 
 
 def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
