@@ -40,7 +40,8 @@ from tests.support.clock import Clock
 from tests.support.contract_check import ContractCheck
 from tests.support.http_client import CONTRACT, Client
 from tests.support.isolation import QueueRoom, acknowledge_unjournaled, empty_collections
-from tests.support.parallel import ProcessesTogether
+from tests.support.memory import memory_folder
+from tests.support.parallel import ProcessesFirst
 from tests.support.sending import refuse_undeclared
 from tests.support.shard_check import ShardCheck
 from tests.support.shard_exceptions import SHARD_EXCEPTIONS
@@ -53,12 +54,20 @@ SIGNING_KEY = "a signing key of the tests, as long as it has to be"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Hear every client of this process, and let no busy machine fail an example."""
+    _keep_folders_in_memory()
     hypothesis.settings.register_profile("plaza", deadline=None)
     hypothesis.settings.load_profile("plaza")
     listener = ShardListener({each.name: each for each in schema.COLLECTIONS}, SHARD_EXCEPTIONS)
     config.pluginmanager.register(ShardCheck(listener))
     config.pluginmanager.register(ContractCheck(CONTRACT))
     build(EMBED)
+
+
+def _keep_folders_in_memory() -> None:
+    """Have `tmp_path` lie in memory: a server that is started there waits for no disk."""
+    memory = memory_folder()
+    if memory:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 
 def pytest_collection_finish() -> None:
@@ -69,8 +78,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Share the tests out, those that start processes to one worker."""
-    return ProcessesTogether(config, log)
+    """Share the tests out, those that start processes in groups."""
+    return ProcessesFirst(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -83,8 +92,7 @@ def mongodb_uri() -> Iterator[str]:
     if running:
         yield running
         return
-    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
-    data = Path(tempfile.mkdtemp(prefix="plaza-test-", dir=memory if memory.is_dir() else None))
+    data = Path(tempfile.mkdtemp(prefix="plaza-test-", dir=memory_folder()))
     try:
         with running_mongod(data, "--setParameter=ttlMonitorEnabled=false") as uri:
             acknowledge_unjournaled(uri)
@@ -96,8 +104,7 @@ def mongodb_uri() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def replica_set() -> Iterator[ReplicaSet]:
     """Three real servers, started when the first test asks for them."""
-    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
-    folder = Path(tempfile.mkdtemp(prefix="plaza-set-", dir=memory if memory.is_dir() else None))
+    folder = Path(tempfile.mkdtemp(prefix="plaza-set-", dir=memory_folder()))
     try:
         with running_replica_set(folder) as members:
             yield members

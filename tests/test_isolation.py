@@ -11,6 +11,8 @@ from chalicelib.runtime import Runtime
 from deploy.declared import declared_queues
 from local.queues import create_queues
 from tests.support.isolation import VISIBILITY_TIMEOUT_SECONDS, QueueRoom, empty_collections
+from tests.support.memory import memory_folder
+from tests.support.parallel import ROOT, unit_of
 
 NAMES = [each.name for each in schema.COLLECTIONS]
 
@@ -89,3 +91,23 @@ def test_the_queues_are_such_as_are_made_by_calls(
 
     assert len(first) == 2 * len(declared_queues(app))
     assert first == again == by_calls
+
+
+def test_a_folder_in_memory_has_the_room_that_is_asked_for() -> None:
+    assert memory_folder(room_bytes=2**60) is None
+
+
+@pytest.mark.parametrize("folder", ["deploy", "local", "web"])
+def test_a_folder_s_files_with_processes_are_one_group(folder: str) -> None:
+    marked = [f"tests/{folder}/{file.name}" for file in (ROOT / "tests" / folder).glob("test_*.py")]
+    groups = {scope_of(path) for path in marked if "::" not in scope_of(path)}
+
+    assert groups == {f"processes of {folder}"}
+
+
+def test_a_test_without_processes_is_a_unit_of_its_own() -> None:
+    assert scope_of("tests/test_isolation.py") == "tests/test_isolation.py::test"
+
+
+def scope_of(path: str) -> str:
+    return unit_of(f"{path}::test")

@@ -1,10 +1,8 @@
 """A migration of a sharded cluster: a config server and a shard, which are real."""
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,9 +19,8 @@ pytestmark = pytest.mark.processes
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[Database[Document]]:
-    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
-    folder = Path(tempfile.mkdtemp(prefix="plaza-", dir=memory if memory.is_dir() else None))
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database[Document]]:
+    folder = tmp_path_factory.mktemp("cluster")
     with running_cluster(folder, "plaza") as uri, MongoClient[Document](uri) as client:
         yield open_database(client, "plaza")
     shutil.rmtree(folder)

@@ -44,8 +44,9 @@ def _server() -> Iterator[None]:
     importlib.import_module("tests.conftest")
     from local.mongod import running_mongod
     from tests.support.isolation import acknowledge_unjournaled
+    from tests.support.memory import memory_folder
 
-    data = Path(tempfile.mkdtemp(prefix="plaza-mutants-", dir=_memory()))
+    data = Path(tempfile.mkdtemp(prefix="plaza-mutants-", dir=memory_folder()))
     try:
         with running_mongod(data, "--setParameter=ttlMonitorEnabled=false") as uri:
             acknowledge_unjournaled(uri)
@@ -53,11 +54,6 @@ def _server() -> Iterator[None]:
             yield
     finally:
         shutil.rmtree(data)
-
-
-def _memory() -> Path | None:
-    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
-    return memory if memory.is_dir() else None
 
 
 def _forget(folder: Path) -> None:

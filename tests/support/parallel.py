@@ -7,18 +7,28 @@ from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "pytestmark = pytest.mark.processes"
+# Folders with many such tests, which share what is slow to make: packages, a browser.
+_OWN_GROUPS = ("deploy", "local", "web")
 
 
-class ProcessesTogether(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives each test to the next worker that is free, but files marked `processes` to one worker.
+class ProcessesFirst(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives each test to the next worker that is free, but those of a group to one worker.
 
-    Their tests share what is slow to make, and no two of them take the machine from each other.
-    As the largest group they are begun with.
+    The groups are the tests of files marked `processes`, which mostly wait. As the largest they are
+    begun with, each on a worker, and the others fill up what is left.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        path, _, _ = nodeid.partition("::")
-        return "processes" if _is_marked(path) else nodeid
+        return unit_of(nodeid)
+
+
+def unit_of(nodeid: str) -> str:
+    """Return what a test is given to a worker with: its group, or nothing but itself."""
+    path, _, _ = nodeid.partition("::")
+    if not _is_marked(path):
+        return nodeid
+    folder = path.split("/")[1]
+    return f"processes of {folder}" if folder in _OWN_GROUPS else "processes"
 
 
 @cache

@@ -2,9 +2,7 @@
 
 import random
 import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,9 +54,10 @@ def inserts() -> Inserts:
 
 
 @pytest.fixture(scope="module")
-def cluster(inserts: Inserts) -> Iterator[MongoClient[Document]]:
-    memory = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
-    folder = Path(tempfile.mkdtemp(prefix="plaza-", dir=memory if memory.is_dir() else None))
+def cluster(
+    inserts: Inserts, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MongoClient[Document]]:
+    folder = tmp_path_factory.mktemp("cluster")
     with (
         running_cluster(folder, "plaza") as uri,
         MongoClient[Document](uri, event_listeners=[inserts]) as client,
