@@ -3,13 +3,14 @@
 import itertools
 from dataclasses import dataclass
 
-from pymongo import ASCENDING, DESCENDING, UpdateOne
+from pymongo import ASCENDING, DESCENDING, UpdateOne, WriteConcern
 
 from bench.calls import Caller
 from bench.case import Work
 from bench.discussions import POSTED, made_up
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.rows import ENTRIES, Entry, new_entry
+from chalicelib.comments.people.rows import PEOPLE, new_person
 from chalicelib.comments.shapes import Comment, ListingOrder, Node
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -103,13 +104,19 @@ class RawNode:
         self._entry = {**new_entry(copy, as_posted(), POSTED)}
         self._site = self._entry.pop("site")
         self._entry.pop("_id")
+        people = PEOPLE.of(bench.runtime.database)
+        self._people = people.with_options(write_concern=WriteConcern(1))
+        made = new_person(whole["site"], "raw", "Raw")
+        self._person = {"_id": made["_id"]}
+        self._people.replace_one(self._person, made, upsert=True)
 
     def row(self, comment_id: str) -> Document:
         """Return what a comment is found by."""
         return {**self.rows, "id": comment_id}
 
     def number(self) -> None:
-        """Number a comment."""
+        """Count the post of a person, and number the comment."""
+        self._people.find_one_and_update(self._person, {"$max": {"tat": POSTED}})
         update = {"$inc": {"last_seq": 1}, "$set": {"last_posted": POSTED, "written": POSTED}}
         self._nodes.find_one_and_update(self.key, update, projection=nodes.WITHOUT_COMMENTS)
 
