@@ -27,6 +27,7 @@ from chalicelib.comments.shapes import (
     Moderation,
     Node,
     PageOrder,
+    Queue,
     Reason,
     State,
     StoreName,
@@ -40,6 +41,7 @@ from chalicelib.comments.sites.answers import (
 )
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
+from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 from chalicelib.sites.permissions import manages
 
@@ -193,6 +195,13 @@ class CommentsAnswer(ThreadAnswer):
     page: Annotated[MarksAnswer, Field(description="What readers say to the page itself.")]
 
 
+class ClaimAnswer(TypedDict):
+    """Which moderator reads a comment that waits, and until when."""
+
+    by: UserId
+    until: datetime
+
+
 class PendingAnswer(TypedDict):
     """A comment that waits for a moderator."""
 
@@ -212,6 +221,12 @@ class PendingAnswer(TypedDict):
             max_length=MAX_REASONS,
             description="Why it waits; none where a moderator holds it back.",
         ),
+    ]
+    queue: Queue
+    waits_since: Annotated[datetime, Field(description="By this the queue is ordered.")]
+    flags: Annotated[float, Field(ge=0, description="The weight of the flags that wait.")]
+    claimed: Annotated[
+        ClaimAnswer | None, Field(description="Which moderator reads it now; null for none.")
     ]
 
 

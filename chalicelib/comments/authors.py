@@ -55,6 +55,12 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             {"author_id": user_id},
             not_shown="a row beside each comment, which is shown itself",
         ),
+        Trace(
+            "claimed comments",
+            ENTRIES.of(database),
+            {"claimed.by": user_id},
+            not_shown="which comments a moderator reads at the moment",
+        ),
         Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
         Trace(
             "blocked at sites",
@@ -124,6 +130,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     PENDING.of(runtime.database).delete_many({"author.id": user_id, **posted})
     # Of comments that were never stored, as well as of those just deleted.
     ENTRIES.of(runtime.database).update_many({"author_id": user_id, **posted}, UNNAMED)
+    claimed = {"claimed.by": user_id}
+    ENTRIES.of(runtime.database).update_many(claimed, {"$unset": {"claimed": ""}})
     _forget(runtime.database, user_id)
     # A document that moderators alone have made has no first post.
     began = {"first_at": {"$not": {"$gt": until}}} if until else {}

@@ -85,6 +85,14 @@ class CommentDeleted(Problem):
     title = "The comment has been deleted"
 
 
+class CommentClaimed(Problem):
+    """Another moderator reads this comment now."""
+
+    status = 409
+    code = "comment_claimed"
+    title = "Another moderator is reading this comment"
+
+
 class CommentChanged(Problem):
     """The comment is not as the caller saw it, or changed during the call."""
 

@@ -11,6 +11,7 @@ from chalicelib.comments.shapes import (
     ListingOrder,
     Moderation,
     PageOrder,
+    Queue,
     StoreName,
     Votes,
 )
@@ -182,6 +183,12 @@ class PendingQuery(PageQuery):
     """The query of the moderation queue."""
 
     state: Literal["pending"] = "pending"
+    queue: Queue | None = Field(
+        None,
+        description="`pending`: what its site holds back until it is read; `flagged`: what people "
+        "have flagged. Left out, both.",
+    )
+    site: StoredSiteId | None = Field(None, description="Left out, every site of the caller's.")
 
 
 class CountsQuery(Input):

@@ -6,6 +6,7 @@ from chalice.app import Blueprint
 
 from chalicelib.comments import highlight_routes, nodes, profiles, reading_routes
 from chalicelib.comments.answers import (
+    ClaimAnswer,
     CommentAnswer,
     NodeAnswer,
     PreviewAnswer,
@@ -18,6 +19,7 @@ from chalicelib.comments.errors import (
     Banned,
     CannotThread,
     CommentChanged,
+    CommentClaimed,
     CommentDeleted,
     CommentTooLarge,
     Duplicate,
@@ -33,6 +35,7 @@ from chalicelib.comments.errors import (
     TextRefused,
     UnknownNode,
 )
+from chalicelib.comments.flags import routes as flag_routes
 from chalicelib.comments.lifecycle.forwarding import forwarding
 from chalicelib.comments.models import (
     CommentEdit,
@@ -46,7 +49,7 @@ from chalicelib.comments.models import (
     StateChange,
     StoreChange,
 )
-from chalicelib.comments.moderation import queue
+from chalicelib.comments.moderation import claims, queue
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.people import routes as people_routes
 from chalicelib.comments.shapes import Node
@@ -95,6 +98,7 @@ def routes(runtime: Runtime) -> Blueprint:
     moderating = forwarding(router(blueprint, runtime, "Moderation"))
     _declare_moderation(moderating)
     highlight_routes.declare(moderating)
+    flag_routes.declare(route)
     return blueprint
 
 
@@ -272,3 +276,25 @@ def _declare_moderation(route: Route) -> None:
     ) -> Ok[QueueAnswer]:
         """Read what waits for a moderator on the caller's sites, longest waiting first."""
         return Ok(queue.list_pending(request.runtime, query, moderator))
+
+    @route(
+        "POST",
+        "/nodes/{node}/comments/{comment}/claim",
+        raises=(UnknownNode, UnknownComment, CommentClaimed),
+    )
+    def claim_comment(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
+    ) -> Ok[ClaimAnswer]:
+        """Say for ten minutes that you read a comment which waits, or say so again.
+
+        Other moderators see it in the queue. It holds nobody from deciding.
+        """
+        return Ok(claims.claim(request.runtime, node, comment, moderator))
+
+    @route("DELETE", "/nodes/{node}/comments/{comment}/claim", raises=(UnknownNode,))
+    def release_comment(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
+    ) -> NoContent:
+        """Give up your claim of a comment; without one, nothing changes."""
+        claims.release(request.runtime, node, comment, moderator)
+        return NoContent()

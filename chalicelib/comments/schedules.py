@@ -4,6 +4,7 @@ from chalice.app import Chalice, CloudWatchEvent, Rate
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import upkeep
+from chalicelib.comments.flags import holding
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.people import counting
 from chalicelib.comments.repair import repair_counts
@@ -26,6 +27,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "generations_removed": promotion.sweep(runtime),
         "vacancies_removed": vacancies.sweep(runtime),
         "entries_removed": upkeep.sweep(runtime),
+        "flagged_held": holding.sweep(runtime),
         "counts_repaired": repair_counts(runtime),
         "people_recounted": counting.sweep(runtime),
     }

@@ -24,8 +24,12 @@ RankedOrder = Literal["best", "top", "controversial"]
 PhraseAction = Literal["hold", "reject"]
 MAX_PHRASES = 500
 # Why a comment waits for a moderator.
-Reason = Literal["decoy", "too_quick", "phrase", "links", "first", "repeated", "before"]
+Reason = Literal["decoy", "too_quick", "phrase", "links", "first", "repeated", "before", "flagged"]
 MAX_REASONS = 8
+# Where a comment waits: held back by its site, or `flagged`, made pending by people's flags.
+Queue = Literal["pending", "flagged"]
+# Why somebody flags a comment.
+FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
 # Whether texts that come again are looked for.
 Repeats = Literal["allow", "judge"]
 MAX_BADGES = 5
@@ -188,6 +192,7 @@ class CommentSite(TypedDict):
     limits: SiteLimits
     close_after_days: NotRequired[int | None]
     slow_seconds: NotRequired[int]
+    flags_hold: int
 
 
 class NodeGeneration(TypedDict):

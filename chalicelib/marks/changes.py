@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from chalicelib.database import Document
 from chalicelib.marks.errors import TooManyReactions
@@ -28,7 +28,21 @@ class React(NamedTuple):
     adds: bool = True
 
 
-Change = Vote | React
+class Flag(NamedTuple):
+    """A report to moderators, or, withdrawn, none; one that waits already keeps its weight.
+
+    From the sum `held_from` on, the thing has to be held back.
+    """
+
+    reason: str
+    note: str
+    weight: int
+    held_from: int
+    adds: bool = True
+
+
+NO_FLAG = Flag("", "", 0, 0, adds=False)
+Change = Vote | React | Flag
 
 
 class Delta(NamedTuple):
@@ -38,17 +52,21 @@ class Delta(NamedTuple):
     down: int = 0
     reactions: tuple[tuple[str, int], ...] = ()
     marks: int = 0
+    flags: int = 0
 
     @property
     def is_nothing(self) -> bool:
         """Return whether every count stays as it is."""
-        return not (self.up or self.down or self.reactions)
+        return not (self.up or self.down or self.reactions or self.flags)
 
 
 def changed(state: State, change: Change) -> State:
     """Return what a person says after a change; raises TooManyReactions."""
     if isinstance(change, Vote):
         return state._replace(vote=change.value)
+    if isinstance(change, Flag):
+        weight = change.weight if state.flag is None else state.flag
+        return state._replace(flag=weight if change.adds else None, is_settled=False)
     if change.adds == (change.key in state.reactions):
         return state
     if not change.adds:
@@ -60,21 +78,24 @@ def changed(state: State, change: Change) -> State:
 
 def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
     """Return the sum of changes, each from a state to another."""
-    up = down = marks = 0
+    up = down = marks = flags = 0
     reactions: Counter[str] = Counter()
     for before, after in pairs:
         up += (after.vote == 1) - (before.vote == 1)
         down += (after.vote == -1) - (before.vote == -1)
         reactions.update(after.reactions)
         reactions.subtract(before.reactions)
+        flags += (after.flag or 0) - (before.flag or 0)
         marks += 1
-    return Delta(up, down, tuple(sorted((k, n) for k, n in reactions.items() if n)), marks)
+    counted = tuple(sorted((k, n) for k, n in reactions.items() if n))
+    return Delta(up, down, counted, marks, flags)
 
 
 def stage(change: Change, user_id: str, now: datetime) -> Document:
     """Return the stage of an update that changes a mark as `changed` does.
 
-    One reaction too many changes nothing, and neither does what has been said before.
+    One reaction too many changes nothing, and neither does what has been said before. A flag does
+    not make its mark younger.
     """
     before: Document = {
         "vote": {"$ifNull": ["$vote", 0]},
@@ -83,13 +104,29 @@ def stage(change: Change, user_id: str, now: datetime) -> Document:
     after = {**before}
     if isinstance(change, Vote):
         after["vote"] = {"$literal": change.value}
-    else:
+    elif isinstance(change, React):
         after["reactions"] = _reactions(before["reactions"], change)
+    else:
+        after["flag"] = _flag(change, now)
     is_same = {"$and": [{"$eq": [before[name], after[name]]} for name in before]}
     # Without a time, it has only now been made.
     is_kept = {"$and": [is_same, {"$gt": ["$at", None]}]}
     at = {"$cond": [is_kept, "$at", now]}
     return {"$set": {**after, "user_id": {"$literal": user_id}, "at": at}}
+
+
+def _flag(change: Flag, now: datetime) -> Any:
+    """Return the flag as it is stored: one that waits has its first weight and time."""
+    if not change.adds:
+        return "$$REMOVE"
+    said = {"reason": {"$literal": change.reason}, "note": {"$literal": change.note}}
+    waits = {
+        "$and": [{"$gt": ["$flag.at", None]}, {"$not": [{"$ifNull": ["$flag.outcome", False]}]}]
+    }
+    first = {"at": now, "weight": change.weight}
+    kept = {name: {"$cond": [waits, f"$flag.{name}", value]} for name, value in first.items()}
+    # As an operator: a plain document would be merged into the one before, with its outcome.
+    return {"$mergeObjects": [{**said, **kept}]}
 
 
 def _reactions(before: Document, change: React) -> Document:

@@ -39,8 +39,17 @@ def stages(kind: Kind, change: Delta, now: datetime, bounds: MarkBounds) -> list
             counts[name] = {"$add": [{"$ifNull": [f"${name}", 0]}, by]}
     for key, by in change.reactions:
         counts[f"reactions.{key}"] = _sum(key, by)
+    if change.flags:
+        counts["flags"] = {"$add": [{"$ifNull": ["$flags", 0]}, change.flags]}
     marking = {"$set": {"marking": _marking(change.marks, now, bounds)}}
     return [*([{"$set": counts}] if counts else []), *kind.derived(), marking]
+
+
+def holding(held_from: int, now: datetime) -> Document:
+    """Return the stage that notes since when a thing has to be held back for its flags."""
+    is_held = {"$gte": [{"$ifNull": ["$flags", 0]}, held_from]}
+    since = {"$cond": [is_held, {"$ifNull": ["$hold_at", now]}, "$$REMOVE"]}
+    return {"$set": {"hold_at": since}}
 
 
 def _sum(key: str, by: int) -> Document:

@@ -1,13 +1,13 @@
 """Counted at once: the mark and its counter change in one transaction."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pymongo import ReturnDocument
 from pymongo.client_session import ClientSession
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.marks import counters
-from chalicelib.marks.changes import Change, Delta, changed, delta, stage
+from chalicelib.marks.changes import Change, Delta, Flag, changed, delta, stage
 from chalicelib.marks.design import Marked
 from chalicelib.marks.shapes import MARKS, NOTHING, Mark, State, counted_of, wanted_of
 from chalicelib.marks.things import Thing
@@ -36,9 +36,16 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
         by = delta([(counted_of(before), mine)])
         if by.is_nothing:
             return Marked(mine, thing.found)
-        return Marked(mine, _count(runtime, thing, user_id, by, session))
+        return Marked(mine, _count(runtime, thing, user_id, _Counted(change, by), session))
 
     return in_transaction(runtime.database, work)
+
+
+class _Counted(NamedTuple):
+    """A change of a mark, and what it is counted as."""
+
+    change: Change
+    by: Delta
 
 
 def _after(before: Mark | None, change: Change) -> State:
@@ -47,12 +54,17 @@ def _after(before: Mark | None, change: Change) -> State:
     return changed(wanted_of(before) if before else NOTHING, change)
 
 
-def _count(runtime: Runtime, thing: Thing, user_id: str, by: Delta, session: ClientSession) -> Any:
+def _count(
+    runtime: Runtime, thing: Thing, user_id: str, counted_as: _Counted, session: ClientSession
+) -> Any:
     """Count a change; last, since everybody's marks are counted on the same document."""
-    kind = thing.kind
+    kind, change, now = thing.kind, counted_as.change, runtime.now()
+    stages = counters.stages(kind, counted_as.by, now, runtime.bounds.marks)
+    if isinstance(change, Flag) and change.adds:
+        stages.append(counters.holding(change.held_from, now))
     counted = counters.of(kind, runtime.database).find_one_and_update(
         {**counters.kept(kind, thing.id), **kind.takes(user_id)},
-        counters.stages(kind, by, runtime.now(), runtime.bounds.marks),
+        stages,
         dict.fromkeys(kind.shown, 1),
         return_document=ReturnDocument.AFTER,
         session=session,

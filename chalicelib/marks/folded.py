@@ -63,7 +63,8 @@ def _owing(due: datetime) -> Document:
             {"$setEquals": ["$counted.reactions", "$reactions"]},
         ]
     }
-    says = {"$or": [{"$ne": ["$vote", 0]}, {"$ne": ["$reactions", []]}]}
+    has_flag = {"$gt": ["$flag", None]}
+    says = {"$or": [{"$ne": ["$vote", 0]}, {"$ne": ["$reactions", []]}, has_flag]}
     is_done = {"$and": [is_counted, says]}
     return {
         "$set": {

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from pymongo.database import Database
 
@@ -34,5 +35,7 @@ class PersonalData:
 
 def _shown(mark: Mark) -> list[ExportEntry]:
     kind, thing_id = thing_of(mark["_id"])
-    said = {"vote": mark["vote"], "reactions": mark["reactions"]}
+    said: dict[str, Any] = {"vote": mark["vote"], "reactions": mark["reactions"]}
+    if flag := mark.get("flag"):
+        said["flag"] = {"reason": flag["reason"], "note": flag["note"], "flagged_at": flag["at"]}
     return [entry("mark", on=kind, id=thing_id, **said, marked_at=mark["at"])]

@@ -4,12 +4,12 @@ from typing import Any
 
 from chalicelib.database import Document
 from chalicelib.marks import counters, direct, folded
-from chalicelib.marks.changes import Change, React, Vote
+from chalicelib.marks.changes import NO_FLAG, Change, Flag, React, Vote
 from chalicelib.marks.design import Design, Marked
 from chalicelib.marks.things import Kind, Thing
 from chalicelib.runtime import Runtime
 
-__all__ = ["DESIGNS", "Change", "Marked", "React", "Vote", "choose", "place"]
+__all__ = ["DESIGNS", "NO_FLAG", "Change", "Flag", "Marked", "React", "Vote", "choose", "place"]
 
 # By the word that a counter has for it.
 DESIGNS: dict[str | None, Design] = {None: direct, "folded": folded}
@@ -21,6 +21,9 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
     A thing that others mark often is counted by batch: its counts follow within seconds. Raises
     TooManyReactions, and the kind's own problem for a thing that has gone.
     """
+    if isinstance(change, Flag):
+        # Moderators have to learn of it at once, and few people flag.
+        return direct.place(runtime, thing, user_id, change)
     marking: Any = thing.found.get("marking") or {}
     return DESIGNS[marking.get("design")].place(runtime, thing, user_id, change)
 

@@ -1,12 +1,12 @@
 """What a person says to things, and who reacted to one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from pymongo.database import Database
 
 from chalicelib.database import Document
-from chalicelib.marks.shapes import MARKS, NOTHING, State, wanted_of
+from chalicelib.marks.shapes import BY_FLAG, FLAGGED, MARKS, NOTHING, Mark, State, wanted_of
 from chalicelib.marks.things import Kind, mark_id, marks_on, thing_of
 
 
@@ -29,7 +29,7 @@ def mine(
     return {id_: state for id_, state in said.items() if state != NOTHING}
 
 
-_SAID = {"vote": 1, "reactions": 1}
+_SAID = {"vote": 1, "reactions": 1, "flag.weight": 1, "flag.outcome": 1}
 
 
 def with_mine(user_id: str, kind: Kind, thing_ids: Iterable[str]) -> Document:
@@ -39,11 +39,11 @@ def with_mine(user_id: str, kind: Kind, thing_ids: Iterable[str]) -> Document:
     return {"$unionWith": {"coll": MARKS.name, "pipeline": pipeline}}
 
 
-def said(row: Mapping[str, Any]) -> Said | None:
+def said(row: Any) -> Said | None:
     """Return what a row of `with_mine` says; None for one of another collection."""
     if "@" not in row["_id"]:
         return None
-    return Said(thing_of(row["_id"])[1], State(row["vote"], tuple(row["reactions"])))
+    return Said(thing_of(row["_id"])[1], wanted_of(row))
 
 
 def reacted(
@@ -53,3 +53,12 @@ def reacted(
     where = {"reactions": key, "reactions.0": {"$exists": True}, **marks_on(*thing, after)}
     found = MARKS.of(database).find(where, {"user_id": 1}).sort("_id", 1).limit(limit)
     return [mark["user_id"] for mark in found]
+
+
+def flagged(
+    database: Database[Document], thing: tuple[Kind, str], after: str, limit: int
+) -> list[Mark]:
+    """Return the marks with flags on a thing, by the ids of people, from one on."""
+    where = {**marks_on(*thing, after), **FLAGGED}
+    found = MARKS.of(database).find(where, {"user_id": 1, "flag": 1}).sort("_id", 1)
+    return list(found.hint(BY_FLAG).limit(limit))

@@ -14,6 +14,8 @@ from chalicelib.database.validators import AtMost
 MAX_REACTIONS = 5
 # A key is a field's name in counters: without dots, dollars and what a path could be.
 REACTION_KEY = r"^[a-z0-9_]{1,20}$"
+# What moderators made of a flag.
+Outcome = Literal["right", "wrong"]
 ReactionKey = Annotated[str, StringConstraints(pattern=REACTION_KEY)]
 
 _KEY = re.compile(REACTION_KEY)
@@ -26,6 +28,19 @@ class Said(TypedDict):
     reactions: Annotated[list[str], AtMost(MAX_REACTIONS)]
 
 
+class StoredFlag(TypedDict):
+    """A report of a thing to its moderators, with the weight that it is counted with.
+
+    Once they have decided on the thing it is no longer counted, and was right or wrong.
+    """
+
+    reason: str
+    note: str
+    at: datetime
+    weight: int
+    outcome: NotRequired[Outcome]
+
+
 class Mark(Said):
     """What one person says to one thing; `_id` is the thing's and the person's.
 
@@ -36,6 +51,7 @@ class Mark(Said):
     _id: str
     user_id: str
     at: datetime
+    flag: NotRequired[StoredFlag]
     counted: NotRequired[Said]
     due: NotRequired[datetime]
     resends: NotRequired[int]
@@ -55,23 +71,38 @@ class Marking(TypedDict):
 
 
 class Counted(TypedDict, total=False):
-    """The fields that a counter has for its marks; those that count nothing may be missing."""
+    """The fields that a counter has for its marks; those that count nothing may be missing.
+
+    `flags` is the weight of the flags that wait for a decision, and `hold_at` since when the thing
+    has to be held back for them, until it is.
+    """
 
     up: int
     down: int
     reactions: dict[str, int]
+    flags: int
+    hold_at: datetime
     marking: Marking
 
 
 class State(NamedTuple):
-    """A person's vote and reactions, in the order in which they came."""
+    """A person's vote and reactions, in the order in which they came.
+
+    `flag` is the weight of a flag that waits for moderators, and `is_settled` whether there is one
+    on which they have decided.
+    """
 
     vote: int = 0
     reactions: tuple[str, ...] = ()
+    flag: int | None = None
+    is_settled: bool = False
 
 
 NOTHING = State()
 
+# The condition of the index of flags, which its queries repeat.
+BY_FLAG = [("_id", ASCENDING), ("flag.at", ASCENDING)]
+FLAGGED = {"flag.at": {"$exists": True}}
 # A thing's marks are a range of ids. Who reacted in one way is a range of the second index.
 MARKS = Collection(
     "mark",
@@ -82,6 +113,8 @@ MARKS = Collection(
             [("reactions", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"reactions.0": {"$exists": True}},
         ),
+        # The flags of a thing among all its marks.
+        IndexModel(BY_FLAG, partialFilterExpression=FLAGGED),
         IndexModel(
             [("due", ASCENDING)],
             partialFilterExpression={"due": {"$exists": True}},
@@ -95,13 +128,21 @@ def is_key(text: str) -> bool:
     return _KEY.fullmatch(text) is not None
 
 
-def wanted_of(mark: Said) -> State:
+def wanted_of(mark: Mark) -> State:
     """Return what a person said last."""
-    return State(mark["vote"], tuple(mark["reactions"]))
+    return _state(mark, mark)
 
 
 def counted_of(mark: Mark | None) -> State:
-    """Return what the counter has of a mark."""
+    """Return what the counter has of a mark; a flag is always counted with its placing."""
     if mark is None:
         return NOTHING
-    return wanted_of(mark.get("counted", mark))
+    return _state(mark.get("counted", mark), mark)
+
+
+def _state(said: Said, mark: Mark) -> State:
+    vote, reactions, flag = said["vote"], tuple(said["reactions"]), mark.get("flag")
+    if flag is None:
+        return State(vote, reactions)
+    is_settled = "outcome" in flag
+    return State(vote, reactions, None if is_settled else flag["weight"], is_settled)

@@ -50,7 +50,10 @@ def _is_exact(database: Database[Document], kind: Kind, thing_id: str) -> bool:
 def _of(counter: Any) -> Delta:
     reactions = sorted(counter.get("reactions", {}).items())
     return Delta(
-        counter.get("up", 0), counter.get("down", 0), tuple((k, n) for k, n in reactions if n)
+        counter.get("up", 0),
+        counter.get("down", 0),
+        tuple((k, n) for k, n in reactions if n),
+        flags=counter.get("flags", 0),
     )
 
 

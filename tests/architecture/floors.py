@@ -65,6 +65,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
         ),
         *("comments.highlight_routes", "comments.voting"),
     ),
+    ("comments.flags",),
     ("comments.routes", "comments.schedules", "comments.workers"),
 )
 ADS: tuple[tuple[str, ...], ...] = (

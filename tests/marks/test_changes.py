@@ -5,14 +5,30 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chalicelib.marks.changes import Change, Delta, React, Vote, changed, delta, stage
+from chalicelib.marks.changes import (
+    NO_FLAG,
+    Change,
+    Delta,
+    Flag,
+    React,
+    Vote,
+    changed,
+    delta,
+    stage,
+)
 from chalicelib.marks.errors import TooManyReactions
-from chalicelib.marks.shapes import NOTHING, State
+from chalicelib.marks.shapes import NOTHING, State, wanted_of
 from chalicelib.runtime import Runtime
 
 VALUES: Any = st.sampled_from([-1, 0, 1])
+FLAGS = st.builds(
+    Flag, st.just("spam"), st.sampled_from(["", "$at"]), st.sampled_from([0, 50]), st.just(300)
+)
 CHANGES: Any = st.one_of(
-    st.builds(Vote, VALUES), st.builds(React, st.sampled_from("abcdefg"), st.booleans())
+    st.builds(Vote, VALUES),
+    st.builds(React, st.sampled_from("abcdefg"), st.booleans()),
+    FLAGS,
+    st.just(NO_FLAG),
 )
 
 
@@ -39,5 +55,5 @@ def test_the_server_changes_a_mark_as_the_rule_does(runtime: Runtime, made: list
         except TooManyReactions:
             assert len(state.reactions) == 5
         found: Any = rows.find_one({"_id": 1})
-        assert (found["vote"], tuple(found["reactions"]), found["user_id"]) == (*state, "$ann")
+        assert (wanted_of(found), found["user_id"]) == (state, "$ann")
     runtime.database.drop_collection("test.changed")

@@ -52,6 +52,8 @@ def test_killed_writers_leave_every_count_exact(things: Runtime, mongodb_uri: st
     assert sum(sum(counts(things.database, id_)[:2]) for id_ in ("one", "two", "three")) == sum(
         mark["vote"] != 0 for mark in marks
     )
+    flagged = sum(mark.get("flag", {}).get("outcome") == "right" for mark in marks)
+    assert flagged > 0
     assert things.database[PROMOTED].count_documents({}) > 0
 
 

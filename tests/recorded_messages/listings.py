@@ -128,13 +128,15 @@ def _read(runtime: Runtime) -> None:
 
 
 def _react(client: Client, comment: str) -> None:
-    """Have two people react to a comment."""
+    """Have two people react to a comment, and flag it."""
     offered = [{"key": "heart", "emoji": "+"}]
     owner = client.as_("paula", roles=["admin"])
     assert owner.put("/sites/default/comments/settings", reactions=offered).status == 200
     for who in ("bob", "cy"):
         path = f"/nodes/threads/comments/{comment}/reactions/heart"
         assert client.as_(who).put(path).status == 200
+        flag = f"/nodes/threads/comments/{comment}/flag"
+        assert client.as_(who).put(flag, reason="other").status == 204
 
 
 def _discuss(builder: Builder) -> str:
@@ -221,6 +223,7 @@ def listings(world: World) -> dict[str, Listing]:
         "action reactions": Listing(bob, f"/actions/{world.action}/reactions?"),
         "export": Listing(bob, "/users/me/export?"),
         "reacted": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/reactions/heart?"),
+        "flags": Listing(staff, f"/nodes/threads/comments/{world.root_comment}/flags?"),
         "moderation": Listing(staff, "/moderation/comments?"),
         "assets": Listing(staff, "/content/blog/assets?"),
         "stats": Listing(paula, f"/stats/blog?{span}&by=hour&"),

@@ -20,6 +20,7 @@ from tests.support.workers import Workers
 # One whose ends are each in a document of their own is shown by one of them.
 NOT_SHOWN = {
     *("blocked by", "blocked", "muted by", "comment entries", "blocked at sites"),
+    "claimed comments",
     *(f"sessions by {level}" for level in ("hour", "day", "week", "month", "year")),
 }
 # What no test of this file plants; see tests/social/personal_data and decision 0076.

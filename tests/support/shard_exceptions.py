@@ -33,6 +33,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.stores.promotion.sweep: find comments.generation",
         "comments.entries.upkeep.sweep: find comments.entry",
         "comments.people.counting.sweep: find comments.person",
+        "comments.flags.holding.sweep: find comments.entry",
         "comments.repair.repair_counts: find comments.node",
         "comments.lifecycle.vacancies.sweep: find comments.node",
         "assets.upkeep.sweep_uploads: find content.upload",
@@ -72,6 +73,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "a thing's marks: a range, which the shard key is made for": (
         "marks.reading.reacted: find mark",
+        "marks.reading.flagged: find mark",
+        "marks.decisions.decide: find mark",
         "marks.moving.carry: find mark",
         "marks.removal.remove_below: delete mark",
         "marks.removal.remove_from: delete mark",

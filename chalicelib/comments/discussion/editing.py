@@ -13,12 +13,12 @@ from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindowOver
 from chalicelib.comments.judgement.judge import Written, judge
 from chalicelib.comments.models import StateChange
-from chalicelib.comments.moderation import queue
+from chalicelib.comments.moderation import flags, queue
 from chalicelib.comments.people.admission import standing_of
 from chalicelib.comments.people.counting import counted_again
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, rendered
-from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
+from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed, Reason
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, is_shadow
 from chalicelib.comments.stores import ask, store_of
@@ -71,7 +71,10 @@ def _judged_again(
     others = others_of(runtime, node, comment["id"], written.text, author)
     site = settings.in_force(runtime, node)
     verdict = judge(written._replace(others=others), writer_of(author, writer), site)
-    fields: CommentFields = {"reasons": verdict.reasons} if verdict.reasons else {}
+    # What people have flagged waits for them, whatever the new text is.
+    held: list[Reason] = [each for each in comment.get("reasons", []) if each == "flagged"]
+    reasons = [*verdict.reasons, *held]
+    fields: CommentFields = {"reasons": reasons} if verdict.reasons else {}
     waits = verdict.state == "pending" or "pending" in {comment["state"], comment.get("shadow")}
     if writer.is_shadowed or is_shadow(comment):
         return {**fields, "state": "hidden", "shadow": "pending" if waits else "visible"}
@@ -86,6 +89,8 @@ def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Prin
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller, even_hidden=True)
     _changed(runtime, node, comment, WIPED)
+    if not is_author(caller, comment):
+        flags.decide(runtime, node, comment_id, "right")
 
 
 def set_state(
@@ -108,7 +113,25 @@ def set_state(
         # From now on its author is told as any other.
         fields["shadow"] = None
     changed = _changed(runtime, node, found, fields, wanted.seen)
+    if wanted.state != "pending":
+        flags.decide(runtime, node, comment_id, "wrong" if wanted.state == "visible" else "right")
     return Placed(node, changed)
+
+
+def hold_back(runtime: Runtime, node: Node, comment_id: str) -> bool:
+    """Let a visible comment wait for a moderator, since people flagged it.
+
+    Returns False if it is not visible.
+    """
+    fields: CommentFields = {"state": "pending", "reasons": ["flagged"]}
+    comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
+    if comment is None:
+        return False
+    try:
+        _changed(runtime, node, comment, fields, {"state": "visible"})
+    except CommentChanged:
+        return False
+    return True
 
 
 def _find_own(

@@ -21,7 +21,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 
 _AT_ONCE = 100
-_ADDED = ("up", "down")
+_ADDED = ("up", "down", "flags")
 
 
 def carry(runtime: Runtime, node: Node, to: str) -> int:
@@ -51,7 +51,8 @@ def _with_marks(runtime: Runtime, row: Entry, to: Document, session: ClientSessi
     for key, number in by.reactions:
         reactions[key] = reactions.get(key, 0) + number
     counts = {"up": row["up"] + by.up, "down": row["down"] + by.down}
-    return cast("Entry", {**row, **counts, "reactions": reactions})
+    flags = {"flags": row["flags"] + by.flags} if "flags" in row else {}
+    return cast("Entry", {**row, **counts, **flags, "reactions": reactions})
 
 
 def _key(row: Entry, to: str, site: str) -> Document:
@@ -63,7 +64,7 @@ def _merged(row: Entry, to: str, site: str) -> UpdateOne:
     key, values = _key(row, to, site), dict[str, Any](row)
     for name in ("_id", "site", "reactions"):
         values.pop(name)
-    counts = {name: values.pop(name) for name in _ADDED}
+    counts = {name: values.pop(name) for name in _ADDED if name in values}
     kept: Document = {
         name: {"$ifNull": [f"${name}", {"$literal": value}]} for name, value in values.items()
     }

@@ -126,7 +126,9 @@ def _right(comment: Comment, threads: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _agrees(entry: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
-    if any(entry.get(name) != right.get(name) for name in _DECIDED):
+    # Since when a flagged one waits, its comment does not say.
+    decided = [each for each in _DECIDED if each != "queued_at" or right["queue"] != "flagged"]
+    if any(entry.get(name) != right.get(name) for name in decided):
         return False
     is_gone = right["state"] in GONE
     return not is_gone or (entry["best"], entry["top"], entry["contro"]) == UNRANKED

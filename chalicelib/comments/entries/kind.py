@@ -39,5 +39,8 @@ KIND = Kind(
     missing=UnknownComment,
     derived=rank_stages,
     id_of=thing_id,
-    shown=("up", "down", "base", "reactions", "marking", "author_id", "posted", "site"),
+    shown=(
+        *("up", "down", "base", "reactions", "marking"),
+        *("author_id", "posted", "site", "flags", "hold_at"),
+    ),
 )

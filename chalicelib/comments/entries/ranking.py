@@ -79,6 +79,6 @@ def roots(
 def waiting_roots(database: Database[Document], node: Node, user_id: str) -> list[Root]:
     """Return the newest roots of a person that have no rank: they wait, or are hidden untold."""
     own = {"author_id": user_id, "site": node["site"], "node_id": node["_id"], "depth": 0}
-    where = {"$or": [{**own, "queue": "pending"}, {**own, **SHADOWS}]}
+    where = {"$or": [{**own, "state": "pending"}, {**own, **SHADOWS}]}
     found = ENTRIES.of(database).find(where, {"id": 1, "seq": 1}).sort("posted", DESCENDING)
     return [Root(row["id"], row["seq"]) for row in found.limit(MOST_WAITING)]

@@ -6,7 +6,7 @@ nodes and people is asked of their entries.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
@@ -15,6 +15,7 @@ from chalicelib.comments.shapes import (
     Comment,
     Node,
     NodeGeneration,
+    Queue,
     Reason,
     Shadow,
     State,
@@ -25,7 +26,6 @@ from chalicelib.database.validators import AtMost
 from chalicelib.marks.shapes import Marking
 
 EXCERPT_CHARACTERS = 280
-Queue = Literal["pending"]
 
 
 class Votes(TypedDict):
@@ -35,6 +35,13 @@ class Votes(TypedDict):
     down: int
 
 
+class Claim(TypedDict):
+    """Who of a site's moderators reads a comment that waits, and until when."""
+
+    by: str
+    until: datetime
+
+
 class Entry(TypedDict):
     """What is known of a comment beside itself; `_id` is `{node}/{id}`.
 
@@ -42,8 +49,9 @@ class Entry(TypedDict):
     replies. `thread` counts the comments of a root's thread, in whatever state and itself among
     them; it is a hint, by which a page knows how many threads to read. `base` are votes from before
     Plaza. `best`, `top` and `contro` are its keys (`rank_keys`). `todo` is since when somebody has
-    to look after it, and `featured` since when it is listed in the order of that name. The last
-    fields it has while it is in a `queue`.
+    to look after it, and `featured` since when it is listed in the order of that name. `flags` is
+    the weight of the flags that wait for a decision, in hundredths, and `hold_at` since when it has
+    to be held back for them, until it is. The last fields it has while it is in a `queue`.
     """
 
     _id: str
@@ -69,16 +77,19 @@ class Entry(TypedDict):
     queued_at: NotRequired[datetime]
     todo: datetime | None
     featured: NotRequired[datetime]
+    flags: NotRequired[int]
+    hold_at: NotRequired[datetime]
     excerpt: NotRequired[str]
     author_name: NotRequired[str]
     edited: NotRequired[datetime | None]
     reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
     shadow: NotRequired[Shadow]
+    claimed: NotRequired[Claim]
 
 
 _RANKED = {"ranked": True}
 # The fields that an entry has in a queue alone.
-WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons")
+WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons", "claimed")
 # Those that an entry has while its comment says so.
 WHILE_TOLD = (*WHILE_QUEUED, "shadow")
 # The update that takes a person out of an entry.
@@ -143,6 +154,9 @@ ENTRIES = Collection(
             ],
             partialFilterExpression=SHADOWS,
         ),
+        IndexModel("hold_at", partialFilterExpression={"hold_at": {"$type": "date"}}),
+        # Finds the claims of a moderator who is erased.
+        IndexModel("claimed.by", partialFilterExpression={"claimed.by": {"$type": "string"}}),
         IndexModel("todo", partialFilterExpression={"todo": {"$type": "date"}}),
     ),
     shard_key={"site": 1, "_id": 1},
@@ -190,7 +204,7 @@ def told_by(comment: Comment) -> dict[str, Any]:
     }
     if comment["state"] == "pending" and author is not None and text is not None:
         told |= {
-            "queue": "pending",
+            "queue": "flagged" if "flagged" in comment.get("reasons", []) else "pending",
             "queued_at": comment["posted"],
             "excerpt": text[:EXCERPT_CHARACTERS],
             "author_name": author["name"],

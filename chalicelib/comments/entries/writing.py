@@ -62,6 +62,13 @@ def settled(node: Node, comment: Comment) -> list[Document]:
     if comment["state"] in GONE:
         fields["featured"] = "$$REMOVE"
     fields |= {name: "$$REMOVE" for name in WHILE_TOLD if name not in told}
+    if told["queue"] is not None:
+        # An edit ends no claim.
+        fields["claimed"] = {"$ifNull": ["$claimed", "$$REMOVE"]}
+    if told["queue"] == "flagged":
+        fields["queued_at"] = _since(comment)
+    is_visible = comment["state"] == "visible"
+    fields["hold_at"] = {"$ifNull": ["$hold_at", "$$REMOVE"]} if is_visible else "$$REMOVE"
     # What is the entry's own stays; these are the values of one that is made now.
     own = {"thread": 1, "up": 0, "down": 0, "reactions": {}, "todo": None}
     fields |= {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in own.items()}
@@ -70,6 +77,11 @@ def settled(node: Node, comment: Comment) -> list[Document]:
         {"$set": {"ranked": RANKED}},
         *rank_stages(),
     ]
+
+
+def _since(comment: Comment) -> Document:
+    """Return, as an expression, since when a flagged comment waits."""
+    return {"$ifNull": ["$queued_at", {"$ifNull": ["$hold_at", {"$literal": comment["posted"]}]}]}
 
 
 # `Entry.ranked` as an expression over the other fields.

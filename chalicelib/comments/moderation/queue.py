@@ -1,7 +1,7 @@
 """The queue of comments that wait for a moderator, one small document for each."""
 
 from datetime import datetime
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict, get_args
 
 from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
@@ -9,21 +9,22 @@ from pymongo.database import Database
 
 from chalicelib.comments.answers import PendingAnswer, QueueAnswer
 from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, Entry
-from chalicelib.comments.shapes import MAX_REASONS, Author, Comment, Node, Reason
+from chalicelib.comments.models import PendingQuery
+from chalicelib.comments.moderation.claims import claim_answer
+from chalicelib.comments.shapes import MAX_REASONS, Author, Comment, Node, Queue, Reason
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document, upsert
 from chalicelib.database.validators import AtMost
-from chalicelib.http import PageQuery
+from chalicelib.errors import Forbidden
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
-from chalicelib.sites.permissions import moderated_sites
+from chalicelib.sites.permissions import moderated_sites, moderates
 
 _SCOPE = "moderation:pending"
 _ORDER = [("posted", ASCENDING), ("_id", ASCENDING)]
+_QUEUES: tuple[Queue, ...] = get_args(Queue)
 _QUEUE_ORDER = [("queued_at", ASCENDING), ("_id", ASCENDING)]
-# With the type, or the indexes, which are partial by it, would not be used.
-_WAITING: Document = {"queue": {"$type": "string", "$eq": "pending"}}
 
 
 class Pending(TypedDict):
@@ -55,10 +56,14 @@ PENDING = Collection(
 
 
 def settle(database: Database[Document], node: Node, comment: Comment) -> None:
-    """Make the queue agree with a comment: it is there exactly while it is pending."""
+    """Make the queue agree with a comment: it is there exactly while it is pending.
+
+    One that people have flagged is not: it waits since then, which its entry alone says.
+    """
     key = {"_id": f"{node['_id']}/{comment['id']}", "site": node["site"]}
     author, text = comment["author"], comment["text"]
-    if comment["state"] != "pending" or author is None or text is None:
+    is_queued = comment["state"] == "pending" and "flagged" not in comment.get("reasons", [])
+    if not is_queued or author is None or text is None:
         PENDING.of(database).delete_one(key)
         return
     waiting = {
@@ -92,29 +97,58 @@ def queue_again(runtime: Runtime, node: Node) -> None:
                 settle(runtime.database, node, comment)
 
 
-def list_pending(runtime: Runtime, query: PageQuery, moderator: Principal) -> QueueAnswer:
-    """Return the pending comments of the moderator's sites, oldest first: `{comments, next}`.
+class _Row(NamedTuple):
+    """A comment that waits, and its place in the order of waiting."""
 
-    They are read from their entries, and from the rows that the last release makes for what is
-    posted to it: the next one drops these (`docs/decisions/0158-an-entry-beside-every-comment.md`).
+    since: datetime
+    key: str
+    answer: PendingAnswer
+
+
+def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) -> QueueAnswer:
+    """Return the comments of a queue of the moderator's sites, longest waiting first.
+
+    Without a queue these are all that wait. They are read from their entries, and from the rows
+    that the last release makes for what is posted to it: the next one drops these
+    (`docs/decisions/0158-an-entry-beside-every-comment.md`). Raises Forbidden and InvalidCursor.
     """
-    cursors = Cursors(_SCOPE, runtime.settings.signing_keys)
-    sites: Document = {}
-    own_sites = moderated_sites(moderator)
-    if own_sites is not None:
-        sites["site"] = {"$in": sorted(own_sites)}
-    after = cursors.position(query)
-    ranges = [{**sites, **part} for part in _ranges(_ORDER, after)]
-    rows = PENDING.of(runtime.database).find({"$or": ranges}).sort(_ORDER)
-    queued = [{**sites, **_WAITING, **part} for part in _ranges(_QUEUE_ORDER, after)]
-    entries = ENTRIES.of(runtime.database).find({"$or": queued}).sort(_QUEUE_ORDER)
-    limit = query.limit + 1
-    found = {row["_id"]: row for row in rows.limit(limit)}
-    found |= {entry["_id"]: _waiting(entry) for entry in entries.limit(limit)}
-    ordered = sorted(found.values(), key=lambda row: (row["posted"], row["_id"]))
+    cursors = Cursors(_scope(query), runtime.settings.signing_keys)
+    sites, after, limit = _sites(query, moderator), cursors.position(query), query.limit + 1
+    found: dict[str, _Row] = {}
+    if query.queue != "flagged":
+        ranges = [{**sites, **part} for part in _ranges(_ORDER, after)]
+        rows = PENDING.of(runtime.database).find({"$or": ranges}).sort(_ORDER).limit(limit)
+        found = {row["_id"]: _Row(row["posted"], row["_id"], _answer(row)) for row in rows}
+    # One after the other: the server would sort both together.
+    for name in [query.queue] if query.queue else _QUEUES:
+        # With the type, or the indexes, which are partial by it, would not be used.
+        waiting = {**sites, "queue": {"$type": "string", "$eq": name}}
+        queued = [{**waiting, **part} for part in _ranges(_QUEUE_ORDER, after)]
+        entries = ENTRIES.of(runtime.database).find({"$or": queued}).sort(_QUEUE_ORDER)
+        found |= {row["_id"]: _row(row, runtime.now()) for row in entries.limit(limit)}
+    ordered = sorted(found.values(), key=lambda row: row[:2])
     shown, last = paged(ordered[:limit], query.limit)
-    position = [int(DatetimeMS(last["posted"])), last["_id"]] if last else None
-    return {"comments": [_answer(row) for row in shown], "next": cursors.following(position)}
+    position = [int(DatetimeMS(last.since)), last.key] if last else None
+    return {"comments": [row.answer for row in shown], "next": cursors.following(position)}
+
+
+def _row(entry: Entry, now: datetime) -> _Row:
+    return _Row(entry["queued_at"], entry["_id"], _waiting(entry, now))
+
+
+def _scope(query: PendingQuery) -> str:
+    asked = [part for part in (query.queue, query.site) if part]
+    return ":".join([_SCOPE, *asked])
+
+
+def _sites(query: PendingQuery, moderator: Principal) -> Document:
+    """Return the filter of the sites asked for; raises Forbidden."""
+    if query.site is not None:
+        if not moderates(moderator, query.site):
+            raise Forbidden(f"You do not moderate the site {query.site}")
+        return {"site": query.site}
+    own_sites = moderated_sites(moderator)
+    return {} if own_sites is None else {"site": {"$in": sorted(own_sites)}}
 
 
 def _ranges(order: list[tuple[str, int]], after: tuple[Any, ...] | None) -> list[Document]:
@@ -126,22 +160,26 @@ def _ranges(order: list[tuple[str, int]], after: tuple[Any, ...] | None) -> list
     return [{time: {"$gt": since}}, {time: since, key: {"$gt": last_id}}]
 
 
-def _waiting(entry: Entry) -> Pending:
-    """Return an entry that waits as a row of the queue."""
+def _waiting(entry: Entry, now: datetime) -> PendingAnswer:
+    """Return an entry that waits as the queue shows it."""
     return {
-        "_id": entry["_id"],
-        "site": entry["site"],
-        "node_id": entry["node_id"],
         "id": entry["id"],
-        "posted": entry["queued_at"],
-        "edited": entry["edited"],
+        "node_id": entry["node_id"],
+        "site": entry["site"],
+        "posted_at": entry["posted"],
+        "edited_at": entry["edited"],
         "author": {"id": entry["author_id"] or "", "name": entry["author_name"]},
         "excerpt": entry["excerpt"],
         "reasons": entry.get("reasons", []),
+        "queue": entry["queue"] or "pending",
+        "waits_since": entry["queued_at"],
+        "flags": entry.get("flags", 0) / 100,
+        "claimed": claim_answer(entry, now),
     }
 
 
 def _answer(row: Pending) -> PendingAnswer:
+    """Return a row of the last release as the queue shows it."""
     return {
         "id": row["id"],
         "node_id": row["node_id"],
@@ -153,4 +191,8 @@ def _answer(row: Pending) -> PendingAnswer:
         "excerpt": row["excerpt"],
         # Nor did it say why they wait.
         "reasons": row.get("reasons", []),
+        "queue": "pending",
+        "waits_since": row["posted"],
+        "flags": 0,
+        "claimed": None,
     }

@@ -54,6 +54,22 @@ def status_of(person: Mapping[str, Any], now: datetime) -> Status:
     return status
 
 
+def flag_weight(person: Person, now: datetime, *, is_staff: bool) -> int:
+    """Return what a person's flag weighs, in hundredths.
+
+    That of somebody trusted weighs by how often moderators agreed with them, and that of somebody
+    whom moderators hold off nothing.
+    """
+    if is_staff:
+        return 1_000
+    if status_of(person, now) != "ok":
+        return 0
+    right, wrong = person["counts"]["flags_right"], person["counts"]["flags_wrong"]
+    decided = right + wrong
+    long_known = round(200 * right / decided) if decided else 200
+    return (50, 100, long_known)[trust_of(person, now)]
+
+
 def may_write_expression(now: datetime) -> Document:
     """Return, as an expression over the fields of a person, whether they may write now."""
     is_over: Document = {"$and": [{"$gt": ["$until", None]}, {"$lte": ["$until", now]}]}

@@ -23,6 +23,7 @@ from chalicelib.comments.shapes import (
 from chalicelib.comments.sites.models import (
     MAX_PHRASE_CHARACTERS,
     MOST_DAYS,
+    MOST_FLAGS,
     MOST_LINKS,
     ReactionKey,
 )
@@ -75,6 +76,7 @@ class CommentSettingsAnswer(TypedDict):
     limits: LimitsAnswer
     close_after_days: Annotated[int, Field(ge=1, le=MOST_DAYS)] | None
     slow_seconds: SlowSeconds
+    flags_hold: Annotated[int, Field(ge=1, le=MOST_FLAGS)]
 
 
 class WritingAnswer(TypedDict):
@@ -124,6 +126,7 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         },
         "close_after_days": settings.get("close_after_days"),
         "slow_seconds": settings.get("slow_seconds", 0),
+        "flags_hold": settings["flags_hold"],
     }
 
 

@@ -29,6 +29,7 @@ MOST_AT_ONCE = 1_000
 _DAY_SECONDS = 24 * 60 * 60
 # Ten years.
 MOST_DAYS = 3_650
+MOST_FLAGS = 1_000
 _WEEK_MINUTES = 7 * 24 * 60
 
 ReactionKey = Annotated[
@@ -152,6 +153,13 @@ class CommentSettings(Input):
         description="After how many days a node closes that is made from now on; null for never.",
     )
     slow_seconds: SlowSeconds = 0
+    flags_hold: int = Field(
+        3,
+        ge=1,
+        le=MOST_FLAGS,
+        description="The weight of flags from which on a comment waits for a moderator. A "
+        "newcomer's flag weighs 0.5, a known person's 1, a moderator's 10.",
+    )
 
     @model_validator(mode="after")
     def _check_keys(self) -> Self:

@@ -4,11 +4,11 @@ from chalicelib.errors import Problem
 
 
 class OwnComment(Problem):
-    """Nobody votes on a comment of their own."""
+    """Nobody votes on a comment of their own, or flags it."""
 
     status = 403
     code = "own_comment"
-    title = "You cannot vote on your own comment"
+    title = "You cannot vote on your own comment, or flag it"
 
 
 class NotEnabled(Problem):

@@ -7,12 +7,12 @@ from chalicelib.comments.entries import upkeep, writing
 from chalicelib.comments.entries.comparing import Difference
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.lifecycle import relocation, vacancies
+from chalicelib.comments.models import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.schedules import compare_old_counts, run_due
 from chalicelib.comments.store import Added
 from chalicelib.comments.stores import store_of
-from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
 from tests.comments.support.crashes import Crash, crash
 from tests.comments.support.discussion import PEOPLE, Discussion, Layout
@@ -356,9 +356,9 @@ def test_what_the_last_release_queued_is_in_the_queue(discussion: Discussion) ->
     moderator = PEOPLE["mo"]
     assert moderator is not None
 
-    first = queue.list_pending(discussion.runtime, PageQuery(limit=2), moderator)
+    first = queue.list_pending(discussion.runtime, PendingQuery(limit=2), moderator)
     rest = queue.list_pending(
-        discussion.runtime, PageQuery(limit=9, cursor=first["next"]), moderator
+        discussion.runtime, PendingQuery(limit=9, cursor=first["next"]), moderator
     )
 
     listed = [row["id"] for row in [*first["comments"], *rest["comments"]]]

@@ -9,13 +9,13 @@ import pytest
 from chalicelib.comments import nodes, schedules
 from chalicelib.comments.discussion import posting
 from chalicelib.comments.errors import UnknownNode
+from chalicelib.comments.models import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import Comment, Node, StoreName
 from chalicelib.comments.store import Added
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.errors import Unavailable
-from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.discussion.test_concurrency import in_threads, real_time
@@ -173,7 +173,7 @@ def test_writers_and_deletions_at_once_leave_no_orphan(
     clock.time = real.now()
     clock.advance(hours=1)
     schedules.run_due(runtime)
-    query = PageQuery(limit=200)
+    query = PendingQuery(limit=200)
     waiting = queue.list_pending(runtime, query, moderator)["comments"]
     assert {row["id"] for row in waiting} == listed
     delete(Discussion(runtime, discussion.node_id))

@@ -16,7 +16,9 @@ from bench.discussions import made_up, seed_node
 from chalicelib import schema
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import marked, ranking, upkeep
+from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.models import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.order import position
 from chalicelib.comments.shapes import Node, RankedOrder
@@ -24,7 +26,6 @@ from chalicelib.comments.store import Order, Page, Root, Viewer
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
-from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, Layout
@@ -287,12 +288,24 @@ def test_the_queues_and_sweeps_read_what_they_return(seeded: Runtime) -> None:
         ((comment,),) = made_up(1, threaded=False)
         comment["state"] = "pending"
         queue.settle(database, nodes.new_node(f"n{number}", site), comment)
+        if number % 4 > 1:
+            comment["reasons"] = ["flagged"]
+        entries.settle(database, nodes.new_node(f"n{number}", site), comment)
     mia = Principal("mia", "Mia", frozenset({"moderator"}), sites=frozenset({"shop"}))
     with Explained(database) as explained:
-        page = queue.list_pending(seeded, PageQuery(limit=20), mia)
-        queue.list_pending(seeded, PageQuery(limit=20, cursor=page["next"]), mia)
+        page = queue.list_pending(seeded, PendingQuery(limit=20), mia)
+        queue.list_pending(seeded, PendingQuery(limit=20, cursor=page["next"]), mia)
         nodes.visible_counts(database, [name(layout, n) for n, layout in enumerate(LAYOUTS)])
     check(explained, 21)
+    ada = Principal("ada", "Ada", frozenset({"admin"}))
+    for reader, one in ((mia, None), (mia, "shop"), (ada, "shop")):
+        for name_of_queue in ("pending", "flagged"):
+            asked = PendingQuery(limit=20, queue=name_of_queue, site=one)
+            with Explained(database) as explained:
+                first = queue.list_pending(seeded, asked, reader)
+                asked = asked.model_copy(update={"cursor": first["next"]})
+                assert queue.list_pending(seeded, asked, reader)["comments"]
+            check(explained, 21)
     with Explained(database) as explained:
         promotion.sweep(seeded)
     assert all("COLLSCAN" not in query["planSummary"] for query in explained.queries)

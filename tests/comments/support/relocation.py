@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from chalicelib.comments.models import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS
-from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
@@ -33,7 +33,7 @@ def filled(runtime: Runtime, layout: Layout, number: int = 12) -> Discussion:
 
 
 def waiting(runtime: Runtime) -> list[tuple[str, str, str]]:
-    rows = queue.list_pending(runtime, PageQuery(limit=200), ADMIN)["comments"]
+    rows = queue.list_pending(runtime, PendingQuery(limit=200), ADMIN)["comments"]
     return [(row["site"], row["node_id"], row["id"]) for row in rows]
 
 

@@ -10,8 +10,8 @@ from pymongo.database import Database
 
 from chalicelib.bounds import Bounds, MarkBounds
 from chalicelib.database import Document
-from chalicelib.marks import placing, removal
-from chalicelib.marks.changes import Change, React, Vote
+from chalicelib.marks import decisions, placing, removal
+from chalicelib.marks.changes import NO_FLAG, Change, Flag, React, Vote
 from chalicelib.marks.folded import fold
 from chalicelib.marks.messages import CountMark
 from chalicelib.marks.shapes import MARKS
@@ -36,6 +36,8 @@ def change_of(rng: random.Random) -> Change:
     """Return anything that a person may say."""
     value: Any = rng.choice([-1, 0, 1])
     vote = Vote(value)
+    if rng.random() < 0.15:
+        return rng.choice([Flag("spam", "", rng.choice([50, 100]), 300), NO_FLAG])
     return vote if rng.random() < 0.6 else React(rng.choice("abc"), adds=rng.random() < 0.6)
 
 
@@ -52,6 +54,8 @@ def trade(database: Database[Document], rng: random.Random) -> None:
         removal.take_back(runtime, KINDS, user)
     elif chance < 0.08:
         placing.choose(runtime, KIND, thing_id, is_folded=rng.random() < 0.5)
+    elif chance < 0.10:
+        decisions.decide(runtime, KIND, thing_id, "right", lambda _people, _session: None)
     else:
         placing.place(runtime, read(database, thing_id), user, change_of(rng))
         _count(runtime, rng)

@@ -10,6 +10,7 @@ from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
 from tests.security.support.matrix import FEATURES
 from tests.security.support.row import Row
 from tests.security.support.world import ADDRESS, PICTURE, World, made, stock
+from tests.security.support.world import comment as a_comment
 from tests.support.http_client import Client
 
 ZED, NAME, RENAMED = "zed-4711", "Zedekiah Quux", "Zedekiah Quuxley"
@@ -117,7 +118,10 @@ def be_known(world: World, zed: Client) -> None:
 
 
 def react_to_comments(world: World, zed: Client) -> None:
-    """Have the person react to a page."""
+    """Have the person react to a page, and flag a comment."""
+    flagged = a_comment(world)["comment"]
+    node = world.names["node"]
+    made(zed.put(f"/nodes/{node}/comments/{flagged}/flag", reason="other", note=f"Says {NAME}"))
     node = f"/nodes/{world.names['node']}"
     made(zed.put(f"{node}/reactions/{world.names['key']}"))
 

@@ -140,6 +140,29 @@ COMMENTS = (
         {401: "anonymous", 200: "*"},
         made=worlds.comment,
     ),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/flag",
+        {401: "anonymous", 403: "owner", 204: "*"},
+        body={"reason": "spam", "note": "Again"},
+        made=worlds.comment,
+    ),
+    Row(
+        "PUT /nodes/{node}/comments/{comment}/flag",
+        {401: "anonymous", 404: "*"},
+        "hidden",
+        body={"reason": "spam"},
+        made=worlds.hidden_comment,
+    ),
+    Row(
+        "DELETE /nodes/{node}/comments/{comment}/flag",
+        {401: "anonymous", 204: "*"},
+        made=worlds.comment,
+    ),
+    Row(
+        "GET /nodes/{node}/comments/{comment}/flags",
+        {200: "staff_of_comments", 401: "anonymous", 403: "*"},
+        made=worlds.comment,
+    ),
     Row("PUT /nodes/{node}/reactions/{key}", {401: "anonymous", 200: "*"}),
     Row("DELETE /nodes/{node}/reactions/{key}", {401: "anonymous", 200: "*"}),
     Row(
@@ -187,6 +210,16 @@ COMMENTS = (
         )
         for what in ("pin", "featured")
         for method in ("PUT", "DELETE")
+    ),
+    Row(
+        "POST /nodes/{node}/comments/{comment}/claim",
+        {200: "staff_of_comments", 401: "anonymous", 403: "*"},
+        made=worlds.pending_comment,
+    ),
+    Row(
+        "DELETE /nodes/{node}/comments/{comment}/claim",
+        {204: "staff_of_comments", 401: "anonymous", 403: "*"},
+        made=worlds.pending_comment,
     ),
     Row(
         "GET /moderation/comments",

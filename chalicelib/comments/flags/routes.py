@@ -1,0 +1,60 @@
+"""The routes of flags."""
+
+from typing import Annotated
+
+from chalicelib.comments.errors import NodeLocked, UnknownNode
+from chalicelib.comments.flags import placing, reading
+from chalicelib.comments.flags.answers import FlagsAnswer
+from chalicelib.comments.flags.models import CommentFlag, FlagsQuery
+from chalicelib.comments.models import CommentId
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.sites import limits
+from chalicelib.comments.voting.errors import OwnComment
+from chalicelib.errors import UnknownComment
+from chalicelib.http import NoContent, Ok, Request, Roles, Route
+from chalicelib.identity import Principal
+
+Moderator = Annotated[Principal, Roles("moderator")]
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+
+    @route(
+        "PUT",
+        "/nodes/{node}/comments/{comment}/flag",
+        limit=limits.flags,
+        raises=(UnknownNode, UnknownComment, NodeLocked, OwnComment),
+    )
+    def flag_comment(
+        request: Request, node: NodeId, comment: CommentId, caller: Principal, body: CommentFlag
+    ) -> NoContent:
+        """Report a comment to the site's moderators, or change your report.
+
+        From some weight on, the comment waits for them; it is gone for readers then.
+        """
+        placing.flag(request.runtime, node, comment, caller, body)
+        return NoContent()
+
+    @route(
+        "DELETE",
+        "/nodes/{node}/comments/{comment}/flag",
+        raises=(UnknownNode, UnknownComment, NodeLocked),
+    )
+    def withdraw_flag(
+        request: Request, node: NodeId, comment: CommentId, caller: Principal
+    ) -> NoContent:
+        """Withdraw your report of a comment; without one, nothing changes."""
+        placing.withdraw(request.runtime, node, comment, caller)
+        return NoContent()
+
+    @route("GET", "/nodes/{node}/comments/{comment}/flags", raises=(UnknownNode, UnknownComment))
+    def list_flags(
+        request: Request,
+        node: NodeId,
+        comment: CommentId,
+        moderator: Moderator,
+        query: FlagsQuery,
+    ) -> Ok[FlagsAnswer]:
+        """List who flagged a comment and why, for moderators of its site."""
+        return Ok(reading.list_flags(request.runtime, node, comment, moderator, query))

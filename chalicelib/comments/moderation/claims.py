@@ -1,0 +1,72 @@
+"""Claims: a moderator says that they read a comment which waits, so that no other one does.
+
+A lease: it ends by itself, with the comment's waiting, or when it is given up. It holds nobody
+from deciding.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymongo import ReturnDocument
+
+from chalicelib.comments import nodes
+from chalicelib.comments.answers import ClaimAnswer
+from chalicelib.comments.entries.rows import ENTRIES, QUEUED, key_of
+from chalicelib.comments.errors import CommentClaimed
+from chalicelib.comments.shapes import Node
+from chalicelib.errors import Forbidden, UnknownComment
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from chalicelib.sites.permissions import moderates
+
+LEASE = timedelta(minutes=10)
+
+
+def claim(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> ClaimAnswer:
+    """Claim a comment that waits, or claim it for longer.
+
+    Raises UnknownNode, Forbidden, UnknownComment for one that does not wait, and CommentClaimed.
+    """
+    node, now = _node(runtime, node_id, moderator), runtime.now()
+    free = [
+        {"claimed.until": {"$exists": False}},
+        {"claimed.until": {"$lte": now}},
+        {"claimed.by": moderator.id},
+    ]
+    entries, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
+    claimed = {"by": moderator.id, "until": now + LEASE}
+    found = entries.find_one_and_update(
+        {**key, **QUEUED, "$or": free},
+        {"$set": {"claimed": claimed}},
+        {"claimed": 1},
+        return_document=ReturnDocument.AFTER,
+    )
+    if found is not None:
+        return {"by": found["claimed"]["by"], "until": found["claimed"]["until"]}
+    waiting = entries.find_one({**key, **QUEUED}, {"claimed": 1})
+    if waiting is None:
+        raise UnknownComment
+    raise CommentClaimed
+
+
+def release(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> None:
+    """Give up the caller's claim; without one, nothing changes. Raises UnknownNode, Forbidden."""
+    node = _node(runtime, node_id, moderator)
+    own = {**key_of(node, comment_id), "claimed.by": moderator.id}
+    ENTRIES.of(runtime.database).update_one(own, {"$unset": {"claimed": ""}})
+
+
+def claim_answer(entry: Mapping[str, Any], now: datetime) -> ClaimAnswer | None:
+    """Return the claim of an entry that has not ended."""
+    claimed = entry.get("claimed")
+    if claimed is None or claimed["until"] <= now:
+        return None
+    return {"by": claimed["by"], "until": claimed["until"]}
+
+
+def _node(runtime: Runtime, node_id: str, moderator: Principal) -> Node:
+    node = nodes.find(runtime.database, node_id)
+    if not moderates(moderator, node["site"]):
+        raise Forbidden(f"You do not moderate the site {node['site']}")
+    return node

@@ -1,0 +1,39 @@
+"""Deciding on the flags of a thing: they were right or wrong, and are counted no longer."""
+
+from collections.abc import Callable, Sequence
+
+from pymongo.client_session import ClientSession
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.marks import counters
+from chalicelib.marks.shapes import BY_FLAG, FLAGGED, MARKS, Outcome
+from chalicelib.marks.things import Kind, marks_on
+from chalicelib.runtime import Runtime
+
+# Told who had flagged, within the transaction of a decision.
+Credit = Callable[[Sequence[str], ClientSession], None]
+
+
+def decide(
+    runtime: Runtime, kind: Kind, thing_id: str, outcome: Outcome, credit: Credit
+) -> list[str]:
+    """Decide on the flags that wait on a thing; return who had flagged it.
+
+    A flag of the same moment is decided on, too, or counted afterwards: both write the counter.
+    """
+    marks = MARKS.of(runtime.database)
+    waiting = {**marks_on(kind, thing_id), **FLAGGED, "flag.outcome": {"$exists": False}}
+    none: Document = {"$set": {"flags": 0}, "$unset": {"hold_at": ""}}
+
+    def work(session: ClientSession) -> list[str]:
+        rows = counters.of(kind, runtime.database)
+        rows.update_one(counters.kept(kind, thing_id), none, session=session)
+        found = marks.find(waiting, {"user_id": 1}, session=session).hint(BY_FLAG)
+        people = {mark["_id"]: mark["user_id"] for mark in found}
+        if people:
+            decided = {"$set": {"flag.outcome": outcome}}
+            marks.update_many({"_id": {"$in": list(people)}}, decided, session=session)
+            credit(list(people.values()), session)
+        return list(people.values())
+
+    return in_transaction(runtime.database, work)

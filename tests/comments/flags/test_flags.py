@@ -1,0 +1,395 @@
+"""Flags of comments: what they weigh, what they hold back, who sees them, what becomes of them."""
+
+import dataclasses
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from chalice.local import LocalChalice
+
+from app import create_app
+from chalicelib import marked_things
+from chalicelib.comments import schedules
+from chalicelib.comments.entries import upkeep
+from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.flags import holding
+from chalicelib.comments.people.rows import NO_COUNTS, PEOPLE, new_person
+from chalicelib.marks.shapes import MARKS
+from chalicelib.runtime import Runtime
+from tests.support.clock import Clock
+from tests.support.http_client import Client, Reply
+from tests.support.workers import Workers
+
+NODE = "/nodes/blog:moon"
+PAGE = {"title": "Moon", "url": "https://blog.example/moon"}
+
+
+def moderator_of(client: Client) -> Client:
+    return client.as_("mo", roles=["moderator"], sites=["blog"])
+
+
+@pytest.fixture
+def moderator(client: Client) -> Client:
+    return moderator_of(client)
+
+
+@pytest.fixture
+def publisher(client: Client) -> Client:
+    return client.as_("paula", roles=["publisher"], sites=["blog"])
+
+
+@pytest.fixture
+def comment(client: Client, publisher: Client) -> str:
+    """The path of a comment of Ann's."""
+    assert publisher.put(NODE, **PAGE).status == 201
+    return posted(client, "ann")
+
+
+def posted(client: Client, author: str) -> str:
+    made = client.as_(author).post(f"{NODE}/comments", text="Full tonight")
+    assert made.status == 201, made.body
+    return f"{NODE}/comments/{made.json['id']}"
+
+
+def flag(client: Client, who: str, comment: str, reason: Any = "spam", **given: Any) -> Reply:
+    return client.as_(who).put(f"{comment}/flag", reason=reason, **given)
+
+
+def know(runtime: Runtime, user: str, **counts: int) -> None:
+    """Have the site know somebody for long, with these counts."""
+    person = new_person("blog", user, user)
+    person["first_at"] = runtime.now() - timedelta(days=9)
+    person["counts"] = {**NO_COUNTS, **counts}  # type: ignore[typeddict-item]
+    PEOPLE.of(runtime.database).replace_one({"_id": person["_id"]}, person, upsert=True)
+
+
+def entry(runtime: Runtime, comment: str) -> Any:
+    key = {"site": "blog", "id": comment.rpartition("/")[2]}
+    return ENTRIES.of(runtime.database).find_one(key)
+
+
+def weight(moderator: Client, comment: str) -> float:
+    return float(moderator.get(f"{comment}/flags").json["weight"])
+
+
+def counts(runtime: Runtime, user: str) -> Any:
+    found = PEOPLE.of(runtime.database).find_one({"_id": f"blog/{user}"})
+    return found and (found["counts"]["flags_right"], found["counts"]["flags_wrong"])
+
+
+def assert_exact(runtime: Runtime) -> None:
+    found = marked_things.verify(runtime, "comment")
+    assert (found["wrong"], found["owed"]) == (0, 0)
+    differing = upkeep.compare_nodes(runtime, is_repairing=False)
+    assert (differing["missing"], differing["wrong"], differing["extra"]) == (0, 0, 0)
+
+
+def test_a_flag_is_set_changed_and_withdrawn(
+    client: Client, moderator: Client, comment: str, runtime: Runtime
+) -> None:
+    for reason, note in (("spam", "A shop"), ("abuse", None), ("abuse", None)):
+        assert flag(client, "bob", comment, reason, note=note).status == 204
+        (told,) = moderator.get(f"{comment}/flags").json["flags"]
+        assert (told["by"], told["reason"], told["note"]) == ("bob", reason, note or "")
+        assert (told["weight"], told["outcome"], weight(moderator, comment)) == (0.5, None, 0.5)
+    assert_exact(runtime)
+    for _ in range(2):
+        assert client.as_("bob").delete(f"{comment}/flag").status == 204
+    assert moderator.get(f"{comment}/flags").json == {"weight": 0, "flags": [], "next": None}
+    assert_exact(runtime)
+
+
+def test_a_flag_stands_beside_the_vote_of_the_same_person(
+    client: Client, publisher: Client, comment: str, moderator: Client, clock: Clock
+) -> None:
+    assert publisher.put("/sites/blog/comments/settings", votes="up").status == 200
+    clock.advance(seconds=6)
+    bob = client.as_("bob")
+    bob.put(f"{comment}/vote", value=1)
+    flag(client, "bob", comment)
+    bob.put(f"{comment}/vote", value=0)
+    assert weight(moderator, comment) == 0.5
+    assert bob.put(f"{comment}/vote", value=1).json["votes"] == {"up": 1, "down": 0}
+    bob.delete(f"{comment}/flag")
+    assert bob.get(f"{NODE}/marks?ids={comment.rpartition('/')[2]}").json["comments"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "weighs"),
+    [
+        ({"visible": 2}, 0.5),
+        ({"visible": 3}, 1),
+        ({"visible": 20}, 2),
+        ({"visible": 20, "flags_right": 3, "flags_wrong": 1}, 1.5),
+        ({"visible": 20, "flags_wrong": 1}, 0),
+        ({"visible": 20, "rejected": 2}, 1),
+    ],
+)
+def test_a_flag_weighs_by_who_places_it(
+    client: Client, comment: str, runtime: Runtime, counts: dict[str, int], weighs: float
+) -> None:
+    know(runtime, "bob", **counts)
+    flag(client, "bob", comment)
+    assert weight(moderator_of(client), comment) == weighs
+    assert_exact(runtime)
+
+
+def test_the_flag_of_somebody_who_is_held_off_weighs_nothing(
+    client: Client, moderator: Client, comment: str
+) -> None:
+    assert moderator.patch("/sites/blog/people/bob", status="shadowed").status == 200
+    assert flag(client, "bob", comment).status == 204
+    assert weight(moderator, comment) == 0
+
+
+def test_flags_that_weigh_enough_hold_a_comment_back(
+    client: Client, moderator: Client, comment: str, runtime: Runtime, clock: Clock
+) -> None:
+    for who in ("a", "b", "c", "d", "e"):
+        assert flag(client, who, comment).status == 204
+    assert client.get(comment).status == 200
+    clock.advance(minutes=7)
+    assert flag(client, "f", comment).status == 204
+
+    assert client.get(comment).status == 404
+    assert client.as_("ann").get(comment).json["state"] == "pending"
+    found = entry(runtime, comment)
+    assert (found["queue"], found["queued_at"], found["flags"]) == ("flagged", clock.time, 300)
+    assert found["excerpt"] == "Full tonight"
+    assert "hold_at" not in found
+    (waiting,) = moderator.get("/moderation/comments").json["comments"]
+    assert (waiting["id"], waiting["reasons"]) == (found["id"], ["flagged"])
+    assert_exact(runtime)
+
+
+def test_the_site_says_how_much_flags_have_to_weigh(
+    client: Client, publisher: Client, comment: str, clock: Clock
+) -> None:
+    for wrong in (0, 1001, "3"):
+        assert publisher.put("/sites/blog/comments/settings", flags_hold=wrong).status == 422
+    assert publisher.put("/sites/blog/comments/settings", flags_hold=1).json["flags_hold"] == 1
+    clock.advance(seconds=6)
+    flag(client, "bob", comment)
+    assert client.get(comment).status == 200
+    flag(client, "cy", comment)
+    assert client.get(comment).status == 404
+
+
+def test_a_moderators_flag_holds_a_comment_back_at_once(
+    client: Client, moderator: Client, comment: str
+) -> None:
+    assert moderator.put(f"{comment}/flag", reason="other").status == 204
+    assert client.get(comment).status == 404
+
+
+@pytest.mark.parametrize(("state", "credit"), [("visible", (0, 1)), ("hidden", (1, 0))])
+def test_a_decision_credits_those_who_flagged(
+    client: Client, comment: str, runtime: Runtime, state: str, credit: tuple[int, int]
+) -> None:
+    moderator = moderator_of(client)
+    flag(client, "bob", comment)
+    moderator.put(f"{comment}/flag", reason="abuse")
+    for _ in range(2):
+        assert moderator.post(f"{comment}/state", state=state).status == 200
+        assert counts(runtime, "bob") == counts(runtime, "mo") == credit
+    found = moderator.get(f"{comment}/flags").json
+    outcomes = {each["by"]: each["outcome"] for each in found["flags"]}
+    assert (found["weight"], set(outcomes.values())) == (0, {"right" if credit[0] else "wrong"})
+    assert entry(runtime, comment)["queue"] is None
+    assert_exact(runtime)
+
+
+def test_a_comment_that_waits_again_keeps_its_flags(
+    client: Client, moderator: Client, comment: str, runtime: Runtime
+) -> None:
+    flag(client, "bob", comment)
+    assert moderator.post(f"{comment}/state", state="pending").status == 200
+    assert weight(moderator, comment) == 0.5
+    assert entry(runtime, comment)["queue"] == "pending"
+    assert_exact(runtime)
+
+
+def test_a_moderator_who_deletes_a_flagged_comment_agrees(
+    client: Client, moderator: Client, comment: str, runtime: Runtime
+) -> None:
+    flag(client, "bob", comment)
+    assert moderator.delete(comment).status == 204
+    assert counts(runtime, "bob") == (1, 0)
+
+
+def test_an_author_who_deletes_a_flagged_comment_decides_nothing(
+    client: Client, comment: str, runtime: Runtime
+) -> None:
+    flag(client, "bob", comment)
+    assert client.as_("ann").delete(comment).status == 204
+    assert counts(runtime, "bob") is None
+
+
+def test_only_later_flags_count_after_a_decision(
+    client: Client, moderator: Client, comment: str, runtime: Runtime
+) -> None:
+    moderator.put(f"{comment}/flag", reason="abuse")
+    moderator.post(f"{comment}/state", state="visible")
+    flag(client, "bob", comment)
+    assert weight(moderator, comment) == 0.5
+    assert client.get(comment).status == 200
+    moderator.put(f"{comment}/flag", reason="abuse")
+    assert weight(moderator, comment) == 10.5
+    assert_exact(runtime)
+
+
+def test_an_edit_takes_no_flagged_comment_out_of_the_queue(
+    client: Client, moderator: Client, publisher: Client, comment: str, runtime: Runtime
+) -> None:
+    moderator.put(f"{comment}/flag", reason="abuse")
+    publisher.put(NODE, **PAGE, moderation="before")
+    assert client.as_("ann").patch(comment, text="Better?").status == 200
+    found = entry(runtime, comment)
+    assert (found["queue"], found["reasons"]) == ("flagged", ["before", "flagged"])
+    assert found["excerpt"] == "Better?"
+    assert_exact(runtime)
+
+
+def test_what_a_crash_left_is_held_back_by_the_schedule(
+    client: Client, comment: str, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moderator = moderator_of(client)
+    with monkeypatch.context() as patch:
+        patch.setattr(holding, "hold", lambda *_: False)
+        moderator.put(f"{comment}/flag", reason="abuse")
+    assert client.get(comment).status == 200
+    assert schedules.run_due(runtime)["flagged_held"] == 0
+    clock.advance(minutes=1)
+    assert schedules.run_due(runtime)["flagged_held"] == 1
+    assert client.get(comment).status == 404
+    assert schedules.run_due(runtime)["flagged_held"] == 0
+    assert_exact(runtime)
+
+
+def test_what_was_decided_meanwhile_is_not_held_back(
+    client: Client, comment: str, runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moderator = moderator_of(client)
+    with monkeypatch.context() as patch:
+        patch.setattr(holding, "hold", lambda *_: False)
+        moderator.put(f"{comment}/flag", reason="abuse")
+    moderator.post(f"{comment}/state", state="visible")
+    clock.advance(minutes=1)
+    assert schedules.run_due(runtime)["flagged_held"] == 0
+    assert client.get(comment).status == 200
+
+
+def test_many_who_flag_at_once_are_all_counted(
+    client: Client, comment: str, runtime: Runtime, publisher: Client, clock: Clock
+) -> None:
+    publisher.put("/sites/blog/comments/settings", flags_hold=1000)
+    clock.advance(seconds=6)
+    with ThreadPoolExecutor(8) as pool:
+        people = [f"p{number}" for number in range(24)] * 2
+        replies = list(pool.map(lambda who: flag(client, who, comment).status, people))
+    assert set(replies) == {204}
+    assert entry(runtime, comment)["flags"] == 24 * 50
+    assert_exact(runtime)
+
+
+def test_what_cannot_be_flagged_is_refused(
+    client: Client, moderator: Client, publisher: Client, comment: str
+) -> None:
+    for reason in ("dull", "", None, 1):
+        assert flag(client, "bob", comment, reason).status == 422
+    assert flag(client, "bob", comment, note="x" * 501).status == 422
+    assert flag(client, "ann", comment).code == "own_comment"
+    assert flag(client, "bob", f"{NODE}/comments/gone").code == "unknown_comment"
+    assert client.put(f"{comment}/flag", reason="spam").status == 401
+    publisher.put(NODE, **PAGE, locked=True)
+    bob = client.as_("bob")
+    assert flag(client, "bob", comment).code == "node_locked"
+    assert bob.delete(f"{comment}/flag").code == "node_locked"
+    publisher.put(NODE, **PAGE, locked=False)
+    moderator.post(f"{comment}/state", state="hidden")
+    assert flag(client, "bob", comment).code == "unknown_comment"
+    assert bob.delete(f"{comment}/flag").code == "unknown_comment"
+
+
+@pytest.mark.parametrize("page", ["unknown", "moved"])
+def test_flags_are_of_pages_that_are_there(
+    client: Client, moderator: Client, comment: str, page: str
+) -> None:
+    here = NODE
+    if page == "moved":
+        admin = client.as_("adam", roles=["admin"])
+        assert admin.post(f"{NODE}/move", to="blog:sun").status == 200
+    else:
+        here = "/nodes/blog:none"
+    there = comment.replace(NODE, here)
+    told = {"moved": (308, "node_moved"), "unknown": (404, "unknown_node")}[page]
+
+    for reply in (
+        flag(client, "bob", there),
+        client.as_("bob").delete(f"{there}/flag"),
+        moderator.get(f"{there}/flags"),
+    ):
+        assert (reply.status, reply.code) == told
+
+
+def test_somebody_flags_ten_comments_an_hour(
+    comment: str, clock: Clock, runtime: Runtime, token: Callable[..., str]
+) -> None:
+    settings = runtime.settings.model_copy(update={"limits": 1.0})
+    app = create_app(dataclasses.replace(runtime, settings=settings), LocalChalice)
+    client = Client(app, token)
+    for _ in range(10):
+        assert flag(client, "bob", comment).status == 204
+    assert flag(client, "bob", comment).code == "too_fast"
+    clock.advance(minutes=6)
+    assert flag(client, "bob", comment).status == 204
+
+
+def test_flags_are_read_page_by_page_by_the_sites_moderators(
+    client: Client, moderator: Client, comment: str
+) -> None:
+    for who in ("cy", "bob", "dan"):
+        flag(client, who, comment)
+    first = moderator.get(f"{comment}/flags?limit=2").json
+    assert [each["by"] for each in first["flags"]] == ["bob", "cy"]
+    second = moderator.get(f"{comment}/flags?limit=2&cursor={first['next']}").json
+    assert ([each["by"] for each in second["flags"]], second["next"]) == (["dan"], None)
+    assert moderator.get(f"{comment}/flags?cursor=nonsense").code == "invalid_cursor"
+    assert moderator.get(f"{NODE}/comments/gone/flags").code == "unknown_comment"
+    other = client.as_("ody", roles=["moderator"], sites=["sea"])
+    assert other.get(f"{comment}/flags").code == "forbidden"
+    assert client.as_("ann").get(f"{comment}/flags").code == "forbidden"
+
+
+def test_a_node_that_moves_takes_its_flags_along(
+    client: Client, moderator: Client, comment: str, runtime: Runtime
+) -> None:
+    flag(client, "bob", comment)
+    admin = client.as_("adam", roles=["admin"])
+    assert admin.post(f"{NODE}/move", to="blog:sun").status == 200
+
+    moved = comment.replace("moon", "sun")
+    assert weight(moderator, moved) == 0.5
+    assert_exact(runtime)
+
+
+def test_who_is_erased_takes_their_flags(
+    client: Client, moderator: Client, comment: str, runtime: Runtime, workers: Workers
+) -> None:
+    for who in ("bob", "cy"):
+        flag(client, who, comment, note="I know them")
+    client.as_("bob").delete("/users/me")
+    workers.drain()
+    assert [each["by"] for each in moderator.get(f"{comment}/flags").json["flags"]] == ["cy"]
+    assert weight(moderator, comment) == 0.5
+    assert MARKS.of(runtime.database).count_documents({"user_id": "bob"}) == 0
+    assert_exact(runtime)
+
+
+def test_an_export_has_what_somebody_flagged(client: Client, comment: str) -> None:
+    flag(client, "bob", comment, "abuse", note="Rude")
+    entries = client.as_("bob").get("/users/me/export").json["entries"]
+    (told,) = [each["data"]["flag"] for each in entries if each["kind"] == "mark"]
+    assert (told["reason"], told["note"]) == ("abuse", "Rude")
