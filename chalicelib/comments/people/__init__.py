@@ -1,4 +1,4 @@
 """People as a site's discussions know them: their standing, their limit of posting, their badges.
 
-Public face: `admission`, `blocking`, `counting`, `routes`, `rows`.
+Public face: `admission`, `blocking`, `changing`, `counting`, `routes`, `rows`, `standing`.
 """

@@ -1,4 +1,4 @@
 """Votes on comments, and reactions to comments and to the page itself.
 
-Public face: `routes`.
+Public face: `errors`, `placing`, `routes`.
 """
