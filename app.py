@@ -123,7 +123,7 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
 
     @app.lambda_function()
     def verify_marks(event: dict[str, str], _context: object) -> dict[str, Any]:
-        return marked_things.verify(runtime, event["kind"])
+        return marked_things.verify(runtime, event["kind"], event.get("after", ""))
 
     @app.lambda_function()
     def choose_mark_design(event: dict[str, str], _context: object) -> dict[str, bool]:

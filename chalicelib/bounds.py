@@ -122,6 +122,8 @@ class MarkBounds:
     hot_marks_a_minute: int = 600
     # Minutes without a mark after which the next are counted at once again.
     quiet_minutes: int = 10
+    # Marks that one transaction carries to another id: half a megabyte of the oplog, of 16.
+    carried_at_once: int = 1_000
 
 
 @dataclass(frozen=True)

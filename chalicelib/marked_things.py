@@ -22,12 +22,13 @@ def declare(app: Chalice, runtime: Runtime) -> None:
     schedules.declare(app, runtime)
 
 
-def verify(runtime: Runtime, kind: str) -> dict[str, Any]:
-    """Recount the things of a kind; return how many are counted wrongly, and name some of them.
+def verify(runtime: Runtime, kind: str, after: str = "", most: int = 1_000) -> dict[str, Any]:
+    """Recount some things of a kind; return how many are counted wrongly, and name some of them.
 
-    Raises ValueError for a kind that there is not.
+    `next` of the answer is the `after` of the next call, or None at the end. Raises ValueError for
+    a kind that there is not.
     """
-    return verification.verify(runtime.database, _kind(kind))._asdict()
+    return verification.verify(runtime.database, _kind(kind), after, most)._asdict()
 
 
 def choose(runtime: Runtime, kind: str, thing_id: str, design: str) -> dict[str, bool]:

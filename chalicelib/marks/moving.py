@@ -1,7 +1,8 @@
-"""Marks of things that get other ids: carried there within a transaction of the feature's own."""
+"""Marks of things that get other ids: carried there within transactions of the feature's own."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from pymongo import ASCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
@@ -11,24 +12,38 @@ from chalicelib.marks.shapes import MARKS, NOTHING, counted_of
 from chalicelib.marks.things import Kind, mark_id, marks_on
 
 
-def carry(
-    database: Database[Document], kind: Kind, thing_id: str, to: str, session: ClientSession
-) -> Delta:
-    """Give the marks of a thing to another; return by how much less is counted there.
+class Carried(NamedTuple):
+    """How many marks were carried, what was counted of them, and what is counted there of those."""
 
-    The caller adds the thing's counts to the other's. Who has marked both keeps the mark on the
-    other, and what is counted of the first goes.
+    marks: int
+    left: Delta
+    arrived: Delta
+
+
+def carry(
+    database: Database[Document],
+    kind: Kind,
+    ids: tuple[str, str],
+    most: int,
+    session: ClientSession,
+) -> Carried:
+    """Give at most so many marks of a thing to another; `ids` are of both.
+
+    The caller takes what `left` from the thing's counter, and adds what `arrived` to the other's.
+    Who has marked both keeps the mark on the other, and what is counted of the first goes.
     """
+    thing_id, to = ids
     rows = MARKS.of(database)
-    found = list(rows.find(marks_on(kind, thing_id), session=session))
+    some = rows.find(marks_on(kind, thing_id), session=session).sort("_id", ASCENDING)
+    found = list(some.limit(most))
     if not found:
-        return Delta()
+        return Carried(0, Delta(), Delta())
     carried: list[Any] = [{**mark, "_id": mark_id(kind, to, mark["user_id"])} for mark in found]
-    ids = {"_id": {"$in": [mark["_id"] for mark in carried]}}
-    there = {mark["_id"] for mark in rows.find(ids, {"_id": 1}, session=session)}
+    named = {"_id": {"$in": [mark["_id"] for mark in carried]}}
+    there = {mark["_id"] for mark in rows.find(named, {"_id": 1}, session=session)}
     rows.delete_many({"_id": {"$in": [mark["_id"] for mark in found]}}, session=session)
     new = [mark for mark in carried if mark["_id"] not in there]
     if new:
         rows.insert_many(new, session=session)
-    dropped = [mark for mark in carried if mark["_id"] in there]
-    return delta((counted_of(mark), NOTHING) for mark in dropped)
+    left, arrived = (delta((NOTHING, counted_of(mark)) for mark in each) for each in (found, new))
+    return Carried(len(found), left, arrived)

@@ -1,8 +1,10 @@
 """Recounting marks: whether every counter has what its marks say."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from pymongo import ASCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
@@ -14,30 +16,52 @@ from chalicelib.marks.things import Kind, marks_on, thing_of
 
 # Of the things that are counted wrongly, so many are named.
 _MOST_NAMED = 20
+_SAID = dict.fromkeys(("vote", "reactions", "counted"), 1)
+
+_Walk = Callable[[Database[Document], Kind, str], Iterator[tuple[str, bool]]]
 
 
 class Verdict(NamedTuple):
-    """How many things were recounted, which are counted wrongly, and what is still owed."""
+    """How many things were recounted, which are counted wrongly, and what is still owed.
+
+    `next` is where to go on, or None at the end.
+    """
 
     things: int
     wrong: int
     wrong_ids: list[str]
     owed: int
+    next: str | None
 
 
-def verify(database: Database[Document], kind: Kind) -> Verdict:
-    """Recount every thing of a kind that has marks or counts, each on a snapshot of its own."""
-    things = set(_with_marks(database, kind)) | set(_with_counts(database, kind))
-    wrong = [id_ for id_ in sorted(things) if not _is_exact(database, kind, id_)]
+def verify(database: Database[Document], kind: Kind, after: str = "", most: int = 1_000) -> Verdict:
+    """Recount at most so many things of a kind, each on a snapshot of its own.
+
+    First those that have marks, by the ids of these, then those that have counts and no marks.
+    `after` is the `next` of the call before. Raises ValueError for any other text.
+    """
+    walk, _, place = (after or f"{_MARKS} ").partition(" ")
+    if walk not in _WALKS:
+        raise ValueError("after has to be the `next` of an answer")
+    found = list(itertools.islice(_WALKS[walk](database, kind, place), most))
+    things = [thing_id for thing_id, is_marked in found if is_marked == (walk == _MARKS)]
+    wrong = [id_ for id_ in things if not _is_exact(database, kind, id_)]
     owed = {"_id": _of_kind(kind), "due": {"$exists": True}}
+    following = f"{walk} {found[-1][0]}" if len(found) == most else None
+    if following is None and walk == _MARKS:
+        following = f"{_COUNTERS} "
     return Verdict(
-        len(things), len(wrong), wrong[:_MOST_NAMED], MARKS.of(database).count_documents(owed)
+        len(things),
+        len(wrong),
+        wrong[:_MOST_NAMED],
+        MARKS.of(database).count_documents(owed),
+        following,
     )
 
 
 def _is_exact(database: Database[Document], kind: Kind, thing_id: str) -> bool:
     def work(session: ClientSession) -> bool:
-        marks = MARKS.of(database).find(marks_on(kind, thing_id), session=session)
+        marks = MARKS.of(database).find(marks_on(kind, thing_id), _SAID, session=session)
         counted = delta((NOTHING, counted_of(mark)) for mark in marks)
         rows = counters.of(kind, database)
         counter = rows.find_one(counters.kept(kind, thing_id), session=session)
@@ -62,12 +86,34 @@ def _of_kind(kind: Kind) -> Document:
     return {"$gt": f"{kind.name}:", "$lt": f"{kind.name};"}
 
 
-def _with_marks(database: Database[Document], kind: Kind) -> Iterator[str]:
-    for mark in MARKS.of(database).find({"_id": _of_kind(kind)}, {"_id": 1}):
-        yield thing_of(mark["_id"])[1]
+def _with_marks(database: Database[Document], kind: Kind, after: str) -> Iterator[tuple[str, bool]]:
+    """Give the things that have marks, in the order of these, each by one look at the index."""
+    beyond = _of_kind(kind)
+    while True:
+        if after:
+            # The successor of the @ ends the marks of a thing.
+            beyond = {**beyond, "$gt": f"{kind.name}:{after}A"}
+        mark = MARKS.of(database).find_one({"_id": beyond}, {"_id": 1}, sort=[("_id", ASCENDING)])
+        if mark is None:
+            return
+        after = thing_of(mark["_id"])[1]
+        yield after, True
 
 
-def _with_counts(database: Database[Document], kind: Kind) -> Iterator[str]:
+def _with_counts(
+    database: Database[Document], kind: Kind, after: str
+) -> Iterator[tuple[str, bool]]:
+    """Give the things that have been counted, by the ids of their counters; whether with marks."""
     fields = dict.fromkeys(("_id", *kind.counters.shard_key), 1)
-    for counter in counters.of(kind, database).find({"marking": {"$exists": True}}, fields):
-        yield kind.id_of(counter)
+    where: Document = {"marking": {"$exists": True}}
+    if after:
+        where["_id"] = {"$gt": kind.key(after)["_id"]}
+    rows = counters.of(kind, database).find(where, fields).sort("_id", ASCENDING)
+    for counter in rows:
+        thing_id = kind.id_of(counter)
+        mark = MARKS.of(database).find_one(marks_on(kind, thing_id), {"_id": 1})
+        yield thing_id, mark is not None
+
+
+_MARKS, _COUNTERS = "marks", "counters"
+_WALKS: Mapping[str, _Walk] = {_MARKS: _with_marks, _COUNTERS: _with_counts}

@@ -81,6 +81,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "marks.verification._is_exact: find mark",
     ),
     "a recount of all marks, by hand": (
+        "marks.verification._with_counts: find mark",
         "marks.verification._with_counts: find comments.entry",
         "marks.verification._with_counts: find social.post",
         "marks.verification._with_marks: find mark",

@@ -2,7 +2,8 @@
 
 They stay where they were until they are carried, so a crash loses none, and the schedule carries
 what is left (`lifecycle.vacancies.sweep`). Each batch is carried in one transaction: no vote is
-counted twice, and a vote that was given at the new id in the meantime is added to the others.
+counted twice, and a vote that was given at the new id in the meantime is added to the others. A
+comment with many marks is carried by several: its counts go with its marks.
 """
 
 from typing import Any, cast
@@ -17,6 +18,7 @@ from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Node
 from chalicelib.database import Document, in_transaction
 from chalicelib.marks import moving
+from chalicelib.marks.changes import Delta
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 
@@ -29,30 +31,56 @@ def carry(runtime: Runtime, node: Node, to: str) -> int:
     entries, carried = ENTRIES.of(runtime.database), 0
     site = site_of(to) or DEFAULT_SITE
 
-    def work(session: ClientSession) -> int:
+    def work(session: ClientSession) -> tuple[int, bool]:
         rows = list(entries.find(all_of(node, node["site"]), session=session).limit(_AT_ONCE))
-        if not rows:
-            return 0
-        moved = [_with_marks(runtime, row, _key(row, to, site), session) for row in rows]
-        entries.bulk_write([_merged(row, to, site) for row in moved], session=session)
-        ids = [row["_id"] for row in rows]
-        entries.delete_many({"site": node["site"], "_id": {"$in": ids}}, session=session)
-        return len(rows)
+        whole, writes = [], list[UpdateOne]()
+        room = runtime.bounds.marks.carried_at_once
+        for row in rows:
+            ids = thing_id(row), thing_id(_key(row, to, site))
+            marks = moving.carry(runtime.database, KIND, ids, room, session)
+            room -= marks.marks
+            if not room:
+                # There may be more: the entry stays with what is counted of those.
+                writes += [_less(row, marks.left), _merged(_with(row, marks.arrived), to, site)]
+                break
+            rest = _counting(row, marks.left, -1)
+            writes.append(_merged(_counting(rest, marks.arrived, 1), to, site))
+            whole.append(row["_id"])
+        if writes:
+            entries.bulk_write(writes, session=session)
+            entries.delete_many({"site": node["site"], "_id": {"$in": whole}}, session=session)
+        return len(whole), bool(rows)
 
-    while moved := in_transaction(runtime.database, work):
-        carried += moved
+    has_more = True
+    while has_more:
+        number, has_more = in_transaction(runtime.database, work)
+        carried += number
     return carried
 
 
-def _with_marks(runtime: Runtime, row: Entry, to: Document, session: ClientSession) -> Entry:
-    """Carry the marks of an entry to another; return it with what is counted of those."""
-    by = moving.carry(runtime.database, KIND, thing_id(row), thing_id(to), session)
+def _counting(row: Entry, by: Delta, sign: int) -> Entry:
+    """Return an entry with counts that are more, or less, by a sum of marks."""
     reactions = {**row["reactions"]}
     for key, number in by.reactions:
-        reactions[key] = reactions.get(key, 0) + number
-    counts = {"up": row["up"] + by.up, "down": row["down"] + by.down}
-    flags = {"flags": row["flags"] + by.flags} if "flags" in row else {}
-    return cast("Entry", {**row, **counts, **flags, "reactions": reactions})
+        reactions[key] = reactions.get(key, 0) + sign * number
+    counts = {"up": row["up"] + sign * by.up, "down": row["down"] + sign * by.down}
+    if "flags" in row:
+        counts["flags"] = row["flags"] + sign * by.flags
+    kept = {key: number for key, number in reactions.items() if number}
+    return cast("Entry", {**row, **counts, "reactions": kept})
+
+
+def _with(row: Entry, counts: Delta) -> Entry:
+    """Return an entry with the counts of some marks alone."""
+    nothing = dict.fromkeys((name for name in _ADDED if name in row), 0)
+    return _counting(cast("Entry", {**row, **nothing, "reactions": {}}), counts, 1)
+
+
+def _less(row: Entry, left: Delta) -> UpdateOne:
+    """Return the write by which marks that were carried are counted at the old id no more."""
+    rest = _counting(row, left, -1)
+    counts = {name: value for name, value in rest.items() if name in (*_ADDED, "reactions")}
+    return UpdateOne({"_id": row["_id"], "site": row["site"]}, {"$set": counts})
 
 
 def _key(row: Entry, to: str, site: str) -> Document:
