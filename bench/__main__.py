@@ -25,6 +25,7 @@ from bench.stage import Stage, fresh_stage
 # a list share the data that were made before it was yielded, and are measured in turns.
 PARTS = (
     "comments",
+    "votes",
     "ads",
     "ads_counting",
     "social",

@@ -1,7 +1,7 @@
 """The forms in which votes and reactions are answered, with comments and beside them."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, NamedTuple, cast
 
 from pydantic import Field
@@ -56,6 +56,13 @@ class Marks(NamedTuple):
     mine: Mapping[str, State]
 
 
+class Written(NamedTuple):
+    """When something was written, and by whom."""
+
+    posted: datetime
+    author_id: str | None
+
+
 def is_marked(settings: CommentSite) -> bool:
     """Return whether readers vote or react where these settings hold."""
     return settings["votes"] != "off" or bool(settings["reactions"])
@@ -71,38 +78,51 @@ def comment_marks(comment: Comment, marks: Marks | None, rights: Rights) -> Mark
     if marks is None or comment["state"] != "visible":
         return no_marks()
     author = comment["author"]
-    written = {"posted": comment["posted"], "author_id": author["id"] if author else None}
     counts, mine = marks.counts.get(comment["id"], {}), marks.mine.get(comment["id"], NOTHING)
-    return marks_answer({**counts, **written}, mine, rights)
+    written = Written(comment["posted"], author["id"] if author else None)
+    return marks_answer(counts, mine, rights, written)
 
 
 def page_marks(page_id: str, marks: Marks | None, rights: Rights) -> MarksAnswer:
     """Return the reactions to the page itself, on which nobody votes."""
     if marks is None:
         return no_marks()
-    counts = {**marks.counts.get(page_id, {}), "posted": rights.now}
-    found = marks_answer(counts, marks.mine.get(page_id, NOTHING), rights)
+    counts, mine = marks.counts.get(page_id, {}), marks.mine.get(page_id, NOTHING)
+    found = marks_answer(counts, mine, rights, Written(rights.now, None))
     return {**found, "votes": None}
 
 
-def marks_answer(entry: Mapping[str, Any], mine: State, rights: Rights) -> MarksAnswer:
-    """Return the marks of an entry as its site shows them to a caller."""
+def marks_answer(
+    entry: Mapping[str, Any], mine: State, rights: Rights, written: Written | None = None
+) -> MarksAnswer:
+    """Return the marks of an entry as its site shows them to a caller.
+
+    `written` is said where the entry was read without it.
+    """
     offered = {each["key"] for each in rights.settings["reactions"]}
-    counts = entry.get("reactions", {})
-    said = {"vote": mine.vote, "reactions": [key for key in mine.reactions if key in offered]}
+    counts = entry.get("reactions")
+    told: MineAnswer | None = None
+    if rights.caller:
+        kept = [key for key in mine.reactions if key in offered]
+        told = {"vote": cast("Literal[-1, 0, 1]", mine.vote), "reactions": kept}
+    if written is None:
+        written = Written(entry["posted"], entry["author_id"])
     return {
-        "votes": _votes(entry) if _tells_votes(entry, mine, rights) else None,
-        "reactions": {key: count for key, count in counts.items() if count and key in offered},
-        "mine": cast("MineAnswer", said) if rights.caller else None,
+        "votes": _votes(entry) if _tells_votes(written, mine, rights) else None,
+        "reactions": {k: n for k, n in counts.items() if n and k in offered} if counts else {},
+        "mine": told,
     }
 
 
 def _votes(entry: Mapping[str, Any]) -> VotesAnswer:
-    base = entry.get("base", {"up": 0, "down": 0})
-    return {"up": entry.get("up", 0) + base["up"], "down": entry.get("down", 0) + base["down"]}
+    up, down = entry.get("up", 0), entry.get("down", 0)
+    base = entry.get("base")
+    return (
+        {"up": up + base["up"], "down": down + base["down"]} if base else {"up": up, "down": down}
+    )
 
 
-def _tells_votes(entry: Mapping[str, Any], mine: State, rights: Rights) -> bool:
+def _tells_votes(written: Written, mine: State, rights: Rights) -> bool:
     """Return whether a caller is told the counts; authors and moderators always are."""
     settings: CommentSite = rights.settings
     if settings["votes"] == "off":
@@ -110,9 +130,9 @@ def _tells_votes(entry: Mapping[str, Any], mine: State, rights: Rights) -> bool:
     caller, shown = rights.caller, settings["votes_shown"]
     if shown == "always" or rights.viewer.moderator:
         return True
-    if caller is not None and entry.get("author_id") == caller.id:
+    if caller is not None and written.author_id == caller.id:
         return True
     if shown == "after_vote":
         return mine.vote != 0
-    over = entry["posted"] + timedelta(minutes=settings["votes_shown_after_minutes"])
-    return bool(over <= rights.now)
+    over = written.posted + timedelta(minutes=settings["votes_shown_after_minutes"])
+    return over <= rights.now

@@ -96,8 +96,9 @@ def fold(runtime: Runtime, kinds: Kinds, mark_ids: Sequence[str]) -> int:
 def _settle(database: Database[Document], marks: Iterable[Mark], session: ClientSession) -> None:
     """Note that marks are counted, and delete those that say nothing."""
     rows = MARKS.of(database)
+    said = [mark for mark in marks if wanted_of(mark) != NOTHING]
     empty = [mark["_id"] for mark in marks if wanted_of(mark) == NOTHING]
-    owed = [each["_id"] for each in marks if "counted" in each and each["_id"] not in set(empty)]
+    owed = [mark["_id"] for mark in said if "counted" in mark]
     if owed:
         rows.update_many({"_id": {"$in": owed}}, {"$unset": _OWED}, session=session)
     if empty:
