@@ -16,7 +16,7 @@ from chalicelib.marks.things import Kind, marks_on, thing_of
 
 # Of the things that are counted wrongly, so many are named.
 _MOST_NAMED = 20
-_SAID = dict.fromkeys(("vote", "reactions", "counted"), 1)
+_SAID = dict.fromkeys(("vote", "reactions", "flag", "counted"), 1)
 
 _Walk = Callable[[Database[Document], Kind, str], Iterator[tuple[str, bool]]]
 
