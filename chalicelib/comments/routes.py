@@ -50,13 +50,14 @@ from chalicelib.comments.models import (
     StoreChange,
 )
 from chalicelib.comments.moderation import claims, queue
-from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.node_ids import NodeId, site_of
+from chalicelib.comments.people import admission
 from chalicelib.comments.people import routes as people_routes
-from chalicelib.comments.shapes import Node
+from chalicelib.comments.shapes import Node, Placed
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
 from chalicelib.comments.voting import routes as voting_routes
-from chalicelib.errors import Forbidden, UnknownComment
+from chalicelib.errors import Forbidden, TooFast, UnknownComment
 from chalicelib.http import (
     Accepted,
     Created,
@@ -181,20 +182,29 @@ def _declare_posting(route: Route) -> None:
     @route(
         "POST",
         "/nodes/{node}/comments",
-        limit=NODE_COMMENTS,
+        # Counted within, for those alone who may post.
+        limit=None,
         takes_idempotency_key=True,
         raises=(
             *(UnknownNode, UnknownComment, NodeLocked, NotThreaded, CommentTooLarge, TextRefused),
-            *(Suspended, Banned, Duplicate, NodeClosed),
+            *(Suspended, Banned, Duplicate, NodeClosed, TooFast),
         ),
     )
     def post_comment(
         request: Request, node: NodeId, author: Principal, body: NewComment
     ) -> Created[CommentAnswer]:
         """Post a comment on a node, or a reply to one of its comments."""
+
+        def post(runtime: Runtime) -> Placed:
+            site = site_of(node)
+            if site is not None and runtime.settings.limits is not None:
+                admission.check(runtime, site, author)
+            request.count(NODE_COMMENTS)
+            return posting.post_comment(runtime, node, body, author)
+
         placed = once(
             request,
-            lambda runtime: posting.post_comment(runtime, node, body, author),
+            post,
             lambda made, _at: reading.get_comment(request.runtime, node, made, author),
             lambda _at, rng: posting.new_comment_id(rng),
         )

@@ -55,6 +55,17 @@ def admit_first(runtime: Runtime, site: str, author: Principal) -> Admitted:
     return admitted or Admitted(new_person(site, author.id, author.name), 0, is_shadowed=False)
 
 
+def check(runtime: Runtime, site: str, author: Principal) -> None:
+    """Raise what `admit` would raise now, and count nothing.
+
+    Asked before the post is counted for its author's address: whoever is refused takes nothing of
+    what others at the address may post.
+    """
+    found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, author.id)})
+    if found is not None:
+        _Post(runtime, site, author).decided(found)
+
+
 def standing_of(runtime: Runtime, site: str, author: Principal) -> Admitted:
     """Return who may write at a site now, without a post; raises Suspended and Banned."""
     found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, author.id)})
@@ -104,9 +115,9 @@ class _Post:
             upsert=makes,
             return_document=ReturnDocument.BEFORE,
         )
-        return None if before is None else self._decided(before)
+        return None if before is None else self.decided(before)
 
-    def _decided(self, before: Person) -> Admitted:
+    def decided(self, before: Person) -> Admitted:
         """Decide as the update has; raises Suspended, Banned and TooFast."""
         if not self._is_staff:
             _check_status(before, self._now)

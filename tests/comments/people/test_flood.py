@@ -64,3 +64,16 @@ def test_a_thousand_addresses_of_one_person_make_no_more_of_them(
     slots = {"_id": {"$regex": f"^{NODE_COMMENTS.name}:@"}}
     assert LIMITS.of(runtime.database).count_documents(slots) <= min(SLOTS, FLOOD)
     assert post(flooded, "ann", addresses[0]) == 201
+
+
+def test_one_person_s_flood_takes_nothing_of_the_others_at_their_address(
+    flooded: Client, runtime: Runtime
+) -> None:
+    here = "192.0.2.7"
+    assert [post(flooded, "vic", here) for _ in range(3)] == [201] * 3
+    before = written(runtime)
+
+    refused = {post(flooded, "vic", here) for _ in range(FLOOD)}
+
+    assert (refused, written(runtime)) == ({TOO_FAST}, before)
+    assert post(flooded, "ann", here) == 201
