@@ -299,7 +299,7 @@ def _declare_moderation(route: Route) -> None:
 
         Other moderators see it in the queue. It holds nobody from deciding.
         """
-        return Ok(claims.claim(request.runtime, node, comment, moderator))
+        return Ok(claims.take(request.runtime, node, comment, moderator))
 
     @route("DELETE", "/nodes/{node}/comments/{comment}/claim", raises=(UnknownNode,))
     def release_comment(

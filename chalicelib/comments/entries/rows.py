@@ -156,7 +156,7 @@ ENTRIES = Collection(
         ),
         IndexModel("hold_at", partialFilterExpression={"hold_at": {"$type": "date"}}),
         # Finds the claims of a moderator who is erased.
-        IndexModel("claimed.by", partialFilterExpression={"claimed.by": {"$type": "string"}}),
+        IndexModel("claimed.by", partialFilterExpression={"claimed.by": {"$exists": True}}),
         IndexModel("todo", partialFilterExpression={"todo": {"$type": "date"}}),
     ),
     shard_key={"site": 1, "_id": 1},

@@ -23,7 +23,7 @@ from chalicelib.sites.permissions import moderates
 LEASE = timedelta(minutes=10)
 
 
-def claim(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> ClaimAnswer:
+def take(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> ClaimAnswer:
     """Claim a comment that waits, or claim it for longer.
 
     Raises UnknownNode, Forbidden, UnknownComment for one that does not wait, and CommentClaimed.

@@ -25,6 +25,9 @@ def test_a_publisher_makes_a_node_and_changes_it(publisher: Client, client: Clie
         "moderation": "after",
         "votes": "off",
         "order": "oldest",
+        "opens_at": None,
+        "closes_at": None,
+        "slow_seconds": 0,
         "counts": {"visible": 0},
     }
 

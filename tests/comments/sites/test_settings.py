@@ -36,6 +36,7 @@ DEFAULTS = {
     },
     "close_after_days": None,
     "slow_seconds": 0,
+    "flags_hold": 3,
 }
 HEART = {"key": "heart", "emoji": "\N{HEAVY BLACK HEART}"}
 

@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 
+from pydantic import SecretStr
 from pymongo.database import Database
 
 from chalicelib.bounds import BOUNDS
@@ -38,7 +39,8 @@ class NoQueues(Queues):
 def runtime_of(database: Database[Document], rng: random.Random) -> Runtime:
     """Return a runtime whose leases last a second, and payments three."""
     shop = replace(BOUNDS.shop, order_lease_seconds=1, payment_seconds=3, embedded_entries=6)
-    return Runtime(database, NoQueues(), utc_now, rng, Settings(), replace(BOUNDS, shop=shop))
+    settings = Settings(signing_keys=(SecretStr("a key that all buyers have in common"),))
+    return Runtime(database, NoQueues(), utc_now, rng, settings, replace(BOUNDS, shop=shop))
 
 
 def trade(database: Database[Document], rng: random.Random) -> None:

@@ -127,3 +127,12 @@ def paid_late(client: Client, runtime: Runtime, clock: Clock) -> None:
     for minutes in (59, 1, 1, 1):
         clock.advance(minutes=minutes)
         sweep.sweep(runtime)
+
+
+def refund_came_back(client: Client) -> None:
+    """Have an order refunded whose refund fails after it was made."""
+    paula = stocked(client, 1)
+    cart, order = bought(client, "refund-fails@example.org")
+    given = {"restock": True, "key": "back", "lines": {SKU: 1}}
+    assert paula.post(f"/orders/{order}/refund", **given).status == 200
+    assert pay(client, cart, order)["refunds"][0]["state"] == "failed"
