@@ -75,6 +75,7 @@ def test_settings_come_back_as_they_were_set(publisher: Client) -> None:
         },
         "close_after_days": 14,
         "slow_seconds": 30,
+        "flags_hold": 7,
     }
 
     put = publisher.put(PATH, **wanted)

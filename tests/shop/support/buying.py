@@ -130,8 +130,9 @@ def paid_late(client: Client, runtime: Runtime, clock: Clock) -> None:
 
 
 def refund_came_back(client: Client) -> None:
-    """Have an order refunded whose refund fails after it was made."""
-    paula = stocked(client, 1)
+    """Have an order refunded, in a shop that is stocked, whose refund fails after it was made."""
+    paula = open_shop(client)
+    fill(paula, 1, SKU, key="another")
     cart, order = bought(client, "refund-fails@example.org")
     given = {"restock": True, "key": "back", "lines": {SKU: 1}}
     assert paula.post(f"/orders/{order}/refund", **given).status == 200
