@@ -37,6 +37,7 @@ _BELOW: Final[dict[Level, Level]] = {
 }
 # So many users' periods are in memory at once.
 _USERS_AT_ONCE = 200
+_ROWS_AT_ONCE = 1_000
 
 
 @dataclass
@@ -122,7 +123,8 @@ def _of_sessions(
         *([{"$sort": {"_id.user": 1}}] if by_user else []),
     ]
     rows: Any = SESSIONS.of(database)
-    for row in rows.aggregate(pipeline, allowDiskUse=True):
+    # The driver decodes a batch at once, which would be up to 16 MB of rows.
+    for row in rows.aggregate(pipeline, allowDiskUse=True, batchSize=_ROWS_AT_ONCE):
         of, number = row["_id"], row["sessions"]
         pages = {
             "entries": [{"path": of["entry"], "sessions": number}],
