@@ -82,8 +82,6 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "a recount of all marks, by hand": (
         "marks.verification._with_counts: find mark",
-        "marks.verification._with_counts: find comments.entry",
-        "marks.verification._with_counts: find social.post",
         "marks.verification._with_marks: find mark",
         "marks.verification.verify: aggregate mark",
     ),
