@@ -22,7 +22,7 @@ _STAGE = reference("RestAPI.Stage")
 OPENED_BY_BROWSERS = frozenset(
     {
         *("/", "/docs", "/docs/{file}", "/openapi.json", "/web/{version}/{file}"),
-        *("/assets/{asset}", "/assets/{asset}/{number}"),
+        *("/assets/{asset}", "/assets/{asset}/{number}", "/console", "/console/{file}"),
     }
 )
 

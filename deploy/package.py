@@ -9,11 +9,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from chalicelib.web.files import EMBED, SWAGGER_UI, VENDORED, swagger_ui
+from chalicelib.web.files import CONSOLE, EMBED, SWAGGER_UI, VENDORED, swagger_ui
 from deploy.bytecode import add_bytecode
 from deploy.declared import CONFIG, ROOT, stage_environment
 from deploy.template import merge_template
-from deploy.web import build
+from deploy.web import build, build_console
 from deploy.wheels import UnverifiedPackage, install_verified
 
 # Left over from other runs of Python and Chalice.
@@ -68,6 +68,7 @@ def _copy_project(folder: Path) -> None:
     shutil.copytree(ROOT / ".chalice", folder / ".chalice", ignore=_CACHES)
     shutil.copy(ROOT / "app.py", folder)
     build(folder / EMBED.relative_to(ROOT))
+    build_console(folder / CONSOLE.relative_to(ROOT))
     vendored = folder / VENDORED.relative_to(ROOT)
     vendored.mkdir()
     for name in (*SWAGGER_UI, "LICENSE"):

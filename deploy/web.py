@@ -1,4 +1,4 @@
-"""Build what browsers load from `web/embed`: modules joined, made small, named by their content.
+"""Build what browsers load from `web`: modules joined, made small, named by their content.
 
 Each element becomes one file, with all that it imports; only another language is a further one.
 The loader alone has a name that stays, and knows the names of this release's files.
@@ -17,10 +17,13 @@ import rcssmin
 import rjsmin
 
 from chalicelib import __version__
-from chalicelib.web.files import EMBED, LOADER, MANIFEST, PAGE_STYLES
+from chalicelib.web.files import CONSOLE, EMBED, LOADER, MANIFEST, PAGE_STYLES
 from deploy.declared import ROOT
 
 SOURCES = ROOT / "web" / "embed"
+CONSOLE_SOURCES = ROOT / "web" / "console"
+# What the console has from the elements.
+_SHARED = ("api.js", "element.js")
 ELEMENTS = {
     "plaza-ad": "ad.js",
     "plaza-cart": "cart.js",
@@ -55,20 +58,45 @@ class CannotJoin(Exception):
 def main() -> None:
     """Build, and print the size of each file."""
     argparse.ArgumentParser(prog="script/web", description=__doc__).parse_args()
-    for name, text in build(EMBED).items():
+    for name, text in {**build(EMBED), **build_console(CONSOLE)}.items():
         print(f"{len(gzip.compress(text.encode(), 9)):>7,} B gzip  {name}")
 
 
 def build(folder: Path) -> dict[str, str]:
     """Write the files into a folder, in place of what it has; return them by name."""
     files = built(SOURCES)
+    write(folder, files)
+    return files
+
+
+def build_console(folder: Path) -> dict[str, str]:
+    """Write the console's files into a folder, in place of what it has; return them by name.
+
+    They stay modules, each small: what several pages import has one state for all of them.
+    """
+    files = {file.name: _console_file(file) for file in sorted(CONSOLE_SOURCES.iterdir())}
+    files |= {name: _console_file(SOURCES / name) for name in _SHARED}
+    write(folder, files)
+    return files
+
+
+def _console_file(file: Path) -> str:
+    text = file.read_text()
+    if found := _FORBIDDEN.search(text):
+        raise CannotJoin(f"{file.name} uses {found[0]}")
+    if file.suffix == ".css":
+        return str(rcssmin.cssmin(text))
+    return _small(text.replace('"./../embed/', '"./')) if file.suffix == ".js" else text
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files into a folder, in place of all that it has."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         _replace(folder / name, text)
     for old in folder.iterdir():
         if old.name not in files and old.suffix != ".part":
             old.unlink(missing_ok=True)
-    return files
 
 
 def _replace(file: Path, text: str) -> None:

@@ -28,9 +28,9 @@ from chalicelib.database.migration import migrate
 from chalicelib.messaging import Queues
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
-from chalicelib.web.files import EMBED
+from chalicelib.web.files import CONSOLE, EMBED
 from deploy.declared import declared_queues, visibility_timeout_seconds
-from deploy.web import build
+from deploy.web import build, build_console
 from local import demo
 from local.announcement import Running, details_of, step
 from local.failures import StartupFailure
@@ -92,6 +92,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
     with said_if_lost():
         has_site = demo.is_loaded(runtime)
     build(EMBED)
+    build_console(CONSOLE)
     stack.enter_context(_background(app, sqs))
     server = waitress.create_server(
         _served(app, runtime, has_site=has_site),

@@ -32,8 +32,8 @@ from chalicelib.database.migration import migrate
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
-from chalicelib.web.files import EMBED
-from deploy.web import build
+from chalicelib.web.files import CONSOLE, EMBED
+from deploy.web import build, build_console
 from local.mongod import running_mongod
 from tests.resilience.replica_set import ReplicaSet, running_replica_set
 from tests.support.clock import Clock
@@ -61,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ShardCheck(listener))
     config.pluginmanager.register(ContractCheck(CONTRACT))
     build(EMBED)
+    build_console(CONSOLE)
 
 
 def _keep_folders_in_memory() -> None:

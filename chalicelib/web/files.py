@@ -10,8 +10,10 @@ PAGES = Path(__file__).with_name("pages")
 # Where `script/package` puts the files of other makers; on a developer's machine they stay in the
 # installed package that brings them.
 VENDORED = Path(__file__).with_name("vendored")
-# What `script/web` builds of web/embed: for the package, and for the local server.
+# What `script/web` builds of web/embed, for the package, and for the local server.
 EMBED = Path(__file__).with_name("embed")
+# What it builds of web/console.
+CONSOLE = Path(__file__).with_name("console")
 LOADER, MANIFEST = "plaza.js", "manifest.json"
 # What pages that are written by the server look like.
 PAGE_STYLES = "page.css"

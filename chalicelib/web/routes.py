@@ -4,7 +4,7 @@ from chalice.app import Blueprint
 
 from chalicelib.http import router
 from chalicelib.runtime import Runtime
-from chalicelib.web import docs, embed, welcome
+from chalicelib.web import console, docs, embed, welcome
 
 
 def routes(runtime: Runtime) -> Blueprint:
@@ -14,4 +14,5 @@ def routes(runtime: Runtime) -> Blueprint:
     welcome.declare(route)
     docs.declare(route, runtime.settings.public_url)
     embed.declare(route)
+    console.declare(route)
     return blueprint

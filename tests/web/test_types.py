@@ -20,7 +20,7 @@ def test_the_elements_fit_the_types_of_the_document(tmp_path: Path) -> None:
         if "CI" in os.environ:
             raise
         pytest.skip(str(failure))
-    for folder in ("embed", "site"):
+    for folder in ("console", "embed", "site"):
         shutil.copytree(ROOT / "web" / folder, tmp_path / folder)
     shutil.copy(ROOT / "web" / "tsconfig.json", tmp_path)
     types = typescript_types(tmp_path)

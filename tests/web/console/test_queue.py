@@ -1,0 +1,192 @@
+"""The queue of the console: cleared by keys alone, and nothing lost on the way."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.axe import in_both_schemes
+from tests.web.support.browser import until
+
+expect.set_options(timeout=PATIENCE_MS)
+NODE = "harbour:moon"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A site that holds back every comment, and its moderators' consoles."""
+
+    client: Client
+    clock: Clock
+    open_page: OpenPage
+
+    @property
+    def admin(self) -> Client:
+        return self.client.as_("admin", roles=["admin"])
+
+    def settle(self) -> None:
+        """Make the page, and have its site hold back every comment."""
+        made = self.admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/")
+        assert made.status == 201
+        held = self.admin.put("/sites/harbour/comments/settings", moderation="before")
+        assert held.status == 200, held.body
+        self.clock.advance(seconds=6)
+
+    def post(self, text: str = "The moon is up.", by: str = "ann", **body: str) -> str:
+        """Have somebody post a comment; return its id."""
+        self.clock.advance(minutes=1)
+        author = self.client.as_(by, name=by.title())
+        reply = author.post(f"/nodes/{NODE}/comments", text=text, **body)
+        assert reply.status == 201, reply.body
+        return str(reply.json["id"])
+
+    def state(self, comment: str) -> str:
+        return str(self.admin.get(f"/nodes/{NODE}/comments/{comment}").json["state"])
+
+    def token(self, sub: str = "mo") -> str:
+        return self.client.token(sub, name=sub.title(), roles=["moderator"])
+
+    def open(self, sub: str = "mo", **options: Any) -> Page:
+        """Open the console as a moderator, whose site hands over the token in the address."""
+        page = self.open_page(f"/console#token={self.token(sub)}", **options)
+        expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+        return page
+
+
+@pytest.fixture
+def desk(client: Client, clock: Clock, open_page: OpenPage) -> Desk:
+    """The desk of a site that holds back every comment."""
+    desk = Desk(client, clock, open_page)
+    desk.settle()
+    return desk
+
+
+def test_a_moderator_clears_a_queue_of_twenty_by_keys_alone(desk: Desk) -> None:
+    comments = [desk.post(f"Comment {number}", f"p{number}") for number in range(20)]
+    page = desk.open()
+    expect(page.get_by_role("article")).to_have_count(20)
+    expect(page.get_by_role("article").first).to_be_focused()
+
+    for number in range(20):
+        page.keyboard.press("h" if number % 4 == 3 else "a")
+    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+
+    until(page, lambda: "pending" not in {desk.state(each) for each in comments})
+    assert [desk.state(each) for each in comments] == [
+        "visible",
+        "visible",
+        "visible",
+        "hidden",
+    ] * 5
+
+
+def test_the_token_leaves_the_address_and_stays_in_the_tab(desk: Desk) -> None:
+    page = desk.open()
+
+    assert "token" not in page.url
+    page.reload()
+    expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("textbox", name="Token")).to_be_visible()
+
+
+def test_a_comment_is_shown_with_what_a_decision_needs(desk: Desk) -> None:
+    first = desk.post("Is the moon up?", "ben")
+    desk.admin.post(f"/nodes/{NODE}/comments/{first}/state", state="visible")
+    desk.post("It is, " + "and " * 200 + "it shines.", parent=first)
+
+    article = desk.open().get_by_role("article")
+
+    expect(article).to_contain_text("In reply to Ben")
+    expect(article).to_contain_text("Is the moon up?")
+    expect(article).to_contain_text("it shines.")
+    expect(article).to_contain_text("On Moon")
+    expect(article).to_contain_text("0 visible, 1 waiting, 0 hidden")
+
+
+def test_a_decision_is_taken_back(desk: Desk) -> None:
+    comment = desk.post()
+    page = desk.open()
+    expect(page.get_by_role("article")).to_be_focused()
+    page.keyboard.press("h")
+    until(page, lambda: desk.state(comment) == "hidden")
+
+    page.keyboard.press("u")
+
+    expect(page.get_by_role("article")).to_be_focused()
+    assert desk.state(comment) == "pending"
+
+
+def test_what_was_edited_meanwhile_comes_back_with_its_new_text(desk: Desk) -> None:
+    comment = desk.post()
+    page = desk.open(may_log="409")
+    expect(page.get_by_role("article")).to_be_focused()
+    edited = desk.client.as_("ann", name="Ann").patch(
+        f"/nodes/{NODE}/comments/{comment}", text="Buy my moons."
+    )
+    assert edited.status == 200, edited.body
+
+    page.keyboard.press("a")
+
+    expect(page.get_by_role("article")).to_contain_text("Buy my moons.")
+    expect(page.get_by_role("status")).to_contain_text("edited while you read it")
+    assert desk.state(comment) == "pending"
+
+
+def test_a_token_that_ends_costs_no_decision(desk: Desk) -> None:
+    comment = desk.post()
+    page = desk.open(may_log="401")
+    expect(page.get_by_role("article")).to_be_focused()
+    desk.clock.advance(days=366)
+    page.keyboard.press("a")
+
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Token").fill(desk.token())
+    dialog.get_by_role("button", name="Sign in").click()
+
+    expect(page.get_by_role("status")).to_contain_text("Approved")
+    assert desk.state(comment) == "visible"
+
+
+def test_another_moderator_sees_who_reads_a_comment(desk: Desk) -> None:
+    desk.post()
+    first = desk.open()
+    with first.expect_response("**/claim"):
+        expect(first.get_by_role("article")).to_be_focused()
+
+    second = desk.open("max", may_log="409")
+
+    expect(second.get_by_role("article")).to_contain_text("read by mo")
+
+
+def test_a_token_without_a_role_opens_no_page(client: Client, open_page: OpenPage) -> None:
+    page = open_page(f"/console#token={client.token('ann', name='Ann')}")
+
+    expect(page.get_by_role("heading", name="Nothing to do here")).to_be_visible()
+
+
+def test_a_token_that_is_none_is_refused(open_page: OpenPage) -> None:
+    page = open_page("/console", may_log="401")
+    page.get_by_label("Token").fill("nonsense")
+    page.get_by_role("button", name="Sign in").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("not valid")
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
+def test_the_queue_breaks_no_rule_of_axe_and_fits(
+    desk: Desk, axe: str, options: dict[str, Any]
+) -> None:
+    desk.post("A long word: " + "moon" * 100)
+    page = desk.open(**options)
+    expect(page.get_by_role("article")).to_contain_text("On Moon")
+
+    assert in_both_schemes(page, axe) == []
+    assert page.evaluate(WIDER) == 0

@@ -1,0 +1,47 @@
+// @ts-check
+/** A comment that waits, as a card. */
+import { h } from "./../embed/element.js";
+
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]["PendingAnswer"]} Pending */
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]["ClaimAnswer"]} Claim */
+
+/** @type {Record<string, string>} */
+const REASONS = {
+  decoy: "filled in a decoy field",
+  too_quick: "sent too quickly",
+  phrase: "has a phrase of the list",
+  links: "has many links",
+  first: "is their first",
+  repeated: "was posted before",
+  before: "waits until it is read",
+  flagged: "was flagged",
+};
+
+/** @param {Pending} item */
+export const keyOf = (item) => `${item.node_id}/${item.id}`;
+
+/** @param {string} at */
+export const when = (at) => h("time", { datetime: at }, new Date(at).toLocaleString());
+
+/** @param {Pending} item @param {(state: "visible" | "hidden") => void} decide */
+export function card(item, decide) {
+  const id = `author-${keyOf(item)}`;
+  const claimed = h("span", { class: "claimed" });
+  const head = h("div", { class: "meta" }, h("b", { id }, item.author.name), h("span", {}, item.node_id), when(item.posted_at), item.edited_at && h("span", {}, "edited ", when(item.edited_at)), claimed);
+  const why = item.reasons.map((reason) => h("li", {}, REASONS[reason] || reason));
+  if (item.flags) why.push(h("li", {}, `flags weigh ${item.flags.toFixed(1)}`));
+  const made = h(
+    "article",
+    { class: "card", "aria-labelledby": id, tabindex: "-1" },
+    head,
+    why.length > 0 && h("ul", { class: "why", "aria-label": "Why it waits" }, ...why),
+    h("p", { class: "text", dir: "auto" }, item.excerpt),
+    h("div", { class: "context" }),
+    h("div", { class: "row" }, h("button", { class: "good", tabindex: "-1", onclick: () => decide("visible") }, "Approve"), h("button", { class: "bad", tabindex: "-1", onclick: () => decide("hidden") }, "Hide")),
+  );
+  /** @param {Claim | null} claim */
+  const show = (claim) => (claimed.textContent = claim ? `read by ${claim.by}` : "");
+  made.addEventListener("claimed", (event) => show(/** @type {CustomEvent} */ (event).detail));
+  show(item.claimed);
+  return made;
+}

@@ -1,0 +1,56 @@
+// @ts-check
+/** What a decision about a comment needs: its whole text, what it answers, its author, its flags. */
+import { h } from "./../embed/element.js";
+import { when } from "./queue-card.js";
+import { ask } from "./session.js";
+
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]} Schemas */
+
+/** @type {Record<string, string>} */
+const FLAGS = { spam: "spam", abuse: "abuse", off_topic: "off topic", personal_data: "personal data", other: "other" };
+
+/** Return what is shown below a comment; a part that cannot be read says so. @param {Schemas["PendingAnswer"]} item */
+export async function context(item) {
+  const node = `/nodes/${encodeURIComponent(item.node_id)}`;
+  const at = `${node}/comments/${item.id}`;
+  const flags = item.queue === "flagged" ? ask(`${at}/flags?limit=5`).then(flagged) : null;
+  const parts = await Promise.allSettled([
+    ask(at).then((comment) => written(comment, item, node)),
+    ask(node).then(page),
+    ask(`/sites/${encodeURIComponent(item.site)}/people/${encodeURIComponent(item.author.id)}`).then(person),
+    flags,
+  ]);
+  return parts.flatMap((part) => (part.status === "fulfilled" ? part.value || [] : [h("p", { class: "meta" }, "A part could not be read.")]));
+}
+
+/** The rest of a long text, and what it replies to. @param {Schemas["CommentAnswer"]} comment @param {Schemas["PendingAnswer"]} item @param {string} node */
+async function written(comment, item, node) {
+  const shown = [];
+  if (comment.text && comment.text.length > item.excerpt.length) shown.push(h("p", { class: "text", dir: "auto" }, comment.text));
+  if (!comment.parent_id) return shown;
+  /** @type {Schemas["CommentAnswer"]} */
+  const parent = await ask(`${node}/comments/${comment.parent_id}`);
+  const text = parent.text === null ? "a comment that is gone" : parent.text;
+  return [h("blockquote", { class: "parent", dir: "auto" }, h("p", { class: "meta" }, "In reply to ", h("b", {}, parent.author?.name || "somebody")), text), ...shown];
+}
+
+/** @param {Schemas["NodeAnswer"]} node */
+const page = (node) => [h("p", { class: "meta" }, "On ", h("a", { href: node.url, rel: "noreferrer", target: "_blank", tabindex: "-1" }, node.title))];
+
+/** @param {Schemas["SitePersonAnswer"]} known */
+function person({ counts, status, trust, first_at, note, badges }) {
+  const facts = [
+    first_at ? h("span", {}, "here since ", when(first_at)) : h("span", {}, "new here"),
+    h("span", {}, `trust ${trust}`),
+    h("span", {}, `${counts.visible} visible, ${counts.pending} waiting, ${counts.rejected} hidden`),
+    status !== "ok" && h("span", { class: "bad-text" }, status),
+    ...badges.map((badge) => h("span", {}, badge)),
+  ];
+  return [h("p", { class: "meta person" }, ...facts), note && h("p", { class: "meta" }, `Note: ${note}`)].filter(Boolean);
+}
+
+/** @param {Schemas["FlagsAnswer"]} page */
+function flagged({ flags }) {
+  const lines = flags.map((flag) => h("li", {}, `${flag.by}: ${FLAGS[flag.reason] || flag.reason}${flag.note && ` – ${flag.note}`}`));
+  return [h("ul", { class: "meta flags", "aria-label": "Flags" }, ...lines)];
+}

@@ -1,0 +1,231 @@
+// @ts-check
+/** The comments that wait for a moderator: read, decided and taken back by keys alone. */
+import { Problem } from "./../embed/api.js";
+import { h } from "./../embed/element.js";
+import { ask } from "./session.js";
+import { card, keyOf } from "./queue-card.js";
+import { context } from "./queue-context.js";
+
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]["PendingAnswer"]} Pending */
+/** @typedef {"visible" | "hidden" | "pending"} State */
+/** @typedef {{item: Pending, element: HTMLElement, opened: boolean}} Entry */
+
+const REFRESH_MS = 30_000;
+/** Who only passes by with J and K claims nothing. */
+const CLAIM_AFTER_MS = 1_000;
+const DONE = { visible: "Approved", hidden: "Hidden", pending: "Back in the queue" };
+const QUEUES = { "": "All", pending: "Held back", flagged: "Flagged" };
+
+class Queue extends HTMLElement {
+  /** @type {Entry[]} */
+  #entries = [];
+  #at = 0;
+  /** @type {string | null} */
+  #next = null;
+  /** @type {Pending[]} */
+  #decided = [];
+  #queue = "";
+  #refreshing = 0;
+  #claiming = 0;
+  #list = h("div", { class: "queue", role: "group", tabindex: "-1", "aria-label": "Comments that wait" });
+  #count = h("span", {});
+  #status = h("p", { role: "status", class: "status" });
+  #more = h("button", { onclick: () => this.#load(), hidden: true }, "Show more");
+
+  connectedCallback() {
+    const choice = h("select", { "aria-label": "Which" }, ...Object.entries(QUEUES).map(([value, name]) => h("option", { value }, name)));
+    choice.addEventListener("change", () => this.#choose(/** @type {HTMLSelectElement} */ (choice).value));
+    this.replaceChildren(
+      h("div", { class: "row spread" }, h("h1", {}, "Waiting for you ", this.#count), choice),
+      h("p", { class: "meta" }, "On a comment: ", ...keys("J", "next"), ...keys("K", "previous"), ...keys("A", "approve"), ...keys("H", "hide"), ...keys("U", "take back")),
+      this.#status,
+      this.#list,
+      this.#more,
+    );
+    this.#list.addEventListener("keydown", (event) => this.#key(event));
+    this.#choose("");
+    this.#refreshing = window.setInterval(() => this.#refresh(), REFRESH_MS);
+  }
+
+  disconnectedCallback() {
+    clearInterval(this.#refreshing);
+    clearTimeout(this.#claiming);
+  }
+
+  /** @param {string} queue */
+  async #choose(queue) {
+    this.#queue = queue;
+    this.#entries = [];
+    this.#next = null;
+    this.#at = 0;
+    this.#list.replaceChildren();
+    await this.#load();
+    this.#focus(0);
+  }
+
+  /** @param {string | null} cursor @returns {Promise<{comments: Pending[], next: string | null}>} */
+  #page(cursor) {
+    const query = new URLSearchParams(this.#queue ? { queue: this.#queue } : {});
+    if (cursor) query.set("cursor", cursor);
+    return ask(`/moderation/comments?${query}`);
+  }
+
+  async #load() {
+    try {
+      const page = await this.#page(this.#next);
+      this.#next = page.next;
+      this.#add(page.comments);
+    } catch (problem) {
+      this.#say(told(problem));
+    }
+    this.#shown();
+  }
+
+  /** Show what came in since, and which others read now; what is shown stays where it is. */
+  async #refresh() {
+    if (document.hidden) return;
+    try {
+      const page = await this.#page(null);
+      for (const item of page.comments) this.#entry(item)?.element.dispatchEvent(new CustomEvent("claimed", { detail: item.claimed }));
+      if (!this.#next) this.#add(page.comments.filter((item) => !this.#decided.some((each) => keyOf(each) === keyOf(item))));
+      this.#shown();
+    } catch {
+      this.#say("Plaza does not answer: this list may be old.");
+    }
+  }
+
+  /** @param {Pending} item */
+  #entry(item) {
+    return this.#entries.find((each) => keyOf(each.item) === keyOf(item));
+  }
+
+  /** @param {Pending[]} items */
+  #add(items) {
+    for (const item of items.filter((each) => !this.#entry(each))) this.#insert(this.#entries.length, item);
+  }
+
+  /** @param {number} place @param {Pending} item */
+  #insert(place, item) {
+    const entry = { item, element: card(item, (state) => this.#decide(entry, state)), opened: false };
+    entry.element.addEventListener("focus", () => this.#open(entry));
+    this.#list.insertBefore(entry.element, this.#entries[place]?.element || null);
+    this.#entries.splice(place, 0, entry);
+  }
+
+  #shown() {
+    this.#count.textContent = `(${this.#entries.length}${this.#next ? "+" : ""})`;
+    this.#more.hidden = !this.#next;
+    const empty = this.#list.querySelector(".empty");
+    if (this.#entries.length) empty?.remove();
+    else if (!empty) this.#list.append(h("p", { class: "card empty" }, "Nothing waits."));
+    this.#entries.forEach((entry, place) => (entry.element.tabIndex = place === this.#at ? 0 : -1));
+  }
+
+  /** @param {number} place */
+  #focus(place) {
+    this.#at = Math.max(0, Math.min(place, this.#entries.length - 1));
+    this.#shown();
+    (this.#entries[this.#at]?.element || this.#list).focus();
+  }
+
+  /** Show all that a decision needs, and tell other moderators who reads this. @param {Entry} entry */
+  #open(entry) {
+    this.#at = this.#entries.indexOf(entry);
+    this.#shown();
+    clearTimeout(this.#claiming);
+    this.#claiming = window.setTimeout(() => this.#claim(entry.item), CLAIM_AFTER_MS);
+    if (entry.opened) return;
+    entry.opened = true;
+    context(entry.item).then((details) => entry.element.querySelector(".context")?.replaceChildren(...details));
+  }
+
+  /** @param {Pending} item */
+  async #claim(item) {
+    const refused = await ask(`${pathOf(item)}/claim`, { method: "POST" }).then(() => null, told);
+    if (refused) this.#say(refused);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const entry = this.#entries[this.#at];
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      j: () => this.#focus(this.#at + 1),
+      k: () => this.#focus(this.#at - 1),
+      a: () => entry && this.#decide(entry, "visible"),
+      h: () => entry && this.#decide(entry, "hidden"),
+      u: () => this.#takeBack(),
+    };
+    const act = acts[event.key.toLowerCase()];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  /** Take a comment out of the list at once; it comes back if the API refuses. @param {Entry} entry @param {State} state */
+  async #decide(entry, state) {
+    const place = this.#entries.indexOf(entry);
+    if (place < 0) return;
+    clearTimeout(this.#claiming);
+    this.#entries.splice(place, 1);
+    entry.element.remove();
+    this.#decided.push(entry.item);
+    this.#focus(place);
+    try {
+      await ask(`${pathOf(entry.item)}/state`, { method: "POST", body: { state, edited_at: entry.item.edited_at } });
+      this.#say(`${DONE[state]}. ${this.#entries.length} left.`);
+    } catch (problem) {
+      this.#decided = this.#decided.filter((each) => each !== entry.item);
+      await this.#comeBack(entry.item, place, problem);
+    }
+  }
+
+  /** @param {Pending} item @param {number} place @param {unknown} problem */
+  async #comeBack(item, place, problem) {
+    this.#say(told(problem));
+    if (!(problem instanceof Problem) || ["comment_deleted", "unknown_comment", "unknown_node"].includes(problem.code)) return;
+    let now = item;
+    if (problem.code === "comment_changed") {
+      const comment = await ask(pathOf(item)).catch(() => null);
+      if (comment) now = { ...item, excerpt: comment.text, edited_at: comment.edited_at };
+    }
+    this.#insert(Math.min(place, this.#entries.length), now);
+    this.#focus(place);
+  }
+
+  /** Put the comment that was decided last into the queue again. */
+  async #takeBack() {
+    const item = this.#decided.pop();
+    if (!item) return this.#say("There is nothing to take back.");
+    try {
+      await ask(`${pathOf(item)}/state`, { method: "POST", body: { state: "pending" } });
+      this.#insert(this.#at, item);
+      this.#focus(this.#at);
+      this.#say(DONE.pending);
+    } catch (problem) {
+      this.#decided.push(item);
+      this.#say(told(problem));
+    }
+  }
+
+  /** @param {string} text */
+  #say(text) {
+    this.#status.textContent = text;
+  }
+}
+
+/** @param {Pending} item */
+const pathOf = (item) => `/nodes/${encodeURIComponent(item.node_id)}/comments/${item.id}`;
+
+/** @param {string} key @param {string} act */
+const keys = (key, act) => [h("kbd", {}, key), ` ${act} `];
+
+/** @param {unknown} problem */
+function told(problem) {
+  if (!(problem instanceof Problem) || problem.code === "offline") return "Plaza does not answer. Try again.";
+  if (problem.code === "comment_changed") return "It was edited while you read it: this is the new text.";
+  return problem.message || problem.code;
+}
+
+customElements.define("plaza-queue", Queue);

@@ -1,0 +1,102 @@
+// @ts-check
+/** Who is signed in: a token that this tab alone keeps, and asks for again once it has ended. */
+import { call, forget, Problem } from "./../embed/api.js";
+import { h } from "./../embed/element.js";
+
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]["CallerAnswer"]} Caller */
+/** @typedef {import("./../embed/api.js").Options} Options */
+
+const KEPT = "plaza-console-token";
+/** The API that serves this script. */
+const API = new URL("..", import.meta.url).href.replace(/\/+$/, "");
+
+window.plaza = { token: () => sessionStorage.getItem(KEPT) };
+
+/** Take over a token that a site's backend handed over in the address, and remove it from there. */
+export function takeToken() {
+  const handed = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!handed) return;
+  keep(handed);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+/** @param {string} text */
+function keep(text) {
+  sessionStorage.setItem(KEPT, text);
+  forget();
+}
+
+/** Forget who is signed in. */
+export function signOut() {
+  sessionStorage.removeItem(KEPT);
+  forget();
+}
+
+/** Who is signed in, or null. @returns {Promise<Caller | null>} */
+export async function caller() {
+  if (!sessionStorage.getItem(KEPT)) return null;
+  try {
+    return await call(API, "/me");
+  } catch (problem) {
+    if (problem instanceof Problem && problem.code === "unauthenticated") return null;
+    throw problem;
+  }
+}
+
+/** @type {Promise<void> | null} */
+let signingIn = null;
+
+/**
+ * Make a call as who is signed in. One whose token has ended waits until they have signed in
+ * again, so that nothing they wrote is lost; throws Problem for all else.
+ * @param {string} path @param {Options} [options] @returns {Promise<any>}
+ */
+export async function ask(path, options = {}) {
+  try {
+    return await call(API, path, { anew: !options.method, ...options });
+  } catch (problem) {
+    if (!(problem instanceof Problem) || problem.code !== "unauthenticated") throw problem;
+    signingIn ||= signInAgain().finally(() => (signingIn = null));
+    await signingIn;
+    return ask(path, options);
+  }
+}
+
+/** Show the form over the page, which stays as it is beneath. @returns {Promise<void>} */
+function signInAgain() {
+  return new Promise((signedIn) => {
+    const dialog = /** @type {HTMLDialogElement} */ (
+      h("dialog", { "aria-labelledby": "again", class: "card" }, h("h2", { id: "again" }, "Your token has ended"), h("p", {}, "What you did last is kept, and is sent once you have signed in."))
+    );
+    dialog.append(
+      tokenForm(() => {
+        dialog.remove();
+        signedIn();
+      }),
+    );
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** A form for a token. @param {(caller: Caller) => void} done */
+export function tokenForm(done) {
+  const status = h("p", { role: "alert", class: "bad-text" });
+  const field = /** @type {HTMLInputElement} */ (h("input", { name: "token", autocomplete: "off", spellcheck: "false", required: true }));
+  const form = h("form", { class: "sign-in" }, h("label", {}, "Token", field), h("button", { class: "good" }, "Sign in"), status);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    keep(field.value.trim());
+    try {
+      const found = await caller();
+      if (found) return done(found);
+      signOut();
+      status.textContent = "This token is not valid, or has ended.";
+    } catch {
+      status.textContent = "Plaza does not answer. Try again.";
+    }
+    field.select();
+  });
+  return form;
+}
