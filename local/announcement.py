@@ -65,6 +65,7 @@ class Running:
         return [
             ("the Harbour Post: comments, ads and feeds", "/"),
             ("one of its discussions, without scripts", DISCUSSION),
+            ("the console of its staff", "/console"),
             reference,
         ]
 

@@ -65,6 +65,8 @@ def load(runtime: Runtime) -> None:
     api.call("PUT", path, DATA["discussions"], sub="editor", roles=["admin"])
     for node in DATA["nodes"]:
         _load_node(api, node)
+    for comment in DATA["waiting"]:
+        _load_waiting(api, comment)
     _load_ads(api)
     _load_people(api)
     for post in DATA["posts"]:
@@ -150,6 +152,17 @@ def _load_node(api: _Api, node: Document) -> None:
     api.call("PUT", path, settings, sub="editor", roles=["admin"])
     api.mark(path, node["reactions"], author="")
     _load_comments(api, f"{path}/comments", node["comments"], None)
+
+
+def _load_waiting(api: _Api, comment: Document) -> None:
+    """Post a comment that waits for a moderator: for its words, or since readers flagged it."""
+    path = f"/nodes/{comment['node']}/comments"
+    made = api.call("POST", path, {"text": comment["text"]}, sub=comment["by"])
+    path = f"{path}/{made['id']}"
+    if "edited" in comment:
+        api.call("PATCH", path, {"text": comment["edited"]}, sub=comment["by"])
+    for reader, reason in comment.get("flags", {}).items():
+        api.call("PUT", f"{path}/flag", {"reason": reason}, sub=reader)
 
 
 def _load_comments(api: _Api, path: str, comments: list[Any], parent: str | None) -> None:

@@ -174,9 +174,12 @@ def _sub(environ: Mapping[str, Any]) -> str:
     return sub if isinstance(sub, str) else ""
 
 
-def _people() -> list[dict[str, str]]:
+def _people() -> list[dict[str, Any]]:
     names = ("sub", "name", "rights")
-    return [{name: reader[name] for name in names} for reader in READERS.values()]
+    return [
+        {**{name: reader[name] for name in names}, "is_staff": "roles" in reader["claims"]}
+        for reader in READERS.values()
+    ]
 
 
 def _file(name: str) -> _Answer:

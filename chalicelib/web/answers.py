@@ -42,6 +42,7 @@ class Welcome(TypedDict):
     reference_url: str
     document_url: str
     loader_url: str
+    console_url: str
 
 
 Kind = TypeVar("Kind", bound=Text)

@@ -30,6 +30,7 @@ def declare(route: Route) -> None:
                 "reference_url": f"{base}/docs",
                 "document_url": f"{base}/openapi.json",
                 "loader_url": f"{base}/web/v1/plaza.js",
+                "console_url": f"{base}/console",
             },
             _VARY,
         )

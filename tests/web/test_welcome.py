@@ -13,7 +13,7 @@ def test_a_program_reads_where_to_go_on(client: Client) -> None:
 
     assert (answer.json["name"], answer.json["version"]) == ("Plaza", __version__)
     assert "Accept" in answer.headers["Vary"].split(", ")
-    for name in ("reference_url", "document_url", "loader_url"):
+    for name in ("reference_url", "document_url", "loader_url", "console_url"):
         assert client.get(urlsplit(answer.json[name]).path).status == 200
 
 

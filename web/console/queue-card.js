@@ -1,5 +1,6 @@
 // @ts-check
 /** A comment that waits, as a card. */
+import { readerId } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
 
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["PendingAnswer"]} Pending */
@@ -40,7 +41,7 @@ export function card(item, decide) {
     h("div", { class: "row" }, h("button", { class: "good", tabindex: "-1", onclick: () => decide("visible") }, "Approve"), h("button", { class: "bad", tabindex: "-1", onclick: () => decide("hidden") }, "Hide")),
   );
   /** @param {Claim | null} claim */
-  const show = (claim) => (claimed.textContent = claim ? `read by ${claim.by}` : "");
+  const show = async (claim) => (claimed.textContent = claim && claim.by !== (await readerId()) ? `read by ${claim.by}` : "");
   made.addEventListener("claimed", (event) => show(/** @type {CustomEvent} */ (event).detail));
   show(item.claimed);
   return made;

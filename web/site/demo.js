@@ -129,6 +129,21 @@
     const people = await (await send("/demo/people")).json();
     for (const { sub, name, rights } of people) reader.append(new Option(`${name}, ${rights}`, sub));
     reader.value = sessionStorage.getItem(READER) || "";
+    handOver(reader, people);
+  }
+
+  /**
+   * Let staff open the console, signed in by the newspaper's token.
+   * @param {HTMLSelectElement} reader @param {{sub: string, is_staff: boolean}[]} people
+   */
+  function handOver(reader, people) {
+    const button = /** @type {HTMLElement} */ (document.getElementById("console"));
+    const show = () => (button.hidden = !people.some(({ sub, is_staff }) => is_staff && sub === reader.value));
+    reader.addEventListener("change", show);
+    button.addEventListener("click", async () => {
+      location.assign(`/console#token=${await token()}`);
+    });
+    show();
   }
 
   document.addEventListener("DOMContentLoaded", () => {

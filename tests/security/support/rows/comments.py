@@ -10,6 +10,8 @@ COMMENTS = (
     Row("GET /me", {401: "anonymous", 200: "*"}),
     Row("GET /", {200: "*"}),
     Row("GET /web/{version}/{file}", {200: "*"}, path={"version": "v1", "file": "plaza.js"}),
+    Row("GET /console", {200: "*"}),
+    Row("GET /console/{file}", {200: "*"}, path={"file": "console.js"}),
     Row("GET /docs", {200: "*"}),
     Row("GET /docs/{file}", {200: "*"}),
     Row(
