@@ -239,7 +239,9 @@ def test_people_are_listed_without_their_claims(ask: Ask) -> None:
     people = json.loads(ask("GET", "/demo/people").body)
 
     assert len(people) == len(READERS) == 7
-    assert {frozenset(each) for each in people} == {frozenset({"sub", "name", "rights"})}
+    assert {frozenset(each) for each in people} == {
+        frozenset({"sub", "name", "rights", "is_staff"})
+    }
 
 
 @pytest.mark.parametrize("sub", READERS)

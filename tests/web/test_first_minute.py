@@ -42,8 +42,8 @@ def named(stack: Stack) -> list[str]:
     return re.findall(r"^  \S.* {2,}(http://\S+)$", stack.printed(), re.MULTILINE)
 
 
-def test_it_names_three_pages_and_each_opens(stack: Stack) -> None:
-    told = ("The Harbour Post", "<h1>", "swagger-ui")
+def test_it_names_four_pages_and_each_opens(stack: Stack) -> None:
+    told = ("The Harbour Post", "<h1>", "Plaza console", "swagger-ui")
     for url, part in zip(named(stack), told, strict=True):
         request = urllib.request.Request(url, headers={"Accept": "text/html"})  # noqa: S310
         with urllib.request.urlopen(request) as page:  # noqa: S310 - the server's own URL
@@ -94,3 +94,14 @@ def test_a_comment_is_posted_three_clicks_after_the_start(open_page: OpenPage) -
     page.get_by_role("button", name="Post", exact=True).click()
 
     expect(page.get_by_text("Will it be open in winter?")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def test_a_moderator_of_the_newspaper_opens_the_console_on_a_queue_of_four(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("/")
+    page.get_by_label("Read as").select_option("mara")
+    page.get_by_role("button", name="Open the console").click()
+
+    expect(page.get_by_role("article")).to_have_count(4, timeout=PATIENCE_MS)
+    expect(page.get_by_text("Mara Lindqvist")).to_be_visible()
