@@ -78,6 +78,16 @@ def standing_of(runtime: Runtime, site: str, author: Principal) -> Admitted:
     return Admitted(found, trust, found["status"] == "shadowed" and not is_staff)
 
 
+def check_may_write(runtime: Runtime, site: str, caller: Principal) -> None:
+    """Raise Suspended or Banned for a person whom the site lets write nothing; staff is exempt."""
+    if manages(caller, site):
+        return
+    fields = {"status": 1, "until": 1}
+    found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, caller.id)}, fields)
+    if found is not None:
+        _check_status(found, runtime.now())
+
+
 def author_of(author: Principal, admitted: Admitted) -> Author:
     """Return the author of a comment, with their badges and role of now."""
     site, badges = admitted.person["site"], admitted.person["badges"]

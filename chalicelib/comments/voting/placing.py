@@ -13,6 +13,7 @@ from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.entries.rows import ENTRIES, Entry, is_shown_to, key_of
 from chalicelib.comments.mark_answers import MarksAnswer, marks_answer
 from chalicelib.comments.opening import check_open
+from chalicelib.comments.people import admission
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
@@ -38,8 +39,8 @@ def vote(
 ) -> MarksAnswer:
     """Store the caller's vote on a comment; the same again changes nothing.
 
-    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment and
-    InvalidRequest.
+    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment,
+    InvalidRequest, and unless it withdraws a vote Suspended and Banned.
     """
     target = find(runtime, node_id, comment_id, caller)
     allowed = target.rights.settings["votes"]
@@ -50,6 +51,8 @@ def vote(
         raise InvalidRequest(errors=[FieldError("value", "only_up", told)])
     if target.entry["author_id"] == caller.id:
         raise OwnComment
+    if body.value:
+        admission.check_may_write(runtime, target.node["site"], caller)
     value = cast("Literal[-1, 0, 1]", body.value)
     return _place(runtime, target, caller, Vote(value))
 
@@ -59,8 +62,8 @@ def react(
 ) -> MarksAnswer:
     """Store a reaction of the caller's, beside those with other keys.
 
-    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, UnknownReaction
-    and TooManyReactions.
+    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, UnknownReaction,
+    Suspended, Banned and TooManyReactions.
     """
     target = find(runtime, node_id, comment_id, caller)
     offered = {each["key"] for each in target.rights.settings["reactions"]}
@@ -68,6 +71,7 @@ def react(
         raise NotEnabled
     if key not in offered:
         raise UnknownReaction
+    admission.check_may_write(runtime, target.node["site"], caller)
     return _place(runtime, target, caller, React(key))
 
 

@@ -1,7 +1,7 @@
 """The routes of votes on comments, and of reactions to comments and to the page."""
 
 from chalicelib.comments.entries.marked import PAGE
-from chalicelib.comments.errors import NodeClosed, NodeLocked, UnknownNode
+from chalicelib.comments.errors import Banned, NodeClosed, NodeLocked, Suspended, UnknownNode
 from chalicelib.comments.mark_answers import MarksAnswer
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
@@ -43,7 +43,10 @@ def _declare_votes(route: Route) -> None:
         "PUT",
         "/nodes/{node}/comments/{comment}/vote",
         limit=limits.votes,
-        raises=(UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment),
+        raises=(
+            *(UnknownNode, UnknownComment, NodeLocked, NodeClosed),
+            *(NotEnabled, OwnComment, Suspended, Banned),
+        ),
     )
     def vote_on_comment(
         request: Request, node: NodeId, comment: CommentId, caller: Principal, body: CommentVote
@@ -61,7 +64,7 @@ def _declare_reactions(route: Route) -> None:
         "/nodes/{node}/comments/{comment}/reactions/{key}",
         raises=(
             *(UnknownNode, UnknownComment, NodeLocked, NodeClosed),
-            *(NotEnabled, UnknownReaction, TooManyReactions),
+            *(NotEnabled, UnknownReaction, TooManyReactions, Suspended, Banned),
         ),
     )
     def react_to_comment(
@@ -103,7 +106,10 @@ def _declare_page_reactions(route: Route) -> None:
     @route(
         "PUT",
         "/nodes/{node}/reactions/{key}",
-        raises=(UnknownNode, NodeLocked, NodeClosed, NotEnabled, UnknownReaction, TooManyReactions),
+        raises=(
+            *(UnknownNode, NodeLocked, NodeClosed, NotEnabled, UnknownReaction, TooManyReactions),
+            *(Suspended, Banned),
+        ),
     )
     def react_to_node(
         request: Request, node: NodeId, key: Key, caller: Principal

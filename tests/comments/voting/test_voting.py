@@ -300,6 +300,37 @@ def test_who_is_erased_takes_their_marks_on_comments(
     assert_exact(runtime)
 
 
+@pytest.mark.parametrize("status", ["suspended", "banned"])
+def test_who_may_write_nothing_marks_nothing_and_may_take_back_what_they_marked(
+    client: Client, publisher: Client, comment: str, runtime: Runtime, status: str
+) -> None:
+    bob = client.as_("bob")
+    vote(client, "bob", comment)
+    for thing in (comment, NODE):
+        assert bob.put(f"{thing}/reactions/heart").status == 200
+    assert publisher.patch("/sites/blog/people/bob", status=status).status == 200
+
+    for reply in (
+        vote(client, "bob", comment, -1),
+        bob.put(f"{comment}/reactions/fire"),
+        bob.put(f"{NODE}/reactions/fire"),
+    ):
+        assert (reply.status, reply.code) == (403, status)
+    assert vote(client, "bob", comment, 0).json["votes"] == {"up": 0, "down": 0}
+    for thing in (comment, NODE):
+        assert bob.delete(f"{thing}/reactions/heart").json["reactions"] == {}
+    assert_exact(runtime)
+
+
+def test_staff_of_a_site_marks_whatever_their_standing(
+    publisher: Client, client: Client, comment: str
+) -> None:
+    admin = client.as_("adam", roles=["admin"])
+    assert admin.patch("/sites/blog/people/paula", status="banned").status == 200
+
+    assert publisher.put(f"{comment}/vote", value=1).json["votes"] == {"up": 1, "down": 0}
+
+
 def test_a_comment_of_an_earlier_release_gets_its_entry_with_its_first_vote(
     client: Client, comment: str, runtime: Runtime
 ) -> None:
