@@ -2,6 +2,8 @@
 
 import gzip
 
+import pytest
+
 from chalicelib.web.files import CONSOLE
 from deploy.web import build_console
 from tests.support.http_client import Client
@@ -23,11 +25,10 @@ def test_its_first_page_is_small(open_page: OpenPage) -> None:
     assert size <= FIRST_PAGE_BYTES
 
 
-def test_a_file_that_the_caller_has_is_not_sent_again(client: Client) -> None:
-    first = client.get("/console/console.js")
-    again = client.request(
-        "GET", "/console/console.js", headers={"If-None-Match": first.headers["ETag"]}
-    )
+@pytest.mark.parametrize("path", ["/console", "/console/console.js", "/console/console.css"])
+def test_what_the_caller_has_is_not_sent_again(client: Client, path: str) -> None:
+    first = client.get(path)
+    again = client.request("GET", path, headers={"If-None-Match": first.headers["ETag"]})
 
     assert first.headers["Cache-Control"] == "no-cache"
     assert again.status == 304
