@@ -9,7 +9,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
-from tests.web.support.browser import answer_read, count_answers, until
+from tests.web.support.browser import answer_read, count_answers, stop_time, until
 from tests.web.support.site import Site
 from tests.web.support.town import Town
 
@@ -176,7 +176,7 @@ def is_news(request: Request) -> bool:
 @pytest.mark.usefixtures("ann")
 def test_a_quiet_feed_is_asked_for_less_often(site: Site, open_page: OpenPage) -> None:
     asked: list[str] = []
-    page = open_page(site, before=lambda page: page.clock.install())
+    page = open_page(site, before=stop_time)
     expect(page.get_by_text("Nothing has been posted here yet.")).to_be_visible()
     page.on("requestfinished", lambda each: asked.append(each.url) if is_news(each) else None)
 

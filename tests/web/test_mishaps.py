@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.browser import stop_time
 from tests.web.support.site import Site
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -139,7 +140,7 @@ def test_a_reply_to_what_was_deleted_meanwhile_is_told_and_kept(
 def test_who_writes_too_fast_sees_for_how_long_and_sends_it_by_their_own_click(
     node: Client, site: Site, open_page: OpenPage
 ) -> None:
-    page = open_page(site, may_log=FAILED, before=lambda page: page.clock.install())
+    page = open_page(site, may_log=FAILED, before=stop_time)
     refused: list[Route] = []
 
     def refuse_first(route: Route) -> None:

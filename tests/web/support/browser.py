@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 _LOOKS = 1_000
+_BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 # Chromium's sandbox needs rights that a container's root does not have.
 _ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
 
@@ -92,6 +94,12 @@ def take_time(context: BrowserContext) -> None:
             for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, later, true);
         })();"""
     )
+
+
+def stop_time(page: Page) -> None:
+    """Have a page's time pass by `page.clock.run_for` alone, however slow the machine is."""
+    page.clock.install(time=_BEGIN)
+    page.clock.pause_at(_BEGIN + timedelta(seconds=1))
 
 
 @contextlib.contextmanager
