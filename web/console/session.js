@@ -53,7 +53,8 @@ let signingIn = null;
  */
 export async function ask(path, options = {}) {
   try {
-    return await call(API, path, { anew: !options.method, ...options });
+    // Named, the method keeps a call from going on as a guest's.
+    return await call(API, path, { method: "GET", anew: !options.method, ...options });
   } catch (problem) {
     if (!(problem instanceof Problem) || problem.code !== "unauthenticated") throw problem;
     signingIn ||= signInAgain().finally(() => (signingIn = null));

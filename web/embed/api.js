@@ -69,7 +69,7 @@ export function forget() {
 
 /**
  * Make a call; throws Problem. A token that is refused is asked for once more; if that one is
- * refused too, a reading call goes on as a guest's.
+ * refused too, a call goes on as a guest's, unless it names its method.
  * @param {string} base @param {string} path @param {Options} [options]
  * @returns {Promise<any>}
  */

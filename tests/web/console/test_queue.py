@@ -154,6 +154,23 @@ def test_a_token_that_ends_costs_no_decision(desk: Desk) -> None:
     assert desk.state(comment) == "visible"
 
 
+def test_nothing_is_read_as_a_guest_once_a_token_has_ended(desk: Desk) -> None:
+    desk.post()
+    desk.post("The moon is down.", "ben")
+    page = desk.open(may_log="401")
+    expect(page.get_by_role("article").first).to_contain_text("On Moon")
+    second = page.get_by_role("article").nth(1)
+    desk.clock.advance(days=366)
+    page.keyboard.press("j")
+
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Token").fill(desk.token())
+    dialog.get_by_role("button", name="Sign in").click()
+
+    expect(second).to_contain_text("On Moon")
+    expect(second).not_to_contain_text("could not be read")
+
+
 def test_another_moderator_sees_who_reads_a_comment(desk: Desk) -> None:
     desk.post()
     first = desk.open()
