@@ -14,6 +14,7 @@ from pymongo.database import Database
 from chalicelib.comments import exports, nodes
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED
+from chalicelib.comments.log.rows import LOG
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.shapes import Comment, Node, NodeLayout, StoreName
@@ -61,6 +62,13 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             {"claimed.by": user_id},
             not_shown="which comments a moderator reads at the moment",
         ),
+        Trace("acts of moderators", LOG.of(database), {"by": user_id}, exports.act),
+        Trace(
+            "acts on somebody",
+            LOG.of(database),
+            {"person": user_id},
+            not_shown="what moderators note of each other's acts is theirs",
+        ),
         Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
         Trace(
             "blocked at sites",
@@ -86,6 +94,8 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     PEOPLE.of(runtime.database).update_many(
         {"user_id": user_id, "name": {"$ne": name}}, {"$set": {"name": name}}
     )
+    for act in ("by", "person"):
+        LOG.of(runtime.database).update_many({act: user_id}, {"$set": {f"{act}_name": name}})
     element = {f"each.{field}": value for field, value in other.items()}
     PAGES.of(runtime.database).update_many(
         {"comments": {"$elemMatch": other}},
@@ -133,6 +143,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     claimed = {"claimed.by": user_id}
     ENTRIES.of(runtime.database).update_many(claimed, {"$unset": {"claimed": ""}})
     _forget(runtime.database, user_id)
+    _unname_acts(runtime.database, user_id, until)
     # A document that moderators alone have made has no first post.
     began = {"first_at": {"$not": {"$gt": until}}} if until else {}
     people = PEOPLE.of(runtime.database)
@@ -141,6 +152,15 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     if not all(ends):
         return Step.BUSY
     return Step.MORE if len(found) == most else Step.DONE
+
+
+def _unname_acts(database: Database[Document], user_id: str, until: datetime | None) -> None:
+    """Take a person out of the log: what was done stays, but not what was said of them."""
+    log, early = LOG.of(database), {"at": {"$lte": until}} if until else {}
+    log.delete_many({"person": user_id, "action": "person", **early})
+    nobody = {"person": None, "person_name": None, "reason": ""}
+    log.update_many({"person": user_id, **early}, {"$set": nobody})
+    log.update_many({"by": user_id, **early}, {"$set": {"by": None, "by_name": None}})
 
 
 def _find(database: Database[Document], user_id: str, until: datetime | None) -> Iterator[Kept]:

@@ -182,3 +182,27 @@ class TooManyBlocked(Problem):
     status = 409
     code = "too_many_blocked"
     title = "You have blocked as many people here as you may"
+
+
+class UnknownAct(Problem):
+    """The log of moderation has no act of this id; it keeps them for two years."""
+
+    status = 404
+    code = "unknown_act"
+    title = "No such act in the log"
+
+
+class ActNotUndoable(Problem):
+    """The act has changed a text, of which nothing is kept, or it has changed nothing."""
+
+    status = 409
+    code = "act_not_undoable"
+    title = "This act cannot be undone"
+
+
+class ChangedSince(Problem):
+    """What the act has changed is no longer as the act left it."""
+
+    status = 409
+    code = "changed_since"
+    title = "It has been changed since: nothing was undone"

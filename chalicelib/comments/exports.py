@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.comments.log.rows import Act
 from chalicelib.comments.people.rows import Person
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.stores.embedded_tree import every_comment
@@ -67,3 +68,9 @@ def person(row: Person) -> list[ExportEntry]:
             blocked=row.get("blocked", []),
         )
     ]
+
+
+def act(row: Act) -> list[ExportEntry]:
+    """Return what somebody did as a moderator, without whom it was done to."""
+    fields = {"site": row["site"], "at": row["at"], "action": row["action"]}
+    return [entry("moderation_act", **fields, reason=row["reason"])]

@@ -32,6 +32,7 @@ OVERRIDES = ("moderation", "votes", "order", "slow_seconds")
 # The times from and until which a node takes comments.
 TIMES = ("opens_at", "closes_at")
 LONGEST_SLOW_SECONDS = 86_400
+MAX_ACT_REASON_CHARACTERS = 500
 
 # Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
 CommentId = Annotated[
@@ -59,6 +60,11 @@ SlowSeconds = Annotated[
     ),
 ]
 Text = Annotated[Paragraphs, at_most(MAX_TEXT_CHARACTERS)]
+ActReason = Annotated[
+    Paragraphs,
+    at_most(MAX_ACT_REASON_CHARACTERS),
+    Field(description="Why, for the log: moderators alone read it. Null for nothing said."),
+]
 
 
 class NodeSettings(Input):
@@ -156,6 +162,7 @@ class StateChange(Input):
 
     state: Literal["visible", "pending", "hidden"]
     edited_at: Instant | None = None
+    reason: ActReason | None = None
 
     @property
     def seen(self) -> CommentFields:

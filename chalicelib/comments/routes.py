@@ -5,6 +5,7 @@ from typing import Annotated
 from chalice.app import Blueprint
 
 from chalicelib.comments import highlight_routes, nodes, profiles, reading_routes
+from chalicelib.comments.acts import routes as act_routes
 from chalicelib.comments.answers import (
     ClaimAnswer,
     CommentAnswer,
@@ -100,6 +101,7 @@ def routes(runtime: Runtime) -> Blueprint:
     _declare_moderation(moderating)
     highlight_routes.declare(moderating)
     flag_routes.declare(route)
+    act_routes.declare(router(blueprint, runtime, "Moderation"))
     return blueprint
 
 

@@ -3,6 +3,7 @@
 from chalice.app import Chalice, CloudWatchEvent, Rate
 
 from chalicelib.comments import nodes
+from chalicelib.comments.acts import upkeep as acts
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.flags import holding
 from chalicelib.comments.lifecycle import vacancies
@@ -30,6 +31,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "flagged_held": holding.sweep(runtime),
         "counts_repaired": repair_counts(runtime),
         "people_recounted": counting.sweep(runtime),
+        "acts_cleared": acts.sweep(runtime),
     }
 
 

@@ -67,7 +67,8 @@ class Comment(TypedDict):
     same path in the order of a discussion (`chalicelib.comments.order`). `reply_count` counts
     every direct reply, `invisible_replies` those in another state than `visible`; left out is 0.
     `reasons` say why it was held when it was last judged; a moderator's decision empties them.
-    `shadow` is the state that the author of a hidden comment is shown, who is not told.
+    `shadow` is the state that the author of a hidden comment is shown, who is not told. `act` is
+    what a moderator last did with it (`chalicelib.comments.log`).
     """
 
     id: str
@@ -87,6 +88,7 @@ class Comment(TypedDict):
     invisible_replies: NotRequired[int]
     reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
     shadow: NotRequired[Shadow | None]
+    act: NotRequired[str]
 
 
 class CommentFields(TypedDict, total=False):
@@ -100,6 +102,7 @@ class CommentFields(TypedDict, total=False):
     state: State
     reasons: Annotated[list[Reason], AtMost(MAX_REASONS)]
     shadow: Shadow | None
+    act: str
 
 
 class EmbeddedComment(Comment):

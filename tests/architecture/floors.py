@@ -49,7 +49,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.answers", "comments.judgement", "comments.nodes"),
     ("comments.html_page",),
     ("comments.stores",),
-    ("comments.entries", "comments.seen"),
+    ("comments.entries", "comments.log", "comments.seen"),
     ("comments.happened", "comments.people"),
     ("comments.exports",),
     ("comments.moderation",),
@@ -65,7 +65,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
         ),
         *("comments.highlight_routes", "comments.voting"),
     ),
-    ("comments.flags",),
+    ("comments.acts", "comments.flags"),
     ("comments.routes", "comments.schedules", "comments.workers"),
 )
 ADS: tuple[tuple[str, ...], ...] = (

@@ -1,7 +1,9 @@
 """Editing, deleting and moderating a comment so that no move of its node loses the change."""
 
+import contextlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from chalicelib import happenings
 from chalicelib.comments import happened, nodes
@@ -12,6 +14,9 @@ from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindowOver
 from chalicelib.comments.judgement.judge import Written, judge
+from chalicelib.comments.log import acts
+from chalicelib.comments.log.acts import Actor, Change
+from chalicelib.comments.log.rows import Action
 from chalicelib.comments.models import StateChange
 from chalicelib.comments.moderation import flags, queue
 from chalicelib.comments.people.admission import standing_of
@@ -20,12 +25,18 @@ from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed, Reason
 from chalicelib.comments.sites import settings
-from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, is_shadow
+from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, is_shadow, matches
 from chalicelib.comments.stores import ask, store_of
+from chalicelib.database import Document
 from chalicelib.errors import Forbidden, Unavailable, UnknownComment
 from chalicelib.identity import Principal
+from chalicelib.marks.shapes import Outcome
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
+
+# The fields of a comment that a moderator's decision sets.
+DECIDED: tuple[Literal["state", "reasons", "shadow"], ...] = ("state", "reasons", "shadow")
+_ATTEMPTS = 3
 
 
 def edit_comment(
@@ -48,15 +59,33 @@ def edit_comment(
         "renderer": RENDERER,
         "edited": runtime.now(),
     }
+    if moderates(caller, node["site"]):
+        with _noted(runtime, "edit", node, comment, caller) as act:
+            changed = _changed(runtime, node, comment, {**fields, **act})
+        return Placed(node, changed)
     where: CommentFields = {}
-    if not moderates(caller, node["site"]):
-        judged = _judged_again(runtime, node, comment, Written(text, html), caller)
-        if "state" in judged:
-            # Otherwise one that a moderator has just hidden would be pending again.
-            where = {"state": comment["state"]}
-        fields = {**fields, **judged}
-    changed = _changed(runtime, node, comment, fields, where)
+    judged = _judged_again(runtime, node, comment, Written(text, html), caller)
+    if "state" in judged:
+        # Otherwise one that a moderator has just hidden would be pending again.
+        where = {"state": comment["state"]}
+    changed = _changed(runtime, node, comment, {**fields, **judged}, where)
     return Placed(node, viewer(caller, node["site"]).shown(changed))
+
+
+@contextlib.contextmanager
+def _noted(
+    runtime: Runtime, action: Action, node: Node, comment: Comment, caller: Principal
+) -> Iterator[CommentFields]:
+    """Note what a moderator does with another's text, and give the fields that name the act."""
+    if is_author(caller, comment):
+        yield {}
+        return
+    change = Change({}, {})
+    if action == "delete":
+        change = Change({"state": comment["state"]}, {"state": "deleted"})
+    thing = acts.comment_thing(node, comment)
+    with acts.noted(runtime, Actor(caller), action, thing, change) as act:
+        yield {"act": act.id}
 
 
 def _judged_again(
@@ -88,9 +117,10 @@ def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Prin
     CommentDeleted and Forbidden.
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller, even_hidden=True)
-    _changed(runtime, node, comment, WIPED)
-    if not is_author(caller, comment):
-        flags.decide(runtime, node, comment_id, "right")
+    with _noted(runtime, "delete", node, comment, caller) as act:
+        _changed(runtime, node, comment, {**WIPED, **act})
+        if not is_author(caller, comment):
+            flags.decide(runtime, node, comment_id, "right")
 
 
 def set_state(
@@ -104,18 +134,40 @@ def set_state(
     node = nodes.find(runtime.database, node_id)
     if not moderates(caller, node["site"]):
         raise Forbidden(f"You do not moderate the site {node['site']}")
-    found = _living(find(runtime, node, comment_id, caller))
-    fields: CommentFields = {"state": wanted.state}
-    if found.get("reasons"):
-        # It has been decided; one that has to wait again does so for the moderator alone.
-        fields["reasons"] = []
-    if found.get("shadow"):
-        # From now on its author is told as any other.
-        fields["shadow"] = None
-    changed = _changed(runtime, node, found, fields, wanted.seen)
-    if wanted.state != "pending":
-        flags.decide(runtime, node, comment_id, "wrong" if wanted.state == "visible" else "right")
-    return Placed(node, changed)
+    for _ in range(_ATTEMPTS):
+        found = _living(find(runtime, node, comment_id, caller))
+        if not matches(found, wanted.seen):
+            raise CommentChanged
+        fields: CommentFields = {"state": wanted.state}
+        if found.get("reasons"):
+            # It has been decided; one that has to wait again does so for the moderator alone.
+            fields["reasons"] = []
+        if found.get("shadow"):
+            # From now on its author is told as any other.
+            fields["shadow"] = None
+        with contextlib.suppress(CommentChanged):
+            actor = Actor(caller, wanted.reason or "")
+            return Placed(node, decide(runtime, node, found, fields, actor))
+    raise CommentChanged
+
+
+def decide(
+    runtime: Runtime, node: Node, found: Comment, fields: CommentFields, actor: Actor
+) -> Comment:
+    """Give a comment that has the state and the text that were found another state, and note it.
+
+    Those who flagged it were right or wrong. Raises CommentChanged and UnknownComment.
+    """
+    thing = acts.comment_thing(node, found)
+    # With it as it was, the log says truly what the act changed.
+    where: CommentFields = {"state": found["state"], "edited": found["edited"]}
+    before: Document = {name: found[name] for name in DECIDED if name in found}
+    with acts.noted(runtime, actor, "state", thing, Change(before, fields)) as act:
+        changed = _changed(runtime, node, found, {**fields, "act": act.id}, where)
+        if changed["state"] != "pending":
+            outcome: Outcome = "wrong" if changed["state"] == "visible" else "right"
+            flags.decide(runtime, node, found["id"], outcome)
+    return changed
 
 
 def hold_back(runtime: Runtime, node: Node, comment_id: str) -> bool:

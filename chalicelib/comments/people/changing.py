@@ -1,20 +1,16 @@
 """Reading and changing what a site's moderators know of a person."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
 
+from chalicelib.comments.log import acts
+from chalicelib.comments.log.acts import Actor, Change, Thing
 from chalicelib.comments.people.rows import PEOPLE, Person, defaults, new_person, person_id
 from chalicelib.database import Document
-
-
-class ChangedPerson(NamedTuple):
-    """A person before and after a change."""
-
-    before: Person
-    after: Person
+from chalicelib.runtime import Runtime
 
 
 def find(database: Database[Document], site: str, user_id: str) -> Person:
@@ -23,16 +19,40 @@ def find(database: Database[Document], site: str, user_id: str) -> Person:
     return found or new_person(site, user_id, user_id)
 
 
-def change(
-    database: Database[Document], site: str, user_id: str, fields: Mapping[str, Any]
-) -> ChangedPerson:
-    """Set fields of a person at a site, and return them before and after."""
+def change(runtime: Runtime, site: str, user_id: str, wanted: Change, actor: Actor) -> Person:
+    """Set fields of a person at a site as its moderator, note it, and return the person then.
+
+    With the fields before, they are changed only if they are still these: raises NotDone.
+    """
+    fields = wanted.after
+    found = find(runtime.database, site, user_id)
+    thing = Thing(site, None, None, user_id, found["name"], found.get("act"))
+    noted = Change(_only(found, fields), fields)
+    with acts.noted(runtime, actor, "person", thing, noted) as act:
+        was = store(runtime.database, site, user_id, {**fields, "act": act.id}, wanted.before)
+        act.before = _only(was, fields)
+    return cast("Person", {**was, **fields})
+
+
+def store(
+    database: Database[Document],
+    site: str,
+    user_id: str,
+    fields: Mapping[str, Any],
+    still: Mapping[str, Any] | None = None,
+) -> Person:
+    """Set fields of a person and return the person before; raises NotDone as `change` does."""
     said = {name: {"$literal": value} for name, value in fields.items()}
     before = PEOPLE.of(database).find_one_and_update(
-        {"_id": person_id(site, user_id)},
+        {"_id": person_id(site, user_id), **(still or {})},
         [{"$set": {**defaults(site, user_id, user_id), **said}}],
-        upsert=True,
+        upsert=still is None,
         return_document=ReturnDocument.BEFORE,
     )
-    was = before or new_person(site, user_id, user_id)
-    return ChangedPerson(was, cast("Person", {**was, **fields}))
+    if before is None and still is not None:
+        raise acts.NotDone
+    return before or new_person(site, user_id, user_id)
+
+
+def _only(person: Person, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in person.items() if name in fields}

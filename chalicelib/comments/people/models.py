@@ -4,6 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from chalicelib.comments.models import ActReason
 from chalicelib.comments.people.rows import (
     MAX_BADGE_CHARACTERS,
     MAX_NOTE_CHARACTERS,
@@ -38,6 +39,8 @@ class PersonChange(Input):
     note: Annotated[Paragraphs, at_most(MAX_NOTE_CHARACTERS)] | None = Field(
         None, description="For moderators alone; null for none."
     )
+
+    reason: ActReason | None = None
 
     @model_validator(mode="after")
     def _check_until(self) -> Self:

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from chalicelib.comments.errors import TooManyBlocked
+from chalicelib.comments.log.acts import Actor, Change
 from chalicelib.comments.people import blocking, changing
 from chalicelib.comments.people.answers import (
     BlockedAnswer,
@@ -59,10 +60,11 @@ def _declare_standing(route: Route) -> None:
         if body.until is not None and body.until <= now:
             told = "A suspension ends in the future"
             raise InvalidRequest(errors=[FieldError("until", "past", told)])
-        changed = changing.change(request.runtime.database, site, user, body.fields)
+        actor = Actor(moderator, body.reason or "")
+        after = changing.change(request.runtime, site, user, Change(None, body.fields), actor)
         if body.status is not None:
             request.details["status"] = body.status
-        return Ok(person_answer(changed.after, now))
+        return Ok(person_answer(after, now))
 
 
 def _declare_blocks(route: Route) -> None:

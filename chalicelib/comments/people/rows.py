@@ -32,8 +32,9 @@ class Person(TypedDict):
 
     `until` is the end of a suspension. `first_at` is when they first posted, and `tat` the
     theoretical arrival time of their next post (`chalicelib.limits`). `note` is what moderators
-    tell each other. The counts may be behind since `recount`; `touched` is when something last
-    began that they have to follow, and `recounts` tells recounts at once apart.
+    tell each other, and `act` what one of them last did here (`chalicelib.comments.log`). The
+    counts may be behind since `recount`; `touched` is when something last began that they have to
+    follow, and `recounts` tells recounts at once apart.
     """
 
     _id: str
@@ -52,6 +53,7 @@ class Person(TypedDict):
     note: str
     picture: NotRequired[str | None]
     blocked: NotRequired[Annotated[list[str], AtMost(MAX_BLOCKED)]]
+    act: NotRequired[str]
 
 
 PEOPLE = Collection(

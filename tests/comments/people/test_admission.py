@@ -51,7 +51,7 @@ def listened(limited: Runtime, mongodb_uri: str, commands: Commands) -> Iterator
 def know(runtime: Runtime, person: Principal = ANN, **fields: Any) -> None:
     """Store a person who began two days ago."""
     began = {"first_at": runtime.now() - timedelta(days=2)}
-    changing.change(runtime.database, "blog", person.id, {**began, **fields})
+    changing.store(runtime.database, "blog", person.id, {**began, **fields})
 
 
 def approved(number: int, rejected: int = 0) -> dict[str, Any]:

@@ -1,0 +1,4 @@
+"""What moderators did, taken up again: undone, and made clear after a crash.
+
+Public face: `routes`, `upkeep`.
+"""

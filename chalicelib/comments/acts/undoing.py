@@ -1,0 +1,60 @@
+"""Undoing an act of a moderator: what it changed is set back, unless it was changed since."""
+
+import contextlib
+from typing import cast
+
+from chalicelib.comments import nodes
+from chalicelib.comments.discussion import editing
+from chalicelib.comments.discussion.reading import find as find_comment
+from chalicelib.comments.errors import ActNotUndoable, ChangedSince, CommentChanged, UnknownNode
+from chalicelib.comments.log import reading
+from chalicelib.comments.log.acts import Actor, Change, NotDone
+from chalicelib.comments.log.answers import ActAnswer, act_answer, can_undo
+from chalicelib.comments.log.rows import LOG, Act, thing_of
+from chalicelib.comments.people import changing
+from chalicelib.comments.shapes import CommentFields
+from chalicelib.comments.store import GONE, matches
+from chalicelib.errors import UnknownComment
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+
+
+def undo(runtime: Runtime, act_id: str, moderator: Principal) -> ActAnswer:
+    """Undo an act as a moderator of its site, and return the act by which it is undone.
+
+    Raises Forbidden, UnknownAct, ActNotUndoable and ChangedSince.
+    """
+    act = reading.find(runtime, act_id, moderator)
+    if not can_undo(act):
+        raise ActNotUndoable
+    actor = Actor(moderator, undoes=act["_id"])
+    undo_kind = _undo_person if act["action"] == "person" else _undo_state
+    undo_kind(runtime, act, actor)
+    # A second undoing finds something else than the act left, so there is no other one as late.
+    found = LOG.of(runtime.database).find({**thing_of(act), "undoes": act["_id"], "open": None})
+    (made,) = found.sort("at", -1).limit(1)
+    return act_answer(made)
+
+
+def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
+    before, left = cast("CommentFields", act["before"]), cast("CommentFields", act["after"])
+    # An approval has emptied the reasons why it waited.
+    back: CommentFields = {"state": before["state"], "reasons": before.get("reasons", [])}
+    if "shadow" in before:
+        back["shadow"] = before["shadow"]
+    still: CommentFields = {"state": left["state"]}
+    with contextlib.suppress(UnknownNode, UnknownComment, CommentChanged):
+        node = nodes.find(runtime.database, act["node_id"] or "")
+        found = find_comment(runtime, node, act["comment_id"] or "", actor.who)
+        if found["state"] not in GONE and matches(found, still):
+            editing.decide(runtime, node, found, back, actor)
+            return
+    raise ChangedSince
+
+
+def _undo_person(runtime: Runtime, act: Act, actor: Actor) -> None:
+    back = Change(act["after"], act["before"])
+    try:
+        changing.change(runtime, act["site"], act["person"] or "", back, actor)
+    except NotDone:
+        raise ChangedSince from None

@@ -1,0 +1,105 @@
+"""The forms in which the log of moderation is answered, to moderators alone."""
+
+from datetime import datetime
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.comments.log.models import ActId
+from chalicelib.comments.log.rows import Act, Action
+from chalicelib.comments.models import CommentId
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.people.ids import UserId
+from chalicelib.sites.ids import StoredSiteId
+
+# What an act can change, in the order of the fields of `ChangedAnswer`.
+_SHOWN = ("state", "status", "until", "badges", "note")
+
+
+class NamedAnswer(TypedDict):
+    """A person, by the name that they had then or have been given since."""
+
+    id: UserId
+    name: str
+
+
+class ChangedAnswer(TypedDict):
+    """The fields that an act has changed: `state` of a comment, all others of a person."""
+
+    state: NotRequired[str]
+    status: NotRequired[str]
+    until: NotRequired[datetime | None]
+    badges: NotRequired[list[str]]
+    note: NotRequired[str]
+
+
+class ActAnswer(TypedDict):
+    """What a moderator has done."""
+
+    id: ActId
+    site: StoredSiteId
+    at: datetime
+    by: Annotated[NamedAnswer | None, Field(description="Null once they are erased.")]
+    action: Annotated[
+        Action,
+        Field(description="`state`, `edit` and `delete` of a comment; `person` of a person."),
+    ]
+    node_id: NodeId | None
+    comment_id: CommentId | None
+    person: Annotated[
+        NamedAnswer | None,
+        Field(description="Whom it is about, or who wrote the comment; null once erased."),
+    ]
+    before: ChangedAnswer
+    after: ChangedAnswer
+    reason: str
+    undoes: Annotated[ActId | None, Field(description="The act that this one has undone.")]
+    can_undo: Annotated[
+        bool,
+        Field(description="Whether it can be undone while nobody has changed the same since."),
+    ]
+
+
+class LogAnswer(TypedDict):
+    """A page of a site's log, the latest act first."""
+
+    acts: Annotated[list[ActAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+def act_answer(act: Act) -> ActAnswer:
+    """Return an act as moderators are shown it."""
+    return {
+        "id": act["_id"],
+        "site": act["site"],
+        "at": act["at"],
+        "by": _named(act["by"], act["by_name"]),
+        "action": act["action"],
+        "node_id": act["node_id"],
+        "comment_id": act["comment_id"],
+        "person": _named(act["person"], act["person_name"]),
+        "before": _changed(act["before"]),
+        "after": _changed(act["after"]),
+        "reason": act["reason"],
+        "undoes": act.get("undoes"),
+        "can_undo": can_undo(act),
+    }
+
+
+def can_undo(act: Act) -> bool:
+    """Return whether an act can be undone at all: neither a text nor what stays as it was can."""
+    is_kept = act["action"] == "person" and act["person"] is not None
+    return (act["action"] == "state" or is_kept) and act["before"] != act["after"]
+
+
+def _named(user_id: str | None, name: str | None) -> NamedAnswer | None:
+    return None if user_id is None else {"id": user_id, "name": name or user_id}
+
+
+def _changed(fields: dict[str, object]) -> ChangedAnswer:
+    shown: Any = {name: fields[name] for name in _SHOWN if name in fields}
+    changed: ChangedAnswer = shown
+    return changed

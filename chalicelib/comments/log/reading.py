@@ -1,0 +1,64 @@
+"""Reading the log of moderation: its listing, and one act."""
+
+from typing import Any
+
+from bson.datetime_ms import DatetimeMS
+from pymongo import DESCENDING
+
+from chalicelib.comments.errors import UnknownAct
+from chalicelib.comments.log.answers import LogAnswer, act_answer
+from chalicelib.comments.log.models import LogQuery
+from chalicelib.comments.log.rows import LOG, Act, key_of
+from chalicelib.database import Document
+from chalicelib.errors import Forbidden
+from chalicelib.http.pages import Cursors, paged
+from chalicelib.identity import Principal
+from chalicelib.runtime import Runtime
+from chalicelib.sites.permissions import moderates
+
+_ORDER = [("at", DESCENDING), ("_id", DESCENDING)]
+
+
+def list_acts(runtime: Runtime, query: LogQuery, moderator: Principal) -> LogAnswer:
+    """Return a page of a site's log, the latest act first; raises Forbidden and InvalidCursor."""
+    if not moderates(moderator, query.site):
+        raise Forbidden(f"You do not moderate the site {query.site}")
+    where, scope = _asked(query)
+    cursors = Cursors(scope, runtime.settings.signing_keys)
+    after = cursors.position(query)
+    # What is under way is not told: it may not happen.
+    wanted = {"site": query.site, **where, "open": None}
+    ranges = [{**wanted, **part} for part in _ranges(after)]
+    found = LOG.of(runtime.database).find({"$or": ranges}).sort(_ORDER).limit(query.limit + 1)
+    shown, last = paged(list(found), query.limit)
+    position = [int(DatetimeMS(last["at"])), last["_id"]] if last else None
+    return {"acts": [act_answer(act) for act in shown], "next": cursors.following(position)}
+
+
+def find(runtime: Runtime, act_id: str, moderator: Principal) -> Act:
+    """Return an act that is over; raises Forbidden and UnknownAct."""
+    key = key_of(act_id)
+    if not moderates(moderator, key["site"]):
+        raise Forbidden(f"You do not moderate the site {key['site']}")
+    found = LOG.of(runtime.database).find_one({**key, "open": None})
+    if found is None:
+        raise UnknownAct
+    return found
+
+
+def _asked(query: LogQuery) -> tuple[Document, str]:
+    """Return the filter of a query beside its site, and the scope of its cursors."""
+    scope = f"moderation:log:{query.site}"
+    if query.node is not None:
+        entry = f"{query.node}/{query.comment}"
+        return {"entry": entry}, f"{scope}:entry:{entry}"
+    if query.person is not None:
+        return {"person": query.person}, f"{scope}:person:{query.person}"
+    return {}, scope
+
+
+def _ranges(after: tuple[Any, ...] | None) -> list[Document]:
+    if after is None:
+        return [{}]
+    until, last_id = DatetimeMS(after[0]), after[1]
+    return [{"at": {"$lt": until}}, {"at": until, "_id": {"$lt": last_id}}]
