@@ -225,6 +225,7 @@ def listings(world: World) -> dict[str, Listing]:
         "reacted": Listing(bob, f"/nodes/threads/comments/{world.root_comment}/reactions/heart?"),
         "flags": Listing(staff, f"/nodes/threads/comments/{world.root_comment}/flags?"),
         "moderation": Listing(staff, "/moderation/comments?"),
+        "moderation's log": Listing(staff, "/moderation/log?site=default&"),
         "assets": Listing(staff, "/content/blog/assets?"),
         "stats": Listing(paula, f"/stats/blog?{span}&by=hour&"),
         "stats of a path": Listing(paula, f"/stats/blog?{span}&group=path&"),

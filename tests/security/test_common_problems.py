@@ -18,7 +18,10 @@ from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
 
 # What a query may not leave out.
-NEEDED = {"from": "2026-03-01", "to": "2026-03-02", "address": "page", "type": "application_rating"}
+NEEDED = {
+    **{"from": "2026-03-01", "to": "2026-03-02"},
+    **{"address": "page", "type": "application_rating", "site": "alpha"},
+}
 # A part of a path that no type takes: some bound nothing but its length.
 HUGE = "%00" * 2_000
 # A body that the models take, where a call is counted only once its body is known.

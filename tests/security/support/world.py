@@ -288,6 +288,14 @@ def hidden_comment(world: World) -> dict[str, str]:
     return names
 
 
+def act(world: World) -> dict[str, str]:
+    """Hide a comment of the owner, and name what was done."""
+    hidden = hidden_comment(world)["comment"]
+    query = f"site={OWN_SITE}&node={SITE_NODE}&comment={hidden}"
+    (found,) = made(world.as_("admin").get(f"/moderation/log?{query}"))["acts"]
+    return {"act": found["id"]}
+
+
 def node(world: World) -> dict[str, str]:
     """Make a page of the site with a comment."""
     name = f"{OWN_SITE}:{world.fresh()}"

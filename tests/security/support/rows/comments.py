@@ -227,4 +227,14 @@ COMMENTS = (
         "GET /moderation/comments",
         {200: "staff_of_comments moderator_other moderator_none", 401: "anonymous", 403: "*"},
     ),
+    Row(
+        "GET /moderation/log",
+        {200: "staff_of_comments", 401: "anonymous", 403: "*"},
+        query="?site=alpha",
+    ),
+    Row(
+        "POST /moderation/log/{act}/undo",
+        {201: "staff_of_comments", 401: "anonymous", 403: "*"},
+        made=worlds.act,
+    ),
 )

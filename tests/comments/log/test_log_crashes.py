@@ -1,0 +1,104 @@
+"""Calls that end at any point leave a log that tells what has happened, and nothing else."""
+
+from collections.abc import Callable
+
+from chalicelib.comments.acts import upkeep
+from chalicelib.comments.discussion import editing
+from chalicelib.comments.log.acts import Actor, Change
+from chalicelib.comments.log.rows import LOG
+from chalicelib.comments.models import StateChange
+from chalicelib.comments.people import changing
+from chalicelib.runtime import Runtime
+from tests.comments.support.crash_points import crash_everywhere
+from tests.comments.support.discussion import PEOPLE, Discussion
+from tests.support.clock import Clock
+
+MO = PEOPLE["mo"]
+
+
+def toggled(discussion: Discussion, comment: str) -> Callable[[Runtime], object]:
+    """Return a call that hides a comment, or shows it again."""
+    assert MO is not None
+
+    def call(ending: Runtime) -> object:
+        state = "visible" if discussion.stored()[comment]["state"] == "hidden" else "hidden"
+        wanted = StateChange.model_validate({"state": state})
+        return editing.set_state(ending, discussion.node_id, comment, wanted, MO)
+
+    return call
+
+
+def changes(runtime: Runtime) -> list[tuple[str, str]]:
+    """Return what the log tells, the first first; nothing in it may be open."""
+    rows = list(LOG.of(runtime.database).find({}).sort([("at", 1), ("_id", 1)]))
+    assert all("open" not in row for row in rows)
+    return [(row["before"]["state"], row["after"]["state"]) for row in rows]
+
+
+def test_a_decision_may_end_anywhere(
+    runtime: Runtime, mongodb_uri: str, discussion: Discussion, clock: Clock
+) -> None:
+    comment = discussion.post("changes")["id"]
+    seen = [discussion.stored()[comment]["state"]]
+
+    for _ in crash_everywhere(runtime, mongodb_uri, toggled(discussion, comment)):
+        state = discussion.stored()[comment]["state"]
+        if state != seen[-1]:
+            seen.append(state)
+        clock.advance(minutes=16)
+        upkeep.sweep(runtime)
+        assert changes(runtime) == list(zip(seen, seen[1:], strict=False))
+    assert len(seen) > 2
+
+
+def test_a_decision_that_never_was_is_not_taken_for_the_same_of_another(
+    runtime: Runtime, mongodb_uri: str, discussion: Discussion, clock: Clock
+) -> None:
+    """The next moderator decides before the schedule looks; each change is told once."""
+    comment = discussion.post("changes")["id"]
+    seen = [discussion.stored()[comment]["state"]]
+
+    for _ in crash_everywhere(runtime, mongodb_uri, toggled(discussion, comment)):
+        state = discussion.stored()[comment]["state"]
+        if state != seen[-1]:
+            seen.append(state)
+        clock.advance(seconds=1)
+        toggled(discussion, comment)(runtime)
+        seen.append(discussion.stored()[comment]["state"])
+        clock.advance(minutes=16)
+        upkeep.sweep(runtime)
+        assert changes(runtime) == list(zip(seen, seen[1:], strict=False))
+
+
+def test_a_change_of_a_person_may_end_anywhere(
+    runtime: Runtime, mongodb_uri: str, clock: Clock
+) -> None:
+    assert MO is not None
+    notes = [""]
+
+    def note(ending: Runtime) -> object:
+        wanted = Change(None, {"note": f"{notes[-1]}+"})
+        return changing.change(ending, "blog", "ann", wanted, Actor(MO))
+
+    for _ in crash_everywhere(runtime, mongodb_uri, note):
+        found = changing.find(runtime.database, "blog", "ann")["note"]
+        if found != notes[-1]:
+            notes.append(found)
+        clock.advance(minutes=16)
+        upkeep.sweep(runtime)
+        rows = LOG.of(runtime.database).find({}).sort([("at", 1), ("_id", 1)])
+        told = [(row["before"]["note"], row["after"]["note"]) for row in rows]
+        assert told == list(zip(notes, notes[1:], strict=False))
+
+
+def test_an_act_that_may_still_be_under_way_is_left_alone(
+    runtime: Runtime, mongodb_uri: str, discussion: Discussion, clock: Clock
+) -> None:
+    comment = discussion.post("changes")["id"]
+    next(iter(crash_everywhere(runtime, mongodb_uri, toggled(discussion, comment))))
+    clock.advance(minutes=14)
+
+    assert upkeep.sweep(runtime) == 0
+    clock.advance(minutes=1)
+    upkeep.sweep(runtime)
+    assert LOG.of(runtime.database).count_documents({"open": {"$exists": True}}) == 0
