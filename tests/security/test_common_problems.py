@@ -19,8 +19,11 @@ from tests.support.workers import Workers
 
 # What a query may not leave out.
 NEEDED = {
-    **{"from": "2026-03-01", "to": "2026-03-02"},
-    **{"address": "page", "type": "application_rating", "site": "alpha"},
+    "from": "2026-03-01",
+    "to": "2026-03-02",
+    "address": "page",
+    "type": "application_rating",
+    "site": "alpha",
 }
 # A part of a path that no type takes: some bound nothing but its length.
 HUGE = "%00" * 2_000

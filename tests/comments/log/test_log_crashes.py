@@ -1,5 +1,6 @@
 """Calls that end at any point leave a log that tells what has happened, and nothing else."""
 
+import itertools
 from collections.abc import Callable
 
 from chalicelib.comments.acts import upkeep
@@ -47,7 +48,7 @@ def test_a_decision_may_end_anywhere(
             seen.append(state)
         clock.advance(minutes=16)
         upkeep.sweep(runtime)
-        assert changes(runtime) == list(zip(seen, seen[1:], strict=False))
+        assert changes(runtime) == list(itertools.pairwise(seen))
     assert len(seen) > 2
 
 
@@ -67,7 +68,7 @@ def test_a_decision_that_never_was_is_not_taken_for_the_same_of_another(
         seen.append(discussion.stored()[comment]["state"])
         clock.advance(minutes=16)
         upkeep.sweep(runtime)
-        assert changes(runtime) == list(zip(seen, seen[1:], strict=False))
+        assert changes(runtime) == list(itertools.pairwise(seen))
 
 
 def test_a_change_of_a_person_may_end_anywhere(
@@ -88,7 +89,7 @@ def test_a_change_of_a_person_may_end_anywhere(
         upkeep.sweep(runtime)
         rows = LOG.of(runtime.database).find({}).sort([("at", 1), ("_id", 1)])
         told = [(row["before"]["note"], row["after"]["note"]) for row in rows]
-        assert told == list(zip(notes, notes[1:], strict=False))
+        assert told == list(itertools.pairwise(notes))
 
 
 def test_an_act_that_may_still_be_under_way_is_left_alone(
