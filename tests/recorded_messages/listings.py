@@ -116,7 +116,15 @@ def build(runtime: Runtime, client: Client, clock: Clock, workers: Workers) -> W
         assert put.status == 201
     for _ in range(2):
         builder.make(lambda: bought(client.as_("bob"))[1])
+        builder.make(lambda: _note(client.as_("mo", roles=["moderator"]), "bob"))
     return World(runtime, client, posts[0], root_comment, action, content)
+
+
+def _note(moderator: Client, user: str) -> str:
+    """Have a moderator note something about a person; return who it is."""
+    noted = moderator.patch(f"/sites/default/people/{user}", note="Is kind")
+    assert noted.status == 200, noted.body
+    return user
 
 
 def _read(runtime: Runtime) -> None:

@@ -10,6 +10,7 @@ from chalicelib.comments.log.models import ActId
 from chalicelib.comments.log.rows import Act, Action
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.shapes import MAX_BADGES
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.people.ids import UserId
@@ -32,7 +33,7 @@ class ChangedAnswer(TypedDict):
     state: NotRequired[str]
     status: NotRequired[str]
     until: NotRequired[datetime | None]
-    badges: NotRequired[list[str]]
+    badges: NotRequired[Annotated[list[str], Field(max_length=MAX_BADGES)]]
     note: NotRequired[str]
 
 

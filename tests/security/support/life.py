@@ -113,6 +113,7 @@ def be_known(world: World, zed: Client) -> None:
     made(zed.post("/actions", scope="team", descriptor=rated))
     made(zed.post(f"/actions/{action}/comments", text="By me"))
     made(zed.put(f"/actions/{action}/reaction", kind="like"))
+    made(admin.patch(f"/sites/{OWN_SITE}/people/{ZED}", note="Asked to be kind", reason="Rude"))
     react_to_comments(world, zed)
     read_everywhere(world, zed)
 

@@ -82,7 +82,7 @@ def _comments(world: World) -> None:
     world.names.update({"node": SITE_NODE, "site": OWN_SITE})
     world.names["comment"] = comment(world)["comment"]
     made(world.as_("admin").put(f"/sites/{OWN_SITE}/comments/settings", **COMMENT_SETTINGS))
-    world.names["key"] = "heart"
+    world.names.update({"key": "heart", **act(world)})
 
 
 def _ads(world: World) -> None:
