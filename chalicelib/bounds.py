@@ -18,6 +18,8 @@ class CommentBounds:
     removal_steps: int = 100
     # Comments that one step of a person's erasure deletes, each with its node's counts.
     erasure_step_comments: int = 500
+    # Comments that a worker decides on for one message of a batch of moderation: about two seconds.
+    batch_items_at_once: int = 100
     # Bytes of a comment's HTML: short Markdown can render to HTML many times its length.
     html_bytes: int = 64 * 1024
 

@@ -8,6 +8,7 @@ from typing import Any
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.analytics.hits import Hits
 from chalicelib.assets.promotion import MoveAssets
+from chalicelib.comments.batches.messages import RunBatch
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.marks.messages import CountMark
@@ -28,13 +29,15 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "api_handler": (
         *(Deliver, Propagate, BackFill, Rerank),
         *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder, CountMark),
+        RunBatch,
     ),
     "fan_out": (Deliver,),
     "activity_feed": (Rerank,),
     "social_errands": (Propagate, Erase, Rerank),
     "sweep": (Deliver, Propagate, BackFill, Rerank),
     "sweep_marks": (CountMark,),
-    "tend_comments": (MoveNode,),
+    "run_batches": (RunBatch,),
+    "tend_comments": (MoveNode, RunBatch),
     "tend_assets": (MoveAssets,),
     "tend_content": (TellDiscussion,),
     "tend_catalogue": (Relist,),

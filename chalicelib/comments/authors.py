@@ -14,6 +14,7 @@ from pymongo.database import Database
 from chalicelib.comments import exports, nodes
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED
+from chalicelib.comments.log.batches import BATCHES
 from chalicelib.comments.log.rows import LOG
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.people.rows import PEOPLE
@@ -69,6 +70,13 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             {"person": user_id},
             not_shown="what moderators note of each other's acts is theirs",
         ),
+        Trace("batches of moderators", BATCHES.of(database), {"by": user_id}, exports.batch),
+        Trace(
+            "batches on somebody",
+            BATCHES.of(database),
+            {"person": user_id},
+            not_shown="what moderators note of each other's acts is theirs",
+        ),
         Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
         Trace(
             "blocked at sites",
@@ -94,6 +102,8 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     PEOPLE.of(runtime.database).update_many(
         {"user_id": user_id, "name": {"$ne": name}}, {"$set": {"name": name}}
     )
+    named_by = {"$set": {"by_name": name}}
+    BATCHES.of(runtime.database).update_many({"by": user_id}, named_by)
     for act in ("by", "person"):
         LOG.of(runtime.database).update_many({act: user_id}, {"$set": {f"{act}_name": name}})
     element = {f"each.{field}": value for field, value in other.items()}
@@ -160,7 +170,11 @@ def _unname_acts(database: Database[Document], user_id: str, until: datetime | N
     log.delete_many({"person": user_id, "action": "person", **early})
     nobody = {"person": None, "person_name": None, "reason": ""}
     log.update_many({"person": user_id, **early}, {"$set": nobody})
-    log.update_many({"by": user_id, **early}, {"$set": {"by": None, "by_name": None}})
+    by_nobody = {"$set": {"by": None, "by_name": None}}
+    log.update_many({"by": user_id, **early}, by_nobody)
+    batches = BATCHES.of(database)
+    batches.delete_many({"person": user_id, **early})
+    batches.update_many({"by": user_id, **early}, by_nobody)
 
 
 def _find(database: Database[Document], user_id: str, until: datetime | None) -> Iterator[Kept]:

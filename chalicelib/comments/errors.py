@@ -192,6 +192,22 @@ class UnknownAct(Problem):
     title = "No such act in the log"
 
 
+class UnknownBatch(Problem):
+    """No batch of moderation has this id; they are kept for two years."""
+
+    status = 404
+    code = "unknown_batch"
+    title = "No such batch"
+
+
+class BatchRunning(Problem):
+    """A batch is undone once it is over."""
+
+    status = 409
+    code = "batch_running"
+    title = "This batch is still running"
+
+
 class ActNotUndoable(Problem):
     """The act has changed a text, of which nothing is kept, or it has changed nothing."""
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.comments.log.batches import Batch
 from chalicelib.comments.log.rows import Act
 from chalicelib.comments.people.rows import Person
 from chalicelib.comments.shapes import Comment, Node
@@ -68,6 +69,12 @@ def person(row: Person) -> list[ExportEntry]:
             blocked=row.get("blocked", []),
         )
     ]
+
+
+def batch(row: Batch) -> list[ExportEntry]:
+    """Return what somebody had a worker do as a moderator, without to whom."""
+    fields = {"site": row["site"], "at": row["at"], "wanted": row["wanted"]}
+    return [entry("moderation_batch", **fields, reason=row["reason"])]
 
 
 def act(row: Act) -> list[ExportEntry]:

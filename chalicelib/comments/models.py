@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, mode
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import (
     CommentFields,
+    GivenState,
     ListingOrder,
     Moderation,
     PageOrder,
@@ -160,7 +161,7 @@ class StateChange(Input):
 
     model_config = _example(state="visible", edited_at="2026-11-22T08:15:00Z")
 
-    state: Literal["visible", "pending", "hidden"]
+    state: GivenState
     edited_at: Instant | None = None
     reason: ActReason | None = None
 

@@ -14,6 +14,7 @@ from chalicelib.comments.answers import (
     QueueAnswer,
     node_answer,
 )
+from chalicelib.comments.batches import routes as batch_routes
 from chalicelib.comments.discussion import editing, posting, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import (
@@ -38,6 +39,7 @@ from chalicelib.comments.errors import (
 )
 from chalicelib.comments.flags import routes as flag_routes
 from chalicelib.comments.lifecycle.forwarding import forwarding
+from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.models import (
     CommentEdit,
     CommentId,
@@ -101,7 +103,9 @@ def routes(runtime: Runtime) -> Blueprint:
     _declare_moderation(moderating)
     highlight_routes.declare(moderating)
     flag_routes.declare(route)
-    act_routes.declare(router(blueprint, runtime, "Moderation"))
+    unforwarded = router(blueprint, runtime, "Moderation")
+    act_routes.declare(unforwarded)
+    batch_routes.declare(unforwarded)
     return blueprint
 
 
@@ -279,7 +283,9 @@ def _declare_moderation(route: Route) -> None:
 
         With `edited_at`, as the queue gave it, only the text that was read is approved.
         """
-        changed = editing.set_state(request.runtime, node, comment, body, moderator)
+        changed = editing.set_state(
+            request.runtime, node, comment, body, Actor(moderator, body.reason or "")
+        )
         return Ok(reading.placed_comment(request.runtime, changed, moderator))
 
     @route("GET", "/moderation/comments")

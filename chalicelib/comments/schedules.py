@@ -1,9 +1,10 @@
-"""The schedules and commands of comments: repair counters, remove waste, resend moves."""
+"""The schedules and commands of comments: repair counters, remove waste, resend messages."""
 
 from chalice.app import Chalice, CloudWatchEvent, Rate
 
 from chalicelib.comments import nodes
 from chalicelib.comments.acts import upkeep as acts
+from chalicelib.comments.batches import running
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.flags import holding
 from chalicelib.comments.lifecycle import vacancies
@@ -22,7 +23,8 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
-    """Resend lost moves, remove waste and repair counters; return the number of each."""
+    """Resend lost messages, remove waste and repair counters; return the number of each."""
+    running.sweep(runtime)
     return {
         "moves_sent": promotion.resend_wanted(runtime),
         "generations_removed": promotion.sweep(runtime),

@@ -46,6 +46,8 @@ MAX_EMBEDDED_COMMENTS = 1_000
 # `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,
 # and is shown to nobody. The API knows the other four.
 State = Literal["visible", "pending", "hidden", "deleted", "removed"]
+# Those that a moderator gives a comment.
+GivenState = Literal["visible", "pending", "hidden"]
 
 # What the author of a hidden comment is shown in place of its state, if they are shadowed.
 Shadow = Literal["visible", "pending"]

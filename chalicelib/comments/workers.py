@@ -5,6 +5,8 @@ from typing import Any
 from chalice.app import Chalice, SQSEvent
 from pydantic import TypeAdapter
 
+from chalicelib.comments.batches import running
+from chalicelib.comments.batches.messages import RunBatch
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.stores import promotion
 from chalicelib.comments.stores.promotion import MoveNode
@@ -13,7 +15,7 @@ from chalicelib.runtime import Runtime
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker that moves nodes."""
+    """Declare the workers."""
     queue = runtime.queues.name_of
 
     @app.on_sqs_message(queue=queue(MoveNode.queue), batch_size=1)
@@ -23,3 +25,10 @@ def declare(app: Chalice, runtime: Runtime) -> None:
             relocation.relocate_wanted(runtime, message.node_id)
 
         return consume(event.to_dict(), TypeAdapter(MoveNode), handle)
+
+    @app.on_sqs_message(queue=queue(RunBatch.queue), batch_size=1)
+    def run_batches(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: RunBatch) -> None:
+            running.run(runtime, message.batch)
+
+        return consume(event.to_dict(), TypeAdapter(RunBatch), handle)

@@ -66,6 +66,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
         *("comments.highlight_routes", "comments.voting"),
     ),
     ("comments.acts", "comments.flags"),
+    ("comments.batches",),
     ("comments.routes", "comments.schedules", "comments.workers"),
 )
 ADS: tuple[tuple[str, ...], ...] = (

@@ -16,6 +16,7 @@ from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.analytics.hits import Hits
 from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments import nodes
+from chalicelib.comments.batches.messages import RunBatch
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.database import Document, open_database
@@ -44,6 +45,7 @@ GOOD_MESSAGES: dict[str, Message] = {
     "activity_feed": Rerank(action_id="gone", event_id="gone"),
     "social_errands": Trim(user_id="gone"),
     "move_nodes": MoveNode(node_id="settled"),
+    "run_batches": RunBatch(batch="gone"),
     "move_assets": MoveAssets(owner="settled"),
     "count_hits": Hits(site="gone", kind="view", hits=()),
     "count_marks": CountMark(mark_id="post:gone@gone"),

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.analytics.hits import Hits, PageHit
 from chalicelib.assets.promotion import MoveAssets
+from chalicelib.comments.batches.messages import RunBatch
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.happenings import Happened
@@ -19,6 +20,7 @@ from tests.recorded_messages.corpus import recorded_name
 _EXAMPLES: tuple[Message, ...] = (
     MoveAssets(owner="harbour-post"),
     MoveNode(node_id="threads"),
+    RunBatch(batch="aaneGAECAwQFBgcI"),
     ResumeOrder(order="aaneGAECAwQFBgcI"),
     TellDiscussion(site="harbour-post", node_id="aaneGAECAwQFBgcI"),
     AdEvent(

@@ -1,4 +1,4 @@
 """What moderators did, taken up again: undone, and made clear after a crash.
 
-Public face: `routes`, `upkeep`.
+Public face: `routes`, `undoing`, `upkeep`.
 """

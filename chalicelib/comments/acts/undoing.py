@@ -25,15 +25,19 @@ def undo(runtime: Runtime, act_id: str, moderator: Principal) -> ActAnswer:
     Raises Forbidden, UnknownAct, ActNotUndoable and ChangedSince.
     """
     act = reading.find(runtime, act_id, moderator)
-    if not can_undo(act):
-        raise ActNotUndoable
-    actor = Actor(moderator, undoes=act["_id"])
-    undo_kind = _undo_person if act["action"] == "person" else _undo_state
-    undo_kind(runtime, act, actor)
+    take_back(runtime, act, Actor(moderator, undoes=act["_id"]))
     # A second undoing finds something else than the act left, so there is no other one as late.
     found = LOG.of(runtime.database).find({**thing_of(act), "undoes": act["_id"], "open": None})
     (made,) = found.sort("at", -1).limit(1)
     return act_answer(made)
+
+
+def take_back(runtime: Runtime, act: Act, actor: Actor) -> None:
+    """Set back what an act has changed; raises ActNotUndoable and ChangedSince."""
+    if not can_undo(act):
+        raise ActNotUndoable
+    undo_kind = _undo_person if act["action"] == "person" else _undo_state
+    undo_kind(runtime, act, actor)
 
 
 def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:

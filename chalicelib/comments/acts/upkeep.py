@@ -37,14 +37,7 @@ def sweep(runtime: Runtime) -> int:
     return len(found)
 
 
-def _has_happened(runtime: Runtime, act: Act) -> bool:
-    follower = {**thing_of(act), "follows": act["_id"]}
-    if LOG.of(runtime.database).find_one(follower, {"_id": 1}) is not None:
-        return True
-    return _last_act(runtime, act) == act["_id"]
-
-
-def _last_act(runtime: Runtime, act: Act) -> str | None:
+def last_act(runtime: Runtime, act: Act) -> str | None:
     """Return the last act that a comment or a person names."""
     node_id, comment_id = act["node_id"], act["comment_id"]
     if node_id is None or comment_id is None:
@@ -54,3 +47,10 @@ def _last_act(runtime: Runtime, act: Act) -> str | None:
         return None
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     return comment.get("act") if comment else None
+
+
+def _has_happened(runtime: Runtime, act: Act) -> bool:
+    follower = {**thing_of(act), "follows": act["_id"]}
+    if LOG.of(runtime.database).find_one(follower, {"_id": 1}) is not None:
+        return True
+    return last_act(runtime, act) == act["_id"]

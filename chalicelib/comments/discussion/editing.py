@@ -124,7 +124,7 @@ def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Prin
 
 
 def set_state(
-    runtime: Runtime, node_id: str, comment_id: str, wanted: StateChange, caller: Principal
+    runtime: Runtime, node_id: str, comment_id: str, wanted: StateChange, actor: Actor
 ) -> Placed:
     """Show, hide or hold a comment back, as a moderator of its site.
 
@@ -132,10 +132,10 @@ def set_state(
     was edited after the moderator read it.
     """
     node = nodes.find(runtime.database, node_id)
-    if not moderates(caller, node["site"]):
+    if not moderates(actor.who, node["site"]):
         raise Forbidden(f"You do not moderate the site {node['site']}")
     for _ in range(_ATTEMPTS):
-        found = _living(find(runtime, node, comment_id, caller))
+        found = _living(find(runtime, node, comment_id, actor.who))
         if not matches(found, wanted.seen):
             raise CommentChanged
         fields: CommentFields = {"state": wanted.state}
@@ -146,7 +146,6 @@ def set_state(
             # From now on its author is told as any other.
             fields["shadow"] = None
         with contextlib.suppress(CommentChanged):
-            actor = Actor(caller, wanted.reason or "")
             return Placed(node, decide(runtime, node, found, fields, actor))
     raise CommentChanged
 

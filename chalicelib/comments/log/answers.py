@@ -13,6 +13,7 @@ from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import MAX_BADGES
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
+from chalicelib.ids import Id
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 
@@ -58,6 +59,7 @@ class ActAnswer(TypedDict):
     after: ChangedAnswer
     reason: str
     undoes: Annotated[ActId | None, Field(description="The act that this one has undone.")]
+    batch: Annotated[Annotated[str, Id] | None, Field(description="The batch it was part of.")]
     can_undo: Annotated[
         bool,
         Field(description="Whether it can be undone while nobody has changed the same since."),
@@ -77,15 +79,16 @@ def act_answer(act: Act) -> ActAnswer:
         "id": act["_id"],
         "site": act["site"],
         "at": act["at"],
-        "by": _named(act["by"], act["by_name"]),
+        "by": named_answer(act["by"], act["by_name"]),
         "action": act["action"],
         "node_id": act["node_id"],
         "comment_id": act["comment_id"],
-        "person": _named(act["person"], act["person_name"]),
+        "person": named_answer(act["person"], act["person_name"]),
         "before": _changed(act["before"]),
         "after": _changed(act["after"]),
         "reason": act["reason"],
         "undoes": act.get("undoes"),
+        "batch": act.get("batch"),
         "can_undo": can_undo(act),
     }
 
@@ -96,7 +99,8 @@ def can_undo(act: Act) -> bool:
     return (act["action"] == "state" or is_kept) and act["before"] != act["after"]
 
 
-def _named(user_id: str | None, name: str | None) -> NamedAnswer | None:
+def named_answer(user_id: str | None, name: str | None) -> NamedAnswer | None:
+    """Return a person as they are named; None once they are erased."""
     return None if user_id is None else {"id": user_id, "name": name or user_id}
 
 

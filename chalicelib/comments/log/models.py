@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.http import PageQuery
+from chalicelib.ids import Id
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 
@@ -21,7 +22,7 @@ ActId = Annotated[
 
 
 class LogQuery(PageQuery):
-    """The query of a site's log: all of it, or what was done with a comment, or with a person."""
+    """The query of a site's log: all of it, or of a comment, a person or a batch."""
 
     site: StoredSiteId
     node: NodeId | None = Field(None, description="With `comment`: the node that it is in.")
@@ -30,10 +31,12 @@ class LogQuery(PageQuery):
         None, description="What was done with this person, and with comments that they wrote."
     )
 
+    batch: Annotated[str, Id] | None = Field(None, description="What one batch did.")
+
     @model_validator(mode="after")
     def _check_filter(self) -> Self:
         if (self.node is None) != (self.comment is None):
             raise ValueError("a comment is named by its node and its id together")
-        if self.node is not None and self.person is not None:
-            raise ValueError("the log is read for a comment or for a person, not for both")
+        if [self.node, self.person, self.batch].count(None) < 2:  # noqa: PLR2004 - one or none
+            raise ValueError("the log is read for a comment, a person or a batch")
         return self

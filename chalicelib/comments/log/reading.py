@@ -54,6 +54,8 @@ def _asked(query: LogQuery) -> tuple[Document, str]:
         return {"entry": entry}, f"{scope}:entry:{entry}"
     if query.person is not None:
         return {"person": query.person}, f"{scope}:person:{query.person}"
+    if query.batch is not None:
+        return {"batch": query.batch}, f"{scope}:batch:{query.batch}"
     return {}, scope
 
 

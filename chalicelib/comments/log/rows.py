@@ -51,6 +51,11 @@ LOG = Collection(
         IndexModel([("site", ASCENDING), *_NEWEST_FIRST]),
         IndexModel([("site", ASCENDING), ("entry", ASCENDING), *_NEWEST_FIRST]),
         IndexModel([("site", ASCENDING), ("person", ASCENDING), *_NEWEST_FIRST]),
+        # What a batch did, for a moderator and for the batch that undoes it.
+        IndexModel(
+            [("site", ASCENDING), ("batch", ASCENDING), *_NEWEST_FIRST],
+            partialFilterExpression={"batch": {"$exists": True}},
+        ),
         # Find the rows of somebody who is renamed or erased.
         IndexModel("by"),
         IndexModel("person"),

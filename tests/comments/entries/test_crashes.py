@@ -13,6 +13,7 @@ from chalicelib.comments.entries import upkeep
 from chalicelib.comments.entries.comparing import verify
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.lifecycle import relocation
+from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.models import NewComment, StateChange
 from chalicelib.comments.schedules import run_due
 from chalicelib.runtime import Runtime
@@ -56,7 +57,7 @@ def _change(discussion: Discussion, state: str) -> Callable[[Runtime], object]:
     wanted = StateChange.model_validate({"state": state})
     comment, mo = discussion.post("changes")["id"], PEOPLE["mo"]
     assert mo is not None
-    return lambda ending: editing.set_state(ending, "a-page", comment, wanted, mo)
+    return lambda ending: editing.set_state(ending, "a-page", comment, wanted, Actor(mo))
 
 
 @pytest.mark.parametrize("state", ["hidden", "pending"])

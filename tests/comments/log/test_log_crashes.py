@@ -24,7 +24,7 @@ def toggled(discussion: Discussion, comment: str) -> Callable[[Runtime], object]
     def call(ending: Runtime) -> object:
         state = "visible" if discussion.stored()[comment]["state"] == "hidden" else "hidden"
         wanted = StateChange.model_validate({"state": state})
-        return editing.set_state(ending, discussion.node_id, comment, wanted, MO)
+        return editing.set_state(ending, discussion.node_id, comment, wanted, Actor(MO))
 
     return call
 

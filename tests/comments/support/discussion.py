@@ -7,6 +7,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion import editing, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.discussion.posting import post_comment
+from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.models import CommentsQuery, NewComment, NodeSettings, StateChange
 from chalicelib.comments.shapes import Comment, Node, PageOrder, State, StoreName
 from chalicelib.comments.stores import store_of
@@ -108,7 +109,8 @@ class Discussion:
         moderator = PEOPLE["mo"]
         assert moderator is not None
         wanted = StateChange.model_validate({"state": state})
-        return editing.set_state(self.runtime, self.node_id, comment_id, wanted, moderator).comment
+        actor = Actor(moderator)
+        return editing.set_state(self.runtime, self.node_id, comment_id, wanted, actor).comment
 
     def move(self, store: StoreName) -> Node:
         return move(self.runtime, self.node_id, store)

@@ -7,6 +7,7 @@ from pydantic import SecretStr
 from pymongo import MongoClient
 
 from chalicelib.comments.discussion import editing, posting
+from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.models import NewComment, StateChange
 from chalicelib.database import Document, open_database
 from chalicelib.errors import Problem
@@ -42,7 +43,7 @@ def main(uri: str, database: str, node_ids: str) -> None:
                     editing.delete_comment(runtime, node, other or "", mo)
                 case _:
                     wanted = StateChange.model_validate({"state": rng.choice(STATES)})
-                    editing.set_state(runtime, node, other or "", wanted, mo)
+                    editing.set_state(runtime, node, other or "", wanted, Actor(mo))
         except Problem:
             continue
 

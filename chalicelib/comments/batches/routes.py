@@ -1,0 +1,39 @@
+"""The routes of batches."""
+
+from typing import Annotated
+
+from chalicelib.comments.batches import starting
+from chalicelib.comments.batches.answers import BatchAnswer, batch_answer
+from chalicelib.comments.batches.models import BatchId, BatchStart
+from chalicelib.comments.errors import BatchRunning, UnknownBatch
+from chalicelib.http import Accepted, Ok, Request, Roles, Route
+from chalicelib.identity import Principal
+
+Moderator = Annotated[Principal, Roles("moderator")]
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+
+    @route("POST", "/moderation/batches")
+    def begin_batch(
+        request: Request, moderator: Moderator, body: BatchStart
+    ) -> Accepted[BatchAnswer]:
+        """Give many comments of a site a state: named ones, or all of a person.
+
+        A worker does it, one comment after the other, each with its row in the log.
+        """
+        return Accepted(batch_answer(starting.begin(request.runtime, body, moderator)))
+
+    @route("GET", "/moderation/batches/{batch}", raises=(UnknownBatch,))
+    def read_batch(request: Request, batch: BatchId, moderator: Moderator) -> Ok[BatchAnswer]:
+        """Read how far a batch is; it is kept for two years."""
+        return Ok(batch_answer(starting.find(request.runtime, batch, moderator)))
+
+    @route("POST", "/moderation/batches/{batch}/undo", raises=(UnknownBatch, BatchRunning))
+    def undo_batch(request: Request, batch: BatchId, moderator: Moderator) -> Accepted[BatchAnswer]:
+        """Undo each decision of a batch that is over, where nobody has changed it since.
+
+        That is a batch in turn, which can be undone.
+        """
+        return Accepted(batch_answer(starting.undo(request.runtime, batch, moderator)))

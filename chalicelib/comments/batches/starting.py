@@ -1,0 +1,94 @@
+"""Beginning a batch, reading it, and beginning one that undoes it."""
+
+from datetime import timedelta
+
+from chalicelib.comments.batches.items import written_by
+from chalicelib.comments.batches.messages import RunBatch
+from chalicelib.comments.batches.models import BatchComment, BatchStart
+from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.errors import BatchRunning, UnknownBatch
+from chalicelib.comments.log.batches import BATCHES, Batch, NamedComment
+from chalicelib.errors import Forbidden
+from chalicelib.identity import Principal
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
+from chalicelib.sites.permissions import moderates
+
+
+def begin(runtime: Runtime, wanted: BatchStart, moderator: Principal) -> Batch:
+    """Note a batch of decisions and have a worker do it; return it. Raises Forbidden."""
+    _check(moderator, wanted.site)
+    batch = _new(runtime, wanted.site, moderator)
+    batch["wanted"] = wanted.state
+    batch["reason"] = wanted.reason or ""
+    batch["comments"] = [_named(each) for each in wanted.comments or ()]
+    batch["person"], batch["since"] = wanted.person, wanted.since
+    if wanted.person is None:
+        batch["total"] = len(batch["comments"])
+    else:
+        batch["total"] = ENTRIES.of(runtime.database).count_documents(written_by(batch))
+    return _start(runtime, batch)
+
+
+def undo(runtime: Runtime, batch_id: str, moderator: Principal) -> Batch:
+    """Note a batch that undoes what another has changed, and have a worker do it; return it.
+
+    Raises Forbidden, UnknownBatch, and BatchRunning for one that is not over.
+    """
+    found = find(runtime, batch_id, moderator)
+    if found["status"] == "running":
+        raise BatchRunning
+    batch = _new(runtime, found["site"], moderator)
+    batch["undoes"], batch["total"] = found["_id"], found["changed"]
+    return _start(runtime, batch)
+
+
+def find(runtime: Runtime, batch_id: str, moderator: Principal) -> Batch:
+    """Return a batch of a site that the caller moderates; raises Forbidden and UnknownBatch."""
+    batch = BATCHES.of(runtime.database).find_one({"_id": batch_id})
+    if batch is None:
+        raise UnknownBatch
+    _check(moderator, batch["site"])
+    return batch
+
+
+def _check(moderator: Principal, site: str) -> None:
+    if not moderates(moderator, site):
+        raise Forbidden(f"You do not moderate the site {site}")
+
+
+def _named(given: BatchComment) -> NamedComment:
+    named: NamedComment = {"node_id": given.node_id, "comment_id": given.comment_id}
+    if "edited_at" in given.model_fields_set:
+        named["edited"] = given.edited_at
+    return named
+
+
+def _new(runtime: Runtime, site: str, moderator: Principal) -> Batch:
+    now = runtime.now()
+    return {
+        "_id": new_id(now, runtime.random),
+        "site": site,
+        "at": now,
+        "by": moderator.id,
+        "by_name": moderator.name,
+        "wanted": None,
+        "reason": "",
+        "comments": [],
+        "person": None,
+        "since": None,
+        "undoes": None,
+        "status": "running",
+        "total": 0,
+        "changed": 0,
+        "unchanged": 0,
+        "left": 0,
+        "after": {},
+        "due": now + timedelta(milliseconds=runtime.settings.lease_ms),
+    }
+
+
+def _start(runtime: Runtime, batch: Batch) -> Batch:
+    BATCHES.of(runtime.database).insert_one(batch)
+    runtime.queues.send(RunBatch(batch=batch["_id"]))
+    return batch
