@@ -114,6 +114,8 @@ def be_known(world: World, zed: Client) -> None:
     made(zed.post(f"/actions/{action}/comments", text="By me"))
     made(zed.put(f"/actions/{action}/reaction", kind="like"))
     made(admin.patch(f"/sites/{OWN_SITE}/people/{ZED}", note="Asked to be kind", reason="Rude"))
+    later = {"since": "2099-01-01T00:00:00Z", "state": "hidden"}
+    made(admin.post("/moderation/batches", site=OWN_SITE, person=ZED, **later))
     react_to_comments(world, zed)
     read_everywhere(world, zed)
 

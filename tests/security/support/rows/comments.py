@@ -237,4 +237,18 @@ COMMENTS = (
         {201: "staff_of_comments", 401: "anonymous", 403: "*"},
         made=worlds.act,
     ),
+    Row(
+        "POST /moderation/batches",
+        {202: "staff_of_comments", 401: "anonymous", 403: "*"},
+        body={"site": "alpha", "state": "hidden", "person": "nobody"},
+    ),
+    Row(
+        "GET /moderation/batches/{batch}",
+        {200: "staff_of_comments", 401: "anonymous", 403: "*"},
+    ),
+    Row(
+        "POST /moderation/batches/{batch}/undo",
+        {202: "staff_of_comments", 401: "anonymous", 403: "*"},
+        made=worlds.batch,
+    ),
 )
