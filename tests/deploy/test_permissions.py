@@ -109,6 +109,10 @@ def live(office: Office, author: str, store: str) -> None:
     assert client.post("/hits", site="blog", hits=[{"path": "/a"}]).status == 202
     moved = client.as_("editor", roles=["admin"]).post("/nodes/moon/store", store=store)
     assert moved.status == 202, moved.body
+    gone = {"node_id": "moon", "comment_id": "0123456789"}
+    hiding = {"site": "default", "state": "hidden", "comments": [gone]}
+    moderator = client.as_("mo", roles=["moderator"])
+    assert moderator.post("/moderation/batches", **hiding).status == 202
     library = Uploader(client.as_("editor", roles=["admin"]))
     library.upload(png(), "image/png")
     assert library.client.post("/content/blog/assets/store", store="gridfs").status == 200
@@ -123,14 +127,19 @@ def live(office: Office, author: str, store: str) -> None:
 
 
 @pytest.mark.bounds(
-    comments={"inline_move_comments": -1, "erasure_step_comments": 1}, social={"chunk_readers": 1}
+    comments={
+        "inline_move_comments": -1,
+        "erasure_step_comments": 1,
+        "batch_items_at_once": 1,
+    },
+    social={"chunk_readers": 1},
 )
 def test_no_policy_names_a_queue_that_its_function_has_no_use_for(
     app: Chalice, office: Office, sent: set[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is told here makes each function send all that it may: extend it with `SENDS`."""
     # So that two readers are two chunks, no node is small enough to be moved at once, and one
-    # comment is a step of an erasure.
+    # comment is a step of an erasure and a message of a batch.
     site(office.runtime)
     live(office, "ann", "embedded")
     office.workers.drain()
