@@ -7,7 +7,10 @@ import { caller, signOut, takeToken, tokenForm } from "./session.js";
 /** @typedef {{id: string, title: string, part: string, roles: string[], file: string}} Page */
 
 /** Each page is an element, `plaza-` and its id, in a file that is loaded when it is opened. @type {Page[]} */
-const PAGES = [{ id: "queue", title: "Waiting", part: "Comments", roles: ["moderator", "admin"], file: "./queue.js" }];
+const PAGES = [
+  { id: "queue", title: "Waiting", part: "Comments", roles: ["moderator", "admin"], file: "./queue.js" },
+  { id: "log", title: "Log", part: "Comments", roles: ["moderator", "admin"], file: "./log.js" },
+];
 
 const main = h("main", { id: "page", tabindex: "-1" });
 const nav = h("nav", { "aria-label": "Console" });

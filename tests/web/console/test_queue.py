@@ -1,70 +1,15 @@
 """The queue of the console: cleared by keys alone, and nothing lost on the way."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.support.clock import Clock
 from tests.support.http_client import Client
-from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.conftest import OpenPage
+from tests.web.console.conftest import NODE, PHONE, WIDER, Desk
 from tests.web.support.axe import in_both_schemes
 from tests.web.support.browser import until
-
-expect.set_options(timeout=PATIENCE_MS)
-NODE = "harbour:moon"
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-@dataclass(frozen=True)
-class Desk:
-    """A site that holds back every comment, and its moderators' consoles."""
-
-    client: Client
-    clock: Clock
-    open_page: OpenPage
-
-    @property
-    def admin(self) -> Client:
-        return self.client.as_("admin", roles=["admin"])
-
-    def settle(self) -> None:
-        """Make the page, and have its site hold back every comment."""
-        made = self.admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/")
-        assert made.status == 201
-        held = self.admin.put("/sites/harbour/comments/settings", moderation="before")
-        assert held.status == 200, held.body
-        self.clock.advance(seconds=6)
-
-    def post(self, text: str = "The moon is up.", by: str = "ann", **body: str) -> str:
-        """Have somebody post a comment; return its id."""
-        self.clock.advance(minutes=1)
-        author = self.client.as_(by, name=by.title())
-        reply = author.post(f"/nodes/{NODE}/comments", text=text, **body)
-        assert reply.status == 201, reply.body
-        return str(reply.json["id"])
-
-    def state(self, comment: str) -> str:
-        return str(self.admin.get(f"/nodes/{NODE}/comments/{comment}").json["state"])
-
-    def token(self, sub: str = "mo") -> str:
-        return self.client.token(sub, name=sub.title(), roles=["moderator"])
-
-    def open(self, sub: str = "mo", **options: Any) -> Page:
-        """Open the console as a moderator, whose site hands over the token in the address."""
-        page = self.open_page(f"/console#token={self.token(sub)}", **options)
-        expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
-        return page
-
-
-@pytest.fixture
-def desk(client: Client, clock: Clock, open_page: OpenPage) -> Desk:
-    """The desk of a site that holds back every comment."""
-    desk = Desk(client, clock, open_page)
-    desk.settle()
-    return desk
 
 
 def test_a_moderator_clears_a_queue_of_twenty_by_keys_alone(desk: Desk) -> None:

@@ -1,0 +1,76 @@
+"""The desk of a site's moderators, with the console that they open."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.web.conftest import PATIENCE_MS, OpenPage
+
+expect.set_options(timeout=PATIENCE_MS)
+NODE = "harbour:moon"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A site that holds back every comment, and its moderators' consoles."""
+
+    client: Client
+    clock: Clock
+    open_page: OpenPage
+
+    @property
+    def admin(self) -> Client:
+        return self.client.as_("admin", roles=["admin"])
+
+    @property
+    def moderator(self) -> Client:
+        return self.client.as_("mo", name="Mo", roles=["moderator"])
+
+    def settle(self) -> None:
+        """Make the page, and have its site hold back every comment."""
+        made = self.admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/")
+        assert made.status == 201
+        held = self.admin.put("/sites/harbour/comments/settings", moderation="before")
+        assert held.status == 200, held.body
+        self.clock.advance(seconds=6)
+
+    def post(self, text: str = "The moon is up.", by: str = "ann", **body: str) -> str:
+        """Have somebody post a comment; return its id."""
+        self.clock.advance(minutes=1)
+        author = self.client.as_(by, name=by.title())
+        reply = author.post(f"/nodes/{NODE}/comments", text=text, **body)
+        assert reply.status == 201, reply.body
+        return str(reply.json["id"])
+
+    def state(self, comment: str) -> str:
+        return str(self.admin.get(f"/nodes/{NODE}/comments/{comment}").json["state"])
+
+    def token(self, sub: str = "mo") -> str:
+        return self.client.token(sub, name=sub.title(), roles=["moderator"])
+
+    def open(self, sub: str = "mo", **options: Any) -> Page:
+        """Open the console as a moderator, whose site hands over the token in the address."""
+        page = self.open_page(f"/console#token={self.token(sub)}", **options)
+        expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+        return page
+
+    def open_log(self, query: str = "?site=harbour", **options: Any) -> Page:
+        """Open the log of moderation as a moderator who is signed in."""
+        page = self.open(**options)
+        page.goto(f"{page.url.partition('#')[0]}{query}#log")
+        expect(page.get_by_role("heading", name="What moderators did")).to_be_visible()
+        return page
+
+
+@pytest.fixture
+def desk(client: Client, clock: Clock, open_page: OpenPage) -> Desk:
+    """The desk of a site that holds back every comment."""
+    desk = Desk(client, clock, open_page)
+    desk.settle()
+    return desk

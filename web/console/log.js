@@ -1,0 +1,133 @@
+// @ts-check
+/** The log of moderation: who did what at a site and why, taken back by a button. */
+import { Problem } from "./../embed/api.js";
+import { h } from "./../embed/element.js";
+import { logOf, row } from "./log-row.js";
+import { ask, caller } from "./session.js";
+
+/** @typedef {import("./log-row.js").Act} Act */
+/** @typedef {import("./../embed/plaza-api.js").components["schemas"]["BatchAnswer"]} Batch */
+
+/** What a part of the log is asked by, in the address and of the API. */
+const FILTERS = ["site", "node", "comment", "person", "batch"];
+/** More sites than these are typed, not chosen. */
+const MOST_SITES = 50;
+
+class Log extends HTMLElement {
+  /** @type {Act[]} */
+  #acts = [];
+  /** @type {string | null} */
+  #next = null;
+  #query = new URLSearchParams([...new URLSearchParams(location.search)].filter(([name]) => FILTERS.includes(name)));
+  #status = h("p", { role: "status", class: "status" });
+  #list = h("ol", { class: "log", "aria-label": "What moderators did" });
+  #more = h("button", { onclick: () => this.#load(), hidden: true }, "Show more");
+
+  async connectedCallback() {
+    const sites = (await caller().catch(() => null))?.sites || [];
+    if (!this.#query.get("site") && sites.length) this.#query.set("site", sites[0]);
+    const site = this.#query.get("site") || "";
+    const part = FILTERS.slice(1).some((name) => this.#query.get(name));
+    this.replaceChildren(h("div", { class: "row spread" }, h("h1", {}, "What moderators did"), this.#choice(site, sites)), this.#status);
+    if (part) this.append(h("p", { class: "meta" }, "This is a part of the log. ", h("a", { href: logOf({ site }) }, "Show all of it")));
+    const batch = this.#query.get("batch");
+    if (batch) this.append(await this.#batch(batch));
+    this.append(this.#list, this.#more);
+    if (site) await this.#load();
+    else this.#say("Name a site to read its log.");
+  }
+
+  /** The choice of a site. @param {string} site @param {string[]} sites */
+  #choice(site, sites) {
+    const known = sites.length > 0 && sites.length <= MOST_SITES;
+    const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (
+      known ? h("select", { name: "site" }, ...sites.map((each) => h("option", { value: each, selected: each === site }, each))) : h("input", { name: "site", value: site, required: true, autocomplete: "off", spellcheck: "false" })
+    );
+    const form = h("form", { class: "row" }, h("label", {}, "Site ", field), h("button", {}, "Show"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      location.assign(logOf({ site: field.value.trim() }));
+    });
+    return form;
+  }
+
+  async #load() {
+    const query = new URLSearchParams(this.#query);
+    if (this.#next) query.set("cursor", this.#next);
+    try {
+      const page = await ask(`/moderation/log?${query}`);
+      this.#next = page.next;
+      this.#acts.push(...page.acts);
+      this.#list.append(...page.acts.map((/** @type {Act} */ act) => this.#row(act)));
+      if (!this.#acts.length) this.#say("Nothing was done here.");
+    } catch (problem) {
+      this.#say(told(problem));
+    }
+    this.#more.hidden = !this.#next;
+  }
+
+  /** @param {Act} act */
+  #row(act) {
+    return row(act, this.#isUndone(act.id), (made) => this.#takeBack(act, made));
+  }
+
+  /** Whether an act is taken back, and that is not taken back in turn. @param {string} id @returns {boolean} */
+  #isUndone(id) {
+    return this.#acts.some((each) => each.undoes === id && !this.#isUndone(each.id));
+  }
+
+  /** @param {Act} act @param {HTMLElement} made */
+  async #takeBack(act, made) {
+    const button = /** @type {HTMLButtonElement} */ (made.querySelector("button"));
+    if (button.ariaDisabled) return;
+    button.ariaDisabled = "true";
+    try {
+      const undoing = await ask(`/moderation/log/${encodeURIComponent(act.id)}/undo`, { method: "POST" });
+      this.#acts.unshift(undoing);
+      // Which of the others can be taken back may have changed, too.
+      this.#list.replaceChildren(...this.#acts.map((each) => this.#row(each)));
+      /** @type {HTMLElement} */ (this.#list.firstElementChild).focus();
+      this.#say("Taken back.");
+    } catch (problem) {
+      button.ariaDisabled = null;
+      this.#say(told(problem));
+    }
+  }
+
+  /** How far a batch is, and the button that takes it back. @param {string} id */
+  async #batch(id) {
+    try {
+      /** @type {Batch} */
+      const batch = await ask(`/moderation/batches/${encodeURIComponent(id)}`);
+      const figures = `${batch.changed} of ${batch.total} comments changed, ${batch.unchanged} were so already, ${batch.left} were left.`;
+      const undo = batch.status !== "running" && batch.changed > 0 && h("button", { onclick: () => this.#takeBatchBack(batch) }, "Take the batch back");
+      return h("div", { class: "card" }, h("p", {}, batch.status === "running" ? "This batch is running: " : "This batch is over: ", figures), undo);
+    } catch (problem) {
+      return h("p", { class: "card bad-text" }, told(problem));
+    }
+  }
+
+  /** @param {Batch} batch */
+  async #takeBatchBack({ id, site }) {
+    try {
+      const undoing = await ask(`/moderation/batches/${encodeURIComponent(id)}/undo`, { method: "POST" });
+      location.assign(logOf({ site, batch: undoing.id }));
+    } catch (problem) {
+      this.#say(told(problem));
+    }
+  }
+
+  /** @param {string} text */
+  #say(text) {
+    this.#status.textContent = text;
+  }
+}
+
+/** What a refusal says. @param {unknown} problem */
+function told(problem) {
+  if (!(problem instanceof Problem) || problem.code === "offline") return "Plaza does not answer. Try again.";
+  if (problem.code === "changed_since") return "It has been changed since: nothing was taken back.";
+  return problem.message || problem.code;
+}
+
+customElements.define("plaza-log", Log);
