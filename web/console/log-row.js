@@ -7,31 +7,28 @@ import { when } from "./queue-card.js";
 
 /** @type {Record<string, string>} */
 const DECIDED = { visible: "showed", hidden: "hid", pending: "held back" };
-/** @type {Record<string, string>} */
-const STATUS = { ok: "set back to a usual standing", suspended: "suspended", banned: "banned", shadowed: "shadowed" };
-
 /** The address of a part of the log. @param {Record<string, string>} query */
 export const logOf = (query) => `?${new URLSearchParams(query)}#log`;
 
 /** What was done, in words; names are text. @param {Act} act @returns {(Node | string)[]} */
 function deed({ action, person, after }) {
-  const name = h("b", {}, person ? person.name : "somebody");
-  if (action === "edit") return ["edited a comment of ", name];
-  if (action === "delete") return ["deleted a comment of ", name];
-  if (action === "state") return [`${DECIDED[after.state || ""] || "decided on"} a comment of `, name];
-  /** @type {(Node | string)[]} */
+  const name = () => h("b", {}, person ? person.name : "somebody");
+  if (action === "edit") return ["edited a comment of ", name()];
+  if (action === "delete") return ["deleted a comment of ", name()];
+  if (action === "state") return [`${DECIDED[after.state || ""] || "decided on"} a comment of `, name()];
+  /** @type {(Node | string)[][]} */
   const done = [];
-  if (after.status === "ok") done.push("set ", name, " back to a usual standing");
-  else if (after.status) done.push(`${STATUS[after.status]} `, name, ...(after.until ? [" until ", when(after.until)] : []));
-  if (after.badges) done.push(done.length ? "; " : "", ...(after.badges.length ? ["gave ", name, `: ${after.badges.join(", ")}`] : ["took the badges of ", name]));
-  if (after.note !== undefined) done.push(done.length ? "; " : "", ...(after.note ? ["noted of ", name, `: ${after.note}`] : ["removed the note about ", name]));
-  return done;
+  if (after.status === "ok") done.push(["gave ", name(), " their full standing"]);
+  else if (after.status) done.push([`${after.status} `, name(), ...(after.until ? [" until ", when(after.until)] : [])]);
+  if (after.badges) done.push(after.badges.length ? ["gave ", name(), ` the badges ${after.badges.join(", ")}`] : ["took the badges of ", name()]);
+  if (after.note !== undefined) done.push(after.note ? ["noted of ", name(), `: ${after.note}`] : ["removed the note about ", name()]);
+  return done.flatMap((each, place) => (place ? ["; ", ...each] : each));
 }
 
 /** What it was before. @param {Act["before"]} before */
 function former({ state, status }) {
-  const was = state || status;
-  return was && h("span", {}, `it was ${was} before`);
+  const was = state || (status !== "ok" && status);
+  return was && h("span", {}, `${was} before`);
 }
 
 /** What else was done with the same. @param {Act} act */
@@ -49,8 +46,9 @@ function links({ site, node_id, comment_id, person, batch }) {
  */
 export function row(act, isUndone, takeBack) {
   const said = h("p", { class: "text", dir: "auto" }, h("b", {}, act.by ? act.by.name : "Somebody who is erased"), act.undoes ? " took back what was done, and " : " ", ...deed(act));
-  const made = h("li", { class: "card", tabindex: "-1" }, h("div", { class: "meta" }, when(act.at), former(act.before)), said, act.reason && h("blockquote", { class: "parent", dir: "auto" }, act.reason), h("div", { class: "row meta" }, ...links(act)));
-  if (isUndone) made.append(h("p", { class: "meta" }, "Taken back."));
-  else if (act.can_undo) made.append(h("button", { onclick: () => takeBack(made) }, "Take back"));
+  const foot = h("div", { class: "row meta" }, ...links(act));
+  const made = h("li", { class: "card", tabindex: "-1" }, h("div", { class: "meta" }, when(act.at), former(act.before)), said, act.reason && h("blockquote", { class: "parent", dir: "auto" }, act.reason), foot);
+  if (isUndone) foot.prepend(h("span", {}, "Taken back."));
+  else if (act.can_undo) foot.prepend(h("button", { onclick: () => takeBack(made) }, "Take back"));
   return made;
 }

@@ -26,17 +26,19 @@ def test_what_moderators_did_is_told_in_words(desk: Desk) -> None:
     comment = desk.post()
     decide(desk, comment, "hidden", reason="Off topic")
     until = "2027-01-01T00:00:00Z"
-    person = desk.moderator.patch("/sites/harbour/people/ann", status="suspended", until=until)
+    person = desk.moderator.patch(
+        "/sites/harbour/people/ann", status="suspended", until=until, note="Heated"
+    )
     assert person.status == 200
 
     page = desk.open_log()
 
     expect(rows(page)).to_have_count(2)
     suspended, hid = rows(page).all_inner_texts()
-    assert re.search(r"Mo suspended Ann until .*2027", suspended)
+    assert re.search(r"Mo suspended Ann until .*2027.*; noted of Ann: Heated", suspended)
     assert "Mo hid a comment of Ann" in hid
     assert "Off topic" in hid
-    assert "it was pending before" in hid
+    assert "pending before" in hid
 
 
 def test_a_decision_is_taken_back_and_the_other_way_round(desk: Desk) -> None:
