@@ -1,6 +1,7 @@
 // @ts-check
 /** What a decision about a comment needs: its whole text, what it answers, its author, its flags. */
 import { h } from "./../embed/element.js";
+import { logOf } from "./log-row.js";
 import { when } from "./queue-card.js";
 import { ask } from "./session.js";
 
@@ -17,7 +18,7 @@ export async function context(item) {
   const parts = await Promise.allSettled([
     ask(at).then((comment) => written(comment, item, node)),
     ask(node).then(page),
-    ask(`/sites/${encodeURIComponent(item.site)}/people/${encodeURIComponent(item.author.id)}`).then(person),
+    ask(`/sites/${encodeURIComponent(item.site)}/people/${encodeURIComponent(item.author.id)}`).then((known) => person(known, item.site)),
     flags,
   ]);
   return parts.flatMap((part) => (part.status === "fulfilled" ? part.value || [] : [h("p", { class: "meta" }, "A part could not be read.")]));
@@ -37,14 +38,15 @@ async function written(comment, item, node) {
 /** @param {Schemas["NodeAnswer"]} node */
 const page = (node) => [h("p", { class: "meta" }, "On ", h("a", { href: node.url, rel: "noreferrer", target: "_blank", tabindex: "-1" }, node.title))];
 
-/** @param {Schemas["SitePersonAnswer"]} known */
-function person({ counts, status, trust, first_at, note, badges }) {
+/** @param {Schemas["SitePersonAnswer"]} known @param {string} site */
+function person({ id, counts, status, trust, first_at, note, badges }, site) {
   const facts = [
     first_at ? h("span", {}, "here since ", when(first_at)) : h("span", {}, "new here"),
     h("span", {}, `trust ${trust}`),
     h("span", {}, `${counts.visible} visible, ${counts.pending} waiting, ${counts.rejected} hidden`),
     status !== "ok" && h("span", { class: "bad-text" }, status),
     ...badges.map((badge) => h("span", {}, badge)),
+    h("a", { href: logOf({ site, person: id }), tabindex: "-1" }, "Their log"),
   ];
   return [h("p", { class: "meta person" }, ...facts), note && h("p", { class: "meta" }, `Note: ${note}`)].filter(Boolean);
 }

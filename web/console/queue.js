@@ -37,7 +37,7 @@ class Queue extends HTMLElement {
     choice.addEventListener("change", () => this.#choose(/** @type {HTMLSelectElement} */ (choice).value));
     this.replaceChildren(
       h("div", { class: "row spread" }, h("h1", {}, "Waiting for you ", this.#count), choice),
-      h("p", { class: "meta" }, "On a comment: ", ...keys("J", "next"), ...keys("K", "previous"), ...keys("A", "approve"), ...keys("H", "hide"), ...keys("U", "take back")),
+      h("p", { class: "meta" }, "On a comment: ", ...keys("J", "next"), ...keys("K", "previous"), ...keys("A", "approve"), ...keys("H", "hide"), ...keys("X", "hide all by the same"), ...keys("U", "take back")),
       this.#status,
       this.#list,
       this.#more,
@@ -106,7 +106,7 @@ class Queue extends HTMLElement {
 
   /** @param {number} place @param {Pending} item */
   #insert(place, item) {
-    const entry = { item, element: card(item, (state) => this.#decide(entry, state)), opened: false };
+    const entry = { item, element: card(item, (state) => this.#decide(entry, state), () => this.#hideAll(entry)), opened: false };
     entry.element.addEventListener("focus", () => this.#open(entry));
     this.#list.insertBefore(entry.element, this.#entries[place]?.element || null);
     this.#entries.splice(place, 0, entry);
@@ -155,6 +155,7 @@ class Queue extends HTMLElement {
       k: () => this.#focus(this.#at - 1),
       a: () => entry && this.#decide(entry, "visible"),
       h: () => entry && this.#decide(entry, "hidden"),
+      x: () => entry && this.#hideAll(entry),
       u: () => this.#takeBack(),
     };
     const act = acts[event.key.toLowerCase()];
@@ -179,6 +180,22 @@ class Queue extends HTMLElement {
       this.#decided = this.#decided.filter((each) => each !== entry.item);
       await this.#comeBack(entry.item, place, problem);
     }
+  }
+
+  /** Have all that somebody wrote at the site hidden. @param {Entry} entry */
+  async #hideAll({ item: { site, author } }) {
+    if (!window.confirm(`Hide everything that ${author.name} wrote at ${site}?`)) return;
+    try {
+      await ask("/moderation/batches", { method: "POST", body: { site, state: "hidden", person: author.id } });
+    } catch (problem) {
+      return this.#say(told(problem));
+    }
+    const place = this.#at;
+    const theirs = this.#entries.filter(({ item }) => item.site === site && item.author.id === author.id);
+    this.#entries = this.#entries.filter((each) => !theirs.includes(each));
+    for (const each of theirs) each.element.remove();
+    this.#focus(place);
+    this.#say(`All by ${author.name} is being hidden. The log takes it back.`);
   }
 
   /** @param {Pending} item @param {number} place @param {unknown} problem */

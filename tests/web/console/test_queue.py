@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from tests.support.http_client import Client
+from tests.support.workers import Workers
 from tests.web.conftest import OpenPage
 from tests.web.console.conftest import NODE, PHONE, WIDER, Desk
 from tests.web.support.axe import in_both_schemes
@@ -125,6 +126,29 @@ def test_another_moderator_sees_who_reads_a_comment(desk: Desk) -> None:
     second = desk.open("max", may_log="409")
 
     expect(second.get_by_role("article")).to_contain_text("read by mo")
+
+
+def test_all_of_one_person_is_hidden_once_it_is_confirmed(desk: Desk, workers: Workers) -> None:
+    theirs = [desk.post(f"Buy {number} moons", "bad") for number in range(2)]
+    other = desk.post()
+    page = desk.open()
+    expect(page.get_by_role("article").first).to_be_focused()
+    asked: list[str] = []
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.accept() if asked[1:] else dialog.dismiss()
+
+    page.on("dialog", answer)
+    page.keyboard.press("x")
+    page.keyboard.press("x")
+
+    expect(page.get_by_role("status")).to_contain_text("All by Bad is being hidden")
+    expect(page.get_by_role("article")).to_have_count(1)
+    expect(page.get_by_role("article")).to_be_focused()
+    assert asked == ["Hide everything that Bad wrote at harbour?"] * 2
+    workers.drain()
+    assert [desk.state(each) for each in (*theirs, other)] == ["hidden", "hidden", "pending"]
 
 
 def test_a_token_without_a_role_opens_no_page(client: Client, open_page: OpenPage) -> None:
