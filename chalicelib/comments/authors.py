@@ -27,6 +27,7 @@ from chalicelib.comments.stores.embedded_tree import ARRAYS, every_comment
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.people.follows import Step, Trace
+from chalicelib.people.names import name_key
 from chalicelib.runtime import Runtime
 
 _NODES_AT_ONCE = 1_000
@@ -98,6 +99,10 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
     PENDING.of(runtime.database).update_many(other, named)
     ENTRIES.of(runtime.database).update_many(
         {"author_id": user_id, "author_name": {"$exists": True}}, {"$set": {"author_name": name}}
+    )
+    key = name_key(name)
+    ENTRIES.of(runtime.database).update_many(
+        {"author_id": user_id, "author_key": {"$ne": key}}, {"$set": {"author_key": key}}
     )
     PEOPLE.of(runtime.database).update_many(
         {"user_id": user_id, "name": {"$ne": name}}, {"$set": {"name": name}}

@@ -54,7 +54,7 @@ from chalicelib.comments.models import (
 )
 from chalicelib.comments.moderation import claims, queue
 from chalicelib.comments.node_ids import NodeId, site_of
-from chalicelib.comments.people import admission
+from chalicelib.comments.people import admission, member_routes
 from chalicelib.comments.people import routes as people_routes
 from chalicelib.comments.shapes import Node, Placed
 from chalicelib.comments.sites import routes as site_routes
@@ -99,6 +99,7 @@ def routes(runtime: Runtime) -> Blueprint:
     voting_routes.declare(route)
     people_routes.declare(router(blueprint, runtime, "Moderation"))
     profiles.declare(plain)
+    member_routes.declare(route)
     moderating = forwarding(router(blueprint, runtime, "Moderation"))
     _declare_moderation(moderating)
     highlight_routes.declare(moderating)

@@ -40,6 +40,8 @@ _FOLDED = str.maketrans(
 )
 _WORD = re.compile(r"(?:[^\W_]|[@$!|])+")
 _ENDS = "0123456789@$!|"
+# The bound of a key: compatibility forms of a few characters have many letters.
+MAX_KEY_CHARACTERS = 100
 _NAME: TypeAdapter[str] = TypeAdapter(PersonName, config=ConfigDict(defer_build=True))
 
 
@@ -55,6 +57,12 @@ def is_reserved(name: str, reserved: tuple[str, ...] = ()) -> bool:
     if not titles.isdisjoint(_alike(word) for word in (*words, *bare)):
         return True
     return any(_is_made_of(_alike("".join(spelled)), whole) for spelled in (words, bare))
+
+
+def name_key(name: str) -> str:
+    """Return what names are found by: a name without case, marks and compatibility forms."""
+    letters = " ".join(_plain_letters(name).split())
+    return letters[:MAX_KEY_CHARACTERS]
 
 
 def acceptable(claim: object, reserved: tuple[str, ...], *, is_staff: bool) -> str | None:

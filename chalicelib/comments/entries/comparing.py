@@ -35,7 +35,7 @@ QUIET = timedelta(minutes=15)
 _AT_ONCE = 500
 # The fields of an entry that comments decide.
 _DECIDED = (
-    *("seq", "depth", "posted", "author_id", "state", "ranked", "thread"),
+    *("seq", "depth", "posted", "author_id", "author_key", "state", "ranked", "thread"),
     *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow"),
 )
 _READ = dict.fromkeys((*_DECIDED, "best", "top", "contro"), 1)

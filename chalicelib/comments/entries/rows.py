@@ -24,6 +24,7 @@ from chalicelib.comments.store import is_shadow
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.marks.shapes import Marking
+from chalicelib.people.names import name_key
 
 EXCERPT_CHARACTERS = 280
 
@@ -51,7 +52,8 @@ class Entry(TypedDict):
     Plaza. `best`, `top` and `contro` are its keys (`rank_keys`). `todo` is since when somebody has
     to look after it, and `featured` since when it is listed in the order of that name. `flags` is
     the weight of the flags that wait for a decision, in hundredths, and `hold_at` since when it has
-    to be held back for them, until it is. The last fields it has while it is in a `queue`.
+    to be held back for them, until it is. `author_key` is what its author's name is found by. The
+    last fields it has while it is in a `queue`.
     """
 
     _id: str
@@ -62,6 +64,7 @@ class Entry(TypedDict):
     depth: int
     posted: datetime
     author_id: str | None
+    author_key: NotRequired[str]
     state: State
     ranked: bool
     thread: int
@@ -88,10 +91,12 @@ class Entry(TypedDict):
 
 
 _RANKED = {"ranked": True}
+# The condition of the indexes by which those are found who take part in a node.
+TAKING_PART: Document = {"state": "visible"}
 # The fields that an entry has in a queue alone.
 WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons", "claimed")
 # Those that an entry has while its comment says so.
-WHILE_TOLD = (*WHILE_QUEUED, "shadow")
+WHILE_TOLD = (*WHILE_QUEUED, "shadow", "author_key")
 # The update that takes a person out of an entry.
 UNNAMED: Document = {
     "$set": {"author_id": None, "queue": None},
@@ -154,6 +159,17 @@ ENTRIES = Collection(
             ],
             partialFilterExpression=SHADOWS,
         ),
+        # Completes the name of somebody who takes part in a node.
+        IndexModel(
+            [
+                ("site", ASCENDING),
+                ("node_id", ASCENDING),
+                ("state", ASCENDING),
+                ("author_key", ASCENDING),
+                ("author_id", ASCENDING),
+            ],
+            partialFilterExpression=TAKING_PART,
+        ),
         IndexModel("hold_at", partialFilterExpression={"hold_at": {"$type": "date"}}),
         # Finds the claims of a moderator who is erased.
         IndexModel("claimed.by", partialFilterExpression={"claimed.by": {"$exists": True}}),
@@ -202,6 +218,8 @@ def told_by(comment: Comment) -> dict[str, Any]:
         "state": comment["state"],
         "queue": None,
     }
+    if author is not None:
+        told["author_key"] = name_key(author["name"])
     if comment["state"] == "pending" and author is not None and text is not None:
         told |= {
             "queue": "flagged" if "flagged" in comment.get("reasons", []) else "pending",

@@ -32,6 +32,7 @@ def test_a_comment_has_an_entry(discussion: Discussion, clock: Clock) -> None:
         "depth": 0,
         "posted": clock(),
         "author_id": "ann",
+        "author_key": "ann",
         "state": "visible",
         "ranked": True,
         "thread": 1,

@@ -86,6 +86,7 @@ COMMENTS = (
         made=worlds.pending_comment,
     ),
     Row("GET /nodes/{node}/marks", {200: "*"}, query="?ids=gone"),
+    Row("GET /nodes/{node}/people", {401: "anonymous", 200: "*"}, query="?q=o"),
     Row("GET /sites/{site}/people/{user}/comments", {200: "*"}),
     Row("GET /sites/{site}/people/{user}/avatar", {200: "*"}),
     Row("GET /sites/{site}/blocked", {401: "anonymous", 200: "*"}),

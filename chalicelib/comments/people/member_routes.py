@@ -1,0 +1,54 @@
+"""The route that completes the names of those who take part in a discussion."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.comments import nodes
+from chalicelib.comments.errors import UnknownNode
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.people.members import MOST_MATCHES, matching
+from chalicelib.http import Input, Ok, Request, Route
+from chalicelib.identity import Principal
+from chalicelib.people.ids import UserId
+
+
+class MembersQuery(Input):
+    """The beginning of a name."""
+
+    q: str = Field(
+        min_length=1,
+        max_length=100,
+        description="How the name begins; case and accents do not matter.",
+        examples=["an"],
+    )
+
+
+class MemberAnswer(TypedDict):
+    """Somebody who takes part in a discussion."""
+
+    id: UserId
+    name: str
+
+
+class MembersAnswer(TypedDict):
+    """Those of a discussion whose names begin so."""
+
+    people: Annotated[list[MemberAnswer], Field(max_length=MOST_MATCHES)]
+
+
+def declare(route: Route) -> None:
+    """Declare the route."""
+
+    @route("GET", "/nodes/{node}/people", raises=(UnknownNode,))
+    def find_members(
+        request: Request, node: NodeId, caller: Principal, query: MembersQuery
+    ) -> Ok[MembersAnswer]:
+        """Find who takes part in a discussion by the beginning of a name, at most ten by name.
+
+        These are the people with a visible comment there.
+        """
+        found = nodes.find(request.runtime.database, node)
+        members = matching(request.runtime, found, query.q, caller)
+        return Ok({"people": [{"id": each.id, "name": each.name} for each in members]})
