@@ -25,17 +25,17 @@ class MembersQuery(Input):
     )
 
 
-class MemberAnswer(TypedDict):
+class ParticipantAnswer(TypedDict):
     """Somebody who takes part in a discussion."""
 
     id: UserId
     name: str
 
 
-class MembersAnswer(TypedDict):
+class ParticipantsAnswer(TypedDict):
     """Those of a discussion whose names begin so."""
 
-    people: Annotated[list[MemberAnswer], Field(max_length=MOST_MATCHES)]
+    people: Annotated[list[ParticipantAnswer], Field(max_length=MOST_MATCHES)]
 
 
 def declare(route: Route) -> None:
@@ -44,7 +44,7 @@ def declare(route: Route) -> None:
     @route("GET", "/nodes/{node}/people", raises=(UnknownNode,))
     def find_members(
         request: Request, node: NodeId, caller: Principal, query: MembersQuery
-    ) -> Ok[MembersAnswer]:
+    ) -> Ok[ParticipantsAnswer]:
         """Find who takes part in a discussion by the beginning of a name, at most ten by name.
 
         These are the people with a visible comment there.
