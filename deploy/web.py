@@ -33,11 +33,16 @@ ELEMENTS = {
     "plaza-hit": "hit.js",
 }
 # What an element loads later, if its reader or its site has need of it.
-LATER = {"BUILT_MARKS": "marks.js", "BUILT_WRITING": "writing.js"}
+LATER = {
+    "BUILT_FLAG": "flag.js",
+    "BUILT_MARKS": "marks.js",
+    "BUILT_WRITING": "writing.js",
+}
 # The words of all elements, and those that most pages need not load.
 LANGUAGES = {
     "BUILT_LANGUAGES": "words",
     "BUILT_CART_LANGUAGES": "words/cart",
+    "BUILT_FLAG_LANGUAGES": "words/flag",
     "BUILT_MARKS_LANGUAGES": "words/marks",
 }
 _HASH_CHARACTERS = 12

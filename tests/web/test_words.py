@@ -59,6 +59,7 @@ OPERATIONS = {
         *("getMarks", "voteOnComment", "reactToComment", "withdrawCommentReaction"),
         *("reactToNode", "withdrawNodeReaction"),
     ),
+    "flag": ("flagComment", "withdrawFlag"),
     "cart": (
         *("openCart", "getCart", "claimCart", "putLine", "deleteLine", "holdCart"),
         *("checkOutCart", "getOrder", "lookAtPayment", "cancelOrder", "listMyOrders"),
@@ -68,6 +69,7 @@ OF = {
     "comments": ("common", "form", "comments"),
     "feed": ("common", "form", "feed", "writing"),
     "marks": ("common", "form", "comments", "marks"),
+    "flag": ("common", "form", "comments", "flag"),
     "cart": ("common", "cart"),
 }
 # What is told by how much is left, and what only a fault of the element itself would meet.
@@ -78,7 +80,7 @@ TOLD_OTHERWISE = {
     },
 }
 # The files of words, and the plural forms of each.
-KINDS = {"": ("count", "fresh", "posts"), "cart": ("left",), "marks": ()}
+KINDS = {"": ("count", "fresh", "posts"), "cart": ("left",), "marks": (), "flag": ()}
 _HEAD = re.compile(r"// @ts-check\n// [^\n]+\nexport default \{\n")
 _PAIR = re.compile(r'\s*(?:"([a-z.]+)"|(\w+)):\s*("(?:[^"\\\n]|\\.)*"),\n')
 
@@ -164,7 +166,7 @@ def test_every_word_that_an_element_says_is_there() -> None:
     sources = "".join(each.read_text() for each in WORDS.parent.glob("*.js"))
     said = set(re.findall(r'\bt\("(\w+)"', sources))
 
-    known = words("en") | words("en", "cart") | words("en", "marks")
+    known = words("en") | words("en", "cart") | words("en", "marks") | words("en", "flag")
     assert len(said) > 30
     assert {key for key in said if key not in known and f"{key}.other" not in known} == set()
 

@@ -6,7 +6,7 @@ import { ago } from "./words.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentAnswer"]} Comment */
 /** @typedef {"visible" | "hidden"} Decided */
-/** @typedef {{reply: () => void, edit: () => void, remove: () => void, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean}} Actions */
+/** @typedef {{reply: () => void, edit: () => void, remove: () => void, report: (() => void) | null, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean}} Actions */
 
 /** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions @param {Node | null} bar What stands before the buttons. */
 export function articleOf(comment, { t, language }, actions, bar) {
@@ -28,6 +28,7 @@ export function articleOf(comment, { t, language }, actions, bar) {
       buttons.push(button(isFeatured ? "unfeature" : "feature", () => actions.highlight("featured", !isFeatured)));
     }
   }
+  if (actions.report) buttons.push(button("report", actions.report));
   if (comment.editable_until) {
     const left = new Date(comment.editable_until).getTime() - Date.now();
     // A clock by which the time is over is wrong: the API has just said that there is some.

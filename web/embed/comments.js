@@ -7,6 +7,7 @@ import { textForm } from "./form.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
 import { isByTime, orderNamed, orderSelect } from "./orders.js";
 import { Pins } from "./pins.js";
+import { canReport, openReport } from "./report.js";
 import { failure, invitation, whileShown } from "./states.js";
 import { Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
@@ -184,6 +185,7 @@ export default class PlazaComments extends HTMLElement {
       reply: () => this.#reply(comment),
       edit: () => this.#edit(comment),
       remove: () => this.#remove(comment),
+      report: canReport(comment, this.#reader, this.#node) ? () => this.#report(comment) : null,
       decide: (state) => this.#decide(comment, state),
       highlight: (what, isOn) => this.#tried(() => this.#pins.highlight(comment, what, isOn, (path, options) => this.#call(path, options), this.#thread, this.#words)),
       isPinned: this.#pins.has(comment.id),
@@ -238,6 +240,16 @@ export default class PlazaComments extends HTMLElement {
       this.#root.querySelector("section")?.focus();
       return "gone";
     });
+  }
+
+  /** @param {Comment} comment */
+  #report(comment) {
+    const article = this.#thread.item(comment.id)?.querySelector("article");
+    if (!article || article.querySelector("form")) return;
+    this.#tried(() => openReport(article, comment.id, this.#words, (options) => this.#call(`/${comment.id}/flag`, options), (told) => {
+      this.#status.textContent = told;
+      /** @type {HTMLElement | null} */ (article.querySelector("[data-does=report]"))?.focus();
+    }));
   }
 
   /** Show or hide a comment, as its moderator has read it. @param {Comment} comment @param {import("./comment.js").Decided} state */

@@ -20,6 +20,7 @@ export default {
   cancel: "إلغاء",
   reply: "رد",
   edit: "تعديل",
+  report: "إبلاغ",
   delete: "حذف",
   replyTo: "رد على {name}",
   edited: "معدَّل",

@@ -12,6 +12,7 @@ export default {
   cancel: "Abbrechen",
   reply: "Antworten",
   edit: "Bearbeiten",
+  report: "Melden",
   delete: "Löschen",
   replyTo: "Antwort an {name}",
   edited: "bearbeitet",

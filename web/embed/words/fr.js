@@ -14,6 +14,7 @@ export default {
   cancel: "Annuler",
   reply: "Répondre",
   edit: "Modifier",
+  report: "Signaler",
   delete: "Supprimer",
   replyTo: "Réponse à {name}",
   edited: "modifié",

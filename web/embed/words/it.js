@@ -14,6 +14,7 @@ export default {
   cancel: "Annulla",
   reply: "Rispondi",
   edit: "Modifica",
+  report: "Segnala",
   delete: "Elimina",
   replyTo: "Risposta a {name}",
   edited: "modificato",

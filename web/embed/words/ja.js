@@ -10,6 +10,7 @@ export default {
   cancel: "キャンセル",
   reply: "返信",
   edit: "編集",
+  report: "報告",
   delete: "削除",
   replyTo: "{name}さんへの返信",
   edited: "編集済み",

@@ -12,6 +12,7 @@ export default {
   cancel: "Annuleren",
   reply: "Antwoorden",
   edit: "Bewerken",
+  report: "Melden",
   delete: "Verwijderen",
   replyTo: "Antwoord aan {name}",
   edited: "bewerkt",

@@ -16,6 +16,7 @@ export default {
   cancel: "Anuluj",
   reply: "Odpowiedz",
   edit: "Edytuj",
+  report: "Zgłoś",
   delete: "Usuń",
   replyTo: "Odpowiedź do: {name}",
   edited: "edytowany",

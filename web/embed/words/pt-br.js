@@ -14,6 +14,7 @@ export default {
   cancel: "Cancelar",
   reply: "Responder",
   edit: "Editar",
+  report: "Denunciar",
   delete: "Excluir",
   replyTo: "Resposta a {name}",
   edited: "editado",

@@ -16,6 +16,7 @@ export default {
   cancel: "Отмена",
   reply: "Ответить",
   edit: "Редактировать",
+  report: "Пожаловаться",
   delete: "Удалить",
   replyTo: "Ответ для {name}",
   edited: "изменено",

@@ -16,6 +16,7 @@ export default {
   cancel: "Скасувати",
   reply: "Відповісти",
   edit: "Редагувати",
+  report: "Поскаржитися",
   delete: "Видалити",
   replyTo: "Відповідь для {name}",
   edited: "змінено",

@@ -10,6 +10,7 @@ export default {
   cancel: "取消",
   reply: "回复",
   edit: "编辑",
+  report: "举报",
   delete: "删除",
   replyTo: "回复 {name}",
   edited: "已编辑",

@@ -1,0 +1,155 @@
+"""Reports of comments: a form that is loaded on demand, and told to moderators alone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.axe import in_both_schemes
+from tests.web.support.two import NODE, Discussion, discussing
+
+expect.set_options(timeout=PATIENCE_MS)
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+
+
+@pytest.fixture
+def talk(client: Client, clock: Clock, address: str) -> Iterator[Discussion]:
+    with discussing(client, clock, address) as made:
+        made.decide(votes="off", reactions=[], flags_hold=1)
+        yield made
+
+
+def flags(talk: Discussion, comment: str) -> list[dict[str, Any]]:
+    """Return what the moderators read."""
+    found: list[dict[str, Any]] = talk.admin.get(f"/nodes/{NODE}/comments/{comment}/flags").json[
+        "flags"
+    ]
+    return found
+
+
+def reasons(page: Page) -> Locator:
+    return page.get_by_role("combobox", name="Why should moderators see it?")
+
+
+def report(page: Page) -> Locator:
+    """Open the form of a report; return its reasons."""
+    page.get_by_role("button", name="Report", exact=True).click()
+    expect(reasons(page)).to_be_focused()
+    return reasons(page)
+
+
+def test_a_report_reaches_the_moderators_with_its_reason_and_note(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    comment = talk.posted()
+    page = open_page(talk.site_of("ben"))
+
+    report(page).select_option("off_topic")
+    page.get_by_role("textbox", name="A note for the moderators").fill("About <b>the sun</b>")
+    page.get_by_role("button", name="Send the report").click()
+
+    expect(page.get_by_role("status")).to_have_text("Thank you. A moderator will look at it.")
+    expect(page.get_by_role("button", name="Report", exact=True)).to_be_focused()
+    (flag,) = flags(talk, comment)
+    assert (flag["reason"], flag["note"]) == ("off_topic", "About <b>the sun</b>")
+
+
+def test_a_report_is_changed_and_taken_back(talk: Discussion, open_page: OpenPage) -> None:
+    comment = talk.posted()
+    page = open_page(talk.site_of("ben"))
+    report(page)
+    expect(page.get_by_role("button", name="Take the report back")).to_have_count(0)
+    page.get_by_role("button", name="Send the report").click()
+    expect(page.get_by_role("status")).to_contain_text("Thank you")
+
+    report(page).select_option("abuse")
+    page.get_by_role("button", name="Send the report").click()
+    expect(reasons(page)).to_have_count(0)
+    assert [each["reason"] for each in flags(talk, comment)] == ["abuse"]
+    report(page)
+    page.get_by_role("button", name="Take the report back").click()
+
+    expect(page.get_by_role("status")).to_have_text("Your report is taken back.")
+    assert flags(talk, comment) == []
+
+
+def test_escape_leaves_the_form_and_nothing_is_sent(talk: Discussion, open_page: OpenPage) -> None:
+    comment = talk.posted()
+    page = open_page(talk.site_of("ben"))
+
+    report(page).press("Escape")
+
+    expect(reasons(page)).to_have_count(0)
+    expect(page.get_by_role("button", name="Report", exact=True)).to_be_focused()
+    assert flags(talk, comment) == []
+
+
+def test_a_refused_report_keeps_what_was_written(talk: Discussion, open_page: OpenPage) -> None:
+    talk.posted()
+    page = open_page(talk.site_of("ben"), may_log="409")
+    report(page)
+    shut = {"title": "Moon", "url": "https://a.example/", "locked": True}
+    assert talk.admin.put(f"/nodes/{NODE}", **shut).status == 200
+    note = page.get_by_role("textbox", name="A note for the moderators")
+    note.fill("Look at this")
+    page.get_by_role("button", name="Send the report").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("closed")
+    expect(note).to_have_value("Look at this")
+
+
+def test_a_form_that_cannot_be_loaded_says_so(talk: Discussion, open_page: OpenPage) -> None:
+    talk.posted()
+    page = open_page(talk.site_of("ben"), may_log="Failed to load")
+    page.route("**/flag.js", lambda route: route.abort())
+
+    page.get_by_role("button", name="Report", exact=True).click()
+
+    expect(page.get_by_role("status")).to_contain_text("reach")
+
+
+@pytest.mark.parametrize("reader", ["ann", "", "admin"], ids=["author", "guest", "moderator"])
+def test_who_cannot_report_is_not_offered_to(
+    talk: Discussion, open_page: OpenPage, reader: str
+) -> None:
+    talk.posted()
+    roles = {"roles": ["admin"]} if reader == "admin" else {}
+    page = open_page(talk.site_of(reader, **roles))
+
+    expect(page.get_by_text("The moon is up.")).to_be_visible()
+    expect(page.get_by_role("button", name="Report", exact=True)).to_have_count(0)
+
+
+def test_what_enough_people_report_waits_for_a_moderator(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    comment = talk.posted()
+    pages = [open_page(talk.site_of(each)) for each in ("ben", "cleo")]
+    for page in pages:
+        report(page)
+        page.get_by_role("button", name="Send the report").click()
+        expect(page.get_by_role("status")).to_contain_text("Thank you")
+
+    queue = talk.admin.get("/moderation/comments?queue=flagged").json["comments"]
+    assert [each["id"] for each in queue] == [comment]
+    for page in pages:
+        page.reload()
+        expect(page.get_by_text("Nobody has said anything yet.")).to_be_visible()
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
+def test_the_form_breaks_no_rule_of_axe_and_fits(
+    talk: Discussion, open_page: OpenPage, axe: str, options: dict[str, Any]
+) -> None:
+    talk.posted()
+    page = open_page(talk.site_of("ben"), **options)
+    report(page)
+
+    assert in_both_schemes(page, axe) == []
+    assert page.evaluate(WIDER) == 0

@@ -1,0 +1,66 @@
+// @ts-check
+/** A report of a comment to the moderators: loaded by those who want to send one. */
+import { h } from "./element.js";
+import { moreWords } from "./more-words.js";
+import english from "./words/en/flag.js";
+
+const FLAG_LANGUAGES = /** @type {Record<string, string>} */ (BUILT_FLAG_LANGUAGES);
+const WHY = ["spam", "abuse", "off_topic", "personal_data", "other"];
+/** The longest note that the API takes. */
+const MOST = 500;
+/** The ids of what was reported since this page was opened: the API does not tell. @type {Set<string>} */
+const reported = new Set();
+
+/**
+ * The form; the text that is written survives a refusal. `done` is told what came of it, "" for nothing.
+ * @param {string} id @param {import("./words.js").Words} shared
+ * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string) => void} done
+ */
+export async function flagForm(id, shared, call, done) {
+  const { t, reason } = await moreWords(shared, FLAG_LANGUAGES, english);
+  const why = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": t("flagWhy") }, ...WHY.map((each) => h("option", { value: each }, t(`flag_${each}`)))));
+  const note = /** @type {HTMLTextAreaElement} */ (h("textarea", { "aria-label": t("flagNote"), placeholder: t("flagNote"), rows: 2, maxlength: MOST, dir: "auto", part: "input" }));
+  const row = h("div", { class: "row" }, h("button", { class: "primary", part: "button primary" }, t("flagSend")));
+  const form = h("form", { part: "form", class: "flag", onsubmit: send, onkeydown: leave }, h("div", { class: "row" }, why), note, row);
+  if (reported.has(id)) row.append(h("button", { type: "button", part: "button", onclick: takeBack }, t("flagBack")));
+  row.append(h("button", { type: "button", part: "button", onclick: () => close("") }, t("cancel")));
+  let isSending = false;
+
+  /** @param {string} told */
+  function close(told) {
+    form.remove();
+    done(told);
+  }
+
+  /** @param {Event} event */
+  function send(event) {
+    event.preventDefault();
+    return tried({ method: "PUT", body: { reason: why.value, note: note.value.trim() || null } }, () => reported.add(id), "flagged");
+  }
+
+  function takeBack() {
+    return tried({ method: "DELETE" }, () => reported.delete(id), "flagWithdrawn");
+  }
+
+  /** @param {import("./api.js").Options} options @param {() => void} noted @param {string} told */
+  async function tried(options, noted, told) {
+    if (isSending) return;
+    isSending = true;
+    form.querySelector("[role=alert]")?.remove();
+    try {
+      await call(options);
+      noted();
+      close(t(told));
+    } catch (error) {
+      form.append(h("p", { role: "alert", class: "note" }, reason(error)));
+    }
+    isSending = false;
+  }
+
+  /** @param {KeyboardEvent} event */
+  function leave(event) {
+    if (event.key === "Escape") close("");
+  }
+
+  return form;
+}
