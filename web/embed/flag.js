@@ -18,10 +18,10 @@ const reported = new Set();
  */
 export async function flagForm(id, shared, call, done) {
   const { t, reason } = await moreWords(shared, FLAG_LANGUAGES, english);
-  const why = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": t("flagWhy") }, ...WHY.map((each) => h("option", { value: each }, t(`flag_${each}`)))));
+  const why = /** @type {HTMLSelectElement} */ (h("select", {}, ...WHY.map((each) => h("option", { value: each }, t(`flag_${each}`)))));
   const note = /** @type {HTMLTextAreaElement} */ (h("textarea", { "aria-label": t("flagNote"), placeholder: t("flagNote"), rows: 2, maxlength: MOST, dir: "auto", part: "input" }));
   const row = h("div", { class: "row" }, h("button", { class: "primary", part: "button primary" }, t("flagSend")));
-  const form = h("form", { part: "form", class: "flag", onsubmit: send, onkeydown: leave }, h("div", { class: "row" }, why), note, row);
+  const form = h("form", { part: "form", class: "flag", onsubmit: send, onkeydown: leave }, h("label", { class: "row" }, t("flagWhy"), why), h("div", { class: "row" }, note), row);
   if (reported.has(id)) row.append(h("button", { type: "button", part: "button", onclick: takeBack }, t("flagBack")));
   row.append(h("button", { type: "button", part: "button", onclick: () => close("") }, t("cancel")));
   let isSending = false;
