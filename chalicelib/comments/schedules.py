@@ -8,6 +8,7 @@ from chalicelib.comments.batches import running
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.flags import holding
 from chalicelib.comments.lifecycle import vacancies
+from chalicelib.comments.moderation import measuring
 from chalicelib.comments.people import counting
 from chalicelib.comments.repair import repair_counts
 from chalicelib.comments.stores import promotion
@@ -23,7 +24,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
-    """Resend lost messages, remove waste and repair counters; return the number of each."""
+    """Resend lost messages, remove waste, repair counters, measure; return each number."""
     running.sweep(runtime)
     return {
         "moves_sent": promotion.resend_wanted(runtime),
@@ -34,6 +35,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "counts_repaired": repair_counts(runtime),
         "people_recounted": counting.sweep(runtime),
         "acts_cleared": acts.sweep(runtime),
+        "comments_waiting": measuring.measure(runtime),
     }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Unit = Literal["Count", "Milliseconds", "Bytes"]
+Unit = Literal["Count", "Milliseconds", "Seconds", "Bytes"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ COLLECTION_SIZE = Metrics(
     dimensions=(("collection",),),
 )
 
+# Comments of all sites that wait for a moderator, and for how long the oldest does.
+WAITING = Metrics(
+    {"waiting_comments": "Count", "waiting_seconds": "Seconds"}, dimensions=(("queue",),)
+)
 # Payments that came for an order after it was let go, and are given back.
 LATE_PAYMENTS = Metrics({"late_payments": "Count"})
 # Refunds that a provider took on, and that came back.
@@ -64,6 +68,7 @@ ALL = (
     AD_EVENTS,
     HITS,
     COLLECTION_SIZE,
+    WAITING,
     LATE_PAYMENTS,
     REFUNDS_FAILED,
 )

@@ -53,7 +53,7 @@ def assert_embedded(line: dict[str, Any]) -> set[str]:
         assert len(dimensions) <= 30
         assert all(isinstance(line[name], str) and line[name] for name in dimensions)
     for metric in directive["Metrics"]:
-        assert metric["Unit"] in {"Count", "Milliseconds", "Bytes"}
+        assert metric["Unit"] in {"Count", "Milliseconds", "Seconds", "Bytes"}
         assert isinstance(line[metric["Name"]], int | float)
     return {metric["Name"] for metric in directive["Metrics"]}
 
@@ -88,7 +88,7 @@ def test_every_metric_is_written_as_its_format_demands(  # noqa: PLR0913, PLR091
     count_hits(runtime)
     paid_late(client, runtime, clock)
     refund_came_back(client)
-    for schedule in ("tend_ads", "tend_hits"):
+    for schedule in ("tend_ads", "tend_comments", "tend_hits"):
         app.handler_map[schedule](scheduled_event(schedule), lambda_context(schedule))
 
     written = set().union(*map(assert_embedded, with_metrics(lines)))
