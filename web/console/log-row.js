@@ -25,10 +25,33 @@ function deed({ action, person, after }) {
   return done.flatMap((each, place) => (place ? ["; ", ...each] : each));
 }
 
-/** What it was before. @param {Act["before"]} before */
-function former({ state, status }) {
-  const was = state || (status !== "ok" && status);
-  return was && h("span", {}, `${was} before`);
+/** Under what name the log shows each field that an act may change. @type {Record<string, string>} */
+const CHANGED = { state: "", status: "", until: "until ", badges: "badges: ", note: "note: " };
+
+/** What it was and what it became; an act may have changed nothing. @param {Act} act */
+function changes({ action, before, after, can_undo }) {
+  const [was, is] = [before, after].map((fields) => /** @type {Record<string, string | string[] | null | undefined>} */ (fields));
+  const shown = Object.keys(CHANGED).map((name) => [CHANGED[name], value(name, was[name]), value(name, is[name])]);
+  const changed = shown.filter(([, old, now]) => old !== now).map(([name, old, now]) => h("span", {}, `${name}${old} → ${now}`));
+  if (!changed.length && !can_undo && (action === "state" || action === "person")) return [h("span", {}, "it was so already")];
+  return changed;
+}
+
+/** @param {string} name @param {string | string[] | null | undefined} field */
+function value(name, field) {
+  if (!field || !field.length) return "none";
+  if (typeof field !== "string") return field.join(", ");
+  return name === "until" ? new Date(field).toLocaleString() : field;
+}
+
+const STEPS = /** @type {const} */ ([["year", 31536e6], ["month", 2592e6], ["day", 864e5], ["hour", 36e5], ["minute", 6e4]]);
+
+/** How long ago, and exactly when. @param {string} at */
+function ago(at) {
+  const passed = new Date(at).getTime() - Date.now();
+  const [unit, size] = STEPS.find(([, each]) => Math.abs(passed) >= each) || ["minute", 6e4];
+  const said = new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(Math.round(passed / size), unit);
+  return h("time", { datetime: at }, `${Math.abs(passed) < 6e4 ? "just now" : said}, ${new Date(at).toLocaleString()}`);
 }
 
 /** What else was done with the same. @param {Act} act */
@@ -47,7 +70,7 @@ function links({ site, node_id, comment_id, person, batch }) {
 export function row(act, isUndone, takeBack) {
   const said = h("p", { class: "text", dir: "auto" }, h("b", {}, act.by ? act.by.name : "Somebody who is erased"), act.undoes ? " took back what was done, and " : " ", ...deed(act));
   const foot = h("div", { class: "row meta" }, ...links(act));
-  const made = h("li", { class: "card", tabindex: "-1" }, h("div", { class: "meta" }, when(act.at), former(act.before)), said, act.reason && h("blockquote", { class: "parent", dir: "auto" }, act.reason), foot);
+  const made = h("li", { class: "card", tabindex: "-1" }, h("div", { class: "meta" }, ago(act.at), ...changes(act)), said, act.reason && h("blockquote", { class: "parent", dir: "auto" }, act.reason), foot);
   if (isUndone) foot.prepend(h("span", {}, "Taken back."));
   else if (act.can_undo) foot.prepend(h("button", { onclick: () => takeBack(made) }, "Take back"));
   return made;

@@ -24,11 +24,12 @@ class Log extends HTMLElement {
   #more = h("button", { onclick: () => this.#load(), hidden: true }, "Show more");
 
   async connectedCallback() {
-    const sites = (await caller().catch(() => null))?.sites || [];
-    if (!this.#query.get("site") && sites.length) this.#query.set("site", sites[0]);
+    const held = await heldTo();
+    const known = held || (await queued());
+    if (!this.#query.get("site") && known.length) this.#query.set("site", known[0]);
     const site = this.#query.get("site") || "";
     const part = FILTERS.slice(1).some((name) => this.#query.get(name));
-    this.replaceChildren(h("div", { class: "row spread" }, h("h1", {}, "What moderators did"), this.#choice(site, sites)), this.#status);
+    this.replaceChildren(h("h1", {}, "What moderators did"), asking(this.#query, known, Boolean(held)), this.#status);
     if (part) this.append(h("p", { class: "meta" }, "This is a part of the log. ", h("a", { href: logOf({ site }) }, "Show all of it")));
     const batch = this.#query.get("batch");
     if (batch) this.append(await this.#batch(batch));
@@ -37,32 +38,25 @@ class Log extends HTMLElement {
     else this.#say("Name a site to read its log.");
   }
 
-  /** The choice of a site. @param {string} site @param {string[]} sites */
-  #choice(site, sites) {
-    const known = sites.length > 0 && sites.length <= MOST_SITES;
-    const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (
-      known ? h("select", { name: "site" }, ...sites.map((each) => h("option", { value: each, selected: each === site }, each))) : h("input", { name: "site", value: site, required: true, autocomplete: "off", spellcheck: "false" })
-    );
-    const form = h("form", { class: "row" }, h("label", {}, "Site ", field), h("button", {}, "Show"));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      location.assign(logOf({ site: field.value.trim() }));
-    });
-    return form;
-  }
-
+  /** Show the next page; a second press while it is asked for is none. */
   async #load() {
+    if (this.#more.ariaDisabled) return;
+    this.#more.ariaDisabled = "true";
     const query = new URLSearchParams(this.#query);
     if (this.#next) query.set("cursor", this.#next);
     try {
       const page = await ask(`/moderation/log?${query}`);
-      this.#next = page.next;
       this.#acts.push(...page.acts);
-      this.#list.append(...page.acts.map((/** @type {Act} */ act) => this.#row(act)));
-      if (!this.#acts.length) this.#say("Nothing was done here.");
+      const rows = page.acts.map((/** @type {Act} */ act) => this.#row(act));
+      this.#list.append(...rows);
+      this.#say(this.#acts.length ? "" : "Nothing was done here.");
+      // The button may be gone by now, and the keyboard goes on where it was.
+      if (this.#next) rows[0]?.focus();
+      this.#next = page.next;
     } catch (problem) {
       this.#say(told(problem));
     }
+    this.#more.ariaDisabled = null;
     this.#more.hidden = !this.#next;
   }
 
@@ -121,6 +115,39 @@ class Log extends HTMLElement {
   #say(text) {
     this.#status.textContent = text;
   }
+}
+
+/** The sites that the caller's token names; null if it names none, or they moderate all. */
+async function heldTo() {
+  const signedIn = await caller().catch(() => null);
+  return signedIn && !signedIn.roles.includes("admin") ? signedIn.sites : null;
+}
+
+/** The sites of comments that wait: who may read all logs most likely wants one of these. @returns {Promise<string[]>} */
+async function queued() {
+  /** @type {{comments: {site: string}[]}} */
+  const queue = await ask("/moderation/comments").catch(() => ({ comments: [] }));
+  return [...new Set(queue.comments.map(({ site }) => site))];
+}
+
+/** The form that asks for a part of the log. @param {URLSearchParams} query @param {string[]} known @param {boolean} isHeld */
+function asking(query, known, isHeld) {
+  const site = query.get("site") || "";
+  const plain = { autocomplete: "off", spellcheck: "false" };
+  const options = [...new Set(site ? [...known, site] : known)].map((each) => h("option", { value: each, selected: each === site }, each));
+  const isChosen = isHeld && known.length > 0 && known.length <= MOST_SITES;
+  const sites = /** @type {HTMLInputElement | HTMLSelectElement} */ (isChosen ? h("select", { name: "site" }, ...options) : h("input", { name: "site", value: site, list: "sites", required: true, ...plain }));
+  const person = /** @type {HTMLInputElement} */ (h("input", { name: "person", value: query.get("person"), placeholder: "anybody", ...plain }));
+  const form = h("form", { class: "row" }, h("label", {}, "Site ", sites), h("label", {}, "Person (their id) ", person), h("button", {}, "Show"), !isChosen && h("datalist", { id: "sites" }, ...options));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const about = person.value.trim();
+    const asked = logOf({ site: sites.value.trim(), ...(about && { person: about }) });
+    // To an address that differs in nothing, a browser does not go.
+    if (asked === location.search + location.hash) location.reload();
+    else location.assign(asked);
+  });
+  return form;
 }
 
 /** What a refusal says. @param {unknown} problem */

@@ -13,6 +13,8 @@ import { context } from "./queue-context.js";
 const REFRESH_MS = 30_000;
 /** Who only passes by with J and K claims nothing. */
 const CLAIM_AFTER_MS = 1_000;
+/** As many characters as a reason has at the most, by the API. */
+const MOST_REASON = 500;
 const DONE = { visible: "Approved", hidden: "Hidden", pending: "Back in the queue" };
 const QUEUES = { "": "All", pending: "Held back", flagged: "Flagged" };
 
@@ -37,7 +39,7 @@ class Queue extends HTMLElement {
     choice.addEventListener("change", () => this.#choose(/** @type {HTMLSelectElement} */ (choice).value));
     this.replaceChildren(
       h("div", { class: "row spread" }, h("h1", {}, "Waiting for you ", this.#count), choice),
-      h("p", { class: "meta" }, "On a comment: ", ...keys("J", "next"), ...keys("K", "previous"), ...keys("A", "approve"), ...keys("H", "hide"), ...keys("X", "hide all by the same"), ...keys("U", "take back")),
+      h("p", { class: "meta" }, "On a comment: ", ...keys("J", "next"), ...keys("K", "previous"), ...keys("A", "approve"), ...keys("H", "hide"), ...keys("Shift+H", "hide, and say why"), ...keys("X", "hide all by the same"), ...keys("U", "take back")),
       this.#status,
       this.#list,
       this.#more,
@@ -154,7 +156,7 @@ class Queue extends HTMLElement {
       j: () => this.#focus(this.#at + 1),
       k: () => this.#focus(this.#at - 1),
       a: () => entry && this.#decide(entry, "visible"),
-      h: () => entry && this.#decide(entry, "hidden"),
+      h: () => entry && (event.shiftKey ? this.#hideFor(entry) : this.#decide(entry, "hidden")),
       x: () => entry && this.#hideAll(entry),
       u: () => this.#takeBack(),
     };
@@ -164,8 +166,15 @@ class Queue extends HTMLElement {
     act();
   }
 
-  /** Take a comment out of the list at once; it comes back if the API refuses. @param {Entry} entry @param {State} state */
-  async #decide(entry, state) {
+  /** Hide a comment for a reason that the log keeps, unless the question is closed. @param {Entry} entry */
+  #hideFor(entry) {
+    let reason = window.prompt(`Why is the comment of ${entry.item.author.name} hidden? Moderators alone read it, in the log.`);
+    while (reason && [...reason.trim()].length > MOST_REASON) reason = window.prompt(`At most ${MOST_REASON} characters:`, reason);
+    if (reason !== null) this.#decide(entry, "hidden", reason.trim() || undefined);
+  }
+
+  /** Take a comment out of the list at once; it comes back if the API refuses. @param {Entry} entry @param {State} state @param {string} [reason] */
+  async #decide(entry, state, reason) {
     const place = this.#entries.indexOf(entry);
     if (place < 0) return;
     clearTimeout(this.#claiming);
@@ -174,7 +183,7 @@ class Queue extends HTMLElement {
     this.#decided.push(entry.item);
     this.#focus(place);
     try {
-      await ask(`${pathOf(entry.item)}/state`, { method: "POST", body: { state, edited_at: entry.item.edited_at } });
+      await ask(`${pathOf(entry.item)}/state`, { method: "POST", body: { state, edited_at: entry.item.edited_at, reason } });
       this.#say(`${DONE[state]}. ${this.#entries.length} left.`);
     } catch (problem) {
       this.#decided = this.#decided.filter((each) => each !== entry.item);

@@ -1,6 +1,7 @@
 """The console's log of moderation: read in words, and taken back by a button."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -31,14 +32,32 @@ def test_what_moderators_did_is_told_in_words(desk: Desk) -> None:
     )
     assert person.status == 200
 
-    page = desk.open_log()
+    later = desk.clock.time + timedelta(minutes=5)
+
+    page = desk.open_log(before=lambda page: page.clock.set_fixed_time(later))
 
     expect(rows(page)).to_have_count(2)
     suspended, hid = rows(page).all_inner_texts()
+    assert "5 minutes ago" in hid
+    assert re.search(r"(?s)ok → suspended.*until none → .*2027.*note: none → Heated", suspended)
     assert re.search(r"Mo suspended Ann until .*2027.*; noted of Ann: Heated", suspended)
     assert "Mo hid a comment of Ann" in hid
     assert "Off topic" in hid
-    assert "pending before" in hid
+    assert "pending → hidden" in hid
+
+
+def test_what_was_so_already_is_said_and_cannot_be_taken_back(desk: Desk) -> None:
+    desk.post()
+    for _ in range(2):
+        noted = desk.moderator.patch("/sites/harbour/people/ann", note="Heated")
+        assert noted.status == 200
+
+    page = desk.open_log()
+
+    expect(rows(page)).to_have_count(2)
+    expect(rows(page).first).to_contain_text("it was so already")
+    expect(rows(page).first.get_by_role("button")).to_have_count(0)
+    expect(rows(page).nth(1)).to_contain_text("note: none → Heated")
 
 
 def test_a_decision_is_taken_back_and_the_other_way_round(desk: Desk) -> None:
@@ -98,12 +117,17 @@ def test_a_long_log_is_read_page_by_page(desk: Desk) -> None:
         decide(desk, comment, ("hidden", "visible")[number % 2], reason=f"The {number}.")
     page = desk.open_log()
     expect(rows(page)).to_have_count(50)
+    asked: list[str] = []
+    page.on("request", lambda each: asked.append(each.url))
 
-    page.get_by_role("button", name="Show more").click()
+    # Pressed twice before anything is answered, it asks for the next page once.
+    page.get_by_role("button", name="Show more").evaluate("it => { it.click(); it.click(); }")
 
     expect(rows(page)).to_have_count(51)
+    expect(rows(page).last).to_be_focused()
     expect(page.get_by_role("button", name="Show more")).to_be_hidden()
     assert len(set(rows(page).all_inner_texts())) == 51
+    assert len([url for url in asked if "cursor=" in url]) == 1
 
 
 def test_a_batch_is_told_and_taken_back_whole(desk: Desk, workers: Workers) -> None:
@@ -126,17 +150,62 @@ def test_a_batch_is_told_and_taken_back_whole(desk: Desk, workers: Workers) -> N
 
 def test_names_and_reasons_are_text(desk: Desk) -> None:
     hostile = "<img src=x onerror=alert(1)>"
-    comment = desk.post()
-    decide(desk, comment, "hidden", reason=hostile)
-    noted = desk.moderator.patch("/sites/harbour/people/ann", note=hostile, badges=["<b>B</b>"])
+    author = desk.client.as_("eve", name=hostile)
+    posted = author.post(f"/nodes/{NODE}/comments", text="The moon is up.")
+    assert posted.status == 201, posted.body
+    decide(desk, posted.json["id"], "hidden", reason=hostile)
+    noted = desk.moderator.patch("/sites/harbour/people/eve", note=hostile, badges=["<b>B</b>"])
     assert noted.status == 200
 
     page = desk.open_log()
 
     expect(rows(page)).to_have_count(2)
-    expect(rows(page).first).to_contain_text(f"noted of ann: {hostile}", ignore_case=True)
-    expect(rows(page).nth(1)).to_contain_text(hostile)
+    expect(rows(page).first).to_contain_text(f"note: none → {hostile}")
+    expect(rows(page).first).to_contain_text("badges: none → <b>B</b>")
+    expect(rows(page).nth(1)).to_contain_text(f"Mo hid a comment of {hostile}")
+    expect(rows(page).nth(1).get_by_role("blockquote")).to_have_text(hostile)
     assert page.locator("main img").count() == 0
+
+
+def test_who_may_read_all_logs_is_asked_for_a_site_and_a_person(desk: Desk) -> None:
+    for author in ("ann", "ben"):
+        decide(desk, desk.post(by=author), "hidden")
+    desk.post("It waits, and so its site is known.")
+    page = desk.open()
+
+    page.get_by_role("link", name="Log", exact=True).click()
+    expect(page.get_by_label("Site")).to_have_value("harbour")
+    expect(rows(page)).to_have_count(2)
+    page.get_by_label("Person").fill("ben")
+    page.get_by_label("Person").press("Enter")
+
+    expect(rows(page)).to_have_count(1)
+    expect(rows(page)).to_contain_text("Mo hid a comment of Ben")
+    expect(page.get_by_label("Person")).to_have_value("ben")
+    assert "person=ben" in page.url
+
+
+def test_the_same_asked_again_is_read_anew(desk: Desk) -> None:
+    comment = desk.post()
+    page = desk.open_log()
+    expect(page.get_by_text("Nothing was done here.")).to_be_visible()
+    decide(desk, comment, "hidden")
+
+    page.get_by_role("button", name="Show", exact=True).click()
+
+    expect(rows(page)).to_have_count(1)
+
+
+def test_who_has_no_role_finds_no_log(desk: Desk, client: Client, open_page: OpenPage) -> None:
+    decide(desk, desk.post(), "hidden")
+    page = open_page(f"/console?site=harbour#token={client.token('ann', name='Ann')}")
+    expect(page.get_by_role("heading", name="Nothing to do here")).to_be_visible()
+
+    page.goto(f"{page.url.partition('#')[0]}#log")
+    page.reload()
+
+    expect(page.get_by_role("heading", name="Nothing to do here")).to_be_visible()
+    expect(page.get_by_role("link", name="Log", exact=True)).to_have_count(0)
 
 
 def test_the_caller_chooses_among_their_sites(

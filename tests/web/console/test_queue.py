@@ -69,6 +69,33 @@ def test_a_decision_is_taken_back(desk: Desk) -> None:
     assert desk.state(comment) == "pending"
 
 
+def test_a_comment_is_hidden_for_a_reason_that_the_log_keeps(desk: Desk) -> None:
+    comment = desk.post()
+    page = desk.open()
+    answers = ["moon" * 200, "Off topic"]
+    page.on("dialog", lambda dialog: dialog.accept(answers.pop(0)))
+    expect(page.get_by_role("article")).to_be_focused()
+
+    page.keyboard.press("Shift+H")
+
+    expect(page.get_by_role("status")).to_contain_text("Hidden.")
+    acts = desk.moderator.get("/moderation/log?site=harbour").json["acts"]
+    assert [(each["comment_id"], each["reason"]) for each in acts] == [(comment, "Off topic")]
+    assert answers == []
+
+
+def test_a_comment_stays_if_nobody_says_why_it_is_hidden(desk: Desk) -> None:
+    comment = desk.post()
+    page = desk.open()
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    expect(page.get_by_role("article")).to_be_focused()
+
+    page.keyboard.press("Shift+H")
+
+    expect(page.get_by_role("article")).to_have_count(1)
+    assert desk.state(comment) == "pending"
+
+
 def test_what_was_edited_meanwhile_comes_back_with_its_new_text(desk: Desk) -> None:
     comment = desk.post()
     page = desk.open(may_log="409")
