@@ -26,7 +26,7 @@ function deed({ action, person, after }) {
 }
 
 /** Under what name the log shows each field that an act may change. @type {Record<string, string>} */
-const CHANGED = { state: "", status: "", until: "until ", badges: "badges: ", note: "note: " };
+const CHANGED = { state: "", status: "", until: "until: ", badges: "badges: ", note: "note: " };
 
 /** What it was and what it became; an act may have changed nothing. @param {Act} act */
 function changes({ action, before, after, can_undo }) {
