@@ -18,7 +18,6 @@ from chalicelib.comments.shapes import (
     MAX_BADGES,
     MAX_PINNED,
     MAX_REACTIONS,
-    MAX_REASONS,
     MOST_WAITING,
     AuthorRole,
     Comment,
@@ -27,8 +26,6 @@ from chalicelib.comments.shapes import (
     Moderation,
     Node,
     PageOrder,
-    Queue,
-    Reason,
     State,
     StoreName,
     Votes,
@@ -41,7 +38,6 @@ from chalicelib.comments.sites.answers import (
 )
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
-from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 from chalicelib.sites.permissions import manages
 
@@ -193,48 +189,6 @@ class CommentsAnswer(ThreadAnswer):
     ]
     count: Annotated[int, Field(description="All visible comments of the node.")]
     page: Annotated[MarksAnswer, Field(description="What readers say to the page itself.")]
-
-
-class ClaimAnswer(TypedDict):
-    """Which moderator reads a comment that waits, and until when."""
-
-    by: UserId
-    until: datetime
-
-
-class PendingAnswer(TypedDict):
-    """A comment that waits for a moderator."""
-
-    id: CommentId
-    node_id: NodeId
-    site: StoredSiteId
-    posted_at: datetime
-    edited_at: Annotated[
-        datetime | None,
-        Field(description="Send it along with an approval, to approve what was read."),
-    ]
-    author: AuthorAnswer
-    excerpt: Annotated[str, Field(description="The beginning of the text.")]
-    reasons: Annotated[
-        list[Reason],
-        Field(
-            max_length=MAX_REASONS,
-            description="Why it waits; none where a moderator holds it back.",
-        ),
-    ]
-    queue: Queue
-    waits_since: Annotated[datetime, Field(description="By this the queue is ordered.")]
-    flags: Annotated[float, Field(ge=0, description="The weight of the flags that wait.")]
-    claimed: Annotated[
-        ClaimAnswer | None, Field(description="Which moderator reads it now; null for none.")
-    ]
-
-
-class QueueAnswer(TypedDict):
-    """A page of the comments that wait, longest waiting first."""
-
-    comments: Annotated[list[PendingAnswer], Field(max_length=MAX_PAGE)]
-    next: Next
 
 
 def node_answer(node: Node, settings: CommentSite, *, staff: bool) -> NodeAnswer:

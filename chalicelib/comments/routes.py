@@ -4,14 +4,12 @@ from typing import Annotated
 
 from chalice.app import Blueprint
 
-from chalicelib.comments import highlight_routes, nodes, profiles, reading_routes
+from chalicelib.comments import highlight_routes, moderation_routes, nodes, profiles, reading_routes
 from chalicelib.comments.acts import routes as act_routes
 from chalicelib.comments.answers import (
-    ClaimAnswer,
     CommentAnswer,
     NodeAnswer,
     PreviewAnswer,
-    QueueAnswer,
     node_answer,
 )
 from chalicelib.comments.batches import routes as batch_routes
@@ -21,7 +19,6 @@ from chalicelib.comments.errors import (
     Banned,
     CannotThread,
     CommentChanged,
-    CommentClaimed,
     CommentDeleted,
     CommentTooLarge,
     Duplicate,
@@ -39,7 +36,6 @@ from chalicelib.comments.errors import (
 )
 from chalicelib.comments.flags import routes as flag_routes
 from chalicelib.comments.lifecycle.forwarding import forwarding
-from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.models import (
     CommentEdit,
     CommentId,
@@ -47,12 +43,9 @@ from chalicelib.comments.models import (
     IdChange,
     NewComment,
     NodeSettings,
-    PendingQuery,
     Preview,
-    StateChange,
     StoreChange,
 )
-from chalicelib.comments.moderation import claims, queue
 from chalicelib.comments.node_ids import NodeId, site_of
 from chalicelib.comments.people import admission, member_routes
 from chalicelib.comments.people import routes as people_routes
@@ -101,7 +94,7 @@ def routes(runtime: Runtime) -> Blueprint:
     profiles.declare(plain)
     member_routes.declare(route)
     moderating = forwarding(router(blueprint, runtime, "Moderation"))
-    _declare_moderation(moderating)
+    moderation_routes.declare(moderating)
     highlight_routes.declare(moderating)
     flag_routes.declare(route)
     unforwarded = router(blueprint, runtime, "Moderation")
@@ -268,52 +261,4 @@ def _declare_changes(route: Route) -> None:
     ) -> NoContent:
         """Delete a comment; one that was replied to leaves its place."""
         editing.delete_comment(request.runtime, node, comment, caller)
-        return NoContent()
-
-
-def _declare_moderation(route: Route) -> None:
-    @route(
-        "POST",
-        "/nodes/{node}/comments/{comment}/state",
-        raises=(UnknownNode, UnknownComment, CommentDeleted, CommentChanged),
-    )
-    def set_comment_state(
-        request: Request, node: NodeId, comment: CommentId, moderator: Moderator, body: StateChange
-    ) -> Ok[CommentAnswer]:
-        """Show a comment, hide it, or let it wait again.
-
-        With `edited_at`, as the queue gave it, only the text that was read is approved.
-        """
-        changed = editing.set_state(
-            request.runtime, node, comment, body, Actor(moderator, body.reason or "")
-        )
-        return Ok(reading.placed_comment(request.runtime, changed, moderator))
-
-    @route("GET", "/moderation/comments")
-    def list_pending_comments(
-        request: Request, moderator: Moderator, query: PendingQuery
-    ) -> Ok[QueueAnswer]:
-        """Read what waits for a moderator on the caller's sites, longest waiting first."""
-        return Ok(queue.list_pending(request.runtime, query, moderator))
-
-    @route(
-        "POST",
-        "/nodes/{node}/comments/{comment}/claim",
-        raises=(UnknownNode, UnknownComment, CommentClaimed),
-    )
-    def claim_comment(
-        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
-    ) -> Ok[ClaimAnswer]:
-        """Say for ten minutes that you read a comment which waits, or say so again.
-
-        Other moderators see it in the queue. It holds nobody from deciding.
-        """
-        return Ok(claims.take(request.runtime, node, comment, moderator))
-
-    @route("DELETE", "/nodes/{node}/comments/{comment}/claim", raises=(UnknownNode,))
-    def release_comment(
-        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
-    ) -> NoContent:
-        """Give up your claim of a comment; without one, nothing changes."""
-        claims.release(request.runtime, node, comment, moderator)
         return NoContent()

@@ -63,7 +63,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
             "comments.reading_routes",
             "comments.repair",
         ),
-        *("comments.highlight_routes", "comments.voting"),
+        *("comments.highlight_routes", "comments.moderation_routes", "comments.voting"),
     ),
     ("comments.acts", "comments.flags"),
     ("comments.batches",),

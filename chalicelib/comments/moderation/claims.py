@@ -11,9 +11,9 @@ from typing import Any
 from pymongo import ReturnDocument
 
 from chalicelib.comments import nodes
-from chalicelib.comments.answers import ClaimAnswer
 from chalicelib.comments.entries.rows import ENTRIES, QUEUED, key_of
 from chalicelib.comments.errors import CommentClaimed
+from chalicelib.comments.moderation.answers import ClaimAnswer
 from chalicelib.comments.shapes import Node
 from chalicelib.errors import Forbidden, UnknownComment
 from chalicelib.identity import Principal

@@ -7,9 +7,9 @@ from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
-from chalicelib.comments.answers import PendingAnswer, QueueAnswer
 from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, Entry
 from chalicelib.comments.models import PendingQuery
+from chalicelib.comments.moderation.answers import PendingAnswer, QueueAnswer
 from chalicelib.comments.moderation.claims import claim_answer
 from chalicelib.comments.shapes import MAX_REASONS, Author, Comment, Node, Queue, Reason
 from chalicelib.comments.stores import store_of

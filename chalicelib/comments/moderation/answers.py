@@ -1,0 +1,58 @@
+"""The forms in which what waits for a moderator is answered."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.comments.answers import AuthorAnswer
+from chalicelib.comments.models import CommentId
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.shapes import MAX_REASONS, Queue, Reason
+from chalicelib.http import MAX_PAGE
+from chalicelib.http.pages import Next
+from chalicelib.people.ids import UserId
+from chalicelib.sites.ids import StoredSiteId
+
+
+class ClaimAnswer(TypedDict):
+    """Which moderator reads a comment that waits, and until when."""
+
+    by: UserId
+    until: datetime
+
+
+class PendingAnswer(TypedDict):
+    """A comment that waits for a moderator."""
+
+    id: CommentId
+    node_id: NodeId
+    site: StoredSiteId
+    posted_at: datetime
+    edited_at: Annotated[
+        datetime | None,
+        Field(description="Send it along with an approval, to approve what was read."),
+    ]
+    author: AuthorAnswer
+    excerpt: Annotated[str, Field(description="The beginning of the text.")]
+    reasons: Annotated[
+        list[Reason],
+        Field(
+            max_length=MAX_REASONS,
+            description="Why it waits; none where a moderator holds it back.",
+        ),
+    ]
+    queue: Queue
+    waits_since: Annotated[datetime, Field(description="By this the queue is ordered.")]
+    flags: Annotated[float, Field(ge=0, description="The weight of the flags that wait.")]
+    claimed: Annotated[
+        ClaimAnswer | None, Field(description="Which moderator reads it now; null for none.")
+    ]
+
+
+class QueueAnswer(TypedDict):
+    """A page of the comments that wait, longest waiting first."""
+
+    comments: Annotated[list[PendingAnswer], Field(max_length=MAX_PAGE)]
+    next: Next

@@ -1,0 +1,67 @@
+"""The routes of deciding on comments, and of what waits for that."""
+
+from typing import Annotated
+
+from chalicelib.comments.answers import CommentAnswer
+from chalicelib.comments.discussion import editing, reading
+from chalicelib.comments.errors import CommentChanged, CommentClaimed, CommentDeleted, UnknownNode
+from chalicelib.comments.log.acts import Actor
+from chalicelib.comments.models import CommentId, PendingQuery, StateChange
+from chalicelib.comments.moderation import claims, queue
+from chalicelib.comments.moderation.answers import ClaimAnswer, QueueAnswer
+from chalicelib.comments.node_ids import NodeId
+from chalicelib.errors import UnknownComment
+from chalicelib.http import NoContent, Ok, Request, Roles, Route
+from chalicelib.identity import Principal
+
+Moderator = Annotated[Principal, Roles("moderator")]
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+
+    @route(
+        "POST",
+        "/nodes/{node}/comments/{comment}/state",
+        raises=(UnknownNode, UnknownComment, CommentDeleted, CommentChanged),
+    )
+    def set_comment_state(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator, body: StateChange
+    ) -> Ok[CommentAnswer]:
+        """Show a comment, hide it, or let it wait again.
+
+        With `edited_at`, as the queue gave it, only the text that was read is approved.
+        """
+        changed = editing.set_state(
+            request.runtime, node, comment, body, Actor(moderator, body.reason or "")
+        )
+        return Ok(reading.placed_comment(request.runtime, changed, moderator))
+
+    @route("GET", "/moderation/comments")
+    def list_pending_comments(
+        request: Request, moderator: Moderator, query: PendingQuery
+    ) -> Ok[QueueAnswer]:
+        """Read what waits for a moderator on the caller's sites, longest waiting first."""
+        return Ok(queue.list_pending(request.runtime, query, moderator))
+
+    @route(
+        "POST",
+        "/nodes/{node}/comments/{comment}/claim",
+        raises=(UnknownNode, UnknownComment, CommentClaimed),
+    )
+    def claim_comment(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
+    ) -> Ok[ClaimAnswer]:
+        """Say for ten minutes that you read a comment which waits, or say so again.
+
+        Other moderators see it in the queue. It holds nobody from deciding.
+        """
+        return Ok(claims.take(request.runtime, node, comment, moderator))
+
+    @route("DELETE", "/nodes/{node}/comments/{comment}/claim", raises=(UnknownNode,))
+    def release_comment(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
+    ) -> NoContent:
+        """Give up your claim of a comment; without one, nothing changes."""
+        claims.release(request.runtime, node, comment, moderator)
+        return NoContent()
