@@ -10,6 +10,7 @@ import { caller, signOut, takeToken, tokenForm } from "./session.js";
 const PAGES = [
   { id: "queue", title: "Waiting", part: "Comments", roles: ["moderator", "admin"], file: "./queue.js" },
   { id: "log", title: "Log", part: "Comments", roles: ["moderator", "admin"], file: "./log.js" },
+  { id: "person", title: "People", part: "Comments", roles: ["moderator", "admin"], file: "./person.js" },
 ];
 
 const main = h("main", { id: "page", tabindex: "-1" });

@@ -1,14 +1,13 @@
 // @ts-check
 /** An act of a moderator, as a row of the log. */
 import { h } from "./../embed/element.js";
+import { addressOf } from "./choice.js";
 import { when } from "./queue-card.js";
 
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["ActAnswer"]} Act */
 
 /** @type {Record<string, string>} */
 const DECIDED = { visible: "showed", hidden: "hid", pending: "held back" };
-/** The address of a part of the log. @param {Record<string, string>} query */
-export const logOf = (query) => `?${new URLSearchParams(query)}#log`;
 
 /** What was done, in words; names are text. @param {Act} act @returns {(Node | string)[]} */
 function deed({ action, person, after }) {
@@ -57,9 +56,10 @@ function ago(at) {
 /** What else was done with the same. @param {Act} act */
 function links({ site, node_id, comment_id, person, batch }) {
   return [
-    node_id && comment_id && h("a", { href: logOf({ site, node: node_id, comment: comment_id }) }, "All about this comment"),
-    person && h("a", { href: logOf({ site, person: person.id }) }, "All about ", person.name),
-    batch && h("a", { href: logOf({ site, batch }) }, "The whole batch"),
+    node_id && comment_id && h("a", { href: addressOf("log", { site, node: node_id, comment: comment_id }) }, "All about this comment"),
+    person && h("a", { href: addressOf("log", { site, person: person.id }) }, "All about ", person.name),
+    person && h("a", { href: addressOf("person", { site, person: person.id }) }, "Their standing"),
+    batch && h("a", { href: addressOf("log", { site, batch }) }, "The whole batch"),
   ];
 }
 

@@ -2,16 +2,15 @@
 /** The log of moderation: who did what at a site and why, taken back by a button. */
 import { Problem } from "./../embed/api.js";
 import { h } from "./../embed/element.js";
-import { logOf, row } from "./log-row.js";
-import { ask, caller } from "./session.js";
+import { addressOf, choice, sitesOf } from "./choice.js";
+import { row } from "./log-row.js";
+import { ask } from "./session.js";
 
 /** @typedef {import("./log-row.js").Act} Act */
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["BatchAnswer"]} Batch */
 
 /** What a part of the log is asked by, in the address and of the API. */
 const FILTERS = ["site", "node", "comment", "person", "batch"];
-/** More sites than these are typed, not chosen. */
-const MOST_SITES = 50;
 
 class Log extends HTMLElement {
   /** @type {Act[]} */
@@ -24,13 +23,12 @@ class Log extends HTMLElement {
   #more = h("button", { onclick: () => this.#load(), hidden: true }, "Show more");
 
   async connectedCallback() {
-    const held = await heldTo();
-    const known = held || (await queued());
-    if (!this.#query.get("site") && known.length) this.#query.set("site", known[0]);
+    const sites = await sitesOf();
+    if (!this.#query.get("site") && sites.known.length) this.#query.set("site", sites.known[0]);
     const site = this.#query.get("site") || "";
     const part = FILTERS.slice(1).some((name) => this.#query.get(name));
-    this.replaceChildren(h("h1", {}, "What moderators did"), asking(this.#query, known, Boolean(held)), this.#status);
-    if (part) this.append(h("p", { class: "meta" }, "This is a part of the log. ", h("a", { href: logOf({ site }) }, "Show all of it")));
+    this.replaceChildren(h("h1", {}, "What moderators did"), choice("log", sites, this.#query, true), this.#status);
+    if (part) this.append(h("p", { class: "meta" }, "This is a part of the log. ", h("a", { href: addressOf("log", { site }) }, "Show all of it")));
     const batch = this.#query.get("batch");
     if (batch) this.append(await this.#batch(batch));
     this.append(this.#list, this.#more);
@@ -105,7 +103,7 @@ class Log extends HTMLElement {
   async #takeBatchBack({ id, site }) {
     try {
       const undoing = await ask(`/moderation/batches/${encodeURIComponent(id)}/undo`, { method: "POST" });
-      location.assign(logOf({ site, batch: undoing.id }));
+      location.assign(addressOf("log", { site, batch: undoing.id }));
     } catch (problem) {
       this.#say(told(problem));
     }
@@ -115,39 +113,6 @@ class Log extends HTMLElement {
   #say(text) {
     this.#status.textContent = text;
   }
-}
-
-/** The sites that the caller's token names; null if it names none, or they moderate all. */
-async function heldTo() {
-  const signedIn = await caller().catch(() => null);
-  return signedIn && !signedIn.roles.includes("admin") ? signedIn.sites : null;
-}
-
-/** The sites of comments that wait: who may read all logs most likely wants one of these. @returns {Promise<string[]>} */
-async function queued() {
-  /** @type {{comments: {site: string}[]}} */
-  const queue = await ask("/moderation/comments").catch(() => ({ comments: [] }));
-  return [...new Set(queue.comments.map(({ site }) => site))];
-}
-
-/** The form that asks for a part of the log. @param {URLSearchParams} query @param {string[]} known @param {boolean} isHeld */
-function asking(query, known, isHeld) {
-  const site = query.get("site") || "";
-  const plain = { autocomplete: "off", spellcheck: "false" };
-  const options = [...new Set(site ? [...known, site] : known)].map((each) => h("option", { value: each, selected: each === site }, each));
-  const isChosen = isHeld && known.length > 0 && known.length <= MOST_SITES;
-  const sites = /** @type {HTMLInputElement | HTMLSelectElement} */ (isChosen ? h("select", { name: "site" }, ...options) : h("input", { name: "site", value: site, list: "sites", required: true, ...plain }));
-  const person = /** @type {HTMLInputElement} */ (h("input", { name: "person", value: query.get("person"), placeholder: "anybody", ...plain }));
-  const form = h("form", { class: "row" }, h("label", {}, "Site ", sites), h("label", {}, "Person (their id) ", person), h("button", {}, "Show"), !isChosen && h("datalist", { id: "sites" }, ...options));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const about = person.value.trim();
-    const asked = logOf({ site: sites.value.trim(), ...(about && { person: about }) });
-    // To an address that differs in nothing, a browser does not go.
-    if (asked === location.search + location.hash) location.reload();
-    else location.assign(asked);
-  });
-  return form;
 }
 
 /** What a refusal says. @param {unknown} problem */

@@ -1,7 +1,7 @@
 // @ts-check
 /** What a decision about a comment needs: its whole text, what it answers, its author, its flags. */
 import { h } from "./../embed/element.js";
-import { logOf } from "./log-row.js";
+import { addressOf } from "./choice.js";
 import { when } from "./queue-card.js";
 import { ask } from "./session.js";
 
@@ -46,7 +46,8 @@ function person({ id, counts, status, trust, first_at, note, badges }, site) {
     h("span", {}, `${counts.visible} visible, ${counts.pending} waiting, ${counts.rejected} hidden`),
     status !== "ok" && h("span", { class: "bad-text" }, status),
     ...badges.map((badge) => h("span", {}, badge)),
-    h("a", { href: logOf({ site, person: id }), tabindex: "-1" }, "Their log"),
+    h("a", { href: addressOf("log", { site, person: id }), tabindex: "-1" }, "Their log"),
+    h("a", { href: addressOf("person", { site, person: id }), tabindex: "-1" }, "Their standing"),
   ];
   return [h("p", { class: "meta person" }, ...facts), note && h("p", { class: "meta" }, `Note: ${note}`)].filter(Boolean);
 }

@@ -1,0 +1,44 @@
+// @ts-check
+/** Which site, and which person there, a page of the console is about. */
+import { h } from "./../embed/element.js";
+import { ask, caller } from "./session.js";
+
+/** @typedef {{known: string[], isHeld: boolean}} Sites Sites that the caller likely means; if they are held to these, there are no others. */
+
+/** More sites than these are typed, not chosen. */
+const MOST_SITES = 50;
+
+/** The address of a page of the console. @param {string} page @param {Record<string, string>} query */
+export const addressOf = (page, query) => `?${new URLSearchParams(query)}#${page}`;
+
+/** The sites that the caller's token names, or, for who moderates all, those of comments that wait. @returns {Promise<Sites>} */
+export async function sitesOf() {
+  const signedIn = await caller().catch(() => null);
+  if (signedIn?.sites && !signedIn.roles.includes("admin")) return { known: signedIn.sites, isHeld: true };
+  /** @type {{comments: {site: string}[]}} */
+  const queue = await ask("/moderation/comments").catch(() => ({ comments: [] }));
+  return { known: [...new Set(queue.comments.map(({ site }) => site))], isHeld: false };
+}
+
+/**
+ * The form that opens a page about a site and a person.
+ * @param {string} page @param {Sites} sites @param {URLSearchParams} query What it begins with. @param {boolean} isOptional Whether a page about nobody is one, too.
+ */
+export function choice(page, { known, isHeld }, query, isOptional) {
+  const site = query.get("site") || "";
+  const plain = { autocomplete: "off", spellcheck: "false" };
+  const options = [...new Set(site ? [...known, site] : known)].map((each) => h("option", { value: each, selected: each === site }, each));
+  const isChosen = isHeld && known.length > 0 && known.length <= MOST_SITES;
+  const sites = /** @type {HTMLInputElement | HTMLSelectElement} */ (isChosen ? h("select", { name: "site" }, ...options) : h("input", { name: "site", value: site, list: "sites", required: true, ...plain }));
+  const person = /** @type {HTMLInputElement} */ (h("input", { name: "person", value: query.get("person"), placeholder: isOptional && "anybody", required: !isOptional, ...plain }));
+  const form = h("form", { class: "row" }, h("label", {}, "Site ", sites), h("label", {}, "Person (their id) ", person), h("button", {}, "Show"), !isChosen && h("datalist", { id: "sites" }, ...options));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const about = person.value.trim();
+    const asked = addressOf(page, { site: sites.value.trim(), ...(about && { person: about }) });
+    // To an address that differs in nothing, a browser does not go.
+    if (asked === location.search + location.hash) location.reload();
+    else location.assign(asked);
+  });
+  return form;
+}
