@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Response, expect
 
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.browser import until
 
 expect.set_options(timeout=PATIENCE_MS)
 NODE = "harbour:moon"
@@ -58,6 +59,19 @@ class Desk:
         """Open the console as a moderator, whose site hands over the token in the address."""
         page = self.open_page(f"/console#token={self.token(sub)}", **options)
         expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+        return page
+
+    def open_and_read(self, **options: Any) -> Page:
+        """Open the console, and wait until nothing more is asked for the first comment."""
+        claims: list[str] = []
+
+        def note(response: Response) -> None:
+            if response.url.endswith("/claim"):
+                claims.append(response.url)
+
+        page = self.open(before=lambda page: page.on("response", note), **options)
+        expect(page.get_by_role("article").first).to_contain_text("On Moon")
+        until(page, lambda: bool(claims))
         return page
 
     def open_log(self, query: str = "?site=harbour", **options: Any) -> Page:
