@@ -12,6 +12,7 @@ from tests.web.conftest import OpenPage
 from tests.web.console.conftest import PHONE, WIDER, Desk
 from tests.web.support.axe import in_both_schemes
 
+RIGHT = "element => element.getBoundingClientRect().right"
 ANN = "/sites/harbour/people/ann"
 
 
@@ -144,3 +145,5 @@ def test_the_page_breaks_no_rule_of_axe_and_fits(
 
     assert in_both_schemes(page, axe) == []
     assert page.evaluate(WIDER) == 0
+    card, field = page.locator("form.card"), page.get_by_label("Standing")
+    assert field.evaluate(RIGHT) < card.evaluate(RIGHT)
