@@ -100,6 +100,7 @@ def test_it_is_bought_by_keyboard_alone(site: Site, open_page: OpenPage, client:
 
     go_to("Buy A whale")
     press("Enter")
+    expect(page.get_by_label("Quantity of")).to_be_visible()
     go_to("Quantity of")
     press("ArrowUp")
     expect(page.locator("[part=total]")).to_have_text("€37.98")
