@@ -10,7 +10,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
 from tests.web.support.axe import in_both_schemes
-from tests.web.support.two import NODE, Discussion, discussing
+from tests.web.support.two import NODE, POLL_MS, Discussion, discussing, with_clock
 
 expect.set_options(timeout=PATIENCE_MS)
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -76,6 +76,47 @@ def test_a_report_is_changed_and_taken_back(talk: Discussion, open_page: OpenPag
 
     expect(page.get_by_role("status")).to_have_text("Your report is taken back.")
     assert flags(talk, comment) == []
+
+
+def test_another_reader_of_the_same_browser_has_no_report_to_take_back(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    comment = talk.posted()
+    site = talk.site_of("ben")
+    page = open_page(site)
+    report(page)
+    page.get_by_role("button", name="Send the report").click()
+    expect(page.get_by_role("status")).to_contain_text("Thank you")
+    site.token = lambda: talk.client.token("cleo", name="Cleo")
+    with page.expect_response("**/comments?*"):
+        page.evaluate("document.dispatchEvent(new CustomEvent('plaza:identity'))")
+    expect(page.get_by_role("status")).to_have_count(0)
+
+    report(page)
+
+    expect(page.get_by_role("button", name="Take the report back")).to_have_count(0)
+    assert [each["by"] for each in flags(talk, comment)] == ["ben"]
+
+
+def test_a_report_changes_nothing_for_the_other_reader(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    talk.decide(flags_hold=100)
+    talk.posted()
+    ben = open_page(talk.site_of("ben"))
+    cleo = open_page(talk.site_of("cleo"), before=with_clock)
+    expect(cleo.get_by_role("article")).to_have_count(1)
+    before = cleo.get_by_role("article").inner_text()
+    report(ben)
+    ben.get_by_role("button", name="Send the report").click()
+    expect(ben.get_by_role("status")).to_contain_text("Thank you")
+
+    with cleo.expect_response("**/comments?*"):
+        cleo.clock.run_for(POLL_MS)
+
+    expect(cleo.get_by_role("article")).to_have_text(before, use_inner_text=True)
+    report(cleo)
+    expect(cleo.get_by_role("button", name="Take the report back")).to_have_count(0)
 
 
 def test_escape_leaves_the_form_and_nothing_is_sent(talk: Discussion, open_page: OpenPage) -> None:

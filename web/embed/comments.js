@@ -246,7 +246,7 @@ export default class PlazaComments extends HTMLElement {
   #report(comment) {
     const article = this.#thread.item(comment.id)?.querySelector("article");
     if (!article || article.querySelector("form")) return;
-    this.#tried(() => openReport(article, comment.id, this.#words, (options) => this.#call(`/${comment.id}/flag`, options), (told) => {
+    this.#tried(() => openReport(article, `${this.#reader}:${comment.id}`, this.#words, (options) => this.#call(`/${comment.id}/flag`, options), (told) => {
       this.#status.textContent = told;
       /** @type {HTMLElement | null} */ (article.querySelector("[data-does=report]"))?.focus();
     }));

@@ -8,12 +8,12 @@ const FLAG_LANGUAGES = /** @type {Record<string, string>} */ (BUILT_FLAG_LANGUAG
 const WHY = ["spam", "abuse", "off_topic", "personal_data", "other"];
 /** The longest note that the API takes. */
 const MOST = 500;
-/** The ids of what was reported since this page was opened: the API does not tell. @type {Set<string>} */
+/** Who has reported which comment since this page was opened: the API does not tell. @type {Set<string>} */
 const reported = new Set();
 
 /**
  * The form; the text that is written survives a refusal. `done` is told what came of it, "" for nothing.
- * @param {string} id @param {import("./words.js").Words} shared
+ * @param {string} id Of the reader and of the comment: the next reader of this browser has reported nothing. @param {import("./words.js").Words} shared
  * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string) => void} done
  */
 export async function flagForm(id, shared, call, done) {

@@ -13,7 +13,7 @@ export const canReport = (comment, reader, node) =>
 
 /**
  * Put the form of a report into a comment's article; throws Problem if it cannot be loaded.
- * @param {Element} article @param {string} id @param {import("./words.js").Words} words
+ * @param {Element} article @param {string} id Of the reader and of the comment. @param {import("./words.js").Words} words
  * @param {(options: import("./api.js").Options) => Promise<unknown>} call @param {(told: string) => void} done
  */
 export async function openReport(article, id, words, call, done) {
