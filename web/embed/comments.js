@@ -4,6 +4,7 @@ import { call, forget, Problem, readerId } from "./api.js";
 import { articleOf } from "./comment.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { textForm } from "./form.js";
+import { Head } from "./head.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
 import { isByTime, orderNamed, orderSelect } from "./orders.js";
 import { Pins } from "./pins.js";
@@ -29,6 +30,7 @@ export default class PlazaComments extends HTMLElement {
   #root = this.attachShadow({ mode: "open" });
   #thread = new Thread((comment) => this.#article(comment));
   #pins = new Pins();
+  #head = new Head();
   #status = h("p", { role: "status", class: "status" });
   #fresh = h("p", { "aria-live": "polite", class: "fresh" });
   #earlier = h("button", { class: "more earlier", part: "button", hidden: true, onclick: () => this.#previousPage() });
@@ -49,8 +51,6 @@ export default class PlazaComments extends HTMLElement {
   #listed = "";
   /** @type {Page["node"] | null} */
   #node = null;
-  /** @type {Page["viewer"]} */
-  #viewer = null;
   /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
   #marks = Promise.resolve(null);
   /** @type {import("./words.js").Words} */
@@ -128,17 +128,18 @@ export default class PlazaComments extends HTMLElement {
   #render(page, order = this.#order) {
     const { t, isRtl, language } = this.#words;
     this.#node = page.node;
-    this.#viewer = page.viewer;
     [this.#order, this.#listed] = [order, page.order];
     const orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(); });
     const bar = pageBar(page, this.#marks);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
     this.#thread.clear();
+    this.#head.clear();
+    this.#headed(page);
     this.#more.textContent = t("more");
     this.#earlier.textContent = t("earlier");
     this.#root.replaceChildren(
       h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
-        h("header", {}, this.#title, orders), bar, this.#fresh, this.#head(), this.#status, this.#pins.place, this.#earlier, this.#thread.list, this.#more),
+        h("header", {}, this.#title, orders), bar, this.#fresh, this.#head.place, this.#status, this.#pins.place, this.#earlier, this.#thread.list, this.#more),
     );
     this.#previous = page.previous;
     this.#earlier.hidden = !page.previous;
@@ -148,16 +149,12 @@ export default class PlazaComments extends HTMLElement {
     this.#counted(page.node.counts.visible);
   }
 
-  /** What stands above the list: a form, an invitation to sign in, or why neither. */
-  #head() {
-    const { t } = this.#words;
-    const { open: isOpen, opens_at: opensAt } = this.#node || {};
-    if (!isOpen && !this.#viewer?.can.includes("post")) {
-      const isEarly = opensAt && new Date(opensAt).getTime() > Date.now() && !this.#node?.locked;
-      return h("p", { class: "note" }, isEarly ? t("opens", { time: new Date(opensAt).toLocaleString(this.#words.language) }) : t("locked"));
-    }
-    if (!this.#viewer?.can.includes("post")) return invitation(this, this.#words, "signIn");
-    return this.#form("", { label: t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) });
+  /** @param {Page} page */
+  #headed(page) {
+    const words = this.#words;
+    this.#head.show(page, words,
+      () => this.#form("", { label: words.t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) }),
+      () => invitation(this, words, "signIn"));
   }
 
   /** @param {string} place @param {Pick<import("./form.js").FormOptions, "label" | "text" | "send" | "done">} options */
@@ -293,6 +290,7 @@ export default class PlazaComments extends HTMLElement {
     const marks = await this.#marks;
     const askedAt = marks?.now() || 0;
     const page = await this.#page({}, true);
+    this.#headed(page);
     const isMarked = (await marks?.read(page, askedAt)) || false;
     for (const id of this.#pins.show(page.pinned, this.#words)) this.#thread.again(id);
     const isChanged = this.#thread.compare(page.comments) || isMarked;

@@ -24,6 +24,8 @@ export default {
   empty: "Noch hat niemand etwas gesagt.",
   locked: "Diese Diskussion ist geschlossen.",
   opens: "Diese Diskussion beginnt: {time}",
+  closes: "Kommentare sind möglich bis {time}",
+  closed: "Diese Diskussion ist geschlossen seit {time}.",
   oldest: "Älteste zuerst",
   newest: "Neueste zuerst",
   best: "Beste zuerst",

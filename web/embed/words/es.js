@@ -26,6 +26,8 @@ export default {
   empty: "Nadie ha dicho nada todavía.",
   locked: "Esta conversación está cerrada.",
   opens: "Esta conversación se abre: {time}",
+  closes: "Se puede comentar hasta el {time}",
+  closed: "Esta conversación está cerrada desde el {time}.",
   oldest: "Más antiguos primero",
   newest: "Más recientes primero",
   best: "Primero los mejores",

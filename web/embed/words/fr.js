@@ -26,6 +26,8 @@ export default {
   empty: "Personne n’a encore rien dit.",
   locked: "Cette discussion est close.",
   opens: "Ouverture de cette discussion : {time}",
+  closes: "Commentaires possibles jusqu’au {time}",
+  closed: "Cette discussion est close depuis le {time}.",
   oldest: "Les plus anciens d’abord",
   newest: "Les plus récents d’abord",
   best: "Les meilleurs d’abord",

@@ -26,6 +26,8 @@ export default {
   empty: "Nessuno ha ancora detto niente.",
   locked: "Questa discussione è chiusa.",
   opens: "Questa discussione si apre: {time}",
+  closes: "Si può commentare fino a: {time}",
+  closed: "Questa discussione è stata chiusa in data {time}.",
   oldest: "Prima i meno recenti",
   newest: "Prima i più recenti",
   best: "Prima i migliori",

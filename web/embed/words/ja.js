@@ -22,6 +22,8 @@ export default {
   empty: "まだコメントはありません。",
   locked: "このディスカッションは終了しました。",
   opens: "このディスカッションの開始：{time}",
+  closes: "{time}までコメントできます。",
+  closed: "このディスカッションは{time}に終了しました。",
   oldest: "古い順",
   newest: "新しい順",
   best: "評価の高い順",

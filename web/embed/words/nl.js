@@ -24,6 +24,8 @@ export default {
   empty: "Nog niemand heeft iets gezegd.",
   locked: "Deze discussie is gesloten.",
   opens: "Deze discussie gaat open: {time}",
+  closes: "Reageren kan tot {time}",
+  closed: "Deze discussie is gesloten sinds {time}.",
   oldest: "Oudste eerst",
   newest: "Nieuwste eerst",
   best: "Beste eerst",

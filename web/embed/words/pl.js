@@ -28,6 +28,8 @@ export default {
   empty: "Nikt jeszcze nic nie napisał.",
   locked: "Ta dyskusja jest zamknięta.",
   opens: "Otwarcie tej dyskusji: {time}",
+  closes: "Komentować można do: {time}",
+  closed: "Ta dyskusja jest zamknięta od: {time}",
   oldest: "Od najstarszych",
   newest: "Od najnowszych",
   best: "Najpierw najlepsze",

@@ -26,6 +26,8 @@ export default {
   empty: "Ninguém disse nada ainda.",
   locked: "Esta discussão está encerrada.",
   opens: "Esta discussão abre em: {time}",
+  closes: "Comentários abertos até {time}",
+  closed: "Esta discussão está encerrada desde {time}.",
   oldest: "Mais antigos primeiro",
   newest: "Mais recentes primeiro",
   best: "Melhores primeiro",

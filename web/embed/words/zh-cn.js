@@ -22,6 +22,8 @@ export default {
   empty: "还没有人发言。",
   locked: "此讨论已关闭。",
   opens: "此讨论开放时间：{time}",
+  closes: "评论截止时间：{time}",
+  closed: "此讨论已于{time}关闭。",
   oldest: "最早的在前",
   newest: "最新的在前",
   best: "最佳优先",
