@@ -25,8 +25,13 @@ async function show(pages) {
     else link.removeAttribute("aria-current");
   }
   document.title = `${page.title} – Plaza console`;
-  await import(page.file);
-  main.replaceChildren(document.createElement(`plaza-${page.id}`));
+  try {
+    await import(page.file);
+  } catch {
+    return main.replaceChildren(h("h1", {}, "Plaza does not answer"), h("p", { class: "card" }, h("button", { onclick: () => location.reload() }, "Try again")));
+  }
+  // Another page may have been chosen while this one was loaded.
+  if (location.hash.slice(1) === wanted) main.replaceChildren(document.createElement(`plaza-${page.id}`));
 }
 
 /** @param {Caller} signedIn */
