@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion.posting import new_comment_id
+from chalicelib.comments.discussion.composing import new_comment_id
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.order import segment
 from chalicelib.comments.shapes import Comment, Node, StoreName

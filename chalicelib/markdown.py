@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +28,8 @@ _STEPS_LEFT = "label_steps_left"
 
 # Changes the tokens of a text before they are rendered.
 Edit = Callable[[list[Token]], list[Token]]
+# A rule of markdown-it within a line: whether it has taken what comes, without tokens if silent.
+InlineRule = Callable[[StateInline, bool], bool]
 
 
 def is_absolute(url: str) -> bool:
@@ -40,9 +42,11 @@ class Dialect:
     """What a kind of text may contain; one object for each, since parsers are kept by it.
 
     `is_link` says which destinations are links, `edit` changes the tokens, and
-    `relative_links` leaves relative destinations to `is_link` alone. `label_steps` is how many
-    tokens the search for the ends of brackets passes in one text, nested searches included: the
-    default is enough for 1,250 links, the most that 10,000 characters hold.
+    `relative_links` leaves relative destinations to `is_link` alone. `classes` are those that an
+    element may have, and `rules` find what else stands in a line, by `env` of `render`, after the
+    rules of CommonMark. `label_steps` is how many tokens the search for the ends of brackets passes
+    in one text, nested searches included: the default is enough for 1,250 links, the most that
+    10,000 characters hold.
     """
 
     tags: frozenset[str]
@@ -52,6 +56,8 @@ class Dialect:
     is_link: Callable[[str], bool] = is_absolute
     edit: Edit | None = None
     relative_links: bool = False
+    classes: Mapping[str, set[str]] = field(default_factory=dict)
+    rules: Mapping[str, InlineRule] = field(default_factory=dict)
     label_steps: int = 2_500
 
 
@@ -68,23 +74,32 @@ class Unreadable(Exception):
         self.detail = detail
 
 
-def render(text: str, dialect: Dialect, *, max_bytes: int, is_new: bool = True) -> str:
+def render(
+    text: str,
+    dialect: Dialect,
+    *,
+    max_bytes: int,
+    is_new: bool = True,
+    env: Mapping[str, Any] | None = None,
+) -> str:
     """Return the HTML of a Markdown text, without raw HTML, scripts and styles.
 
-    Raises TooLarge above `max_bytes` of HTML, and Unreadable for a new text that shows nothing or
-    whose directional controls are unbalanced once its entities are decoded.
+    `env` is what the dialect's own rules know of this text. Raises TooLarge above `max_bytes` of
+    HTML, and Unreadable for a new text that shows nothing or whose directional controls are
+    unbalanced once its entities are decoded.
     """
     parser = _parser(dialect)
-    env: dict[str, Any] = {_STEPS_LEFT: dialect.label_steps}
-    tokens = parser.parse(text, env)
+    known = {**(env or {}), _STEPS_LEFT: dialect.label_steps}
+    tokens = parser.parse(text, known)
     if is_new:
         _check_readable(tokens)
     if dialect.edit is not None:
         tokens = dialect.edit(tokens)
     html = nh3.clean(
-        parser.renderer.render(tokens, parser.options, env),
+        parser.renderer.render(tokens, parser.options, known),
         tags=set(dialect.tags),
         attributes=dict(dialect.attributes),
+        allowed_classes=dict(dialect.classes),
         url_schemes={"http", "https", "mailto"},
         url_relative="pass_through" if dialect.relative_links else "deny",
         link_rel=dialect.link_rel,
@@ -114,6 +129,8 @@ def _parser(dialect: Dialect) -> markdown_it.MarkdownIt:
         parseLinkLabel=_label_end,
         parseLinkTitle=helpers.parseLinkTitle,
     )
+    for name, rule in dialect.rules.items():
+        parser.inline.ruler.push(name, rule)
     parser.validateLink = dialect.is_link  # type: ignore[assignment,method-assign]
     return parser
 

@@ -11,6 +11,7 @@ from chalicelib.comments.mark_answers import (
     MarksAnswer,
     comment_marks,
 )
+from chalicelib.comments.mentions import MAX_MENTIONS
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
@@ -38,6 +39,7 @@ from chalicelib.comments.sites.answers import (
 )
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
+from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 from chalicelib.sites.permissions import manages
 
@@ -92,6 +94,13 @@ class AuthorAnswer(TypedDict):
     role: NotRequired[AuthorRole]
 
 
+class MentionAnswer(TypedDict):
+    """Somebody whom a comment mentions, by the name that stands in its text."""
+
+    id: UserId
+    name: str
+
+
 class CommentAnswer(MarksAnswer):
     """A comment; of a deleted one its place alone is left, if it has replies."""
 
@@ -104,7 +113,14 @@ class CommentAnswer(MarksAnswer):
     edited_at: datetime | None
     author: Annotated[AuthorAnswer | None, Field(description="Null once it is deleted.")]
     text: Annotated[str | None, Field(description="Markdown, as it was written.")]
-    html: Annotated[str | None, Field(description="The text as sanitised HTML.")]
+    html: Annotated[
+        str | None,
+        Field(
+            description="The text as sanitised HTML; who is mentioned is a `span` of the class "
+            "`mention`, with their id in `data-person`."
+        ),
+    ]
+    mentions: Annotated[list[MentionAnswer], Field(max_length=MAX_MENTIONS)]
     state: ShownState
     replies: Annotated[int, Field(description="Direct replies that the caller may see.")]
     can: Annotated[
@@ -258,6 +274,9 @@ def comment_answer(
         "author": comment["author"],
         "text": comment["text"],
         "html": comment["html"],
+        "mentions": [
+            MentionAnswer(id=m["id"], name=m["name"]) for m in comment.get("mentions", [])
+        ],
         "state": _SHOWN[comment["state"]],
         "replies": comment["reply_count"],
         "can": rights.on(comment),

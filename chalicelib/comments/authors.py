@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pymongo.database import Database
 
 from chalicelib.comments import exports, nodes
+from chalicelib.comments.discussion import mentioning
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED
 from chalicelib.comments.log.batches import BATCHES
@@ -63,6 +64,12 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             ENTRIES.of(database),
             {"claimed.by": user_id},
             not_shown="which comments a moderator reads at the moment",
+        ),
+        Trace(
+            "mentions in comments",
+            ENTRIES.of(database),
+            {"mentioned": user_id},
+            not_shown="a comment that mentions somebody is its author's",
         ),
         Trace("acts of moderators", LOG.of(database), {"by": user_id}, exports.act),
         Trace(
@@ -126,6 +133,7 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
             array_filters=[element],
         )
     _raise_versions(runtime.database, user_id)
+    mentioning.rename(runtime, user_id, name)
 
 
 def _raise_versions(database: Database[Document], user_id: str) -> None:
@@ -164,8 +172,11 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     people = PEOPLE.of(runtime.database)
     people.delete_many({"user_id": user_id, **began})
     people.update_many({"blocked": user_id}, {"$pull": {"blocked": user_id}})
-    if not all(ends):
+    mentions = mentioning.erase(runtime, user_id, until, most)
+    if not all(ends) or mentions is Step.BUSY:
         return Step.BUSY
+    if mentions is Step.MORE:
+        return Step.MORE
     return Step.MORE if len(found) == most else Step.DONE
 
 

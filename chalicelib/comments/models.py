@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
+from chalicelib.comments.mentions import MAX_MENTIONS
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import (
     CommentFields,
@@ -18,6 +19,7 @@ from chalicelib.comments.shapes import (
 )
 from chalicelib.http import Input, PageQuery
 from chalicelib.instants import Instant
+from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 from chalicelib.texts import Line, Paragraphs, Url, at_most
 
@@ -112,6 +114,16 @@ class NodeSettings(Input):
         return self
 
 
+PersonIds = Annotated[
+    tuple[UserId, ...],
+    Field(
+        max_length=MAX_MENTIONS,
+        description="Ids of people whom the text mentions: `@` and their name, as it stands in the "
+        "text. Who does not take part in the discussion is not mentioned: their name is text.",
+    ),
+]
+
+
 class NewComment(Input):
     """A comment as its author sends it."""
 
@@ -119,6 +131,7 @@ class NewComment(Input):
 
     text: Text
     parent: CommentId | None = None
+    mentions: PersonIds = ()
     website: str = Field(
         "",
         max_length=MAX_DECOY_CHARACTERS,
@@ -143,6 +156,7 @@ class Preview(Input):
 
     text: Text
     node: NodeId | None = None
+    mentions: PersonIds = ()
 
 
 class CommentEdit(Input):
@@ -151,6 +165,9 @@ class CommentEdit(Input):
     model_config = _example(text="The last boat leaves at *half past nine* now?")
 
     text: Text
+    mentions: PersonIds | None = Field(
+        None, description="Left out, those whom it mentions and whose names are still in it."
+    )
 
 
 class StateChange(Input):

@@ -6,22 +6,30 @@ Whoever changes the rules below or the libraries changes `rendered.RENDERER`.
 from chalicelib import markdown
 from chalicelib.bounds import BOUNDS
 from chalicelib.comments.errors import CommentTooLarge
+from chalicelib.comments.mentions import Mentions, rule
 from chalicelib.errors import UnreadableText
 from chalicelib.markdown import Dialect
 
 TAGS = frozenset(
-    "a blockquote br code em h1 h2 h3 h4 h5 h6 hr li ol p pre s strong ul".split()  # noqa: SIM905
+    "a blockquote br code em h1 h2 h3 h4 h5 h6 hr li ol p pre s span strong ul".split()  # noqa: SIM905
 )
-_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "span": {"data-person"}}
 IMAGE_ATTRIBUTES = {**_ATTRIBUTES, "img": {"src", "alt", "title"}}
 _REL = "nofollow ugc noopener"
+_CLASSES = {"span": {"mention"}}
+_RULES = {"mention": rule}
 # Without tables: 10,000 characters of them can become 4.2 MB.
-_PLAIN = Dialect(TAGS, _ATTRIBUTES, _REL, without=("table", "image"))
-_WITH_IMAGES = Dialect(TAGS | {"img"}, IMAGE_ATTRIBUTES, _REL, without=("table",))
+_PLAIN = Dialect(
+    TAGS, _ATTRIBUTES, _REL, without=("table", "image"), classes=_CLASSES, rules=_RULES
+)
+_WITH_IMAGES = Dialect(
+    TAGS | {"img"}, IMAGE_ATTRIBUTES, _REL, without=("table",), classes=_CLASSES, rules=_RULES
+)
 
 
 def render(
     text: str,
+    mentions: Mentions | None = None,
     *,
     images: bool = False,
     is_new: bool = True,
@@ -30,12 +38,14 @@ def render(
     """Return the HTML of a Markdown text, without raw HTML, scripts, styles or tables.
 
     Links are absolute http, https and mailto URLs and carry rel="nofollow ugc noopener"; others
-    stay text. Raises CommentTooLarge above `max_bytes` of HTML, and UnreadableText for a new text
-    that shows nothing or whose directional controls are unbalanced once its entities are decoded.
+    stay text. Who is mentioned is a `span.mention` with their id. Raises CommentTooLarge above
+    `max_bytes` of HTML, and UnreadableText for a new text that shows nothing or whose directional
+    controls are unbalanced once its entities are decoded.
     """
+    env = mentions.env if mentions else None
     dialect = _WITH_IMAGES if images else _PLAIN
     try:
-        return markdown.render(text, dialect, max_bytes=max_bytes, is_new=is_new)
+        return markdown.render(text, dialect, max_bytes=max_bytes, is_new=is_new, env=env)
     except markdown.TooLarge:
         raise CommentTooLarge from None
     except markdown.Unreadable as fault:

@@ -12,7 +12,7 @@ from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.comparing import repair as repair_entries
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.rendered import RENDERER, rendered
+from chalicelib.comments.rendered import RENDERER, mentions_of, rendered
 from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, Node
 from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
@@ -104,7 +104,9 @@ def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
         if comment["renderer"] == RENDERER or comment["state"] in GONE or comment["text"] is None:
             continue
         try:
-            html = rendered(runtime, node["site"], comment["text"], is_new=False)
+            html = rendered(
+                runtime, node["site"], comment["text"], mentions_of(comment), is_new=False
+            )
         except CommentTooLarge:
             fields = {"node": node_id, "comment": comment["id"]}
             log.warning("comment not rendered again", extra={"fields": fields})

@@ -13,7 +13,7 @@ from chalicelib.comments.answers import (
     node_answer,
 )
 from chalicelib.comments.batches import routes as batch_routes
-from chalicelib.comments.discussion import editing, posting, reading
+from chalicelib.comments.discussion import composing, editing, posting, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import (
     Banned,
@@ -206,7 +206,7 @@ def _declare_posting(route: Route) -> None:
             request,
             post,
             lambda made, _at: reading.get_comment(request.runtime, node, made, author),
-            lambda _at, rng: posting.new_comment_id(rng),
+            lambda _at, rng: composing.new_comment_id(rng),
         )
         request.details["made"] = made = placed.comment["id"]
         address = request.location(f"/nodes/{node}/comments/{made}")
@@ -247,7 +247,7 @@ def _declare_changes(route: Route) -> None:
         request: Request, node: NodeId, comment: CommentId, caller: Principal, body: CommentEdit
     ) -> Ok[CommentAnswer]:
         """Give a comment a new text: its author for 15 minutes, a moderator at any time."""
-        edited = editing.edit_comment(request.runtime, node, comment, body.text, caller)
+        edited = editing.edit_comment(request.runtime, node, comment, body, caller)
         return Ok(reading.placed_comment(request.runtime, edited, caller))
 
     @route(

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
 
 from bson import ObjectId
 
+from chalicelib.comments.mentions import MAX_MENTIONS, Mention
 from chalicelib.database.validators import AtMost
 
 StoreName = Literal["documents", "embedded", "buckets"]
@@ -70,7 +71,8 @@ class Comment(TypedDict):
     every direct reply, `invisible_replies` those in another state than `visible`; left out is 0.
     `reasons` say why it was held when it was last judged; a moderator's decision empties them.
     `shadow` is the state that the author of a hidden comment is shown, who is not told. `act` is
-    what a moderator last did with it (`chalicelib.comments.log`).
+    what a moderator last did with it (`chalicelib.comments.log`). `mentions` are those whom its
+    text mentions.
     """
 
     id: str
@@ -91,6 +93,7 @@ class Comment(TypedDict):
     reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
     shadow: NotRequired[Shadow | None]
     act: NotRequired[str]
+    mentions: NotRequired[Annotated[list[Mention], AtMost(MAX_MENTIONS)]]
 
 
 class CommentFields(TypedDict, total=False):
@@ -105,6 +108,7 @@ class CommentFields(TypedDict, total=False):
     reasons: Annotated[list[Reason], AtMost(MAX_REASONS)]
     shadow: Shadow | None
     act: str
+    mentions: Annotated[list[Mention], AtMost(MAX_MENTIONS)]
 
 
 class EmbeddedComment(Comment):

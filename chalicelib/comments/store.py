@@ -24,6 +24,7 @@ WIPED: CommentFields = {
     "text": None,
     "html": None,
     "edited": None,
+    "mentions": [],
 }
 
 

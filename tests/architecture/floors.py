@@ -42,6 +42,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     ("assets.routes", "assets.schedules", "assets.workers"),
 )
 COMMENTS: tuple[tuple[str, ...], ...] = (
+    ("comments.mentions",),
     ("comments.errors", "comments.node_ids", "comments.shapes"),
     ("comments.opening", "comments.rendering", "comments.store"),
     ("comments.models", "comments.order", "comments.permissions", "comments.rendered"),

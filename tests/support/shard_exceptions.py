@@ -181,6 +181,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.authors._everything: find comments.node",
         "comments.authors._everything: find comments.page",
         "comments.authors._forget: update comments.node",
+        "comments.discussion.mentioning._mentioning: find comments.entry",
         "comments.authors.erase: delete comments.pending",
         "comments.authors.erase: update comments.entry",
         "comments.authors._unname_acts: delete comments.batch",

@@ -8,7 +8,7 @@ from typing import Literal
 from chalicelib import happenings
 from chalicelib.comments import happened, nodes
 from chalicelib.comments.discussion import pinned
-from chalicelib.comments.discussion.posting import others_of, writer_of
+from chalicelib.comments.discussion.composing import others_of, people_of, writer_of
 from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.entries import writing as entries
@@ -17,7 +17,8 @@ from chalicelib.comments.judgement.judge import Written, judge
 from chalicelib.comments.log import acts
 from chalicelib.comments.log.acts import Actor, Change
 from chalicelib.comments.log.rows import Action
-from chalicelib.comments.models import StateChange
+from chalicelib.comments.mentions import Mentions
+from chalicelib.comments.models import CommentEdit, StateChange
 from chalicelib.comments.moderation import flags, queue
 from chalicelib.comments.people.admission import standing_of
 from chalicelib.comments.people.counting import counted_again
@@ -40,9 +41,11 @@ _ATTEMPTS = 3
 
 
 def edit_comment(
-    runtime: Runtime, node_id: str, comment_id: str, text: str, caller: Principal
+    runtime: Runtime, node_id: str, comment_id: str, edit: CommentEdit, caller: Principal
 ) -> Placed:
     """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
+
+    Where it does not say whom it mentions, it goes on mentioning those whose names are still in it.
 
     Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
     CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, and CommentChanged if a moderator
@@ -52,13 +55,16 @@ def edit_comment(
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
-    html = rendered(runtime, node["site"], text)
+    text, people = edit.text, Mentions(people_of(runtime, node, comment, edit))
+    html = rendered(runtime, node["site"], text, people)
     fields: CommentFields = {
         "text": text,
         "html": html,
         "renderer": RENDERER,
         "edited": runtime.now(),
     }
+    if people.found or comment.get("mentions"):
+        fields["mentions"] = people.found
     if moderates(caller, node["site"]):
         with _noted(runtime, "edit", node, comment, caller) as act:
             changed = _changed(runtime, node, comment, {**fields, **act})

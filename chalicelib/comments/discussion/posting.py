@@ -6,25 +6,21 @@ under the node's generation, confirm by counting it if the node still has that g
 the same id and number, and finding itself there already means that it was copied and counted.
 """
 
-import random
-from typing import NamedTuple
-
 from chalicelib import happenings, limits
-from chalicelib.comments import happened, nodes, opening, seen
-from chalicelib.comments.discussion import pace
+from chalicelib.comments import happened, nodes, opening
+from chalicelib.comments.discussion import composing, pace
+from chalicelib.comments.discussion.composing import Draft
 from chalicelib.comments.discussion.turns import make_room, turns, waits
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import NotThreaded, UnknownNode
-from chalicelib.comments.judgement.judge import Verdict, Writer, Written, judge
+from chalicelib.comments.mentions import Mentions
 from chalicelib.comments.models import NewComment, Preview
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
-from chalicelib.comments.order import segment
-from chalicelib.comments.people import admission
-from chalicelib.comments.people.admission import Admitted, author_of
+from chalicelib.comments.people import admission, members
 from chalicelib.comments.permissions import viewer
-from chalicelib.comments.rendered import RENDERER, rendered
-from chalicelib.comments.shapes import Comment, CommentSite, Node, Placed
+from chalicelib.comments.rendered import rendered
+from chalicelib.comments.shapes import Comment, Node, Placed
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import GONE, Added, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
@@ -33,26 +29,6 @@ from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 from chalicelib.sites.permissions import moderated_sites, moderates
-
-# Crockford's base32: no letter that reads like another letter or a digit.
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_ID_CHARACTERS = 10
-
-
-class _Written(NamedTuple):
-    """A comment as it was sent, and its author as the site knew them."""
-
-    new: NewComment
-    author: Principal
-    admitted: Admitted
-    # The id that its comment has, unless that is taken.
-    comment_id: str = ""
-    others: int = 0
-
-
-def new_comment_id(rng: random.Random) -> str:
-    """Return ten random characters: 50 bits, unique within a node."""
-    return "".join(rng.choices(_ALPHABET, k=_ID_CHARACTERS))
 
 
 def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Placed:
@@ -82,7 +58,7 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
         # Their first post at the site, or a node of an earlier release, whose id is another's.
         admitted = admission.admit_first(runtime, node["site"], author)
     parent = _parent(runtime, node, new.parent, author)
-    written = _written(runtime, node, new, author, admitted)
+    written = composing.draft(runtime, node, new, author, admitted)
     _keep_pace(runtime, node, written)
     comment = _compose(runtime, node, parent, written)
     stored_under: set[tuple[str, int]] = set()
@@ -94,7 +70,7 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
             added = _add(runtime, current, comment)
             if added is Added.COLLISION:
                 _give_back(runtime, current, comment["id"])
-                written = written._replace(comment_id=new_comment_id(runtime.random))
+                written = written.with_another_id(runtime)
                 comment = _compose(runtime, node, parent, written)
             if added in (None, Added.COLLISION):
                 continue
@@ -114,9 +90,16 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
 
 
 def preview(runtime: Runtime, new: Preview) -> str:
-    """Return the HTML that a comment would have on a new node; raises CommentTooLarge."""
-    site = site_of(new.node) if new.node else None
-    return rendered(runtime, site or DEFAULT_SITE, new.text)
+    """Return the HTML that a comment would have on its node, or a new one.
+
+    Raises CommentTooLarge.
+    """
+    node = nodes.look(runtime.database, new.node) if new.node else None
+    if node is None:
+        site = site_of(new.node) if new.node else None
+        return rendered(runtime, site or DEFAULT_SITE, new.text)
+    people = Mentions(members.among(runtime, node, new.mentions))
+    return rendered(runtime, node["site"], new.text, people)
 
 
 def _add(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
@@ -165,23 +148,21 @@ def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
         raise UnknownComment
     # Nobody has posted there: the site knows the author from its other nodes, if at all.
     known = admission.standing_of(runtime, site, author)
-    html = rendered(runtime, site, new.text)
-    _judged(_Written(new, author, known), html, settings.of(runtime, site))
+    composing.check(runtime, site, Draft(new, author, known), settings.of(runtime, site))
     limits.take(runtime, limits.OPENED, author, None)
     node = nodes.new_node(node_id, site)
     node["closes_at"] = settings.closing_at(runtime, site)
     nodes.insert(runtime.database, node)
 
 
-def _keep_pace(runtime: Runtime, node: Node, written: _Written) -> None:
+def _keep_pace(runtime: Runtime, node: Node, written: Draft) -> None:
     """Count a comment that is going to be taken, in slow mode.
 
     Raises TooFast, and CommentTooLarge and TextRefused for what is not taken.
     """
     seconds = pace.seconds_for(runtime, node, written.author)
     if seconds:
-        html = rendered(runtime, node["site"], written.new.text)
-        _judged(written, html, settings.in_force(runtime, node))
+        composing.check(runtime, node["site"], written, settings.in_force(runtime, node))
         pace.count(runtime, node, written.author, seconds)
 
 
@@ -199,12 +180,12 @@ def _parent(
     return parent
 
 
-def _compose(runtime: Runtime, node: Node, parent: Comment | None, written: _Written) -> Comment:
+def _compose(runtime: Runtime, node: Node, parent: Comment | None, written: Draft) -> Comment:
     """Return a comment with a new id in its place, which has its entry already."""
-    comment = _placed(runtime, node, parent, written)
+    comment = composing.placed(runtime, node, parent, written)
     while not _enter(runtime, node, comment):
-        written = written._replace(comment_id=new_comment_id(runtime.random))
-        comment = _placed(runtime, node, parent, written)
+        written = written.with_another_id(runtime)
+        comment = composing.placed(runtime, node, parent, written)
     if comment["state"] == "pending":
         # Before the comment itself: a crash in between leaves a row too many, never one too few.
         queue.settle(runtime.database, node, comment)
@@ -231,70 +212,3 @@ def _give_back(runtime: Runtime, node: Node, comment_id: str) -> None:
     other = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if other is not None:
         entries.settle(runtime.database, node, other)
-
-
-def _placed(runtime: Runtime, node: Node, parent: Comment | None, written: _Written) -> Comment:
-    """Return a comment with a new id in its place."""
-    author, comment_id = written.author, written.comment_id
-    html = rendered(runtime, node["site"], written.new.text)
-    verdict = _judged(written, html, settings.in_force(runtime, node))
-    # The node has a time, since the comment has a number.
-    posted, seq = node["last_posted"] or runtime.now(), node["last_seq"]
-    # Below the deepest level a reply joins the replies to its parent's parent.
-    ids = parent["slug"].split("/")[: node["max_depth"]] if parent else []
-    segments = parent["full_slug"].split("/")[: node["max_depth"]] if parent else []
-    comment = Comment(
-        id=comment_id,
-        seq=seq,
-        parent_id=ids[-1] if ids else None,
-        slug="/".join([*ids, comment_id]),
-        full_slug="/".join([*segments, segment(posted, seq, comment_id)]),
-        depth=len(ids),
-        posted=posted,
-        edited=None,
-        author=author_of(author, written.admitted),
-        text=written.new.text,
-        html=html,
-        renderer=RENDERER,
-        state="hidden" if written.admitted.is_shadowed else verdict.state,
-        reply_count=0,
-    )
-    if written.admitted.is_shadowed:
-        comment["shadow"] = verdict.state
-    if verdict.reasons:
-        comment["reasons"] = verdict.reasons
-    return comment
-
-
-def _judged(written: _Written, html: str, site: CommentSite) -> Verdict:
-    """Return what becomes of a new text by the settings that hold there; raises TextRefused."""
-    new = written.new
-    text = Written(new.text, html, new.website, new.written_ms, written.others)
-    return judge(text, writer_of(written.author, written.admitted), site)
-
-
-def _written(
-    runtime: Runtime, node: Node, new: NewComment, author: Principal, admitted: Admitted
-) -> _Written:
-    """Return a comment with the id that it shall have; raises Duplicate."""
-    made = new_comment_id(runtime.random)
-    return _Written(new, author, admitted, made, others_of(runtime, node, made, new.text, author))
-
-
-def others_of(runtime: Runtime, node: Node, comment_id: str, text: str, author: Principal) -> int:
-    """Note the text of a comment, and return how many others have lately written the same.
-
-    Nothing is noted of moderators, and where nobody asks. Raises Duplicate.
-    """
-    repeats = settings.in_force(runtime, node)["repeats"]
-    if repeats == "allow" or moderates(author, node["site"]):
-        return 0
-    thing = happened.name_of(node["_id"], comment_id)
-    return seen.mark(runtime, seen.Writing(node["site"], author.id, thing, text))
-
-
-def writer_of(author: Principal, admitted: Admitted) -> Writer:
-    """Return the author of a text as a judge is told of them."""
-    person = admitted.person
-    is_moderator = moderates(author, person["site"])
-    return Writer(is_moderator, admitted.trust, person["counts"]["visible"])

@@ -36,7 +36,7 @@ _AT_ONCE = 500
 # The fields of an entry that comments decide.
 _DECIDED = (
     *("seq", "depth", "posted", "author_id", "author_key", "state", "ranked", "thread"),
-    *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow"),
+    *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "mentioned"),
 )
 _READ = dict.fromkeys((*_DECIDED, "best", "top", "contro"), 1)
 

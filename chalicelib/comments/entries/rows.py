@@ -10,6 +10,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
 
+from chalicelib.comments.mentions import MAX_MENTIONS
 from chalicelib.comments.shapes import (
     MAX_REASONS,
     Comment,
@@ -52,8 +53,9 @@ class Entry(TypedDict):
     Plaza. `best`, `top` and `contro` are its keys (`rank_keys`). `todo` is since when somebody has
     to look after it, and `featured` since when it is listed in the order of that name. `flags` is
     the weight of the flags that wait for a decision, in hundredths, and `hold_at` since when it has
-    to be held back for them, until it is. `author_key` is what its author's name is found by. The
-    last fields it has while it is in a `queue`.
+    to be held back for them, until it is. `author_key` is what its author's name is found by, and
+    `mentioned` are the ids of those whom it mentions. The last fields it has while it is in a
+    `queue`.
     """
 
     _id: str
@@ -65,6 +67,7 @@ class Entry(TypedDict):
     posted: datetime
     author_id: str | None
     author_key: NotRequired[str]
+    mentioned: NotRequired[Annotated[list[str], AtMost(MAX_MENTIONS)]]
     state: State
     ranked: bool
     thread: int
@@ -96,7 +99,7 @@ TAKING_PART: Document = {"state": "visible"}
 # The fields that an entry has in a queue alone.
 WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons", "claimed")
 # Those that an entry has while its comment says so.
-WHILE_TOLD = (*WHILE_QUEUED, "shadow", "author_key")
+WHILE_TOLD = (*WHILE_QUEUED, "shadow", "author_key", "mentioned")
 # The update that takes a person out of an entry.
 UNNAMED: Document = {
     "$set": {"author_id": None, "queue": None},
@@ -173,6 +176,8 @@ ENTRIES = Collection(
         IndexModel("hold_at", partialFilterExpression={"hold_at": {"$type": "date"}}),
         # Finds the claims of a moderator who is erased.
         IndexModel("claimed.by", partialFilterExpression={"claimed.by": {"$exists": True}}),
+        # Finds the comments that mention somebody who is renamed or erased.
+        IndexModel("mentioned", partialFilterExpression={"mentioned": {"$exists": True}}),
         IndexModel("todo", partialFilterExpression={"todo": {"$type": "date"}}),
     ),
     shard_key={"site": 1, "_id": 1},
@@ -220,6 +225,8 @@ def told_by(comment: Comment) -> dict[str, Any]:
     }
     if author is not None:
         told["author_key"] = name_key(author["name"])
+    if mentions := comment.get("mentions"):
+        told["mentioned"] = [each["id"] for each in mentions]
     if comment["state"] == "pending" and author is not None and text is not None:
         told |= {
             "queue": "flagged" if "flagged" in comment.get("reasons", []) else "pending",

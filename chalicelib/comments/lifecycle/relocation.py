@@ -23,7 +23,7 @@ from chalicelib.comments.errors import (
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of_new
-from chalicelib.comments.rendered import rendered
+from chalicelib.comments.rendered import mentions_of, rendered
 from chalicelib.comments.shapes import Comment, CommentCounts, Node
 from chalicelib.comments.store import Full, Moved
 from chalicelib.comments.stores import promotion, store_of
@@ -135,8 +135,9 @@ def _rendered_for(
 def _render(runtime: Runtime, arriving: Node, comment: Comment) -> Comment:
     if comment["text"] is None:
         return comment
+    site, text = arriving["site"], comment["text"]
     try:
-        return {**comment, "html": rendered(runtime, arriving["site"], comment["text"])}
+        return {**comment, "html": rendered(runtime, site, text, mentions_of(comment))}
     except CommentTooLarge:
         # With its images; without them it has been shown so far.
         return comment

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from pymongo.database import Database
 
 from chalicelib.comments.entries.rows import ENTRIES, TAKING_PART
+from chalicelib.comments.mentions import Mention
 from chalicelib.comments.people.blocking import blocked_by
 from chalicelib.comments.people.rows import PEOPLE, person_id
 from chalicelib.comments.shapes import Node
@@ -58,6 +59,20 @@ def matching(runtime: Runtime, node: Node, text: str, caller: Principal) -> list
         last = rows[-1]["author_key"], rows[-1]["author_id"]
         ranges = [_of_key(*last), _beginning_with(key, after=last[0])]
     return list(shown.values())[:MOST_MATCHES]
+
+
+def among(runtime: Runtime, node: Node, ids: Sequence[str]) -> list[Mention]:
+    """Return those of some people who take part in a node, in their order; no others exist."""
+    known = named(runtime.database, node["site"], list(dict.fromkeys(ids)))
+    members = (known[each] for each in dict.fromkeys(ids) if each in known)
+    return [Mention(id=each.id, name=each.name) for each in members if _is_in(runtime, node, each)]
+
+
+def _is_in(runtime: Runtime, node: Node, member: Member) -> bool:
+    """Return whether somebody has a visible comment in a node."""
+    of_node = {"site": node["site"], "node_id": node["_id"], **TAKING_PART}
+    where = {**of_node, "author_key": name_key(member.name), "author_id": member.id}
+    return ENTRIES.of(runtime.database).find_one(where, {"_id": 0, "author_id": 1}) is not None
 
 
 def named(database: Database[Document], site: str, ids: Sequence[str]) -> dict[str, Member]:

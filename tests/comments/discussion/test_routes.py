@@ -50,6 +50,7 @@ def test_a_comment_is_given_back_with_its_place(
         "author": {"id": "bob", "name": "Bob"},
         "text": "It is.",
         "html": "<p>It is.</p>\n",
+        "mentions": [],
         "state": "visible",
         "replies": 0,
         "can": ["reply", "edit", "delete"],

@@ -12,7 +12,7 @@ import pytest
 
 from bench.discussions import seed_node
 from chalicelib import http
-from chalicelib.comments.discussion import editing, posting
+from chalicelib.comments.discussion import composing, editing
 from chalicelib.comments.errors import CommentDeleted, CommentTooLarge, NodeLocked
 from chalicelib.comments.shapes import State
 from chalicelib.comments.store import Order
@@ -183,7 +183,7 @@ def test_an_id_that_is_taken_is_drawn_again(
     discussion: Discussion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = iter(["aaaaaaaaaa", "aaaaaaaaaa", "bbbbbbbbbb"])
-    monkeypatch.setattr(posting, "new_comment_id", lambda _rng: next(ids))
+    monkeypatch.setattr(composing, "new_comment_id", lambda _rng: next(ids))
 
     first, second = discussion.post("first"), discussion.post("second")
 

@@ -8,7 +8,13 @@ from chalicelib.comments.discussion import editing, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.models import CommentsQuery, NewComment, NodeSettings, StateChange
+from chalicelib.comments.models import (
+    CommentEdit,
+    CommentsQuery,
+    NewComment,
+    NodeSettings,
+    StateChange,
+)
 from chalicelib.comments.shapes import Comment, Node, PageOrder, State, StoreName
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.promotion import move
@@ -98,7 +104,9 @@ class Discussion:
     def edit(self, comment_id: str, text: str, by: str = "mo") -> Comment:
         caller = PEOPLE[by]
         assert caller is not None
-        return editing.edit_comment(self.runtime, self.node_id, comment_id, text, caller).comment
+        return editing.edit_comment(
+            self.runtime, self.node_id, comment_id, CommentEdit(text=text), caller
+        ).comment
 
     def delete(self, comment_id: str, by: str = "mo") -> None:
         caller = PEOPLE[by]

@@ -57,7 +57,10 @@ def comment_everywhere(world: World, zed: Client) -> list[str]:
             made(admin.put(f"/nodes/{page}", title="Page", **settings))
             parent = made(zed.post(f"/nodes/{page}/comments", text="By me"))["id"]
             reply = {} if store == "buckets" or moderation == "before" else {"parent": parent}
-            made(ann.post(f"/nodes/{page}/comments", text="Not by them", **reply))
+            # Who waits for a moderator takes no part yet, and nobody can mention them.
+            name = f", @{NAME}" if moderation == "after" else ""
+            named = {"text": f"Not by them{name}", "mentions": [ZED]}
+            made(ann.post(f"/nodes/{page}/comments", **named, **reply))
             made(zed.post(f"/nodes/{page}/comments", text="By me again"))
             pages.append(page)
     moved = f"{OWN_SITE}:moved"
