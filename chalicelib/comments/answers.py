@@ -43,11 +43,12 @@ from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 from chalicelib.sites.permissions import manages
 
-ShownState = Literal["visible", "pending", "hidden", "deleted"]
+ShownState = Literal["visible", "pending", "hidden", "spam", "deleted"]
 _SHOWN: dict[State, ShownState] = {
     "visible": "visible",
     "pending": "pending",
     "hidden": "hidden",
+    "spam": "spam",
     "deleted": "deleted",
     "removed": "deleted",
 }

@@ -136,14 +136,14 @@ class NewComment(Input):
         "",
         max_length=MAX_DECOY_CHARACTERS,
         description="For a field that people do not see and programs fill in: what comes with "
-        "anything in it waits for a moderator.",
+        "anything in it is filed as spam, and answered like a comment that waits.",
     )
     written_ms: int | None = Field(
         None,
         ge=0,
         le=MOST_MS,
         description="For how long the form was open, in milliseconds: what took less than three "
-        "seconds waits for a moderator. Left out, nothing is concluded.",
+        "seconds is filed as spam, too. Left out, nothing is concluded.",
     )
 
 
@@ -211,7 +211,8 @@ class PendingQuery(PageQuery):
     queue: Queue | None = Field(
         None,
         description="`pending`: what its site holds back until it is read; `flagged`: what people "
-        "have flagged. Left out, both.",
+        "have flagged; `spam`: what is filed as spam, and wiped after thirty days. Left out, what "
+        "waits: the first two.",
     )
     site: StoredSiteId | None = Field(None, description="Left out, every site of the caller's.")
 

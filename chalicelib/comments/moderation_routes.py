@@ -28,7 +28,7 @@ def declare(route: Route) -> None:
     def set_comment_state(
         request: Request, node: NodeId, comment: CommentId, moderator: Moderator, body: StateChange
     ) -> Ok[CommentAnswer]:
-        """Show a comment, hide it, or let it wait again.
+        """Show a comment, hide it, let it wait again, or file it as spam.
 
         With `edited_at`, as the queue gave it, only the text that was read is approved.
         """

@@ -13,6 +13,7 @@ from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved,
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.opening import taking
 from chalicelib.comments.shapes import Comment, Node, NodeGeneration, StoreName
+from chalicelib.comments.store import CONCEALED
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Unavailable
 from chalicelib.sites.ids import DEFAULT_SITE
@@ -241,7 +242,7 @@ def raised_by(*comments: Comment) -> Mapping[str, int]:
 
 
 def _is_unseen(comment: Comment) -> bool:
-    return comment.get("shadow") is not None and comment["state"] in {"hidden", "removed"}
+    return comment.get("shadow") is not None and comment["state"] in {*CONCEALED, "removed"}
 
 
 def count(

@@ -11,6 +11,7 @@ from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.moderation import measuring
 from chalicelib.comments.people import counting
 from chalicelib.comments.repair import repair_counts
+from chalicelib.comments.spam import wiping
 from chalicelib.comments.stores import promotion
 from chalicelib.runtime import Runtime
 
@@ -34,6 +35,7 @@ def run_due(runtime: Runtime) -> dict[str, int]:
         "flagged_held": holding.sweep(runtime),
         "counts_repaired": repair_counts(runtime),
         "people_recounted": counting.sweep(runtime),
+        "spam_wiped": wiping.sweep(runtime),
         "acts_cleared": acts.sweep(runtime),
         "comments_waiting": measuring.measure(runtime),
     }

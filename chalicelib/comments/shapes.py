@@ -27,8 +27,10 @@ MAX_PHRASES = 500
 # Why a comment waits for a moderator.
 Reason = Literal["decoy", "too_quick", "phrase", "links", "first", "repeated", "before", "flagged"]
 MAX_REASONS = 8
-# Where a comment waits: held back by its site, or `flagged`, made pending by people's flags.
-Queue = Literal["pending", "flagged"]
+# Where a comment waits for a decision: held back by its site, or made pending by people's flags.
+WaitingQueue = Literal["pending", "flagged"]
+# With what is filed as spam, which waits for nobody: it is wiped by itself.
+Queue = Literal[WaitingQueue, "spam"]
 # Why somebody flags a comment.
 FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
 # Whether texts that come again are looked for.
@@ -45,10 +47,10 @@ PageOrder = Literal[ListingOrder, "featured"]
 # What a node's own document holds at most, beside its bound in bytes.
 MAX_EMBEDDED_COMMENTS = 1_000
 # `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,
-# and is shown to nobody. The API knows the other four.
-State = Literal["visible", "pending", "hidden", "deleted", "removed"]
+# and is shown to nobody. The API knows the others. `spam` is hidden, too, and not for ever.
+State = Literal["visible", "pending", "hidden", "spam", "deleted", "removed"]
 # Those that a moderator gives a comment.
-GivenState = Literal["visible", "pending", "hidden"]
+GivenState = Literal["visible", "pending", "hidden", "spam"]
 
 # What the author of a hidden comment is shown in place of its state, if they are shadowed.
 Shadow = Literal["visible", "pending"]
@@ -70,9 +72,9 @@ class Comment(TypedDict):
     same path in the order of a discussion (`chalicelib.comments.order`). `reply_count` counts
     every direct reply, `invisible_replies` those in another state than `visible`; left out is 0.
     `reasons` say why it was held when it was last judged; a moderator's decision empties them.
-    `shadow` is the state that the author of a hidden comment is shown, who is not told. `act` is
-    what a moderator last did with it (`chalicelib.comments.log`). `mentions` are those whom its
-    text mentions.
+    `shadow` is the state that the author of a hidden comment or of spam is shown, who is not told.
+    `spam_since` is since when it is spam. `act` is what a moderator last did with it
+    (`chalicelib.comments.log`). `mentions` are those whom its text mentions.
     """
 
     id: str
@@ -92,6 +94,7 @@ class Comment(TypedDict):
     invisible_replies: NotRequired[int]
     reasons: NotRequired[Annotated[list[Reason], AtMost(MAX_REASONS)]]
     shadow: NotRequired[Shadow | None]
+    spam_since: NotRequired[datetime | None]
     act: NotRequired[str]
     mentions: NotRequired[Annotated[list[Mention], AtMost(MAX_MENTIONS)]]
 
@@ -107,6 +110,7 @@ class CommentFields(TypedDict, total=False):
     state: State
     reasons: Annotated[list[Reason], AtMost(MAX_REASONS)]
     shadow: Shadow | None
+    spam_since: datetime | None
     act: str
     mentions: Annotated[list[Mention], AtMost(MAX_MENTIONS)]
 

@@ -17,6 +17,8 @@ from chalicelib.database import Document
 
 Order = Literal["oldest", "newest"]
 GONE: tuple[State, ...] = ("deleted", "removed")
+# What readers do not see; its author may be shown another state.
+CONCEALED: tuple[State, ...] = ("hidden", "spam")
 # The fields that a deletion sets.
 WIPED: CommentFields = {
     "state": "deleted",
@@ -32,8 +34,8 @@ WIPED: CommentFields = {
 class Viewer:
     """The reader of a node: a pending comment is seen by its author and by moderators.
 
-    So is one that is hidden without its author being told. Listings look for those only of a
-    viewer who is `shadowed` in the node.
+    So is one that is hidden, or spam, without its author being told. Listings look for those only
+    of a viewer who is `shadowed` in the node.
     """
 
     user_id: str | None = None
@@ -47,7 +49,7 @@ class Viewer:
                 return True
             case "pending":
                 return self.moderator or self._wrote(comment)
-            case "hidden":
+            case "hidden" | "spam":
                 return self.moderator or (is_shadow(comment) and self._wrote(comment))
             case "removed":
                 return False
@@ -72,7 +74,7 @@ class Viewer:
         shown: list[str] = [
             "visible",
             "deleted",
-            *(["pending", "hidden"] if self.moderator else []),
+            *(["pending", *CONCEALED] if self.moderator else []),
         ]
         seen: Document = {"$in": [f"{comment}.state", shown]}
         if self.moderator or self.user_id is None:
@@ -80,14 +82,14 @@ class Viewer:
         own = {"$eq": [f"{comment}.author.id", {"$literal": self.user_id}]}
         waits: Document = {"$eq": [f"{comment}.state", "pending"]}
         if self.shadowed:
-            hidden: Document = {"$eq": [f"{comment}.state", "hidden"]}
+            hidden: Document = {"$in": [f"{comment}.state", list(CONCEALED)]}
             waits = {"$or": [waits, {"$and": [hidden, {"$gt": [f"{comment}.shadow", None]}]}]}
         return {"$or": [seen, {"$and": [waits, own]}]}
 
 
 def is_shadow(comment: Comment) -> bool:
-    """Return whether a comment is hidden and its author is not told."""
-    return comment["state"] == "hidden" and comment.get("shadow") is not None
+    """Return whether a comment is hidden, or spam, and its author is not told."""
+    return comment["state"] in CONCEALED and comment.get("shadow") is not None
 
 
 class Root(NamedTuple):

@@ -66,7 +66,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
         ),
         *("comments.highlight_routes", "comments.moderation_routes", "comments.voting"),
     ),
-    ("comments.acts", "comments.flags"),
+    ("comments.acts", "comments.flags", "comments.spam"),
     ("comments.batches",),
     ("comments.routes", "comments.schedules", "comments.workers"),
 )

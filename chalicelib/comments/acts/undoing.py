@@ -4,7 +4,7 @@ import contextlib
 from typing import cast
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion import editing
+from chalicelib.comments.discussion import editing, filing
 from chalicelib.comments.discussion.reading import find as find_comment
 from chalicelib.comments.errors import ActNotUndoable, ChangedSince, CommentChanged, UnknownNode
 from chalicelib.comments.log import reading
@@ -51,7 +51,9 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
         node = nodes.find(runtime.database, act["node_id"] or "")
         found = find_comment(runtime, node, act["comment_id"] or "", actor.who)
         if found["state"] not in GONE and matches(found, still):
-            editing.decide(runtime, node, found, back, actor)
+            # What is spam again has its thirty days anew.
+            since = filing.spam_since(found, back, runtime.now())
+            editing.decide(runtime, node, found, {**back, **since}, actor)
             return
     raise ChangedSince
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from chalicelib.comments import happened, seen
+from chalicelib.comments.discussion.filing import filed
 from chalicelib.comments.judgement.judge import Verdict, Writer, Written, judge
 from chalicelib.comments.mentions import Mention, Mentions
 from chalicelib.comments.models import CommentEdit, NewComment
@@ -97,16 +98,12 @@ def placed(runtime: Runtime, node: Node, parent: Comment | None, written: Draft)
         text=written.new.text,
         html=html,
         renderer=RENDERER,
-        state="hidden" if written.admitted.is_shadowed else verdict.state,
+        state=verdict.state,
         reply_count=0,
     )
-    if written.admitted.is_shadowed:
-        comment["shadow"] = verdict.state
-    if verdict.reasons:
-        comment["reasons"] = verdict.reasons
     if mentions:
         comment["mentions"] = mentions
-    return comment
+    return {**comment, **filed(verdict, posted, is_shadowed=written.admitted.is_shadowed)}
 
 
 def _rendered(runtime: Runtime, site: str, written: Draft) -> tuple[str, list[Mention]]:

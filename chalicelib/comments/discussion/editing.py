@@ -7,7 +7,7 @@ from typing import Literal
 
 from chalicelib import happenings
 from chalicelib.comments import happened, nodes
-from chalicelib.comments.discussion import pinned
+from chalicelib.comments.discussion import filing, pinned
 from chalicelib.comments.discussion.composing import others_of, people_of, writer_of
 from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
@@ -24,9 +24,9 @@ from chalicelib.comments.people.admission import standing_of
 from chalicelib.comments.people.counting import counted_again
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, rendered
-from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed, Reason
+from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
 from chalicelib.comments.sites import settings
-from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, is_shadow, matches
+from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, matches
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.database import Document
 from chalicelib.errors import Forbidden, Unavailable, UnknownComment
@@ -106,14 +106,8 @@ def _judged_again(
     others = others_of(runtime, node, comment["id"], written.text, author)
     site = settings.in_force(runtime, node)
     verdict = judge(written._replace(others=others), writer_of(author, writer), site)
-    # What people have flagged waits for them, whatever the new text is.
-    held: list[Reason] = [each for each in comment.get("reasons", []) if each == "flagged"]
-    reasons = [*verdict.reasons, *held]
-    fields: CommentFields = {"reasons": reasons} if verdict.reasons else {}
-    waits = verdict.state == "pending" or "pending" in {comment["state"], comment.get("shadow")}
-    if writer.is_shadowed or is_shadow(comment):
-        return {**fields, "state": "hidden", "shadow": "pending" if waits else "visible"}
-    return {**fields, "state": "pending"} if verdict.state == "pending" else fields
+    now, is_shadowed = runtime.now(), writer.is_shadowed
+    return filing.filed_again(comment, verdict, now, is_shadowed=is_shadowed)
 
 
 def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
@@ -132,7 +126,7 @@ def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Prin
 def set_state(
     runtime: Runtime, node_id: str, comment_id: str, wanted: StateChange, actor: Actor
 ) -> Placed:
-    """Show, hide or hold a comment back, as a moderator of its site.
+    """Show or hide a comment, hold it back or file it as spam, as a moderator of its site.
 
     Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged if it
     was edited after the moderator read it.
@@ -144,13 +138,7 @@ def set_state(
         found = _living(find(runtime, node, comment_id, actor.who))
         if not matches(found, wanted.seen):
             raise CommentChanged
-        fields: CommentFields = {"state": wanted.state}
-        if found.get("reasons"):
-            # It has been decided; one that has to wait again does so for the moderator alone.
-            fields["reasons"] = []
-        if found.get("shadow"):
-            # From now on its author is told as any other.
-            fields["shadow"] = None
+        fields = filing.decided(found, wanted.state, runtime.now())
         with contextlib.suppress(CommentChanged):
             return Placed(node, decide(runtime, node, found, fields, actor))
     raise CommentChanged

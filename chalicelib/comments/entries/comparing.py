@@ -21,6 +21,7 @@ from chalicelib.comments.entries.rows import (
     all_of,
     key_of,
     new_entry,
+    queue_of,
     told_by,
 )
 from chalicelib.comments.entries.writing import settled
@@ -104,13 +105,13 @@ def _found(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
 
 
 def _comments(runtime: Runtime, node: Node) -> tuple[list[Comment], Counter[str]]:
-    """Return a node's comments, without their texts unless they wait, and its threads' sizes."""
+    """Return a node's comments, with their texts where they are queued, and its threads' sizes."""
     comments: list[Comment] = []
     threads: Counter[str] = Counter()
     for comment in itertools.chain.from_iterable(store_of(runtime, node).export(node)):
         threads[comment["slug"].partition("/")[0]] += 1
-        is_waiting = comment["state"] == "pending"
-        comments.append(comment if is_waiting else {**comment, "text": None, "html": None})
+        is_queued = queue_of(comment) is not None
+        comments.append(comment if is_queued else {**comment, "text": None, "html": None})
     return comments, threads
 
 

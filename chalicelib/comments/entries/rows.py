@@ -227,10 +227,11 @@ def told_by(comment: Comment) -> dict[str, Any]:
         told["author_key"] = name_key(author["name"])
     if mentions := comment.get("mentions"):
         told["mentioned"] = [each["id"] for each in mentions]
-    if comment["state"] == "pending" and author is not None and text is not None:
+    queue = queue_of(comment)
+    if queue is not None and author is not None and text is not None:
         told |= {
-            "queue": "flagged" if "flagged" in comment.get("reasons", []) else "pending",
-            "queued_at": comment["posted"],
+            "queue": queue,
+            "queued_at": comment.get("spam_since") or comment["posted"],
             "excerpt": text[:EXCERPT_CHARACTERS],
             "author_name": author["name"],
             "edited": comment["edited"],
@@ -239,6 +240,15 @@ def told_by(comment: Comment) -> dict[str, Any]:
     if shadow and is_shadow(comment):
         told["shadow"] = shadow
     return told
+
+
+def queue_of(comment: Comment) -> Queue | None:
+    """Return the queue that a comment is in by its state."""
+    if comment["state"] == "spam":
+        return "spam"
+    if comment["state"] != "pending":
+        return None
+    return "flagged" if "flagged" in comment.get("reasons", []) else "pending"
 
 
 def new_entry(node: Node, comment: Comment, todo: datetime | None, thread: int = 1) -> Entry:

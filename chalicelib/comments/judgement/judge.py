@@ -15,6 +15,8 @@ _TAGS = re.compile(r"<[^>]*>")
 _LINK = "<a "
 # A text that so many people have written is nobody's own.
 PEOPLE_OF_REPEATED = 3
+# The reasons for which a text is filed as spam.
+SPAM: frozenset[Reason] = frozenset({"decoy", "too_quick", "repeated"})
 
 
 class Written(NamedTuple):
@@ -39,17 +41,17 @@ class Writer(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The state that a comment gets, and why it waits."""
+    """The state that a comment gets, and why it is held."""
 
-    state: Literal["visible", "pending"]
+    state: Literal["visible", "pending", "spam"]
     reasons: list[Reason]
 
 
 def judge(written: Written, writer: Writer, site: CommentSite) -> Verdict:
     """Return what becomes of a text where these settings hold; raises TextRefused.
 
-    What a program has sent is held without a word: a refusal would tell it what to change.
-    What a moderator writes is not searched.
+    What a program has sent is filed without a word: a refusal would tell it what to change. So is
+    what many have written. What a moderator writes is not searched.
     """
     reasons: list[Reason] = list(_sent_by_a_program(written))
     if not reasons and not writer.is_moderator:
@@ -58,6 +60,8 @@ def judge(written: Written, writer: Writer, site: CommentSite) -> Verdict:
             reasons.append("first")
     if site["moderation"] == "before":
         reasons.append("before")
+    if not SPAM.isdisjoint(reasons):
+        return Verdict("spam", reasons)
     return Verdict("pending" if reasons else "visible", reasons)
 
 

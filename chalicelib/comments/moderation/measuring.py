@@ -5,7 +5,7 @@ from typing import get_args
 from pymongo import ASCENDING
 
 from chalicelib.comments.entries.rows import ENTRIES, QUEUED
-from chalicelib.comments.shapes import Queue
+from chalicelib.comments.shapes import WaitingQueue
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import WAITING
 from chalicelib.runtime import Runtime
@@ -20,7 +20,7 @@ def measure(runtime: Runtime) -> int:
     Returns how many comments wait.
     """
     waiting = 0
-    for queue in get_args(Queue):
+    for queue in get_args(WaitingQueue):
         fields = {"queue": queue, **_measured(runtime, queue)}
         log.info("waiting comments", extra={"fields": fields, "metrics": WAITING})
         waiting += fields["waiting_comments"]

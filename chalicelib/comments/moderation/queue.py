@@ -11,7 +11,15 @@ from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, Entry
 from chalicelib.comments.models import PendingQuery
 from chalicelib.comments.moderation.answers import PendingAnswer, QueueAnswer
 from chalicelib.comments.moderation.claims import claim_answer
-from chalicelib.comments.shapes import MAX_REASONS, Author, Comment, Node, Queue, Reason
+from chalicelib.comments.shapes import (
+    MAX_REASONS,
+    Author,
+    Comment,
+    Node,
+    Queue,
+    Reason,
+    WaitingQueue,
+)
 from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document, upsert
 from chalicelib.database.validators import AtMost
@@ -23,7 +31,7 @@ from chalicelib.sites.permissions import moderated_sites, moderates
 
 _SCOPE = "moderation:pending"
 _ORDER = [("posted", ASCENDING), ("_id", ASCENDING)]
-_QUEUES: tuple[Queue, ...] = get_args(Queue)
+_WAITING: tuple[Queue, ...] = get_args(WaitingQueue)
 _QUEUE_ORDER = [("queued_at", ASCENDING), ("_id", ASCENDING)]
 
 
@@ -115,12 +123,12 @@ def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) ->
     cursors = Cursors(_scope(query), runtime.settings.signing_keys)
     sites, after, limit = _sites(query, moderator), cursors.position(query), query.limit + 1
     found: dict[str, _Row] = {}
-    if query.queue != "flagged":
+    if query.queue in (None, "pending"):
         ranges = [{**sites, **part} for part in _ranges(_ORDER, after)]
         rows = PENDING.of(runtime.database).find({"$or": ranges}).sort(_ORDER).limit(limit)
         found = {row["_id"]: _Row(row["posted"], row["_id"], _answer(row)) for row in rows}
     # One after the other: the server would sort both together.
-    for name in [query.queue] if query.queue else _QUEUES:
+    for name in [query.queue] if query.queue else _WAITING:
         # With the type, or the indexes, which are partial by it, would not be used.
         waiting = {**sites, "queue": {"$type": "string", "$eq": name}}
         queued = [{**waiting, **part} for part in _ranges(_QUEUE_ORDER, after)]

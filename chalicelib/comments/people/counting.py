@@ -17,6 +17,7 @@ from pymongo.database import Database
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.people.rows import PEOPLE, Person, person_id
 from chalicelib.comments.shapes import State
+from chalicelib.comments.store import CONCEALED
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
@@ -24,7 +25,11 @@ from chalicelib.runtime import Runtime
 QUIET = timedelta(minutes=15)
 _AT_ONCE = 1_000
 _ATTEMPTS = 3
-_COUNTED: Mapping[State, str] = {"visible": "visible", "pending": "pending", "hidden": "rejected"}
+_COUNTED: Mapping[str, tuple[State, ...]] = {
+    "visible": ("visible",),
+    "pending": ("pending",),
+    "rejected": CONCEALED,
+}
 
 
 @contextlib.contextmanager
@@ -84,8 +89,9 @@ def counted(database: Database[Document], person: Person) -> Person:
     by_state = {"_id": "$state", "comments": {"$sum": 1}, "first_at": {"$min": "$posted"}}
     rows: Any = ENTRIES.of(database).aggregate([{"$match": where}, {"$group": by_state}])
     groups = {row["_id"]: row for row in rows}
-    found = {state: groups.get(state, {}).get("comments", 0) for state in _COUNTED}
-    counts: Any = {**person["counts"], **{_COUNTED[state]: found[state] for state in found}}
+    found = {state: row["comments"] for state, row in groups.items()}
+    sums = {name: sum(found.get(each, 0) for each in of) for name, of in _COUNTED.items()}
+    counts: Any = {**person["counts"], **sums}
     began = [row["first_at"] for row in groups.values()]
     if person["first_at"] is not None:
         began.append(person["first_at"])
@@ -95,5 +101,5 @@ def counted(database: Database[Document], person: Person) -> Person:
 def _fields(person: Person) -> dict[str, Any]:
     """Return the fields that entries decide; flags are counted by those who decide on them."""
     counts: Mapping[str, Any] = person["counts"]
-    fields = {f"counts.{name}": counts[name] for name in _COUNTED.values()}
+    fields = {f"counts.{name}": counts[name] for name in _COUNTED}
     return {**fields, "first_at": person["first_at"]}

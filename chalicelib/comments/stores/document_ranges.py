@@ -3,7 +3,7 @@
 from pymongo import ASCENDING, DESCENDING
 
 from chalicelib.comments.shapes import Node, Shadow
-from chalicelib.comments.store import Page, Viewer
+from chalicelib.comments.store import CONCEALED, Page, Viewer
 from chalicelib.database import Document
 
 NODE = [("node_id", ASCENDING), ("generation", ASCENDING)]
@@ -21,12 +21,13 @@ def seen_by(viewer: Viewer) -> list[Document]:
     """Return one branch per state, each a range of an index."""
     branches: list[Document] = [{"state": "visible"}, {"state": "deleted"}]
     if viewer.moderator:
-        return [*branches, {"state": "pending"}, {"state": "hidden"}]
+        return [*branches, *({"state": state} for state in ("pending", *CONCEALED))]
     if viewer.user_id:
         branches.append({"state": "pending", "author.id": viewer.user_id})
     if viewer.user_id and viewer.shadowed:
-        hidden = {"state": "hidden", "author.id": viewer.user_id, **SHADOWS}
-        branches += [{**hidden, "shadow": {"$type": "string", "$eq": shown}} for shown in _SHOWN]
+        own: Document = {"author.id": viewer.user_id, **SHADOWS}
+        own |= {"state": {"$in": list(CONCEALED)}}
+        branches += [{**own, "shadow": {"$type": "string", "$eq": shown}} for shown in _SHOWN]
     return branches
 
 

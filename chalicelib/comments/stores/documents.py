@@ -21,6 +21,7 @@ from chalicelib.comments.shapes import (
     State,
 )
 from chalicelib.comments.store import (
+    CONCEALED,
     GONE,
     Added,
     Changed,
@@ -155,7 +156,8 @@ class DocumentStore:
         """Set fields of a comment that is not deleted, then count its state at its parent."""
         update: Document = {name: {"$literal": value} for name, value in fields.items()}
         if fields.get("state") == "deleted":
-            is_shadow = {"$and": [{"$eq": ["$state", "hidden"]}, {"$gt": ["$shadow", None]}]}
+            is_concealed = {"$in": ["$state", list(CONCEALED)]}
+            is_shadow = {"$and": [is_concealed, {"$gt": ["$shadow", None]}]}
             leaves_place: Document = {"$and": ["$reply_count", {"$not": [is_shadow]}]}
             update["state"] = {"$cond": [leaves_place, "deleted", "removed"]}
         before = self._comments.find_one_and_update(

@@ -1,0 +1,57 @@
+"""The state that a comment gets by a verdict or a decision, and what its author is told of it."""
+
+from datetime import datetime
+
+from chalicelib.comments.judgement.judge import Verdict
+from chalicelib.comments.shapes import Comment, CommentFields, GivenState, Reason
+from chalicelib.comments.store import is_shadow
+
+
+def filed(verdict: Verdict, now: datetime, *, is_shadowed: bool) -> CommentFields:
+    """Return the fields that a verdict gives a new comment.
+
+    The author of spam is told what the author of any other is told whose comment waits.
+    """
+    fields: CommentFields = {"state": "hidden" if is_shadowed else verdict.state}
+    if verdict.reasons:
+        fields["reasons"] = verdict.reasons
+    if verdict.state == "spam":
+        return {**fields, "state": "spam", "shadow": "pending", "spam_since": now}
+    if is_shadowed:
+        fields["shadow"] = verdict.state
+    return fields
+
+
+def filed_again(
+    comment: Comment, verdict: Verdict, now: datetime, *, is_shadowed: bool
+) -> CommentFields:
+    """Return the fields that the verdict on an author's edit changes."""
+    # What people have flagged waits for them, whatever the new text is.
+    held: list[Reason] = [each for each in comment.get("reasons", []) if each == "flagged"]
+    fields: CommentFields = {"reasons": [*verdict.reasons, *held]} if verdict.reasons else {}
+    if comment["state"] == "spam" or verdict.state == "spam":
+        since = comment.get("spam_since") or now
+        return {**fields, "state": "spam", "shadow": "pending", "spam_since": since}
+    waits = verdict.state == "pending" or "pending" in {comment["state"], comment.get("shadow")}
+    if is_shadowed or is_shadow(comment):
+        return {**fields, "state": "hidden", "shadow": "pending" if waits else "visible"}
+    return {**fields, "state": "pending"} if verdict.state == "pending" else fields
+
+
+def decided(found: Comment, state: GivenState, now: datetime) -> CommentFields:
+    """Return the fields that a moderator's decision changes."""
+    fields: CommentFields = {"state": state}
+    if found.get("reasons"):
+        # It has been decided; one that has to wait again does so for the moderator alone.
+        fields["reasons"] = []
+    if found.get("shadow"):
+        # From now on its author is told as any other.
+        fields["shadow"] = None
+    return {**fields, **spam_since(found, fields, now)}
+
+
+def spam_since(found: Comment, fields: CommentFields, now: datetime) -> CommentFields:
+    """Return since when a comment is spam once it has these fields, if that changes."""
+    if fields["state"] != "spam":
+        return {"spam_since": None} if found.get("spam_since") else {}
+    return {} if found["state"] == "spam" else {"spam_since": now}

@@ -1,0 +1,4 @@
+"""What becomes of comments that are filed as spam.
+
+Public face: `wiping`.
+"""
