@@ -27,7 +27,11 @@ def node(client: Client, site: Site, token: Callable[..., str]) -> Client:
 
 def reasons(client: Client) -> list[list[str]]:
     """Return why each comment of the queue waits."""
-    queue = client.as_("mo", roles=["moderator"]).get("/moderation/comments").json["comments"]
+    queue = (
+        client.as_("mo", roles=["moderator"])
+        .get("/moderation/comments?queue=spam")
+        .json["comments"]
+    )
     return [each["reasons"] for each in queue]
 
 

@@ -1,5 +1,4 @@
 """Reading, posting, editing and deleting comments on a node.
 
-Public face: `composing`, `editing`, `highlighting`, `mentioning`, `nodes`, `posting`, `reading`,
-`tags`.
+Public face: `composing`, `editing`, `filing`, `highlighting`, `nodes`, `posting`, `reading`, `tags`.
 """

@@ -102,7 +102,7 @@ def test_a_tombstone_lets_nobody_do_anything(
     assert (tombstone["state"], tombstone["can"]) == ("deleted", [])
 
 
-@pytest.mark.parametrize("state", ["visible", "pending", "hidden"])
+@pytest.mark.parametrize("state", ["visible", "pending", "hidden", "spam"])
 @pytest.mark.parametrize("age_minutes", [0, 20])
 def test_what_can_be_done_is_let_through_and_all_else_refused(
     ann: Client, client: Client, clock: Clock, *, state: str, age_minutes: int

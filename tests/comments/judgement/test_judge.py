@@ -71,9 +71,9 @@ def test_a_text_with_a_phrase_that_is_not_taken_is_refused(text: str) -> None:
         verdict(text, {**PHRASES, "max_links": 0, "moderation": "before"})
 
 
-def test_what_a_program_filled_in_is_held_and_not_refused() -> None:
-    assert verdict("slots", PHRASES, decoy="x") == ("pending", ["decoy"])
-    assert verdict("slots", PHRASES, open_ms=QUICKEST_MS - 1) == ("pending", ["too_quick"])
+def test_what_a_program_filled_in_is_spam_and_not_refused() -> None:
+    assert verdict("slots", PHRASES, decoy="x") == ("spam", ["decoy"])
+    assert verdict("slots", PHRASES, open_ms=QUICKEST_MS - 1) == ("spam", ["too_quick"])
 
 
 def test_a_form_that_was_open_for_three_seconds_says_nothing_against_its_text() -> None:
@@ -108,9 +108,9 @@ def test_who_is_new_is_judged_more_strictly(
 
 
 @pytest.mark.parametrize(("others", "reasons"), [(0, []), (1, []), (2, ["repeated"])])
-def test_what_three_people_write_waits(others: int, reasons: list[Reason]) -> None:
+def test_what_three_people_write_is_spam(others: int, reasons: list[Reason]) -> None:
     written = Written("hello", render("hello"), others=others)
 
     found = judge(written, Writer(is_moderator=False), site())
 
-    assert found == Verdict("pending" if reasons else "visible", reasons)
+    assert found == Verdict("spam" if reasons else "visible", reasons)

@@ -18,6 +18,7 @@ export default {
   edited: "bearbeitet",
   pending: "wartet auf die Moderation",
   hidden: "von der Moderation ausgeblendet",
+  spam: "Spam",
   gone: "Dieser Kommentar wurde gelöscht.",
   more: "Mehr anzeigen",
   signIn: "Zum Kommentieren anmelden",

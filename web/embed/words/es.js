@@ -20,6 +20,7 @@ export default {
   edited: "editado",
   pending: "pendiente de moderación",
   hidden: "ocultado por la moderación",
+  spam: "spam",
   gone: "Este comentario se ha eliminado.",
   more: "Mostrar más",
   signIn: "Inicia sesión para comentar",

@@ -20,6 +20,7 @@ export default {
   edited: "modifié",
   pending: "en attente de modération",
   hidden: "masqué par la modération",
+  spam: "indésirable",
   gone: "Ce commentaire a été supprimé.",
   more: "Afficher plus",
   signIn: "Se connecter pour commenter",

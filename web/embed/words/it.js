@@ -20,6 +20,7 @@ export default {
   edited: "modificato",
   pending: "in attesa di moderazione",
   hidden: "nascosto dalla moderazione",
+  spam: "spam",
   gone: "Questo commento è stato eliminato.",
   more: "Mostra altro",
   signIn: "Accedi per commentare",

@@ -16,6 +16,7 @@ export default {
   edited: "編集済み",
   pending: "モデレーターの確認待ち",
   hidden: "モデレーターが非表示にしました",
+  spam: "スパム",
   gone: "このコメントは削除されました。",
   more: "もっと見る",
   signIn: "ログインしてコメントする",

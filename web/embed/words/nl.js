@@ -18,6 +18,7 @@ export default {
   edited: "bewerkt",
   pending: "wacht op een moderator",
   hidden: "verborgen door een moderator",
+  spam: "spam",
   gone: "Deze reactie is verwijderd.",
   more: "Meer tonen",
   signIn: "Log in om te reageren",

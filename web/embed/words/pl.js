@@ -22,6 +22,7 @@ export default {
   edited: "edytowany",
   pending: "czeka na moderatora",
   hidden: "ukryty przez moderatora",
+  spam: "spam",
   gone: "Ten komentarz został usunięty.",
   more: "Pokaż więcej",
   signIn: "Zaloguj się, aby komentować",

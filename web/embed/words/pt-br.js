@@ -20,6 +20,7 @@ export default {
   edited: "editado",
   pending: "aguardando moderação",
   hidden: "ocultado pela moderação",
+  spam: "spam",
   gone: "Este comentário foi excluído.",
   more: "Mostrar mais",
   signIn: "Entre para comentar",

@@ -16,6 +16,7 @@ export default {
   edited: "已编辑",
   pending: "等待管理员审核",
   hidden: "已被管理员隐藏",
+  spam: "垃圾评论",
   gone: "此评论已删除。",
   more: "显示更多",
   signIn: "登录后评论",

@@ -9,6 +9,7 @@ export default {
   report: "Report",
   pending: "waits for a moderator",
   hidden: "hidden by a moderator",
+  spam: "spam",
   gone: "This comment was deleted.",
   signIn: "Sign in to comment",
   empty: "Nobody has said anything yet.",
