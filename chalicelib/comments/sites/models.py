@@ -145,7 +145,7 @@ class CommentSettings(Input):
     repeats: Repeats = Field(
         "allow",
         description="`judge`: a text of 20 characters or more is taken once a day from each "
-        "person (409 `duplicate`), and waits for a moderator from the third on.",
+        "person (409 `duplicate`), and is filed as spam from the third on.",
     )
     limits: LimitSettings = LimitSettings()
     close_after_days: Annotated[int, Field(ge=1, le=MOST_DAYS)] | None = Field(
