@@ -34,6 +34,7 @@ ELEMENTS = {
 }
 # What an element loads later, if its reader or its site has need of it.
 LATER = {
+    "BUILT_COMPLETION": "completion.js",
     "BUILT_FLAG": "flag.js",
     "BUILT_MARKS": "marks.js",
     "BUILT_WRITING": "writing.js",

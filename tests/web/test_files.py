@@ -131,8 +131,9 @@ def test_the_browsers_sanitiser_lets_through_what_the_renderer_does() -> None:
     plain = re.search(r'\.\.\."([a-z0-9 ]+)"\.split', source)
     named = dict(re.findall(r'\{ name: "(\w+)", attributes: \[([^\]]+)\] \}', source))
     assert plain is not None
-    attributes = {name: set(re.findall(r'"(\w+)"', listed)) for name, listed in named.items()}
+    attributes = {name: set(re.findall(r'"([\w-]+)"', listed)) for name, listed in named.items()}
 
     assert {*plain[1].split(), *attributes} == {*rendering.TAGS, "img"}
+    assert attributes.pop("span") == {"class", *rendering.IMAGE_ATTRIBUTES["span"]}
     assert attributes.pop("a") == {*rendering.IMAGE_ATTRIBUTES["a"], "rel"}
     assert attributes == {name: rendering.IMAGE_ATTRIBUTES[name] for name in ("ol", "img")}

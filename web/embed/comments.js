@@ -160,7 +160,8 @@ export default class PlazaComments extends HTMLElement {
   /** @param {string} place @param {Pick<import("./form.js").FormOptions, "label" | "text" | "send" | "done">} options */
   #form(place, options) {
     const hint = this.#words.t("placeholder");
-    return textForm({ words: this.#words, place: `${this.#reader}:${this.#node?.id}${place}`, hint, ...options });
+    const search = async (/** @type {string} */ q) => (await this.#callNode(`/people?${new URLSearchParams({ q })}`, { method: "GET" })).people;
+    return textForm({ words: this.#words, place: `${this.#reader}:${this.#node?.id}${place}`, hint, search, ...options });
   }
 
   /** @param {Page} page */
@@ -220,7 +221,11 @@ export default class PlazaComments extends HTMLElement {
     const form = this.#form(`:${comment.id}:edit`, {
       label: this.#words.t("edit"),
       text: comment.text || "",
-      send: async (text) => { comment = await this.#call(`/${comment.id}`, { method: "PATCH", body: { text } }); },
+      send: async (text, _key, { mentions }) => {
+        // Whom the text names no more, the API leaves out.
+        const all = new Set([...mentions, ...comment.mentions.map(({ id }) => id)]);
+        comment = await this.#call(`/${comment.id}`, { method: "PATCH", body: { text, mentions: [...all].slice(0, 10) } });
+      },
       done: () => { this.#thread.renew(comment); this.#thread.item(comment.id)?.focus(); },
     });
     this.#thread.item(comment.id)?.querySelector("article")?.replaceWith(form);

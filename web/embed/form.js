@@ -3,6 +3,7 @@
 import { h } from "./element.js";
 
 /** @typedef {import("./words.js").Words} Words */
+/** @typedef {{id: string, name: string}} Person */
 /**
  * @typedef {object} FormOptions
  * @property {Words} words
@@ -12,12 +13,18 @@ import { h } from "./element.js";
  * @property {number} [most] How many characters it takes.
  * @property {HTMLSelectElement} [choice] What is sent along with the text, and kept with the draft.
  * @property {string} [text] What is edited.
+ * @property {(query: string) => Promise<Person[]>} [search] Finds people whom the text can mention.
  * @property {(text: string, key: string, signs: Signs) => Promise<void>} send `key` and `signs` are the same for the same text, however often it is sent.
  * @property {() => void} [done] What ends the form; a form without it stays.
  */
 
-/** @typedef {{website: string, written_ms: number}} Signs What tells a program from a person: a field that nobody sees, and for how long the form was open. */
-/** @typedef {{text: string, key: string, choice?: string[], signs?: Signs}} Draft */
+/** @typedef {{website: string, written_ms: number, mentions: string[]}} Signs Whom the text mentions, and what tells a program from a person: a field that nobody sees, and for how long the form was open. */
+/** @typedef {{text: string, key: string, choice?: string[], signs?: Signs, people?: Person[]}} Draft */
+
+/** Completes names; the build writes the address of this release. */
+const COMPLETION = BUILT_COMPLETION;
+/** More people the API does not let a text mention. */
+const MOST_MENTIONS = 10;
 
 /** The longest time that is told: a month, nearly. */
 const MOST_MS = 2 ** 31 - 1;
@@ -48,12 +55,13 @@ const drafts = {
 };
 
 /** @param {FormOptions} options */
-export function textForm({ words, place, label, hint = "", most = 10_000, choice, text = "", send, done }) {
+export function textForm({ words, place, label, hint = "", most = 10_000, choice, text = "", search, send, done }) {
   const { t, language } = words;
   const stored = `plaza:draft:${place}`;
   /** @type {Draft} */
   const draft = drafts.read(stored) || { text, key: crypto.randomUUID() };
   let { key, signs } = draft;
+  let people = draft.people || [];
   const opened = performance.now();
   // Hidden by its place alone, since programs skip what is not displayed.
   const decoy = /** @type {HTMLInputElement} */ (h("input", { name: "website", tabindex: -1, autocomplete: "off", "data-1p-ignore": true, "data-lpignore": "true" }));
@@ -85,11 +93,21 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     key = crypto.randomUUID();
     signs = undefined;
     keep();
+    if (area.value.includes("@")) completing();
+  }
+
+  /** Have names completed from the first `@` on; without that, a text is sent all the same. */
+  async function completing() {
+    if (!search) return;
+    const find = search;
+    search = undefined;
+    const module = await import(new URL(COMPLETION, import.meta.url).href).catch(() => null);
+    module?.complete(area, find, (/** @type {Person} */ person) => { people = [...people.filter((each) => each.name !== person.name), person]; });
   }
 
   function keep() {
     const chosen = choice?.selectedOptions[0];
-    drafts.write(stored, { text: area.value, key, signs, choice: chosen && [chosen.text, chosen.value] });
+    drafts.write(stored, { text: area.value, key, signs, people, choice: chosen && [chosen.text, chosen.value] });
   }
 
   /** @param {Event} event */
@@ -102,7 +120,8 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
     form.querySelector(".note")?.remove();
     let wait = 0;
     if (!signs) {
-      signs = { website: decoy.value, written_ms: Math.min(MOST_MS, Math.round(performance.now() - opened)) };
+      const mentions = people.filter(({ name }) => area.value.includes(`@${name}`)).map(({ id }) => id).slice(-MOST_MENTIONS);
+      signs = { website: decoy.value, written_ms: Math.min(MOST_MS, Math.round(performance.now() - opened)), mentions };
       keep();
     }
     try {

@@ -2,6 +2,7 @@
 declare const BUILT_FILES: Record<string, string>;
 declare const BUILT_LANGUAGES: Record<string, string>;
 declare const BUILT_CART_LANGUAGES: Record<string, string>;
+declare const BUILT_COMPLETION: string;
 declare const BUILT_FLAG: string;
 declare const BUILT_FLAG_LANGUAGES: Record<string, string>;
 declare const BUILT_MARKS_LANGUAGES: Record<string, string>;

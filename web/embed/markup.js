@@ -10,6 +10,7 @@ const RULES = {
     ..."blockquote br code em h1 h2 h3 h4 h5 h6 hr li p pre s strong ul".split(" "),
     { name: "ol", attributes: ["start"] },
     { name: "a", attributes: ["href", "title", "rel"] },
+    { name: "span", attributes: ["class", "data-person"] },
     { name: "img", attributes: ["src", "alt", "title"] },
   ],
 };

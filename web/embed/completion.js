@@ -1,0 +1,115 @@
+// @ts-check
+/** Completing the name of somebody who takes part in a discussion, after an `@`: loaded by the first one. */
+import { h } from "./element.js";
+
+/** @typedef {import("./form.js").Person} Person */
+/** @typedef {{start: number, query: string}} Asked What stands after the last `@` before the caret, and where that begins. */
+
+const WAIT_MS = 150;
+/** What an `@` after a letter begins is an address. */
+const AT = /(?:^|[^\p{L}\p{N}_])(@([^\s@][^@\n]{0,40}))$/u;
+let lists = 0;
+
+/**
+ * Offer people below a field, by what is written after an `@`; `chosen` is told who was.
+ * @param {HTMLTextAreaElement} area @param {(query: string) => Promise<Person[]>} search @param {(person: Person) => void} chosen
+ */
+export function complete(area, search, chosen) {
+  const id = `plaza-people-${++lists}`;
+  const list = h("ul", { id, class: "people", role: "listbox", "aria-label": area.getAttribute("aria-label"), hidden: true });
+  /** @type {Person[]} */
+  let offered = [];
+  let at = 0;
+  let turn = 0;
+  let timer = 0;
+  /** Of what begins like this, nobody's name does. @type {string | null} */
+  let none = null;
+
+  /** @returns {Asked | null} */
+  function asked() {
+    if (area.selectionStart !== area.selectionEnd) return null;
+    const found = area.value.slice(0, area.selectionStart).match(AT);
+    return found && { start: area.selectionStart - found[1].length, query: found[2] };
+  }
+
+  function look() {
+    const mine = ++turn;
+    clearTimeout(timer);
+    const wanted = asked();
+    if (!wanted || (none !== null && wanted.query.startsWith(none))) return close();
+    timer = window.setTimeout(async () => {
+      const people = await search(wanted.query).catch(() => []);
+      if (mine !== turn) return;
+      none = people.length ? null : wanted.query;
+      show(people);
+    }, WAIT_MS);
+  }
+
+  /** @param {Person[]} people */
+  function show(people) {
+    offered = people;
+    at = 0;
+    list.replaceChildren(...people.map((person, place) => h("li", {
+      id: `${id}-${place}`,
+      role: "option",
+      dir: "auto",
+      // The field keeps the focus.
+      onpointerdown: (/** @type {Event} */ event) => event.preventDefault(),
+      onclick: () => choose(person),
+    }, person.name)));
+    list.hidden = !people.length;
+    mark();
+  }
+
+  function mark() {
+    [...list.children].forEach((each, place) => each.setAttribute("aria-selected", String(place === at)));
+    list.children[at]?.scrollIntoView({ block: "nearest" });
+    if (list.hidden) area.removeAttribute("aria-activedescendant");
+    else area.setAttribute("aria-activedescendant", `${id}-${at}`);
+  }
+
+  function close() {
+    turn++;
+    clearTimeout(timer);
+    show([]);
+  }
+
+  /** @param {Person} person */
+  function choose(person) {
+    const wanted = asked();
+    if (wanted) {
+      chosen(person);
+      area.setRangeText(`@${person.name} `, wanted.start, area.selectionEnd, "end");
+      area.dispatchEvent(new Event("input"));
+    }
+    close();
+    area.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  function key(event) {
+    if (list.hidden || event.isComposing) return;
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      ArrowDown: () => { at = (at + 1) % offered.length; mark(); },
+      ArrowUp: () => { at = (at + offered.length - 1) % offered.length; mark(); },
+      Enter: () => choose(offered[at]),
+      Tab: () => choose(offered[at]),
+      Escape: close,
+    };
+    const act = event.ctrlKey || event.metaKey || event.shiftKey ? null : acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    // The form knows some of these keys, too.
+    event.stopImmediatePropagation();
+    act();
+  }
+
+  area.setAttribute("aria-autocomplete", "list");
+  area.setAttribute("aria-controls", id);
+  area.after(list);
+  area.addEventListener("input", look);
+  area.addEventListener("keydown", key, true);
+  area.addEventListener("blur", close);
+  look();
+}
