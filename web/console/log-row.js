@@ -7,7 +7,7 @@ import { when } from "./queue-card.js";
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["ActAnswer"]} Act */
 
 /** @type {Record<string, string>} */
-const DECIDED = { visible: "showed", hidden: "hid", pending: "held back" };
+const DECIDED = { visible: "showed", hidden: "hid", pending: "held back", spam: "filed as spam" };
 
 /** What was done, in words; names are text. @param {Act} act @returns {(Node | string)[]} */
 function deed({ action, person, after }) {

@@ -24,7 +24,7 @@ export const keyOf = (item) => `${item.node_id}/${item.id}`;
 /** @param {string} at */
 export const when = (at) => h("time", { datetime: at }, new Date(at).toLocaleString());
 
-/** @param {Pending} item @param {(state: "visible" | "hidden") => void} decide @param {() => void} hideAll */
+/** @param {Pending} item @param {(state: "visible" | "hidden" | "spam") => void} decide @param {() => void} hideAll */
 export function card(item, decide, hideAll) {
   const id = `author-${keyOf(item)}`;
   const claimed = h("span", { class: "claimed" });
@@ -38,7 +38,7 @@ export function card(item, decide, hideAll) {
     why.length > 0 && h("ul", { class: "why", "aria-label": "Why it waits" }, ...why),
     h("p", { class: "text", dir: "auto" }, item.excerpt),
     h("div", { class: "context" }),
-    h("div", { class: "row" }, h("button", { class: "good", tabindex: "-1", onclick: () => decide("visible") }, "Approve"), h("button", { class: "bad", tabindex: "-1", onclick: () => decide("hidden") }, "Hide"), h("button", { class: "bad", tabindex: "-1", onclick: hideAll }, "Hide all by ", item.author.name)),
+    h("div", { class: "row" }, h("button", { class: "good", tabindex: "-1", onclick: () => decide("visible") }, item.queue === "spam" ? "Not spam" : "Approve"), h("button", { class: "bad", tabindex: "-1", onclick: () => decide("hidden") }, "Hide"), item.queue !== "spam" && h("button", { class: "bad", tabindex: "-1", onclick: () => decide("spam") }, "Spam"), h("button", { class: "bad", tabindex: "-1", onclick: hideAll }, "Hide all by ", item.author.name)),
   );
   /** @param {Claim | null} claim */
   const show = async (claim) => (claimed.textContent = claim && claim.by !== (await readerId()) ? `read by ${claim.by}` : "");

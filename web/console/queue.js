@@ -7,7 +7,7 @@ import { card, keyOf } from "./queue-card.js";
 import { context } from "./queue-context.js";
 
 /** @typedef {import("./../embed/plaza-api.js").components["schemas"]["PendingAnswer"]} Pending */
-/** @typedef {"visible" | "hidden" | "pending"} State */
+/** @typedef {"visible" | "hidden" | "spam" | "pending"} State */
 /** @typedef {{item: Pending, element: HTMLElement, opened: boolean}} Entry */
 
 const REFRESH_MS = 30_000;
@@ -15,8 +15,8 @@ const REFRESH_MS = 30_000;
 const CLAIM_AFTER_MS = 1_000;
 /** As many characters as a reason has at the most, by the API. */
 const MOST_REASON = 500;
-const DONE = { visible: "Approved", hidden: "Hidden", pending: "Back in the queue" };
-const QUEUES = { "": "All", pending: "Held back", flagged: "Flagged" };
+const DONE = { visible: "Approved", hidden: "Hidden", spam: "Filed as spam", pending: "Back in the queue" };
+const QUEUES = { "": "All that waits", pending: "Held back", flagged: "Flagged", spam: "Spam" };
 
 class Queue extends HTMLElement {
   /** @type {Entry[]} */
@@ -39,7 +39,7 @@ class Queue extends HTMLElement {
     choice.addEventListener("change", () => this.#choose(/** @type {HTMLSelectElement} */ (choice).value));
     this.replaceChildren(
       h("div", { class: "row spread" }, h("h1", {}, "Waiting for you ", this.#count), choice),
-      h("p", { class: "meta" }, "On a comment: ", ...keys("J", "next"), ...keys("K", "previous"), ...keys("A", "approve"), ...keys("H", "hide"), ...keys("Shift+H", "hide, and say why"), ...keys("X", "hide all by the same"), ...keys("U", "take back")),
+      h("p", { class: "meta" }, "On a comment: ", ...keys("J", "next"), ...keys("K", "previous"), ...keys("A", "approve"), ...keys("H", "hide"), ...keys("Shift+H", "hide, and say why"), ...keys("S", "spam"), ...keys("X", "hide all by the same"), ...keys("U", "take back")),
       this.#status,
       this.#list,
       this.#more,
@@ -157,6 +157,7 @@ class Queue extends HTMLElement {
       k: () => this.#focus(this.#at - 1),
       a: () => entry && this.#decide(entry, "visible"),
       h: () => entry && (event.shiftKey ? this.#hideFor(entry) : this.#decide(entry, "hidden")),
+      s: () => entry && this.#decide(entry, "spam"),
       x: () => entry && this.#hideAll(entry),
       u: () => this.#takeBack(),
     };
@@ -225,7 +226,7 @@ class Queue extends HTMLElement {
     const item = this.#decided.pop();
     if (!item) return this.#say("There is nothing to take back.");
     try {
-      await ask(`${pathOf(item)}/state`, { method: "POST", body: { state: "pending" } });
+      await ask(`${pathOf(item)}/state`, { method: "POST", body: { state: item.queue === "spam" ? "spam" : "pending" } });
       this.#insert(this.#at, item);
       this.#focus(this.#at);
       this.#say(DONE.pending);

@@ -69,6 +69,42 @@ def test_a_decision_is_taken_back(desk: Desk) -> None:
     assert desk.state(comment) == "pending"
 
 
+def test_spam_is_filed_by_a_key_and_found_in_a_queue_of_its_own(desk: Desk) -> None:
+    desk.post("Cheap watches", "eve")
+    spam = desk.post("Cheaper watches", "eve")
+    page = desk.open()
+    expect(page.get_by_role("article").first).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("s")
+    expect(page.get_by_role("status")).to_have_text("Filed as spam. 1 left.")
+    assert desk.state(spam) == "spam"
+
+    page.get_by_label("Which").select_option("Spam")
+
+    filed = page.get_by_role("article", name="Eve")
+    expect(filed).to_contain_text("Cheaper watches")
+    expect(filed.get_by_role("button", name="Spam", exact=True)).to_have_count(0)
+    filed.get_by_role("button", name="Not spam").click()
+    until(page, lambda: desk.state(spam) == "visible")
+    expect(page.get_by_text("Nothing waits.")).to_be_visible()
+
+
+def test_what_is_taken_back_from_the_spam_is_spam_again(desk: Desk) -> None:
+    spam = desk.post("Cheap watches", "eve")
+    there = f"/nodes/{NODE}/comments/{spam}/state"
+    assert desk.admin.post(there, state="spam").status == 200
+    page = desk.open()
+    page.get_by_label("Which").select_option("Spam")
+    expect(page.get_by_role("article")).to_be_focused()
+    page.keyboard.press("a")
+    until(page, lambda: desk.state(spam) == "visible")
+
+    page.keyboard.press("u")
+
+    expect(page.get_by_role("article")).to_be_focused()
+    assert desk.state(spam) == "spam"
+
+
 def test_a_comment_is_hidden_for_a_reason_that_the_log_keeps(desk: Desk) -> None:
     comment = desk.post()
     page = desk.open()
