@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -28,6 +28,12 @@ def talk(client: Client, clock: Clock, address: str) -> Iterator[Discussion]:
 def moderated(talk: Discussion, open_page: OpenPage) -> Page:
     """The page of a moderator."""
     return open_page(talk.site_of("mo", roles=["moderator"]), may_log=FAILED)
+
+
+def offered(order: Locator) -> list[str]:
+    """Return the orders that are offered."""
+    found: list[str] = order.locator("option").evaluate_all("all => all.map((each) => each.value)")
+    return found
 
 
 def test_a_pin_stands_above_the_list_for_the_other_reader_and_is_taken_down(
@@ -77,6 +83,7 @@ def test_what_is_featured_is_listed_by_itself(
     expect(moderated.get_by_role("status")).to_have_text("The comment is featured.")
     ben = open_page(talk.site_of("ben"))
 
+    ben.get_by_role("combobox", name="Order").hover()
     ben.get_by_role("combobox", name="Order").select_option("featured")
 
     expect(ben.get_by_role("article")).to_have_count(1)
@@ -86,6 +93,54 @@ def test_what_is_featured_is_listed_by_itself(
         moderated.get_by_role("button", name="Feature no more").click()
     expect(moderated.get_by_role("status")).to_have_text("The comment is no longer featured.")
     assert talk.client.get("/nodes/harbour:moon/comments?order=featured").json["comments"] == []
+
+
+def test_featured_is_no_order_where_nothing_is_featured(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    page = open_page(talk.site_of("ben"))
+    order = page.get_by_role("combobox", name="Order")
+    expect(page.get_by_role("article")).to_have_count(2)
+    assert "featured" not in offered(order)
+
+    with page.expect_response("**/comments?order=featured*") as answered:
+        order.hover()
+
+    assert answered.value.json()["comments"] == []
+    order.select_option("newest")
+    expect(page.get_by_role("article").first).to_contain_text("The second.")
+    assert "featured" not in offered(order)
+
+
+def test_featured_is_an_order_for_who_comes_by_keyboard_once_something_is(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    talk.feature(talk.posted("The third."))
+    page = open_page(talk.site_of(""))
+    expect(page.get_by_role("article")).to_have_count(3)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    assert "featured" not in offered(page.get_by_role("combobox", name="Order"))
+
+    page.get_by_role("combobox", name="Order").focus()
+    expect(page.locator("option[value=featured]")).to_have_count(1)
+    page.keyboard.press("End")
+
+    expect(page.get_by_role("article")).to_have_count(1)
+    expect(page.get_by_role("article")).to_contain_text("The third.")
+    page.get_by_role("article").hover()
+    assert len([each for each in asked if "limit=1&" in f"{each}&"]) == 1
+
+
+def test_featured_is_an_order_where_the_page_has_chosen_it(
+    talk: Discussion, open_page: OpenPage
+) -> None:
+    site = talk.site_of("ben")
+    site.body = site.body.replace("<plaza-comments ", '<plaza-comments order="featured" ')
+    page = open_page(site)
+
+    expect(page.get_by_role("combobox", name="Order")).to_have_value("featured")
+    expect(page.get_by_role("article")).to_have_count(0)
 
 
 @pytest.mark.processes

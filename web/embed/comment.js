@@ -1,15 +1,17 @@
 // @ts-check
 /** One comment as it is shown. */
+import { bylineOf } from "./author.js";
 import { h } from "./element.js";
 import { fill } from "./markup.js";
 import { ago } from "./words.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentAnswer"]} Comment */
 /** @typedef {"visible" | "hidden"} Decided */
-/** @typedef {{reply: () => void, edit: () => void, remove: () => void, report: (() => void) | null, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean}} Actions */
+/** @typedef {{reply: () => void, edit: () => void, remove: () => void, report: (() => void) | null, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean, people: string}} Actions */
 
 /** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions @param {Node | null} bar What stands before the buttons. */
-export function articleOf(comment, { t, language }, actions, bar) {
+export function articleOf(comment, words, actions, bar) {
+  const { t, language } = words;
   if (!comment.author || comment.html === null) {
     return h("article", { class: "gone", "aria-label": t("gone") }, h("p", {}, t("gone")));
   }
@@ -36,7 +38,7 @@ export function articleOf(comment, { t, language }, actions, bar) {
   }
   return h("article", { "aria-labelledby": name, class: comment.state },
     h("header", {},
-      h("b", { id: name, part: "author", dir: "auto" }, comment.author.name),
+      ...bylineOf(comment.author, name, words, actions.people),
       h("a", { href: `#plaza-${comment.id}`, title: t("permalink") },
         h("time", { datetime: comment.posted_at, title: posted.toLocaleString(language) }, ago(comment.posted_at, language))),
       comment.edited_at && h("i", {}, t("edited")),

@@ -1,12 +1,13 @@
 // @ts-check
 /** <plaza-comments node="harbour:moon">: the discussion of a page. */
 import { call, forget, Problem, readerId } from "./api.js";
+import { peopleOf } from "./author.js";
 import { articleOf } from "./comment.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { textForm } from "./form.js";
 import { Head } from "./head.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
-import { isByTime, orderNamed, orderSelect } from "./orders.js";
+import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
 import { Pins } from "./pins.js";
 import { canReport, openReport } from "./report.js";
 import { failure, invitation, whileShown } from "./states.js";
@@ -49,6 +50,7 @@ export default class PlazaComments extends HTMLElement {
   /** The order that was asked for, "" for the node's own; and the one that is shown. */
   #order = "";
   #listed = "";
+  #orders = h("select");
   /** @type {Page["node"] | null} */
   #node = null;
   /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
@@ -129,7 +131,7 @@ export default class PlazaComments extends HTMLElement {
     const { t, isRtl, language } = this.#words;
     this.#node = page.node;
     [this.#order, this.#listed] = [order, page.order];
-    const orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(); });
+    const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(); });
     const bar = pageBar(page, this.#marks);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
     this.#thread.clear();
@@ -137,8 +139,9 @@ export default class PlazaComments extends HTMLElement {
     this.#headed(page);
     this.#more.textContent = t("more");
     this.#earlier.textContent = t("earlier");
+    const look = lookForFeatured(orders, this.#words, () => this.#page({ order: "featured", limit: "1" }));
     this.#root.replaceChildren(
-      h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
+      h("section", { onpointerover: look, onfocusin: look, part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
         h("header", {}, this.#title, orders), bar, this.#fresh, this.#head.place, this.#status, this.#pins.place, this.#earlier, this.#thread.list, this.#more),
     );
     this.#previous = page.previous;
@@ -185,9 +188,14 @@ export default class PlazaComments extends HTMLElement {
       remove: () => this.#remove(comment),
       report: canReport(comment, this.#reader, this.#node) ? () => this.#report(comment) : null,
       decide: (state) => this.#decide(comment, state),
-      highlight: (what, isOn) => this.#tried(() => this.#pins.highlight(comment, what, isOn, (path, options) => this.#call(path, options), this.#thread, this.#words)),
+      highlight: (what, isOn) => this.#tried(async () => {
+        const told = await this.#pins.highlight(comment, what, isOn, (path, options) => this.#call(path, options), this.#thread, this.#words);
+        if (told === "isFeatured") offerFeatured(this.#orders, this.#words);
+        return told;
+      }),
       isPinned: this.#pins.has(comment.id),
       isFeatured: this.#listed === "featured",
+      people: peopleOf(apiOf(this), comment.node_id),
     }, commentBar(comment, this.#node, this.#marks));
   }
 

@@ -52,6 +52,9 @@ class Discussion:
         assert reply.status == 201, reply.body
         return str(reply.json["id"])
 
+    def feature(self, comment: str) -> None:
+        assert self.admin.put(f"/nodes/{NODE}/comments/{comment}/featured").status < 300
+
     def vote(self, comment: str, by: str, value: int = 1) -> None:
         reply = self.client.as_(by).put(f"/nodes/{NODE}/comments/{comment}/vote", value=value)
         assert reply.status == 200, reply.body

@@ -137,4 +137,6 @@ export default {
   isFeatured: "تم تمييز التعليق.",
   isUnfeatured: "لم يعد التعليق مميزاً.",
   too_many_pins: "ثلاثة تعليقات مثبّتة. ألغِ تثبيت أحدها أولاً.",
+  moderator: "مشرف",
+  publisher: "الناشر",
 };

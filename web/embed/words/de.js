@@ -125,4 +125,6 @@ export default {
   isFeatured: "Der Kommentar ist hervorgehoben.",
   isUnfeatured: "Der Kommentar ist nicht mehr hervorgehoben.",
   too_many_pins: "Drei Kommentare sind angeheftet. Löse erst einen davon.",
+  moderator: "Moderation",
+  publisher: "Redaktion",
 };

@@ -128,4 +128,6 @@ export default {
   isFeatured: "El comentario está destacado.",
   isUnfeatured: "El comentario ya no está destacado.",
   too_many_pins: "Hay tres comentarios fijados. Deja de fijar uno primero.",
+  moderator: "moderación",
+  publisher: "redacción",
 };

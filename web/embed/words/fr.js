@@ -128,4 +128,6 @@ export default {
   isFeatured: "Le commentaire est en vedette.",
   isUnfeatured: "Le commentaire n’est plus en vedette.",
   too_many_pins: "Trois commentaires sont épinglés. Désépinglez-en un d’abord.",
+  moderator: "modération",
+  publisher: "rédaction",
 };

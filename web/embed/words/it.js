@@ -128,4 +128,6 @@ export default {
   isFeatured: "Il commento è in evidenza.",
   isUnfeatured: "Il commento non è più in evidenza.",
   too_many_pins: "Tre commenti sono fissati. Prima togline uno.",
+  moderator: "moderazione",
+  publisher: "redazione",
 };

@@ -122,4 +122,6 @@ export default {
   isFeatured: "コメントを注目にしました。",
   isUnfeatured: "コメントを注目から外しました。",
   too_many_pins: "すでに三つ固定されています。先に一つ外してください。",
+  moderator: "モデレーター",
+  publisher: "編集部",
 };

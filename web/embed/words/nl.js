@@ -125,4 +125,6 @@ export default {
   isFeatured: "De reactie is uitgelicht.",
   isUnfeatured: "De reactie is niet meer uitgelicht.",
   too_many_pins: "Er zijn drie reacties vastgezet. Maak er eerst een los.",
+  moderator: "moderatie",
+  publisher: "redactie",
 };

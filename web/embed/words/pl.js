@@ -131,4 +131,6 @@ export default {
   isFeatured: "Komentarz jest wyróżniony.",
   isUnfeatured: "Komentarz nie jest już wyróżniony.",
   too_many_pins: "Przypięte są trzy komentarze. Najpierw jeden odepnij.",
+  moderator: "moderacja",
+  publisher: "redakcja",
 };

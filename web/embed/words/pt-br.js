@@ -128,4 +128,6 @@ export default {
   isFeatured: "O comentário está em destaque.",
   isUnfeatured: "O comentário não está mais em destaque.",
   too_many_pins: "Três comentários estão fixados. Desafixe um primeiro.",
+  moderator: "moderação",
+  publisher: "redação",
 };

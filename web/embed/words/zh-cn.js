@@ -122,4 +122,6 @@ export default {
   isFeatured: "评论已设为精选。",
   isUnfeatured: "评论已取消精选。",
   too_many_pins: "已有三条置顶评论。请先取消一条。",
+  moderator: "版主",
+  publisher: "发布者",
 };

@@ -52,4 +52,6 @@ export default {
   approve: "Approve",
   hide: "Hide",
   approved: "The comment is visible to all.",
+  moderator: "moderator",
+  publisher: "publisher",
 };
