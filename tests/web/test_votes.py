@@ -251,7 +251,7 @@ def test_orders_are_those_that_the_node_has_and_begin_with_the_sites(
     expect(order).to_have_value("best")
     expect(page.get_by_role("article").first).to_contain_text("The third.")
     names = ["Oldest first", "Newest first", "Best first"]
-    names += ["Most votes first", "Controversial first", "Featured only"]
+    names += ["Most votes first", "Controversial first"]
     expect(order.get_by_role("option")).to_have_text(names)
 
     order.select_option("oldest")
