@@ -1,11 +1,13 @@
 """Processes that vote, react, fold and erase until a test kills them."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from pymongo import UpdateOne
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.bounds import Bounds, MarkBounds
@@ -14,7 +16,7 @@ from chalicelib.marks import decisions, placing, removal
 from chalicelib.marks.changes import NO_FLAG, Change, Flag, React, Vote
 from chalicelib.marks.folded import fold
 from chalicelib.marks.messages import CountMark
-from chalicelib.marks.shapes import MARKS
+from chalicelib.marks.shapes import MARKS, Outcome
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
 from tests.marks.support.things import KIND, KINDS, is_folded, read
@@ -23,6 +25,8 @@ from tests.social.support.drivers import Courier
 IDS = ("one", "two", "three")
 # The things that a process has met while their marks were counted by batch.
 PROMOTED = "test.promoted"
+# How often each person's flags were decided to be right, and wrong.
+CREDITED = "test.credited"
 # Few marks a minute are hot, so that things are promoted under fire.
 BOUNDS = Bounds(marks=MarkBounds(hot_marks_a_minute=5))
 
@@ -79,6 +83,30 @@ def come_to_rest(database: Database[Document]) -> None:
     rng = random.Random(1)
     while owed := _owed(database, rng):
         fold(runtime_of(database, rng), KINDS, owed)
+
+
+def judge(database: Database[Document], rng: random.Random) -> None:
+    """Flag a thing as somebody new, or decide on its flags and credit those who placed them."""
+    runtime, thing_id = runtime_of(database, rng), rng.choice(IDS)
+    if rng.random() < 0.8:
+        flag = Flag("spam", "", 100, 1_000_000)
+        placing.place(runtime, read(database, thing_id), f"user-{rng.getrandbits(60)}", flag)
+        return
+    outcome: Outcome = rng.choice(["right", "wrong"])
+
+    def credit(people: Sequence[str], session: ClientSession | None) -> None:
+        more = [UpdateOne({"_id": each}, {"$inc": {outcome: 1}}, upsert=True) for each in people]
+        database[CREDITED].bulk_write(more, session=session)
+
+    decisions.decide(runtime, KIND, thing_id, outcome, credit)
+
+
+def judge_without_a_transaction(database: Database[Document], rng: random.Random) -> None:
+    """Flag and decide by plain writes, one after the other."""
+    with pytest.MonkeyPatch.context() as patch:
+        for design in ("direct", "decisions"):
+            patch.setattr(f"chalicelib.marks.{design}.in_transaction", _without_one)
+        judge(database, rng)
 
 
 def trade_without_a_transaction(database: Database[Document], rng: random.Random) -> None:
