@@ -19,6 +19,7 @@ from chalicelib.comments.log import rows as comment_log
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.people import rows as comment_people
 from chalicelib.comments.sites import settings as comment_settings
+from chalicelib.comments.spam_check import origins
 from chalicelib.comments.stores import buckets, documents, promotion
 from chalicelib.content import nodes as content_nodes
 from chalicelib.content.editing import revisions
@@ -82,6 +83,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     comment_log.LOG,
     comment_people.PEOPLE,
     seen.SEEN,
+    origins.ORIGINS,
     content_settings.SITES,
     content_nodes.NODES,
     revisions.REVISIONS,

@@ -261,6 +261,15 @@ class Settings(BaseModel):
         default="https://api.stripe.com", description="Where Stripe's API is."
     )
 
+    akismet_key: SecretStr | None = Field(
+        default=None,
+        description="The key of Akismet's API, which [sites that want it](operations.md#spam) have "
+        "asked about their comments; unset, none is.",
+    )
+    akismet_url: Annotated[str, AfterValidator(_confidential)] = Field(
+        default="https://rest.akismet.com", description="Where Akismet's API is."
+    )
+
     wall: Literal["copies", "posts"] = Field(
         default="copies",
         description="How walls are made: "

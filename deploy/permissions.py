@@ -9,6 +9,7 @@ from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.analytics.hits import Hits
 from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments.batches.messages import RunBatch
+from chalicelib.comments.spam_check.messages import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.marks.messages import CountMark
@@ -29,15 +30,15 @@ SENDS: dict[str, tuple[type[Message], ...]] = {
     "api_handler": (
         *(Deliver, Propagate, BackFill, Rerank),
         *(MoveNode, MoveAssets, AdEvent, Hits, TellDiscussion, Relist, ResumeOrder, CountMark),
-        RunBatch,
+        *(RunBatch, CheckSpam),
     ),
     "fan_out": (Deliver,),
     "activity_feed": (Rerank,),
     "social_errands": (Propagate, Erase, Rerank),
     "sweep": (Deliver, Propagate, BackFill, Rerank),
     "sweep_marks": (CountMark,),
-    "run_batches": (RunBatch,),
-    "tend_comments": (MoveNode, RunBatch),
+    "run_batches": (RunBatch, CheckSpam),
+    "tend_comments": (MoveNode, RunBatch, CheckSpam),
     "tend_assets": (MoveAssets,),
     "tend_content": (TellDiscussion,),
     "tend_catalogue": (Relist,),

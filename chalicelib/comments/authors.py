@@ -20,6 +20,7 @@ from chalicelib.comments.log.rows import LOG
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.shapes import Comment, Node, NodeLayout, StoreName
+from chalicelib.comments.spam_check.origins import ORIGINS
 from chalicelib.comments.store import WIPED
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.buckets import PAGES
@@ -85,6 +86,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             {"person": user_id},
             not_shown="what moderators note of each other's acts is theirs",
         ),
+        Trace("origins of comments", ORIGINS.of(database), {"person": user_id}, exports.origin),
         Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
         Trace(
             "blocked at sites",
@@ -165,6 +167,8 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     ENTRIES.of(runtime.database).update_many({"author_id": user_id, **posted}, UNNAMED)
     claimed = {"claimed.by": user_id}
     ENTRIES.of(runtime.database).update_many(claimed, {"$unset": {"claimed": ""}})
+    early = {"at": {"$lte": until}} if until else {}
+    ORIGINS.of(runtime.database).delete_many({"person": user_id, **early})
     _forget(runtime.database, user_id)
     _unname_acts(runtime.database, user_id, until)
     # A document that moderators alone have made has no first post.

@@ -8,6 +8,7 @@ from chalicelib.comments.log.batches import Batch
 from chalicelib.comments.log.rows import Act
 from chalicelib.comments.people.rows import Person
 from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.spam_check.origins import Origin
 from chalicelib.comments.stores.embedded_tree import every_comment
 from chalicelib.people.follows import ExportEntry, entry
 
@@ -69,6 +70,12 @@ def person(row: Person) -> list[ExportEntry]:
             blocked=row.get("blocked", []),
         )
     ]
+
+
+def origin(row: Origin) -> list[ExportEntry]:
+    """Return where a comment came from, while a service may be asked about that."""
+    fields = {"node_id": row["node_id"], "id": row["comment_id"], "at": row["at"]}
+    return [entry("comment_origin", **fields, address=row["address"], agent=row["agent"])]
 
 
 def batch(row: Batch) -> list[ExportEntry]:

@@ -52,6 +52,7 @@ from chalicelib.comments.people import routes as people_routes
 from chalicelib.comments.shapes import Node, Placed
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
+from chalicelib.comments.spam_check.origins import Sender
 from chalicelib.comments.voting import routes as voting_routes
 from chalicelib.errors import Forbidden, TooFast, UnknownComment
 from chalicelib.http import (
@@ -200,7 +201,7 @@ def _declare_posting(route: Route) -> None:
             if site is not None and runtime.settings.limits is not None:
                 admission.check(runtime, site, author)
             request.count(NODE_COMMENTS)
-            return posting.post_comment(runtime, node, body, author)
+            return posting.post_comment(runtime, node, body, author, sender_of(request))
 
         placed = once(
             request,
@@ -211,6 +212,13 @@ def _declare_posting(route: Route) -> None:
         request.details["made"] = made = placed.comment["id"]
         address = request.location(f"/nodes/{node}/comments/{made}")
         return Created(reading.placed_comment(request.runtime, placed, author), address)
+
+
+def sender_of(request: Request) -> Sender | None:
+    """Return where a call comes from; None if nobody is asked about that, or it is not known."""
+    if request.runtime.settings.akismet_key is None or request.address is None:
+        return None
+    return Sender(request.address, request.user_agent or "")
 
 
 def _declare_preview(route: Route) -> None:

@@ -11,7 +11,7 @@ from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.moderation import measuring
 from chalicelib.comments.people import counting
 from chalicelib.comments.repair import repair_counts
-from chalicelib.comments.spam import wiping
+from chalicelib.comments.spam import checking, wiping
 from chalicelib.comments.stores import promotion
 from chalicelib.runtime import Runtime
 
@@ -27,6 +27,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 def run_due(runtime: Runtime) -> dict[str, int]:
     """Resend lost messages, remove waste, repair counters, measure; return each number."""
     running.sweep(runtime)
+    checking.sweep(runtime)
     return {
         "moves_sent": promotion.resend_wanted(runtime),
         "generations_removed": promotion.sweep(runtime),

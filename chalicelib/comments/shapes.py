@@ -25,7 +25,20 @@ RankedOrder = Literal["best", "top", "controversial"]
 PhraseAction = Literal["hold", "reject"]
 MAX_PHRASES = 500
 # Why a comment waits for a moderator.
-Reason = Literal["decoy", "too_quick", "phrase", "links", "first", "repeated", "before", "flagged"]
+Reason = Literal[
+    "decoy",
+    "too_quick",
+    "phrase",
+    "links",
+    "first",
+    "repeated",
+    "before",
+    "flagged",
+    # A service is being asked about it; has not answered; has called it spam.
+    "checking",
+    "unchecked",
+    "spam_check",
+]
 MAX_REASONS = 8
 # Where a comment waits for a decision: held back by its site, or made pending by people's flags.
 WaitingQueue = Literal["pending", "flagged"]
@@ -206,6 +219,7 @@ class CommentSite(TypedDict):
     close_after_days: NotRequired[int | None]
     slow_seconds: NotRequired[int]
     flags_hold: int
+    spam_check_url: NotRequired[str | None]
 
 
 class NodeGeneration(TypedDict):

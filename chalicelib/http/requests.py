@@ -147,6 +147,13 @@ class Request:
         return None if self.raw.method == "HEAD" else agent
 
     @property
+    def address(self) -> str | None:
+        """Return the address that the call comes from, whole; None if the gateway names none."""
+        hops = self.runtime.settings.trusted_hops
+        found = limits.address(self.raw.context, self.raw.headers, hops)
+        return None if found is None else str(found)
+
+    @property
     def accepts_html(self) -> bool:
         """Return whether a browser opens this address, and not a program."""
         return "text/html" in (self.raw.headers.get("accept") or "")

@@ -50,7 +50,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.answers", "comments.judgement", "comments.nodes"),
     ("comments.html_page",),
     ("comments.stores",),
-    ("comments.entries", "comments.log", "comments.seen"),
+    ("comments.entries", "comments.log", "comments.seen", "comments.spam_check"),
     ("comments.happened", "comments.people"),
     ("comments.exports",),
     ("comments.moderation",),

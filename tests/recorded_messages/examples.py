@@ -6,6 +6,7 @@ from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.analytics.hits import Hits, PageHit
 from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments.batches.messages import RunBatch
+from chalicelib.comments.spam_check.messages import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.happenings import Happened
@@ -21,6 +22,7 @@ _EXAMPLES: tuple[Message, ...] = (
     MoveAssets(owner="harbour-post"),
     MoveNode(node_id="threads"),
     RunBatch(batch="aaneGAECAwQFBgcI"),
+    CheckSpam(comment="threads/j4qqq5sm0f"),
     ResumeOrder(order="aaneGAECAwQFBgcI"),
     TellDiscussion(site="harbour-post", node_id="aaneGAECAwQFBgcI"),
     AdEvent(

@@ -36,6 +36,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.acts.upkeep.sweep: find comments.log",
         "comments.flags.holding.sweep: find comments.entry",
         "comments.spam.wiping.sweep: find comments.entry",
+        "jobs.resending.sweep: find comments.origin",
         "comments.moderation.measuring._measured: aggregate comments.entry",
         "comments.moderation.measuring._measured: find comments.entry",
         "comments.repair.repair_counts: find comments.node",

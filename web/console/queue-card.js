@@ -16,6 +16,9 @@ const REASONS = {
   repeated: "was posted before",
   before: "waits until it is read",
   flagged: "was flagged",
+  checking: "is being checked for spam",
+  unchecked: "could not be checked for spam",
+  spam_check: "is spam for the service asked",
 };
 
 /** @param {Pending} item */

@@ -15,6 +15,7 @@ from chalicelib.comments.people.admission import Admitted, author_of
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentSite, Node
 from chalicelib.comments.sites import settings
+from chalicelib.comments.spam_check.origins import Sender
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
@@ -34,6 +35,8 @@ class Draft(NamedTuple):
     comment_id: str = ""
     others: int = 0
     people: Sequence[Mention] = ()
+    # Where it comes from, if that is asked about.
+    sender: Sender | None = None
 
     def with_another_id(self, runtime: Runtime) -> "Draft":
         """Return the draft of the same comment under a new id."""
@@ -116,7 +119,10 @@ def _rendered(runtime: Runtime, site: str, written: Draft) -> tuple[str, list[Me
 def _judged(written: Draft, html: str, rules: CommentSite) -> Verdict:
     """Return what becomes of a new text by the settings that hold there; raises TextRefused."""
     new = written.new
-    text = Written(new.text, html, new.website, new.written_ms, written.others)
+    is_asked = written.sender is not None and bool(rules.get("spam_check_url"))
+    # One that is hidden whatever it says is shown to its author at once.
+    is_checked = is_asked and not written.admitted.is_shadowed
+    text = Written(new.text, html, new.website, new.written_ms, written.others, is_checked)
     return judge(text, writer_of(written.author, written.admitted), rules)
 
 

@@ -26,6 +26,7 @@ from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
 from chalicelib.comments.sites import settings
+from chalicelib.comments.spam_check import origins
 from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, matches
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.database import Document
@@ -75,6 +76,8 @@ def edit_comment(
         # Otherwise one that a moderator has just hidden would be pending again.
         where = {"state": comment["state"]}
     changed = _changed(runtime, node, comment, {**fields, **judged}, where)
+    if "checking" in judged.get("reasons", []):
+        origins.send(runtime, node, comment_id)
     return Placed(node, viewer(caller, node["site"]).shown(changed))
 
 
@@ -105,7 +108,9 @@ def _judged_again(
     writer = standing_of(runtime, node["site"], author)
     others = others_of(runtime, node, comment["id"], written.text, author)
     site = settings.in_force(runtime, node)
-    verdict = judge(written._replace(others=others), writer_of(author, writer), site)
+    is_checked = origins.check_again(runtime, node, comment["id"])
+    written = written._replace(others=others, is_checked=is_checked)
+    verdict = judge(written, writer_of(author, writer), site)
     now, is_shadowed = runtime.now(), writer.is_shadowed
     return filing.filed_again(comment, verdict, now, is_shadowed=is_shadowed)
 
@@ -156,11 +161,27 @@ def decide(
     where: CommentFields = {"state": found["state"], "edited": found["edited"]}
     before: Document = {name: found[name] for name in DECIDED if name in found}
     with acts.noted(runtime, actor, "state", thing, Change(before, fields)) as act:
+        tells = origins.decided(runtime, node, found["id"], fields["state"])
         changed = _changed(runtime, node, found, {**fields, "act": act.id}, where)
         if changed["state"] != "pending":
             outcome: Outcome = "wrong" if changed["state"] == "visible" else "right"
             flags.decide(runtime, node, found["id"], outcome)
+    if tells:
+        origins.send(runtime, node, found["id"])
     return changed
+
+
+def conclude(runtime: Runtime, node: Node, found: Comment, fields: CommentFields) -> bool:
+    """Give a comment that waits what a check of it has concluded.
+
+    Returns False if it is not as it was found any more.
+    """
+    where: CommentFields = {"state": found["state"], "edited": found["edited"]}
+    try:
+        _changed(runtime, node, found, fields, where)
+    except CommentChanged:
+        return False
+    return True
 
 
 def hold_back(runtime: Runtime, node: Node, comment_id: str) -> bool:

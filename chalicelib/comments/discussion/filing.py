@@ -4,7 +4,8 @@ from datetime import datetime
 
 from chalicelib.comments.judgement.judge import Verdict
 from chalicelib.comments.shapes import Comment, CommentFields, GivenState, Reason
-from chalicelib.comments.store import is_shadow
+from chalicelib.comments.spam_check.port import Answer
+from chalicelib.comments.store import WIPED, is_shadow
 
 
 def filed(verdict: Verdict, now: datetime, *, is_shadowed: bool) -> CommentFields:
@@ -36,6 +37,20 @@ def filed_again(
     if is_shadowed or is_shadow(comment):
         return {**fields, "state": "hidden", "shadow": "pending" if waits else "visible"}
     return {**fields, "state": "pending"} if verdict.state == "pending" else fields
+
+
+def checked(comment: Comment, answer: Answer, now: datetime) -> CommentFields:
+    """Return the fields that a service's answer changes of a comment that waits for it."""
+    others: list[Reason] = [each for each in comment.get("reasons", []) if each != "checking"]
+    if answer == "discard":
+        return WIPED
+    if answer == "spam":
+        reasons: list[Reason] = [*others, "spam_check"]
+        spam: CommentFields = {"state": "spam", "shadow": "pending", "spam_since": now}
+        return {**spam, "reasons": reasons}
+    if answer == "unknown":
+        return {"reasons": [*others, "unchecked"]}
+    return {"reasons": others} if others else {"reasons": others, "state": "visible"}
 
 
 def decided(found: Comment, state: GivenState, now: datetime) -> CommentFields:

@@ -22,6 +22,8 @@ from chalicelib.comments.permissions import viewer
 from chalicelib.comments.rendered import rendered
 from chalicelib.comments.shapes import Comment, Node, Placed
 from chalicelib.comments.sites import settings
+from chalicelib.comments.spam_check import origins
+from chalicelib.comments.spam_check.origins import Sender
 from chalicelib.comments.store import GONE, Added, Full, Moved, counts_change
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.errors import Unavailable, UnknownComment
@@ -31,21 +33,31 @@ from chalicelib.sites.ids import DEFAULT_SITE
 from chalicelib.sites.permissions import moderated_sites, moderates
 
 
-def post_comment(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Placed:
+def post_comment(
+    runtime: Runtime,
+    node_id: str,
+    new: NewComment,
+    author: Principal,
+    sender: Sender | None = None,
+) -> Placed:
     """Post a comment and return it with its node.
 
     Raises UnknownNode, NodeLocked, NodeClosed, UnknownComment for the parent, NotThreaded,
     CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, TooFast, and Unavailable when a
     move of the node outlasts the budget of time.
     """
-    placed = _post(runtime, node_id, new, author)
+    placed = _post(runtime, node_id, new, author, sender)
     thing = happened.name_of(placed.node["_id"], placed.comment["id"])
     happenings.send(runtime, placed.node["site"], happened.KIND, thing)
+    if "checking" in placed.comment.get("reasons", []):
+        origins.send(runtime, placed.node, placed.comment["id"])
     seen_by = viewer(author, placed.node["site"])
     return Placed(placed.node, seen_by.shown(placed.comment))
 
 
-def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Placed:
+def _post(
+    runtime: Runtime, node_id: str, new: NewComment, author: Principal, sender: Sender | None
+) -> Placed:
     """Post a comment; its happening is noted before it is stored.
 
     Raises as `post_comment`.
@@ -58,7 +70,7 @@ def _post(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
         # Their first post at the site, or a node of an earlier release, whose id is another's.
         admitted = admission.admit_first(runtime, node["site"], author)
     parent = _parent(runtime, node, new.parent, author)
-    written = composing.draft(runtime, node, new, author, admitted)
+    written = composing.draft(runtime, node, new, author, admitted)._replace(sender=sender)
     _keep_pace(runtime, node, written)
     comment = _compose(runtime, node, parent, written)
     stored_under: set[tuple[str, int]] = set()
@@ -189,6 +201,8 @@ def _compose(runtime: Runtime, node: Node, parent: Comment | None, written: Draf
     if comment["state"] == "pending":
         # Before the comment itself: a crash in between leaves a row too many, never one too few.
         queue.settle(runtime.database, node, comment)
+    if "checking" in comment.get("reasons", []) and written.sender is not None:
+        origins.note(runtime, node, comment, written.sender)
     thing = happened.name_of(node["_id"], comment["id"])
     happenings.note(runtime, node["site"], happened.KIND, thing)
     return comment

@@ -30,6 +30,8 @@ class Written(NamedTuple):
     open_ms: int | None = None
     # How many others have lately written the same.
     others: int = 0
+    # Whether a service is asked about it, too.
+    is_checked: bool = False
 
 
 class Writer(NamedTuple):
@@ -62,6 +64,8 @@ def judge(written: Written, writer: Writer, site: CommentSite) -> Verdict:
         reasons.append("before")
     if not SPAM.isdisjoint(reasons):
         return Verdict("spam", reasons)
+    if written.is_checked and not writer.is_moderator:
+        reasons.append("checking")
     return Verdict("pending" if reasons else "visible", reasons)
 
 

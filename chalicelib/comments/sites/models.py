@@ -18,7 +18,7 @@ from chalicelib.comments.shapes import (
 )
 from chalicelib.http import Input
 from chalicelib.limits import FLAGS, VOTES
-from chalicelib.texts import Line, at_most
+from chalicelib.texts import Line, Url, at_most
 
 # A family of four with skin tones has eleven code points; most emoji have one to eight.
 MAX_EMOJI_CHARACTERS = 8
@@ -159,6 +159,13 @@ class CommentSettings(Input):
         le=MOST_FLAGS,
         description="The weight of flags from which on a comment waits for a moderator. A "
         "newcomer's flag weighs 0.5, a known person's 1, a moderator's 10.",
+    )
+
+    spam_check_url: Annotated[Url, Field(min_length=1)] | None = Field(
+        None,
+        description="The address of the site's front page, by which Akismet is asked about each "
+        "comment of people who do not moderate the site: it waits until there is an answer. "
+        "Akismet is told the address and the browser that it came from. Null for asking nobody.",
     )
 
     @model_validator(mode="after")

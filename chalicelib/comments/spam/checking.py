@@ -1,0 +1,121 @@
+"""Asking a service about comments that wait for its answer, and correcting it; by a worker.
+
+Each step changes only what still is as it was found, so that a message may come twice and a worker
+may end anywhere. The service is asked again then; nothing else is done twice.
+"""
+
+from chalicelib.comments import nodes
+from chalicelib.comments.discussion import editing, filing
+from chalicelib.comments.errors import NodeMoved, UnknownNode
+from chalicelib.comments.shapes import Comment, Placed
+from chalicelib.comments.sites import settings
+from chalicelib.comments.spam_check import origins
+from chalicelib.comments.spam_check.origins import Origin
+from chalicelib.comments.spam_check.port import Answer, Facts, SpamCheck
+from chalicelib.comments.spam_check.services import service_of
+from chalicelib.comments.store import GONE
+from chalicelib.comments.stores import ask
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+
+MOST_TRIES = 3
+
+
+def run(runtime: Runtime, origin_id: str, service: SpamCheck | None = None) -> None:
+    """Do what is noted beside the origin of a comment, unless another worker does.
+
+    Raises Unavailable while the node of the comment is being moved.
+    """
+    origin = origins.take(runtime, origin_id)
+    if origin is None:
+        return
+    placed = _find(runtime, origin["node_id"], origin["comment_id"])
+    if placed is None:
+        # Perhaps it is still to be stored: the post notes its origin first.
+        _leave(runtime, origin)
+    elif origin["task"] == "check":
+        _check(runtime, origin, placed, service or service_of(runtime))
+    else:
+        _correct(runtime, origin, placed, service or service_of(runtime))
+
+
+def sweep(runtime: Runtime) -> None:
+    """Send messages again for what no worker has done."""
+    origins.sweep(runtime)
+
+
+def _find(runtime: Runtime, node_id: str, comment_id: str) -> Placed | None:
+    """Return a living comment, wherever its node has moved."""
+    try:
+        node = nodes.find(runtime.database, node_id)
+    except NodeMoved as moved:
+        return _find(runtime, moved.moved_to, comment_id)
+    except UnknownNode:
+        return None
+    found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
+    return None if found is None or found["state"] in GONE else Placed(node, found)
+
+
+def _check(runtime: Runtime, origin: Origin, placed: Placed, service: SpamCheck | None) -> None:
+    node, comment = placed
+    if "checking" not in comment.get("reasons", []):
+        # A moderator was quicker, or a worker that ended before it could say so.
+        origins.done(runtime, origin, origin["answer"])
+        return
+    facts = _facts(runtime, origin, placed)
+    answer: Answer = "unknown" if service is None or facts is None else service.check(facts)
+    if answer == "unknown" and origin["tries"] < MOST_TRIES:
+        origins.later(runtime, origin)
+        return
+    now = runtime.now()
+    if not editing.conclude(runtime, node, comment, filing.checked(comment, answer, now)):
+        # It was edited, decided on or deleted meanwhile, and is looked at again.
+        origins.later(runtime, origin)
+    elif answer == "discard":
+        origins.remove(runtime, origin)
+    else:
+        origins.done(runtime, origin, None if answer == "unknown" else answer)
+    log.info("comment checked", extra={"fields": {"site": node["site"], "answer": answer}})
+
+
+def _correct(runtime: Runtime, origin: Origin, placed: Placed, service: SpamCheck | None) -> None:
+    """Tell the service what a moderator has decided, if that has come to be and still holds."""
+    task = origin["task"]
+    holds = placed.comment["state"] == ("spam" if task == "spam" else "visible")
+    facts = _facts(runtime, origin, placed)
+    if service is None or facts is None or not holds:
+        origins.done(runtime, origin, origin["answer"])
+    elif task != "check" and service.correct(facts, task):
+        origins.done(runtime, origin, task)
+    else:
+        _leave(runtime, origin)
+
+
+def _leave(runtime: Runtime, origin: Origin) -> None:
+    """Leave something to another try, or for good after the last."""
+    if origin["tries"] < MOST_TRIES:
+        origins.later(runtime, origin)
+    else:
+        origins.done(runtime, origin, origin["answer"])
+
+
+def _facts(runtime: Runtime, origin: Origin, placed: Placed) -> Facts | None:
+    """Return what a service is told of a comment; None if its site has it asked no more."""
+    node, comment = placed
+    site_url = settings.of(runtime, node["site"]).get("spam_check_url")
+    if not site_url:
+        return None
+    return Facts(
+        site_url=site_url,
+        page_url=node["url"],
+        is_reply=comment["parent_id"] is not None,
+        text=comment["text"] or "",
+        posted=comment["posted"],
+        author_name=_name(comment),
+        address=origin["address"],
+        agent=origin["agent"],
+    )
+
+
+def _name(comment: Comment) -> str:
+    return comment["author"]["name"] if comment["author"] else ""

@@ -1,0 +1,109 @@
+"""Akismet, by HTTP: one form for each comment, answered by a word and a header.
+
+Source: Akismet's API reference, "Comment Check", "Submit Spam", "Submit Ham", version 1.1.
+"""
+
+import contextlib
+import http.client
+import socket
+from collections.abc import Iterator
+from threading import Timer
+from urllib.parse import urlencode, urlsplit
+
+from chalicelib.comments.spam_check.port import Answer, Correction, Facts
+from chalicelib.observability.logs import log
+
+SECONDS = 5.0
+_MOST_BYTES = 1_024
+_OK = 200
+_ANSWERS: dict[bytes, Answer] = {b"true": "spam", b"false": "ham"}
+# What Akismet says of every correction that it takes.
+_THANKS = b"Thanks for making the web a better place."
+_AGENT = "Plaza | Akismet-API/1.1"
+
+
+class Akismet:
+    """Asks Akismet; `url` is its API's, and a call ends after `seconds`, however slow it is."""
+
+    def __init__(self, url: str, key: str, seconds: float = SECONDS) -> None:
+        self._url = urlsplit(url)
+        self._key = key
+        self._seconds = seconds
+
+    def check(self, facts: Facts) -> Answer:
+        """Return what Akismet says; a failure of any kind is `unknown`."""
+        word, tip = self._call("comment-check", facts)
+        answer = _ANSWERS.get(word, "unknown")
+        return "discard" if answer == "spam" and tip == "discard" else answer
+
+    def correct(self, facts: Facts, correction: Correction) -> bool:
+        """Tell Akismet that it was wrong; return whether it has taken that."""
+        word, _ = self._call(f"submit-{correction}", facts)
+        return word == _THANKS
+
+    def _call(self, operation: str, facts: Facts) -> tuple[bytes, str | None]:
+        """Return the word and the tip that Akismet answers; no word if it does not."""
+        form = urlencode({"api_key": self._key, **_form(facts)})
+        try:
+            status, word, tip = self._send(f"{self._url.path}/1.1/{operation}", form)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            # By its kind alone: a message may quote what was sent.
+            fields = {"operation": operation, "error": type(error).__name__}
+            log.warning("akismet did not answer", extra={"fields": fields})
+            return b"", None
+        if status != _OK or (word not in _ANSWERS and word != _THANKS):
+            log.warning("akismet made no sense", extra={"fields": {"status": status}})
+            return b"", None
+        return word, tip
+
+    def _send(self, path: str, form: str) -> tuple[int, bytes, str | None]:
+        headers = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "User-Agent": _AGENT,
+            "Connection": "close",
+        }
+        host, port = str(self._url.hostname), self._url.port
+        is_tls = self._url.scheme == "https"
+        kind = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
+        connection = kind(host, port, timeout=self._seconds)
+        try:
+            connection.connect()
+            with _ended_after(connection.sock, self._seconds):
+                connection.request("POST", path, form, headers)
+                answer = connection.getresponse()
+                word = answer.read(_MOST_BYTES).strip()
+            return answer.status, word, answer.getheader("X-akismet-pro-tip")
+        finally:
+            connection.close()
+
+
+@contextlib.contextmanager
+def _ended_after(sock: socket.socket, seconds: float) -> Iterator[None]:
+    """Shut a connection down after some time, also while bytes go on coming, one by one."""
+
+    def end() -> None:
+        # It may be closed already.
+        with contextlib.suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _form(facts: Facts) -> dict[str, str]:
+    return {
+        "blog": facts.site_url,
+        "user_ip": facts.address,
+        "user_agent": facts.agent,
+        "permalink": facts.page_url,
+        "comment_type": "reply" if facts.is_reply else "comment",
+        "comment_author": facts.author_name,
+        "comment_content": facts.text,
+        "comment_date_gmt": facts.posted.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "blog_charset": "UTF-8",
+    }

@@ -1,0 +1,183 @@
+"""Where comments came from, while a service is asked about them: an address and a browser's name.
+
+Nothing else of Plaza keeps these. A row is made before its comment and ends by itself a day later;
+it also notes what a worker has to do: to ask about the comment, or to tell the service that a
+moderator has decided against it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+
+from pymongo import ASCENDING, IndexModel, ReturnDocument
+
+from chalicelib.comments.shapes import Comment, Node, State
+from chalicelib.comments.spam_check.messages import CheckSpam
+from chalicelib.database import Collection, Document
+from chalicelib.ids import new_id
+from chalicelib.jobs import resending
+from chalicelib.jobs.resending import Resending
+from chalicelib.runtime import Runtime
+
+KEPT = timedelta(days=1)
+_MOST_CHARACTERS = 500
+# `check` the comment, or tell the service that it is spam, or ham.
+Task = Literal["check", "spam", "ham"]
+
+
+class Sender(NamedTuple):
+    """Where a call came from; never logged."""
+
+    address: str
+    agent: str
+
+    def __repr__(self) -> str:
+        """Return no word of who it is, for logs and traces."""
+        return "Sender(...)"
+
+
+class Origin(TypedDict):
+    """Where a comment came from; `_id` is `{node}/{id}` as it was posted.
+
+    With a `task`, `due` is when its message is sent again, `tries` how often a worker has taken
+    it, and `leased_until` until when the worker `taken_by` has it to itself. `answer` is what the
+    service last said, or was told.
+    """
+
+    _id: str
+    node_id: str
+    comment_id: str
+    person: str
+    address: str
+    agent: str
+    at: datetime
+    expires: datetime
+    tries: int
+    answer: str | None
+    task: NotRequired[Task]
+    due: NotRequired[datetime]
+    leased_until: NotRequired[datetime]
+    taken_by: NotRequired[str]
+    resends: NotRequired[int]
+    resent_by: NotRequired[str]
+
+
+TO_DO: Document = {"task": {"$exists": True}}
+RESENDING = Resending(at="due", where=TO_DO)
+# What a row has while there is something to do.
+_WHILE_TO_DO = ("task", "due", "leased_until", "taken_by", "resends", "resent_by")
+
+ORIGINS = Collection(
+    "comments.origin",
+    Origin,
+    indexes=(
+        IndexModel([("due", ASCENDING)], partialFilterExpression=TO_DO),
+        # Finds the rows of somebody who is erased.
+        IndexModel("person"),
+        IndexModel("expires", expireAfterSeconds=0),
+    ),
+    shard_key={"_id": "hashed"},
+)
+
+
+def note(runtime: Runtime, node: Node, comment: Comment, sender: Sender) -> None:
+    """Note where a comment comes from that is about to be stored, and that it has to be checked."""
+    now, author = runtime.now(), comment["author"]
+    made: Document = {
+        "node_id": node["_id"],
+        "comment_id": comment["id"],
+        "person": author["id"] if author else "",
+        "address": sender.address,
+        "agent": sender.agent[:_MOST_CHARACTERS],
+        "at": now,
+        "expires": now + KEPT,
+        **_to_do(runtime, "check"),
+        "answer": None,
+    }
+    ORIGINS.of(runtime.database).replace_one({"_id": _id(node, comment["id"])}, made, upsert=True)
+
+
+def check_again(runtime: Runtime, node: Node, comment_id: str) -> bool:
+    """Note that a comment whose text is about to be edited has to be checked again.
+
+    Returns False if nobody knows any more where it came from, or nobody is asked.
+    """
+    return _want(runtime, node, comment_id, "check", {})
+
+
+def decided(runtime: Runtime, node: Node, comment_id: str, state: State) -> bool:
+    """Note before a moderator's decision what the service has to be told of it, if anything."""
+    if state == "spam":
+        return _want(runtime, node, comment_id, "spam", {"answer": {"$ne": "spam"}})
+    if state == "visible":
+        return _want(runtime, node, comment_id, "ham", {"answer": "spam"})
+    return False
+
+
+def send(runtime: Runtime, node: Node, comment_id: str) -> None:
+    """Have a worker do what is noted; the schedule does if this message is lost."""
+    runtime.queues.send(CheckSpam(comment=_id(node, comment_id)))
+
+
+def take(runtime: Runtime, origin_id: str) -> Origin | None:
+    """Return a row with something to do for this worker alone, for one lease."""
+    now = runtime.now()
+    free = {"$or": [{"leased_until": None}, {"leased_until": {"$lte": now}}]}
+    until = now + timedelta(milliseconds=runtime.settings.lease_ms)
+    taken = {"taken_by": new_id(now, runtime.random), "leased_until": until, "due": until}
+    return ORIGINS.of(runtime.database).find_one_and_update(
+        {"_id": origin_id, **TO_DO, **free},
+        {"$set": {**taken, "resends": 0}, "$inc": {"tries": 1}},
+        return_document=ReturnDocument.AFTER,
+    )
+
+
+def done(runtime: Runtime, origin: Origin, answer: str | None) -> None:
+    """Note that nothing is to do, unless somebody has noted something else meanwhile."""
+    ended = {"$set": {"answer": answer}, "$unset": dict.fromkeys(_WHILE_TO_DO, "")}
+    ORIGINS.of(runtime.database).update_one(_own(origin), ended)
+
+
+def later(runtime: Runtime, origin: Origin) -> None:
+    """Leave what is to do to the next message, which the schedule sends."""
+    free = {"$unset": {"taken_by": "", "leased_until": ""}}
+    ORIGINS.of(runtime.database).update_one(_own(origin), free)
+
+
+def remove(runtime: Runtime, origin: Origin) -> None:
+    """Remove a row of which nobody will need anything."""
+    ORIGINS.of(runtime.database).delete_one(_own(origin))
+
+
+def sweep(runtime: Runtime) -> None:
+    """Send messages again for what no worker has done."""
+    resending.sweep(runtime, ORIGINS.of(runtime.database), RESENDING, _messages)
+
+
+def _messages(rows: Iterable[Mapping[str, Any]]) -> Iterator[CheckSpam]:
+    return (CheckSpam(comment=row["_id"]) for row in rows)
+
+
+def _want(
+    runtime: Runtime, node: Node, comment_id: str, task: Task, where: Mapping[str, Any]
+) -> bool:
+    if runtime.settings.akismet_key is None:
+        return False
+    free = {"$unset": {"taken_by": "", "leased_until": ""}}
+    key = {"_id": _id(node, comment_id), **where}
+    wanted = {"$set": _to_do(runtime, task), **free}
+    return ORIGINS.of(runtime.database).update_one(key, wanted).matched_count == 1
+
+
+def _to_do(runtime: Runtime, task: Task) -> Document:
+    # The call that notes it is over by then, and its message was sent.
+    due = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
+    return {"task": task, "tries": 0, "due": due, "resends": 0}
+
+
+def _own(origin: Origin) -> Document:
+    return {"_id": origin["_id"], **TO_DO, "taken_by": origin.get("taken_by")}
+
+
+def _id(node: Node, comment_id: str) -> str:
+    return f"{node['_id']}/{comment_id}"
