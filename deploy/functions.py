@@ -4,7 +4,7 @@ from typing import Any
 
 from deploy.declared import Api, Function, Schedule, Worker
 from deploy.intrinsics import NO_VALUE, attribute, reference, when
-from deploy.parameters import PAYING, api_variables, payment_variables
+from deploy.parameters import ASKING, PAYING, api_variables, payment_variables, spam_variables
 from deploy.queues import FAILED_SCHEDULES, concurrency_parameter, mapping_properties, queue_id
 
 # Lambda keeps an event for a minute at least and six hours at most.
@@ -53,6 +53,8 @@ def function_additions(function: Function) -> dict[str, Any]:
         properties["Environment"] = {"Variables": api_variables()}
     if function.name in PAYING:
         properties["Environment"] = {"Variables": payment_variables()}
+    if function.name in ASKING:
+        properties["Environment"] = {"Variables": spam_variables()}
     if isinstance(function, Schedule):
         # The next run is the retry; runs that failed or never began are kept for inspection.
         properties["EventInvokeConfig"] = {

@@ -13,6 +13,10 @@ SHARED_SECRETS = ("mongodb_uri",)
 API_SECRETS = ("jwt_secret", "signing_keys")
 # With `Payments` alone: a secret without them would fail every other deployment.
 PAYMENT_SECRETS = ("stripe_key", "stripe_webhook_secrets")
+# With `Akismet` alone.
+SPAM_SECRETS = ("akismet_key",)
+# The functions beside the API's that ask about spam, which it has to know of.
+ASKING = frozenset({"run_batches"})
 # The functions beside the API's that ask the payments' provider.
 PAYING = frozenset({"resume_orders", "tend_shop"})
 # CloudFormation's dynamic reference, of Secrets Manager's user guide; it is resolved when a
@@ -61,6 +65,7 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
         **_protection(),
         **_distribution(),
         **_concurrency(workers),
+        "Akismet": _choice("Whether the secret has akismet_key, for sites that ask about spam"),
         "MakeAssetBucket": _choice(
             "Whether the stack has a bucket, for sites that keep assets in S3"
         ),
@@ -163,6 +168,7 @@ CONDITIONS: dict[str, Any] = {
         ]
     },
     "MakesAssetBucket": {"Fn::Equals": [reference("MakeAssetBucket"), "true"]},
+    "AsksAkismet": {"Fn::Equals": [reference("Akismet"), "true"]},
     "TakesPayments": {"Fn::Equals": [reference("Payments"), "stripe"]},
     "HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]},
     "HasCdn": {"Fn::Equals": [reference("Cdn"), "true"]},
@@ -208,12 +214,17 @@ def shared_variables() -> dict[str, Any]:
 
 def api_variables() -> dict[str, Any]:
     """Return the environment variables that the API's function has beside those."""
-    return {**_resolved(API_SECRETS), **payment_variables(PAYMENT_SECRETS)}
+    return {**_resolved(API_SECRETS), **payment_variables(PAYMENT_SECRETS), **spam_variables()}
 
 
 def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[str, Any]:
     """Return the variables of a function that asks the payments' provider, if there is one."""
     return {name: when("TakesPayments", value) for name, value in _resolved(members).items()}
+
+
+def spam_variables() -> dict[str, Any]:
+    """Return the variables of a function that asks about spam, if anybody is asked."""
+    return {name: when("AsksAkismet", value) for name, value in _resolved(SPAM_SECRETS).items()}
 
 
 def _variable(field: str) -> str:

@@ -93,6 +93,7 @@ def _ended_after(sock: socket.socket, seconds: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        timer.join()
 
 
 def _form(facts: Facts) -> dict[str, str]:

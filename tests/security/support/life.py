@@ -5,6 +5,8 @@ from typing import Any
 import orjson
 
 from chalicelib.analytics.sessions import due
+from chalicelib.comments import nodes
+from chalicelib.comments.spam_check import origins
 from tests.assets.support.uploading import Uploader
 from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
 from tests.security.support.matrix import FEATURES
@@ -128,6 +130,9 @@ def react_to_comments(world: World, zed: Client) -> None:
     flagged = a_comment(world)["comment"]
     node = world.names["node"]
     made(zed.put(f"/nodes/{node}/comments/{flagged}/flag", reason="other", note=f"Says {NAME}"))
+    found = nodes.find(world.runtime.database, node)
+    comment: Any = {"id": flagged, "author": {"id": ZED, "name": NAME}}
+    origins.note(world.runtime, found, comment, origins.Sender("192.0.2.7", "A browser"))
     node = f"/nodes/{world.names['node']}"
     made(zed.put(f"{node}/reactions/{world.names['key']}"))
 
