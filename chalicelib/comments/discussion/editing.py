@@ -108,7 +108,9 @@ def _judged_again(
     writer = standing_of(runtime, node["site"], author)
     others = others_of(runtime, node, comment["id"], written.text, author)
     site = settings.in_force(runtime, node)
-    is_checked = origins.check_again(runtime, node, comment["id"])
+    # What stays where it is, whatever the new text is, is not asked about.
+    is_open = comment["state"] in {"visible", "pending"} and not writer.is_shadowed
+    is_checked = is_open and origins.check_again(runtime, node, comment["id"])
     written = written._replace(others=others, is_checked=is_checked)
     verdict = judge(written, writer_of(author, writer), site)
     now, is_shadowed = runtime.now(), writer.is_shadowed

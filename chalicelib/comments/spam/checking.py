@@ -58,7 +58,7 @@ def _find(runtime: Runtime, node_id: str, comment_id: str) -> Placed | None:
 
 def _check(runtime: Runtime, origin: Origin, placed: Placed, service: SpamCheck | None) -> None:
     node, comment = placed
-    if "checking" not in comment.get("reasons", []):
+    if comment["state"] != "pending" or "checking" not in comment.get("reasons", []):
         # A moderator was quicker, or a worker that ended before it could say so.
         origins.done(runtime, origin, origin["answer"])
         return

@@ -1,42 +1,28 @@
 """A service is asked about comments by a worker, between their posting and their showing."""
 
 import logging
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
 from chalicelib.comments import schedules
-from chalicelib.comments.discussion.posting import post_comment
-from chalicelib.comments.models import NewComment
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import State
-from chalicelib.comments.sites import settings as site_settings
-from chalicelib.comments.sites.models import CommentSettings
 from chalicelib.comments.spam import checking
-from chalicelib.comments.spam_check.origins import ORIGINS, Sender
-from chalicelib.comments.spam_check.port import Answer, Correction, Facts
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from tests.comments.support.akismet_stand_in import KEY, AkismetStandIn, Mood, running
-from tests.comments.support.crash_points import crash_everywhere
-from tests.comments.support.discussion import LAYOUTS, PEOPLE, Discussion, Layout
-from tests.comments.support.entries import NONE, difference
+from tests.comments.support.checking import SITE_URL, Around, World, origins
+from tests.comments.support.discussion import LAYOUTS, Layout
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 
 PAGE = {"title": "Moon", "url": "https://blog.example/moon"}
 COMMENTS = "/nodes/blog:moon/comments"
-SITE_URL = "https://blog.example/"
-Around = tuple[Workers, Runtime, Clock]
-SENDER = Sender("192.0.2.7", "A browser")
 
 
 @pytest.fixture
@@ -73,25 +59,6 @@ def ann(client: Client) -> Client:
 
 
 @pytest.fixture
-def discussion(runtime: Runtime, layout: Layout) -> Discussion:
-    site_settings.put(runtime, "default", CommentSettings(spam_check_url=SITE_URL))
-    return Discussion.make(runtime, layout)
-
-
-@dataclass(frozen=True)
-class World:
-    """A site that has the service asked, with its people, and what else there is."""
-
-    client: Client
-    moderator: Client
-    ann: Client
-    akismet: AkismetStandIn
-    workers: Workers
-    runtime: Runtime
-    clock: Clock
-
-
-@pytest.fixture
 def world(client: Client, moderator: Client, akismet: AkismetStandIn, around: Around) -> World:
     return World(client, moderator, client.as_("ann"), akismet, *around)
 
@@ -99,22 +66,6 @@ def world(client: Client, moderator: Client, akismet: AkismetStandIn, around: Ar
 @pytest.fixture
 def around(workers: Workers, runtime: Runtime, clock: Clock) -> Around:
     return workers, runtime, clock
-
-
-class Service:
-    """A service that always says the same, and remembers what it was asked."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.answer = answer
-        self.asked: list[str] = []
-
-    def check(self, facts: Facts) -> Answer:
-        self.asked.append(facts.text)
-        return self.answer
-
-    def correct(self, facts: Facts, correction: Correction) -> bool:
-        self.asked.append(f"{correction} {facts.text}")
-        return True
 
 
 def posted(ann: Client, text: str = "hello") -> str:
@@ -133,25 +84,6 @@ def state_of(client: Client, path: str) -> str | None:
     reply = client.get(path)
     state: str | None = reply.json["state"] if reply.status == 200 else None
     return state
-
-
-def origins(runtime: Runtime) -> list[Any]:
-    return list(ORIGINS.of(runtime.database).find())
-
-
-def write(runtime: Runtime, discussion: Discussion, text: str = "hello") -> str:
-    """Return the id of a comment that waits for the service's answer."""
-    author = PEOPLE["ann"]
-    assert author is not None
-    new = NewComment(text=text)
-    return post_comment(runtime, discussion.node_id, new, author, SENDER).comment["id"]
-
-
-def go_on(runtime: Runtime, clock: Clock, service: Service) -> None:
-    """Do what is due, as the messages do that the schedule sends again."""
-    clock.advance(milliseconds=runtime.settings.lease_ms + 1)
-    for row in origins(runtime):
-        checking.run(runtime, row["_id"], service)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, indirect=True, ids=str)
@@ -366,80 +298,3 @@ def test_no_log_says_who_it_was(world: World, caplog: pytest.LogCaptureFixture) 
     assert (row["address"], row["agent"]) == ("127.0.0.1", "Quaint/1.0")
     assert any("comment checked" in each for each in logged)
     assert not [each for each in logged if "127.0.0.1" in each or "Quaint" in each]
-
-
-def test_workers_at_once_ask_once(runtime: Runtime, discussion: Discussion) -> None:
-    write(runtime, discussion)
-    (row,) = origins(runtime)
-    meeting, service = threading.Barrier(4), Service("spam")
-
-    def work(_number: int) -> None:
-        meeting.wait()
-        checking.run(runtime, row["_id"], service)
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
-
-    assert service.asked == ["hello"]
-    (comment,) = discussion.stored().values()
-    assert comment["state"] == "spam"
-
-
-@pytest.mark.parametrize("answer", ["ham", "spam"])
-def test_a_check_may_end_anywhere(
-    runtime: Runtime, mongodb_uri: str, discussion: Discussion, clock: Clock, answer: Answer
-) -> None:
-    state = "visible" if answer == "ham" else "spam"
-    service, last = Service(answer), write(runtime, discussion)
-
-    def call(ending: Runtime) -> None:
-        checking.run(ending, f"{discussion.node_id}/{last}", service)
-
-    for _ in crash_everywhere(runtime, mongodb_uri, call):
-        go_on(runtime, clock, service)
-        # What ended within a change, the schedule makes agree.
-        clock.advance(minutes=16)
-        schedules.run_due(runtime)
-        assert discussion.stored()[last]["state"] == state
-        assert difference(discussion) == NONE
-        assert not [row for row in origins(runtime) if "task" in row]
-        last = write(runtime, discussion)
-
-
-def test_a_post_that_is_checked_may_end_anywhere(
-    runtime: Runtime, mongodb_uri: str, discussion: Discussion, clock: Clock
-) -> None:
-    service = Service("ham")
-
-    for _ in crash_everywhere(runtime, mongodb_uri, lambda ending: write(ending, discussion)):
-        go_on(runtime, clock, service)
-        clock.advance(minutes=16)
-        schedules.run_due(runtime)
-        assert {each["state"] for each in discussion.stored().values()} <= {"visible"}
-        assert difference(discussion) == NONE
-
-
-def test_a_correction_may_end_anywhere(
-    runtime: Runtime, mongodb_uri: str, discussion: Discussion, clock: Clock
-) -> None:
-    service = Service("ham")
-
-    def filed() -> str:
-        comment = write(runtime, discussion)
-        go_on(runtime, clock, service)
-        discussion.set_state(comment, "spam")
-        service.asked.clear()
-        return comment
-
-    last = filed()
-
-    def call(ending: Runtime) -> None:
-        checking.run(ending, f"{discussion.node_id}/{last}", service)
-
-    for _ in crash_everywhere(runtime, mongodb_uri, call):
-        go_on(runtime, clock, service)
-        # Twice at most, if the call was made and not noted.
-        assert service.asked in (["spam hello"], ["spam hello"] * 2)
-        (row,) = ORIGINS.of(runtime.database).find({"comment_id": last})
-        assert (row["answer"], "task" in row) == ("spam", False)
-        last = filed()

@@ -1,0 +1,74 @@
+"""Edits are checked again where an answer could change what becomes of the comment."""
+
+import pytest
+from pydantic import SecretStr
+
+from chalicelib.comments.people import changing
+from chalicelib.comments.sites import settings as site_settings
+from chalicelib.comments.sites.models import CommentSettings
+from chalicelib.comments.spam_check.port import Answer, Facts
+from chalicelib.runtime import Runtime
+from chalicelib.settings import Settings
+from tests.comments.support.checking import SITE_URL, Service, go_on, write
+from tests.comments.support.discussion import LAYOUTS, Discussion
+from tests.support.clock import Clock
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return settings.model_copy(update={"akismet_key": SecretStr("a-key")})
+
+
+@pytest.fixture
+def discussion(runtime: Runtime) -> Discussion:
+    site_settings.put(runtime, "default", CommentSettings(spam_check_url=SITE_URL))
+    return Discussion.make(runtime, LAYOUTS[0])
+
+
+def test_spam_stays_spam_whatever_it_is_edited_to(
+    runtime: Runtime, discussion: Discussion, clock: Clock
+) -> None:
+    spam = write(runtime, discussion)
+    go_on(runtime, clock, Service("spam"))
+    service = Service("ham")
+
+    assert discussion.edit(spam, "good-bye", by="ann")["state"] == "pending"
+    go_on(runtime, clock, service)
+
+    assert (discussion.stored()[spam]["state"], service.asked) == ("spam", [])
+
+
+def test_what_a_shadowed_person_edits_is_not_shown_by_an_answer(
+    runtime: Runtime, discussion: Discussion, clock: Clock
+) -> None:
+    comment, service = write(runtime, discussion), Service("ham")
+    go_on(runtime, clock, service)
+    changing.store(runtime.database, "default", "ann", {"status": "shadowed"})
+
+    assert discussion.edit(comment, "good-bye", by="ann")["state"] == "visible"
+    go_on(runtime, clock, service)
+
+    assert discussion.stored()[comment]["state"] == "hidden"
+    assert service.asked == ["hello"]
+
+
+def test_an_edit_while_the_service_is_asked_is_asked_about_by_itself(
+    runtime: Runtime, discussion: Discussion, clock: Clock
+) -> None:
+    class Slow(Service):
+        """A service that is asked while the author edits the comment."""
+
+        def check(self, facts: Facts) -> Answer:
+            if not self.asked:
+                discussion.edit(comment, "good-bye", by="ann")
+            return super().check(facts)
+
+    comment, service = write(runtime, discussion), Slow("ham")
+    clock.advance(milliseconds=1)
+
+    go_on(runtime, clock, service)
+    assert discussion.stored()[comment]["state"] == "pending"
+    go_on(runtime, clock, service)
+
+    assert discussion.stored()[comment]["state"] == "visible"
+    assert service.asked == ["hello", "good-bye"]
