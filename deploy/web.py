@@ -37,6 +37,7 @@ LATER = {
     "BUILT_COMPLETION": "completion.js",
     "BUILT_FLAG": "flag.js",
     "BUILT_MARKS": "marks.js",
+    "BUILT_PERSON": "person.js",
     "BUILT_WRITING": "writing.js",
 }
 # The words of all elements, and those that most pages need not load.
@@ -45,6 +46,7 @@ LANGUAGES = {
     "BUILT_CART_LANGUAGES": "words/cart",
     "BUILT_FLAG_LANGUAGES": "words/flag",
     "BUILT_MARKS_LANGUAGES": "words/marks",
+    "BUILT_PERSON_LANGUAGES": "words/person",
 }
 _HASH_CHARACTERS = 12
 _IMPORT = re.compile(

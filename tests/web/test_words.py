@@ -60,6 +60,9 @@ OPERATIONS = {
         *("reactToNode", "withdrawNodeReaction"),
     ),
     "flag": ("flagComment", "withdrawFlag"),
+    "person": (
+        *("getPerson", "listCommentsOfPerson", "listBlocked", "blockPerson", "unblockPerson"),
+    ),
     "cart": (
         *("openCart", "getCart", "claimCart", "putLine", "deleteLine", "holdCart"),
         *("checkOutCart", "getOrder", "lookAtPayment", "cancelOrder", "listMyOrders"),
@@ -70,6 +73,7 @@ OF = {
     "feed": ("common", "form", "feed", "writing"),
     "marks": ("common", "form", "comments", "marks"),
     "flag": ("common", "form", "comments", "flag"),
+    "person": ("common", "form", "comments", "person"),
     "cart": ("common", "cart"),
 }
 # What is told by how much is left, and what only a fault of the element itself would meet.
@@ -80,7 +84,7 @@ TOLD_OTHERWISE = {
     },
 }
 # The files of words, and the plural forms of each.
-KINDS = {"": ("count", "fresh", "posts"), "cart": ("left",), "marks": (), "flag": ()}
+KINDS = {"": ("count", "fresh", "posts"), "cart": ("left",), "marks": (), "flag": (), "person": ()}
 _HEAD = re.compile(r"// @ts-check\n// [^\n]+\nexport default \{\n")
 _PAIR = re.compile(r'\s*(?:"([a-z.]+)"|(\w+)):\s*("(?:[^"\\\n]|\\.)*"),\n')
 
@@ -166,7 +170,9 @@ def test_every_word_that_an_element_says_is_there() -> None:
     sources = "".join(each.read_text() for each in WORDS.parent.glob("*.js"))
     said = set(re.findall(r'\bt\("(\w+)"', sources))
 
-    known = words("en") | words("en", "cart") | words("en", "marks") | words("en", "flag")
+    known = words("en")
+    for kind in filter(None, KINDS):
+        known |= words("en", kind)
     assert len(said) > 30
     assert {key for key in said if key not in known and f"{key}.other" not in known} == set()
 

@@ -4,19 +4,20 @@ import { h } from "./element.js";
 
 /** @typedef {NonNullable<import("./comment.js").Comment["author"]>} Author */
 
-/** Where the API has the people of a discussion's site. @param {string} api @param {string} node */
-export const peopleOf = (api, node) => `${api}/sites/${node.includes(":") ? node.split(":")[0] : "default"}/people/`;
+/** The site of a discussion. @param {string} node */
+export const siteOf = (node) => (node.includes(":") ? node.split(":")[0] : "default");
 
 /**
  * @param {Author} author @param {string} id Of what names the comment. @param {import("./words.js").Words} words
- * @param {string} people Where the API has them.
+ * @param {string} api @param {string} node @param {(name: HTMLElement) => void} press
  */
-export function bylineOf({ id: user, name, badges = [], role }, id, { t }, people) {
+export function bylineOf({ id: user, name, badges = [], role }, id, { t }, api, node, press) {
   // What loads it has to know the rest before the address.
-  const picture = h("img", { alt: "", loading: "lazy", referrerpolicy: "no-referrer", onerror: () => picture.remove(), src: `${people}${encodeURIComponent(user)}/avatar` });
+  const picture = h("img", { alt: "", loading: "lazy", referrerpolicy: "no-referrer", onerror: () => picture.remove(), src: `${api}/sites/${siteOf(node)}/people/${encodeURIComponent(user)}/avatar` });
+  const button = h("button", { id, class: "who", part: "author", dir: "auto", "aria-expanded": "false", onclick: () => press(button) }, name);
   return [
     h("span", { class: "face", part: "avatar", "aria-hidden": "true" }, [...name.trim()][0], picture),
-    h("b", { id, part: "author", dir: "auto" }, name),
+    button,
     ...[...(role ? [t(role)] : []), ...badges].map((each) => h("span", { class: "chip", part: "badge", dir: "auto" }, each)),
   ];
 }

@@ -7,7 +7,7 @@ import { ago } from "./words.js";
 
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentAnswer"]} Comment */
 /** @typedef {"visible" | "hidden"} Decided */
-/** @typedef {{reply: () => void, edit: () => void, remove: () => void, report: (() => void) | null, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean, people: string}} Actions */
+/** @typedef {{reply: () => void, edit: () => void, remove: () => void, report: (() => void) | null, decide: (state: Decided) => void, highlight: (what: "pin" | "featured", isOn: boolean) => void, isPinned: boolean, isFeatured: boolean, api: string, person: (name: HTMLElement) => void}} Actions */
 
 /** @param {Comment} comment @param {import("./words.js").Words} words @param {Actions} actions @param {Node | null} bar What stands before the buttons. */
 export function articleOf(comment, words, actions, bar) {
@@ -36,9 +36,9 @@ export function articleOf(comment, words, actions, bar) {
     // A clock by which the time is over is wrong: the API has just said that there is some.
     if (left > 0) setTimeout(() => buttons.find((each) => each.dataset.does === "edit")?.remove(), left);
   }
-  return h("article", { "aria-labelledby": name, class: comment.state },
+  return h("article", { "aria-labelledby": name, "data-by": comment.author.id, class: comment.state },
     h("header", {},
-      ...bylineOf(comment.author, name, words, actions.people),
+      ...bylineOf(comment.author, name, words, actions.api, comment.node_id, actions.person),
       h("a", { href: `#plaza-${comment.id}`, title: t("permalink") },
         h("time", { datetime: comment.posted_at, title: posted.toLocaleString(language) }, ago(comment.posted_at, language))),
       comment.edited_at && h("i", {}, t("edited")),

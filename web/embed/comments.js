@@ -1,13 +1,14 @@
 // @ts-check
 /** <plaza-comments node="harbour:moon">: the discussion of a page. */
 import { call, forget, Problem, readerId } from "./api.js";
-import { peopleOf } from "./author.js";
+import { siteOf } from "./author.js";
 import { articleOf } from "./comment.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { textForm } from "./form.js";
 import { Head } from "./head.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
 import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
+import { loadPeople } from "./people.js";
 import { Pins } from "./pins.js";
 import { canReport, openReport } from "./report.js";
 import { failure, invitation, whileShown } from "./states.js";
@@ -51,6 +52,10 @@ export default class PlazaComments extends HTMLElement {
   #order = "";
   #listed = "";
   #orders = h("select");
+  /** People, once the reader has asked for one. @type {import("./people.js").Cards | null} */
+  #people = null;
+  /** The first page when it was looked at last. @type {string[]} */
+  #seen = [];
   /** @type {Page["node"] | null} */
   #node = null;
   /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
@@ -111,8 +116,9 @@ export default class PlazaComments extends HTMLElement {
       const reader = await readerId();
       const page = await this.#page();
       if (isOver()) return;
+      if (reader !== this.#reader) this.#people = null;
       this.#reader = reader;
-      this.#marks = marksOf(this.#root, STYLES, {
+      this.#marks = marksOf(this.#root, {
         words: this.#words, node: page.node, reader, isOver: () => !!isOver(),
         call: (path, options) => this.#callNode(path, options),
         say: (told) => { this.#status.textContent = told; },
@@ -146,6 +152,7 @@ export default class PlazaComments extends HTMLElement {
     );
     this.#previous = page.previous;
     this.#earlier.hidden = !page.previous;
+    this.#seen = page.comments.map(({ id }) => id);
     this.#pins.show(page.pinned, this.#words);
     for (const comment of page.waiting) this.#thread.place(comment);
     this.#show(page);
@@ -182,7 +189,7 @@ export default class PlazaComments extends HTMLElement {
 
   /** @param {Comment} comment */
   #article(comment) {
-    return articleOf(comment, this.#words, {
+    const article = articleOf(comment, this.#words, {
       reply: () => this.#reply(comment),
       edit: () => this.#edit(comment),
       remove: () => this.#remove(comment),
@@ -195,8 +202,33 @@ export default class PlazaComments extends HTMLElement {
       }),
       isPinned: this.#pins.has(comment.id),
       isFeatured: this.#listed === "featured",
-      people: peopleOf(apiOf(this), comment.node_id),
+      api: apiOf(this),
+      person: (name) => this.#tried(async () => (await this.#cards()).toggle(comment, name)),
     }, commentBar(comment, this.#node, this.#marks));
+    this.#people?.settle(article);
+    return article;
+  }
+
+  /** The cards of people, for who reads now. */
+  async #cards() {
+    const [reader, { language }] = [this.#reader, this.#words];
+    if (this.#people?.reader === reader && this.#people.words.language === language) return this.#people;
+    const people = await loadPeople({
+      words: this.#words, root: this.#root, reader, site: siteOf(this.#node?.id || ""),
+      call: (path, options) => call(apiOf(this), path, { signal: this.#alive?.signal, ...options }),
+      tried: async (act) => {
+        let told = "";
+        await this.#tried(async () => { told = (await act()) || ""; });
+        if (told) this.#status.textContent = told;
+      },
+      look: () => { this.#look().catch(() => false); },
+      restart: async () => {
+        await this.#start();
+        this.#root.querySelector("section")?.focus();
+      },
+    });
+    if (reader !== this.#reader) throw new Problem({});
+    return (this.#people = people);
   }
 
   /** @param {{text: string, parent?: string} & import("./form.js").Signs} body @param {string} key */
@@ -306,11 +338,19 @@ export default class PlazaComments extends HTMLElement {
     this.#headed(page);
     const isMarked = (await marks?.read(page, askedAt)) || false;
     for (const id of this.#pins.show(page.pinned, this.#words)) this.#thread.again(id);
-    const isChanged = this.#thread.compare(page.comments) || isMarked;
+    const isChanged = this.#thread.compare(page.comments) || isMarked || (await this.#blocksChanged(page));
     const fresh = page.node.counts.visible - this.#count;
     if (fresh > 0) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#start() }, this.#words.t("fresh", { n: fresh })));
     else this.#counted(page.node.counts.visible);
     return fresh > 0 || isChanged;
+  }
+
+  /** Whether the reader has blocked somebody elsewhere, or not any more: what is gone from the page may be theirs. @param {Page} page */
+  async #blocksChanged({ comments }) {
+    const ids = comments.map(({ id }) => id);
+    const isLess = this.#seen.some((id) => !ids.includes(id));
+    this.#seen = ids;
+    return !!this.#reader && (isLess || !!this.#people?.hasBlocked) && (await this.#cards()).refresh();
   }
 
   /** Go to the comment that the page's address names, wherever in the discussion it is. */

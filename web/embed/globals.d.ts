@@ -7,6 +7,8 @@ declare const BUILT_FLAG: string;
 declare const BUILT_FLAG_LANGUAGES: Record<string, string>;
 declare const BUILT_MARKS_LANGUAGES: Record<string, string>;
 declare const BUILT_MARKS: string;
+declare const BUILT_PERSON: string;
+declare const BUILT_PERSON_LANGUAGES: Record<string, string>;
 declare const BUILT_WRITING: string;
 declare module "*.css" {
   const css: string;

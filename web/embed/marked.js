@@ -9,13 +9,13 @@ import { invitation } from "./states.js";
 /** What pages with votes or reactions load as well; the build writes the address of this release. */
 const MARKS = BUILT_MARKS;
 
-/** Votes and reactions; null where a site has neither, and where they cannot be loaded: comments are read without. @param {ShadowRoot} root @param {CSSStyleSheet[]} styles @param {import("./marks.js").Desk} desk @returns {Later} */
-export async function marksOf(root, styles, desk) {
+/** Votes and reactions; null where a site has neither, and where they cannot be loaded: comments are read without. @param {ShadowRoot} root @param {import("./marks.js").Desk} desk @returns {Later} */
+export async function marksOf(root, desk) {
   if (desk.node.votes === "off" && !desk.node.reactions.length) return null;
   /** @type {typeof import("./marks.js") | null} */
   const marks = await import(new URL(MARKS, import.meta.url).href).catch(() => null);
   if (!marks) return null;
-  root.adoptedStyleSheets = [...styles, ...marks.STYLES];
+  root.adoptedStyleSheets = [...new Set([...root.adoptedStyleSheets, ...marks.STYLES])];
   return marks.marksFor(desk);
 }
 

@@ -1,0 +1,216 @@
+// @ts-check
+/** A card of who wrote a comment, and whom the reader has blocked: loaded by those who press a name. */
+import { h, sheet } from "./element.js";
+import { moreWords } from "./more-words.js";
+import english from "./words/en/person.js";
+import css from "./person.css";
+
+/** @typedef {import("./plaza-api.js").components["schemas"]} Schemas */
+/** @typedef {import("./comment.js").Comment} Comment */
+/**
+ * @typedef {object} Desk Whose people they are, and how they reach the API and the page.
+ * @property {import("./words.js").Words} words
+ * @property {ShadowRoot} root Where the articles are; `data-by` of each says whose it is.
+ * @property {string} reader The reader's id; "" for a guest.
+ * @property {string} site
+ * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
+ * @property {(act: () => Promise<string | void>) => Promise<void>} tried Does something and says what it returns, or why it failed.
+ * @property {() => void} look Looks for what has changed.
+ * @property {() => Promise<void>} restart Shows the discussion anew.
+ */
+
+const PERSON_LANGUAGES = /** @type {Record<string, string>} */ (BUILT_PERSON_LANGUAGES);
+const CARD_STYLES = sheet(css);
+/** How many of a person's comments a card has, how long each is, and how many of the blocked are named. */
+const [LATEST, EXCERPT, NAMED] = [3, 140, 20];
+
+/** @param {Desk} desk */
+export async function peopleFor(desk) {
+  const words = await moreWords(desk.words, PERSON_LANGUAGES, english);
+  const { root } = desk;
+  if (!root.adoptedStyleSheets.includes(CARD_STYLES)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, CARD_STYLES];
+  return new Cards({ ...desk, words });
+}
+
+class Cards {
+  /** @type {Set<string>} */
+  #blocked = new Set();
+  /** @type {HTMLElement | null} */
+  #card = null;
+  #desk;
+
+  /** @param {Desk} desk */
+  constructor(desk) {
+    this.#desk = desk;
+  }
+
+  get reader() {
+    return this.#desk.reader;
+  }
+
+  get hasBlocked() {
+    return this.#blocked.size > 0;
+  }
+
+  get words() {
+    return this.#desk.words;
+  }
+
+  /** Show the card of who wrote a comment, or put it away. @param {Comment} comment @param {HTMLElement} name */
+  async toggle(comment, name) {
+    const wasOpen = name.getAttribute("aria-expanded") === "true";
+    this.#close();
+    if (wasOpen || !comment.author) return;
+    const { author } = comment;
+    const isOwn = author.id === this.reader;
+    const moderates = comment.can.includes("moderate");
+    const [person, { comments }] = await Promise.all([
+      isOwn || moderates ? this.#get(`/people/${author.id}`) : null,
+      this.#get(`/people/${author.id}/comments?limit=${LATEST}`),
+      this.reader && this.refresh(),
+    ]);
+    // What is newer has its card by now, or has taken the place of the article.
+    if (this.#card || !name.isConnected) return;
+    const card = h("div", { class: "person", part: "card", role: "group", tabindex: -1, "aria-label": author.name, onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && this.#close(true) },
+      ...this.#told(person, isOwn ? null : person?.counts),
+      this.#latest(comments.filter((/** @type {Schemas["PersonsCommentAnswer"]} */ { comment: each }) => each.id !== comment.id)),
+      isOwn && this.#listOfBlocked(),
+      h("div", { class: "row" },
+        // Moderators read everything.
+        this.reader && !isOwn && !moderates && this.#blocker(author.id, author.name),
+        h("button", { part: "button", onclick: () => this.#close(true) }, this.words.t("close"))));
+    this.#card = card;
+    name.setAttribute("aria-expanded", "true");
+    name.closest("header")?.after(card);
+    card.focus();
+  }
+
+  /** Fold an article that was made just now, if its author is blocked. @param {HTMLElement} article */
+  settle(article) {
+    if (this.#blocked.has(article.dataset.by || "")) this.#fold(article);
+  }
+
+  /** Learn whom the reader has blocked, in another tab or elsewhere, and show what that changes. */
+  async refresh() {
+    /** @type {Schemas["BlockedAnswer"]} */
+    const { people } = await this.#get("/blocked");
+    const now = new Set(people.map(({ id }) => id));
+    const changed = new Set([...now, ...this.#blocked].filter((id) => !now.has(id) || !this.#blocked.has(id)));
+    this.#blocked = now;
+    for (const id of changed) this.#apply(id);
+    return changed.size > 0;
+  }
+
+  /** @param {string} rest @returns {Promise<any>} */
+  #get(rest) {
+    return this.#desk.call(`/sites/${this.#desk.site}${rest}`, { anew: true });
+  }
+
+  /** @param {boolean} [isLeft] Whether the reader goes back to the name. */
+  #close(isLeft) {
+    const name = /** @type {HTMLElement | undefined} */ (this.#card?.parentElement?.querySelector("[aria-expanded]"));
+    name?.setAttribute("aria-expanded", "false");
+    this.#card?.remove();
+    this.#card = null;
+    if (isLeft) name?.focus();
+  }
+
+  /** What the site tells of a person: to themselves and to moderators. @param {Schemas["OwnSitePersonAnswer"] | null} person @param {Schemas["CountsOfPersonAnswer"] | undefined | null} counts */
+  #told(person, counts) {
+    const { t, language } = this.words;
+    const since = person?.first_at && new Date(person.first_at).toLocaleDateString(language, { dateStyle: "long" });
+    return [
+      since && h("p", {}, t("since", { date: since })),
+      counts && h("p", {}, t("countsOf", { visible: counts.visible, pending: counts.pending, rejected: counts.rejected, spam: counts.spam })),
+    ];
+  }
+
+  /** @param {Schemas["PersonsCommentAnswer"][]} comments */
+  #latest(comments) {
+    if (!comments.length) return null;
+    const line = (/** @type {Schemas["PersonsCommentAnswer"]} */ { node, comment: { id, text } }) => {
+      const told = [...(text || "")].slice(0, EXCERPT).join("");
+      const title = /^https?:/i.test(node.url) ? h("a", { href: `${node.url.split("#")[0]}#plaza-${id}`, part: "link", dir: "auto" }, node.title) : h("b", { dir: "auto" }, node.title);
+      return h("li", {}, title, h("span", { dir: "auto" }, told));
+    };
+    return h("div", {}, h("b", {}, this.words.t("latest")), h("ul", {}, ...comments.map(line)));
+  }
+
+  /** @param {string} id @param {string} name */
+  #blocker(id, name) {
+    const isBlocked = this.#blocked.has(id);
+    return h("button", { part: "button", onclick: () => this.#set(id, name, !isBlocked) }, this.words.t(isBlocked ? "unblock" : "block"));
+  }
+
+  /** @param {string} id @param {string} name @param {boolean} isBlocked */
+  #set(id, name, isBlocked) {
+    return this.#desk.tried(async () => {
+      const item = /** @type {HTMLElement | undefined | null} */ (this.#card?.closest("li"));
+      await this.#write(id, isBlocked);
+      this.#close();
+      this.#apply(id);
+      item?.focus();
+      this.#desk.look();
+      return this.words.t(isBlocked ? "blocked" : "unblocked", { name });
+    });
+  }
+
+  /** @param {string} id @param {boolean} isBlocked */
+  async #write(id, isBlocked) {
+    await this.#desk.call(`/sites/${this.#desk.site}/blocked/${id}`, { method: isBlocked ? "PUT" : "DELETE" });
+    if (isBlocked) this.#blocked.add(id);
+    else this.#blocked.delete(id);
+  }
+
+  /** Fold what somebody wrote, or show it again. @param {string} id */
+  #apply(id) {
+    for (const article of /** @type {NodeListOf<HTMLElement>} */ (this.#desk.root.querySelectorAll("article[data-by]"))) {
+      if (article.dataset.by !== id) continue;
+      if (this.#blocked.has(id)) this.#fold(article);
+      else article.dispatchEvent(new Event("unfold"));
+    }
+  }
+
+  /** Put a note in the place of what an article says; a form in it stays. @param {HTMLElement} article */
+  #fold(article) {
+    if (article.querySelector(".folded")) return;
+    const { t } = this.words;
+    const told = [...article.children].filter((each) => each.localName !== "form");
+    const [name, id] = [article.querySelector("[part=author]")?.textContent || "", article.dataset.by || ""];
+    const note = h("p", { class: "folded" },
+      // It names the article while the author's name is away.
+      h("span", { id: article.getAttribute("aria-labelledby") }, t("blocked", { name })),
+      h("button", { part: "button", onclick: () => { unfold(); /** @type {HTMLElement | null} */ (article.querySelector("[part=author]"))?.focus(); } }, t("show")),
+      h("button", { part: "button", onclick: () => this.#set(id, name, false).then(() => article.closest("li")?.focus()) }, t("unblock")));
+    const unfold = () => note.replaceWith(...told);
+    told.forEach((each) => each.remove());
+    article.prepend(note);
+    article.addEventListener("unfold", unfold, { once: true });
+  }
+
+  /** Whom the reader has blocked: their comments are not there to press a name at. */
+  #listOfBlocked() {
+    const { t } = this.words;
+    const list = h("ul", {});
+    const details = h("details", {}, h("summary", {}, t("blockedPeople")), list);
+    details.addEventListener("toggle", () => this.#desk.tried(async () => {
+      const ids = [...this.#blocked].slice(0, NAMED);
+      const named = await Promise.all(ids.map(async (id) => {
+        /** @type {Schemas["PersonsCommentsAnswer"]} */
+        const { comments: [last] } = await this.#get(`/people/${id}/comments?limit=1`);
+        return [id, last?.comment.author?.name || id];
+      }));
+      list.replaceChildren(...(named.length ? named.map(([id, name]) => h("li", {}, h("span", { dir: "auto" }, name), this.#returner(id, name))) : [h("li", {}, t("nobodyBlocked"))]));
+    }), { once: true });
+    return details;
+  }
+
+  /** @param {string} id @param {string} name */
+  #returner(id, name) {
+    return h("button", { part: "button", "aria-label": `${this.words.t("unblock")}: ${name}`, onclick: () => this.#desk.tried(async () => {
+      await this.#write(id, false);
+      await this.#desk.restart();
+      return this.words.t("unblocked", { name });
+    }) }, this.words.t("unblock"));
+  }
+}
