@@ -79,11 +79,13 @@ def newest(talk: Discussion) -> str:
 def test_a_moderator_is_told_since_when_and_the_counts_and_blocks_nobody(
     talk: Discussion, open_page: OpenPage
 ) -> None:
+    assert talk.admin.patch("/sites/harbour/people/ann", badges=["Captain"]).status == 200
     page = open_page(talk.site_of("mo", roles=["moderator"]))
 
     of_ann = opened(page)
 
     expect(of_ann).to_contain_text("First comment: ")
+    expect(of_ann).to_contain_text("Captain")
     expect(of_ann).to_contain_text("Visible: 1. Waiting: 0. Rejected: 0. Spam: 0.")
     expect(of_ann.get_by_role("button", name="Block")).to_have_count(0)
 

@@ -62,11 +62,12 @@ class Cards {
     this.#close();
     if (wasOpen || !comment.author) return;
     const { author } = comment;
+    const user = encodeURIComponent(author.id);
     const isOwn = author.id === this.reader;
     const moderates = comment.can.includes("moderate");
     const [person, { comments }] = await Promise.all([
-      isOwn || moderates ? this.#get(`/people/${author.id}`) : null,
-      this.#get(`/people/${author.id}/comments?limit=${LATEST}`),
+      isOwn || moderates ? this.#get(`/people/${user}`) : null,
+      this.#get(`/people/${user}/comments?limit=${LATEST}`),
       this.reader && this.refresh(),
     ]);
     // What is newer has its card by now, or has taken the place of the article.
@@ -120,6 +121,7 @@ class Cards {
     const { t, language } = this.words;
     const since = person?.first_at && new Date(person.first_at).toLocaleDateString(language, { dateStyle: "long" });
     return [
+      person?.badges.length && h("p", { class: "row" }, ...person.badges.map((each) => h("span", { class: "chip", part: "badge", dir: "auto" }, each))),
       since && h("p", {}, t("since", { date: since })),
       counts && h("p", {}, t("countsOf", { visible: counts.visible, pending: counts.pending, rejected: counts.rejected, spam: counts.spam })),
     ];
@@ -157,7 +159,7 @@ class Cards {
 
   /** @param {string} id @param {boolean} isBlocked */
   async #write(id, isBlocked) {
-    await this.#desk.call(`/sites/${this.#desk.site}/blocked/${id}`, { method: isBlocked ? "PUT" : "DELETE" });
+    await this.#desk.call(`/sites/${this.#desk.site}/blocked/${encodeURIComponent(id)}`, { method: isBlocked ? "PUT" : "DELETE" });
     if (isBlocked) this.#blocked.add(id);
     else this.#blocked.delete(id);
   }
@@ -197,7 +199,7 @@ class Cards {
       const ids = [...this.#blocked].slice(0, NAMED);
       const named = await Promise.all(ids.map(async (id) => {
         /** @type {Schemas["PersonsCommentsAnswer"]} */
-        const { comments: [last] } = await this.#get(`/people/${id}/comments?limit=1`);
+        const { comments: [last] } = await this.#get(`/people/${encodeURIComponent(id)}/comments?limit=1`);
         return [id, last?.comment.author?.name || id];
       }));
       list.replaceChildren(...(named.length ? named.map(([id, name]) => h("li", {}, h("span", { dir: "auto" }, name), this.#returner(id, name))) : [h("li", {}, t("nobodyBlocked"))]));
