@@ -64,7 +64,7 @@ def field(page: Page) -> Locator:
 
 def look(page: Page) -> None:
     """Let the page look for what is new."""
-    with page.expect_response("**/comments?*"):
+    with page.expect_response("**/comments?limit=50*"):
         page.clock.run_for(POLL_MS)
 
 

@@ -121,7 +121,7 @@ class Cards {
     const { t, language } = this.words;
     const since = person?.first_at && new Date(person.first_at).toLocaleDateString(language, { dateStyle: "long" });
     return [
-      person?.badges.length && h("p", { class: "row" }, ...person.badges.map((each) => h("span", { class: "chip", part: "badge", dir: "auto" }, each))),
+      !!person?.badges.length && h("p", { class: "row" }, ...person.badges.map((each) => h("span", { class: "chip", part: "badge", dir: "auto" }, each))),
       since && h("p", {}, t("since", { date: since })),
       counts && h("p", {}, t("countsOf", { visible: counts.visible, pending: counts.pending, rejected: counts.rejected, spam: counts.spam })),
     ];
