@@ -204,7 +204,9 @@ def test_an_answer_for_the_last_reader_is_not_shown_to_the_next(
     page: Page = open_page(site, before=count_answers)
     expect(page.get_by_role("heading", name="Nobody has said anything yet.")).to_be_visible()
     held: list[Route] = []
-    page.route("**/comments?limit=50*", lambda route: route.continue_() if held else held.append(route))
+    page.route(
+        "**/comments?limit=50*", lambda route: route.continue_() if held else held.append(route)
+    )
     site.token = lambda: token("mo", name="Mo", roles=["moderator"])
     with page.expect_request("**/comments?limit=50*"):
         page.evaluate("document.dispatchEvent(new CustomEvent('plaza:identity'))")
