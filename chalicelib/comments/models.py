@@ -215,6 +215,7 @@ class PendingQuery(PageQuery):
         "waits: the first two.",
     )
     site: StoredSiteId | None = Field(None, description="Left out, every site of the caller's.")
+    author: UserId | None = Field(None, description="Left out, whoever wrote it.")
 
 
 class CountsQuery(Input):

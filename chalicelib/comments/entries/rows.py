@@ -138,6 +138,8 @@ ENTRIES = Collection(
             partialFilterExpression=FEATURED,
         ),
         IndexModel([("site", ASCENDING), *_QUEUE_ORDER], partialFilterExpression=QUEUED),
+        # What waits of one person.
+        IndexModel([("author_id", ASCENDING), *_QUEUE_ORDER], partialFilterExpression=QUEUED),
         # For those who moderate every site.
         IndexModel(_QUEUE_ORDER, partialFilterExpression=QUEUED),
         # Finds the comments of somebody who is renamed or erased.

@@ -124,13 +124,15 @@ def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) ->
     sites, after, limit = _sites(query, moderator), cursors.position(query), query.limit + 1
     found: dict[str, _Row] = {}
     if query.queue in (None, "pending"):
-        ranges = [{**sites, **part} for part in _ranges(_ORDER, after)]
+        by = {"author.id": query.author} if query.author else {}
+        ranges = [{**sites, **by, **part} for part in _ranges(_ORDER, after)]
         rows = PENDING.of(runtime.database).find({"$or": ranges}).sort(_ORDER).limit(limit)
         found = {row["_id"]: _Row(row["posted"], row["_id"], _answer(row)) for row in rows}
     # One after the other: the server would sort both together.
     for name in [query.queue] if query.queue else _WAITING:
         # With the type, or the indexes, which are partial by it, would not be used.
-        waiting = {**sites, "queue": {"$type": "string", "$eq": name}}
+        by = {"author_id": query.author} if query.author else {}
+        waiting = {**sites, **by, "queue": {"$type": "string", "$eq": name}}
         queued = [{**waiting, **part} for part in _ranges(_QUEUE_ORDER, after)]
         entries = ENTRIES.of(runtime.database).find({"$or": queued}).sort(_QUEUE_ORDER)
         found |= {row["_id"]: _row(row, runtime.now()) for row in entries.limit(limit)}
@@ -145,7 +147,7 @@ def _row(entry: Entry, now: datetime) -> _Row:
 
 
 def _scope(query: PendingQuery) -> str:
-    asked = [part for part in (query.queue, query.site) if part]
+    asked = [part for part in (query.queue, query.site, query.author) if part]
     return ":".join([_SCOPE, *asked])
 
 

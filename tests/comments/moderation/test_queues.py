@@ -9,6 +9,7 @@ import pytest
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.runtime import Runtime
+from tests.comments.stores.test_indexes import Explained
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
@@ -87,6 +88,36 @@ def test_a_queue_is_read_page_by_page_and_of_one_site(
     assert ids(first["comments"]) + ids(listed(mo, rest)) == [waiting, others[1]]
     other_queue = f"/moderation/comments?queue=flagged&site=blog&cursor={first['next']}"
     assert mo.get(other_queue).code == "invalid_cursor"
+
+
+@pytest.mark.usefixtures("waiting")
+@pytest.mark.parametrize("site", ["", "site=blog&"])
+def test_a_queue_of_one_person_is_read_page_by_page_and_by_its_index(
+    client: Client, moderator: Client, runtime: Runtime, clock: Clock, site: str
+) -> None:
+    author = client.as_("bob")
+    for number in range(3):
+        clock.advance(minutes=1)
+        assert author.post(f"{NODE}/comments", text=f"By Bob {number}").status == 201
+    rows = ENTRIES.of(runtime.database)
+    copied: Any = rows.find_one({"author_id": "ann"})
+    others: Any = [{**copied, "_id": f"blog:moon/{n}", "id": str(n)} for n in range(300)]
+    rows.insert_many(others)
+
+    read: list[dict[str, Any]] = []
+    query, cursor = f"{site}author=bob&limit=2", ""
+    with Explained(runtime.database) as explained:
+        for _ in range(2):
+            page = moderator.get(f"/moderation/comments?{query}{cursor}").json
+            read, cursor = [*read, *page["comments"]], f"&cursor={page['next']}"
+
+    assert [each["excerpt"] for each in read] == ["By Bob 0", "By Bob 1", "By Bob 2"]
+    finds = [each for each in explained.queries if each["ns"].endswith(ENTRIES.name)]
+    assert finds
+    assert all(each["keysExamined"] <= 10 for each in finds)
+    assert moderator.get(f"/moderation/comments?author=ann{cursor}").code == "invalid_cursor"
+    assert listed(moderator, f"{site}author=cleo") == []
+    assert moderator.get("/moderation/comments?author=$gt").status == 422
 
 
 def test_a_moderator_reads_the_queues_of_their_own_sites(
