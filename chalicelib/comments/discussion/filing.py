@@ -53,6 +53,11 @@ def checked(comment: Comment, answer: Answer, now: datetime) -> CommentFields:
     return {"reasons": others} if others else {"reasons": others, "state": "visible"}
 
 
+def undecided(reasons: list[Reason]) -> list[Reason]:
+    """Return why a comment waits whose decision is undone: a service is asked no more."""
+    return ["unchecked" if each == "checking" else each for each in reasons]
+
+
 def decided(found: Comment, state: GivenState, now: datetime) -> CommentFields:
     """Return the fields that a moderator's decision changes."""
     fields: CommentFields = {"state": state}

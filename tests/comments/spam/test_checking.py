@@ -272,6 +272,21 @@ def test_a_decision_that_is_undone_before_it_was_told_is_not_told(
     assert [operation for operation, _ in akismet.asked] == ["comment-check"]
 
 
+def test_a_decision_that_is_undone_before_the_answer_leaves_it_to_moderators(
+    moderator: Client, ann: Client, akismet: AkismetStandIn, workers: Workers
+) -> None:
+    path = posted(ann)
+    moderator.post(f"{path}/state", state="visible")
+    (act,) = moderator.get("/moderation/log?site=blog").json["acts"]
+    moderator.post(f"/moderation/log/{act['id']}/undo")
+
+    workers.drain()
+
+    (row,) = moderator.get("/moderation/comments").json["comments"]
+    assert row["reasons"] == ["unchecked"]
+    assert akismet.asked == []
+
+
 def test_a_message_that_comes_twice_asks_once(world: World) -> None:
     posted(world.ann)
     world.workers.drain()
