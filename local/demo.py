@@ -167,7 +167,8 @@ def _load_waiting(api: _Api, comment: Document) -> None:
 
 def _load_comments(api: _Api, path: str, comments: list[Any], parent: str | None) -> None:
     for author, text, *rest in comments:
-        body = {"text": text} | ({"parent": parent} if parent else {})
+        named = [who for who, name in DATA["people"].items() if f"@{name}" in text]
+        body = {"text": text, "mentions": named} | ({"parent": parent} if parent else {})
         comment = api.call("POST", path, body, sub=author)
         for each in rest:
             if isinstance(each, dict):
