@@ -20,17 +20,6 @@ PAGE = {"title": "Moon", "url": "https://blog.example/moon"}
 COMMENTS = "/nodes/blog:moon/comments"
 
 
-@pytest.fixture(params=LAYOUTS, ids=str)
-def layout(request: pytest.FixtureRequest) -> Layout:
-    found: Layout = request.param
-    return found
-
-
-@pytest.fixture
-def discussion(runtime: Runtime, layout: Layout) -> Discussion:
-    return Discussion.make(runtime, layout)
-
-
 @pytest.fixture
 def ann(client: Client) -> Client:
     return client.as_("ann")
