@@ -3,7 +3,7 @@
 import ast
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +42,31 @@ def room_of(module: str) -> str:
 
 def imports_of(module: str) -> Iterator[Import]:
     """Give every import of the project's own modules in a module, wherever it is."""
-    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+    return _imports(module, ast.walk(_tree(module)))
+
+
+def loaded_with(module: str) -> set[str]:
+    """Return the project's modules that the import of a module executes before its end."""
+    return {each.imported for each in _imports(module, _executed(_tree(module)))} - {module}
+
+
+def _tree(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text())
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Give the nodes that an import executes: not those of functions or for the type checker."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        yield child
+        yield from _executed(child)
+
+
+def _imports(module: str, nodes: Iterable[ast.AST]) -> Iterator[Import]:
+    for node in nodes:
         if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("chalicelib"):
             continue
         package = (node.module or "").removeprefix("chalicelib").removeprefix(".")

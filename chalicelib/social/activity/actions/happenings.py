@@ -2,65 +2,30 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pymongo.errors import DuplicateKeyError
 
 from chalicelib import signing
 from chalicelib.happenings import Cause
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions, types
+from chalicelib.social.activity.actions.own_types import (
+    CommentPosted,
+    PagePublished,
+    PostPublished,
+)
 from chalicelib.social.activity.actions.shapes import StoredAction, StoredRef
-from chalicelib.social.activity.actions.types import Descriptor, register
+from chalicelib.social.activity.actions.types import Descriptor
 from chalicelib.social.activity.org import people
-from chalicelib.social.activity.refs import Name, RefId
+from chalicelib.social.activity.refs import RefId
 from chalicelib.social.delivery import state
 from chalicelib.social.graph import users
 from chalicelib.social.messages import Cascade, DeliverAction
-from chalicelib.texts import Url
 
 _ID_BYTES = 18
 _REF_ID: TypeAdapter[str] = TypeAdapter(RefId)
 MAX_NAME = 200
-
-ThingId = Annotated[str, Field(max_length=64)]
-
-
-@register
-class CommentPosted(Descriptor):
-    """Somebody commented on a page of a site that has this switched on."""
-
-    is_plazas: ClassVar[bool] = True
-
-    type: Literal["comment_posted"]
-    comment_id: ThingId
-    page_id: RefId
-    page_name: Name
-    url: Url | None = Field(None, description="The page's address.")
-
-
-@register
-class PagePublished(Descriptor):
-    """Somebody's page was published on a site that has this switched on."""
-
-    is_plazas: ClassVar[bool] = True
-
-    type: Literal["page_published"]
-    content_id: ThingId
-    page_id: RefId
-    page_name: Name
-    url: Url | None = Field(None, description="The page's address.")
-
-
-@register
-class PostPublished(Descriptor):
-    """Somebody published a post for everybody."""
-
-    is_plazas: ClassVar[bool] = True
-
-    type: Literal["post_published"]
-    post_id: ThingId
 
 
 def _comment_posted(cause: Cause) -> Descriptor:

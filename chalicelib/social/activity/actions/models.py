@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib.http import Input, PageQuery
 from chalicelib.people.ids import UserId
-from chalicelib.social.activity.actions import happenings as _happenings  # noqa: F401 - registers types
+from chalicelib.social.activity.actions import own_types as _own_types  # noqa: F401 - registers types
 from chalicelib.social.activity.actions import recruiting as _recruiting  # noqa: F401 - registers types
 from chalicelib.social.activity.actions import types
 from chalicelib.social.activity.actions.descriptors import SentDescriptor
