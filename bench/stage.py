@@ -131,6 +131,7 @@ def fresh_stage(folder: Path, *, is_quick: bool = False) -> Iterator[Stage]:
             signing_keys=(SecretStr(_SIGNING_KEY),),
             max_pool_size=_CONNECTIONS,
             limits=None,
+            payments="fake",
         )
         # As a deployment's: with its time-outs and concerns, for Plaza and for the floors.
         database = connect(settings)

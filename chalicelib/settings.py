@@ -245,17 +245,21 @@ class Settings(BaseModel):
         le=3_650,
         description="How many days an order keeps its buyer's address and e-mail address.",
     )
-    payments: Literal["fake", "stripe"] = Field(
-        default="fake",
-        description="Who takes the money of shops: `fake` takes none, and is refused where this "
-        "is `stripe`.",
+    payments: Literal["fake", "stripe"] | None = Field(
+        default=None,
+        description="Who takes the money of shops; unset, no shop sells. `stripe` needs "
+        "`PLAZA_STRIPE_KEY` and `PLAZA_STRIPE_WEBHOOK_SECRETS`. `fake` takes no money, for "
+        "trying a shop; it is refused beside `PLAZA_JWKS_URL`.",
     )
     stripe_key: SecretStr | None = Field(
         default=None, description="The secret key of the Stripe account that takes the money."
     )
-    stripe_webhook_secrets: Annotated[tuple[Secret, ...], BeforeValidator(_split)] = Field(
+    stripe_webhook_secrets: Annotated[
+        tuple[Secret, ...] | None, BeforeValidator(_split), BeforeValidator(_off)
+    ] = Field(
         default=(),
-        description="What Stripe signs its events with; two while one replaces the other.",
+        description="The secrets that Stripe signs its events with; two while one replaces the "
+        "other. `off` in a function that receives no events.",
     )
     stripe_url: Annotated[str, AfterValidator(_confidential)] = Field(
         default="https://api.stripe.com", description="Where Stripe's API is."
@@ -347,6 +351,22 @@ class Settings(BaseModel):
                 "PLAZA_JWKS_URL needs PLAZA_JWT_AUDIENCE: without it, a token that the provider "
                 "issued to any other application would be taken"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _check_payments(self) -> Self:
+        if self.payments == "fake" and self.jwks_url:
+            raise ValueError(
+                "PLAZA_PAYMENTS=fake takes no money, and is refused beside PLAZA_JWKS_URL: the "
+                "people of an identity provider would get goods for nothing"
+            )
+        secrets = {
+            "PLAZA_STRIPE_KEY": self.stripe_key is not None,
+            "PLAZA_STRIPE_WEBHOOK_SECRETS": self.stripe_webhook_secrets != (),
+        }
+        missing = [name for name, is_given in secrets.items() if not is_given]
+        if self.payments == "stripe" and missing:
+            raise ValueError(f"PLAZA_PAYMENTS=stripe needs {' and '.join(missing)}")
         return self
 
     @classmethod

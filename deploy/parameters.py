@@ -11,7 +11,7 @@ from deploy.queues import concurrency_parameter
 # API's alone. CloudFormation takes no more than 60 references in a template.
 SHARED_SECRETS = ("mongodb_uri",)
 API_SECRETS = ("jwt_secret", "signing_keys")
-# With `Payments` alone: a secret without them would fail every other deployment.
+# With `Payments=stripe` alone: a secret without them would fail every other deployment.
 PAYMENT_SECRETS = ("stripe_key", "stripe_webhook_secrets")
 # With `Akismet` alone.
 SPAM_SECRETS = ("akismet_key",)
@@ -34,7 +34,6 @@ SETTINGS = {
     "jwks_url": "An https URL of the keys of RS256 and ES256 tokens; with JwtAudience",
     "jwt_issuer": "What a token's iss must say; empty for anything",
     "jwt_audience": "What a token's aud must say; empty for anything, without JwksUrl",
-    "payments": "Who takes the money of shops: stripe; empty for the fake, which takes none",
     "buyer_days": "How many days an order keeps its buyer's address; empty for 730",
     "prepayment": "Whether advertisers pay first; false to bill afterwards, empty for true",
     "limits": "How many times the limits of writing people have; off for none, empty for 1",
@@ -61,6 +60,13 @@ def parameters(stage: str, workers: list[Worker]) -> dict[str, Any]:
         ),
         **{_parameter(field): _text(description) for field, description in SETTINGS.items()},
         "JwksUrl": {**_text(SETTINGS["jwks_url"]), "AllowedPattern": "(https://.+)?"},
+        "Payments": {
+            **_text(
+                "Who takes the money of shops: stripe; or fake, which takes none, without JwksUrl; "
+                "empty where nothing is sold"
+            ),
+            "AllowedValues": ["", "stripe", "fake"],
+        },
         **_network(),
         **_protection(),
         **_distribution(),
@@ -199,6 +205,15 @@ RULES: dict[str, Any] = {
     "KeySetNeedsAudience": _needs("JwksUrl", "JwtAudience", ", or any application's tokens count"),
     "DomainNeedsCertificate": _needs("CdnDomain", "CdnCertificateArn", ""),
     "CertificateNeedsDomain": _needs("CdnCertificateArn", "CdnDomain", ""),
+    "FakeTakesNoMoney": {
+        "RuleCondition": {"Fn::Equals": [reference("Payments"), "fake"]},
+        "Assertions": [
+            {
+                "Assert": {"Fn::Equals": [reference("JwksUrl"), ""]},
+                "AssertDescription": "Payments=fake takes no money, and is refused beside JwksUrl",
+            }
+        ],
+    },
 }
 
 
@@ -214,12 +229,20 @@ def shared_variables() -> dict[str, Any]:
 
 def api_variables() -> dict[str, Any]:
     """Return the environment variables that the API's function has beside those."""
-    return {**_resolved(API_SECRETS), **payment_variables(PAYMENT_SECRETS), **spam_variables()}
+    payments = payment_variables(PAYMENT_SECRETS)
+    return {**_resolved(API_SECRETS), **payments, **spam_variables()}
 
 
 def payment_variables(members: tuple[str, ...] = PAYMENT_SECRETS[:1]) -> dict[str, Any]:
-    """Return the variables of a function that asks the payments' provider, if there is one."""
-    return {name: when("TakesPayments", value) for name, value in _resolved(members).items()}
+    """Return the variables of a function that asks the payments' provider; no other has them.
+
+    Only the API receives the provider's events.
+    """
+    return {
+        _variable("payments"): reference(_parameter("payments")),
+        **{_variable(each): when("TakesPayments", "off") for each in PAYMENT_SECRETS[1:]},
+        **{name: when("TakesPayments", value) for name, value in _resolved(members).items()},
+    }
 
 
 def spam_variables() -> dict[str, Any]:

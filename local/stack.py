@@ -66,6 +66,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         "PLAZA_QUEUE_PREFIX": os.environ.get("PLAZA_QUEUE_PREFIX") or QUEUE_PREFIX,
         # One process serves what many containers would.
         "PLAZA_MAX_POOL_SIZE": os.environ.get("PLAZA_MAX_POOL_SIZE") or str(2 * HTTP_THREADS),
+        "PLAZA_PAYMENTS": _payments(os.environ),
     }
     own_database = not environment.get("PLAZA_MONGODB_URI")
     if own_database:
@@ -193,6 +194,13 @@ def _sqs(folder: Path, database: str, *, fresh: bool) -> Iterator[LocalSqs]:
         if count and not fresh:
             print(f"{count} messages stay in the queues.", flush=True)
         sqs.close()
+
+
+def _payments(environment: Mapping[str, str]) -> str:
+    """Return the provider of payments: the fake, unless real people may sign in."""
+    return environment.get("PLAZA_PAYMENTS") or (
+        "" if environment.get("PLAZA_JWKS_URL") else "fake"
+    )
 
 
 def _runtime(environment: Mapping[str, str], sqs: Any) -> Runtime:

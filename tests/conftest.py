@@ -42,7 +42,7 @@ from tests.support.http_client import CONTRACT, Client
 from tests.support.isolation import QueueRoom, acknowledge_unjournaled, empty_collections
 from tests.support.memory import memory_folder
 from tests.support.parallel import ProcessesFirst
-from tests.support.sending import refuse_undeclared
+from tests.support.sending import PATIENCE_SECONDS, SameThread, refuse_undeclared
 from tests.support.shard_check import ShardCheck
 from tests.support.shard_exceptions import SHARD_EXCEPTIONS
 from tests.support.shard_listener import ShardListener
@@ -137,6 +137,7 @@ def settings(mongodb_uri: str) -> Settings:
         # Campaigns run without funds; the tests of funds set their own.
         prepayment=False,
         queue_prefix="plaza-test-",
+        payments="fake",
     )
 
 
@@ -154,7 +155,8 @@ def sqs() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def queues(sqs: Any) -> Callable[[str], Queues]:
     """The queues by their prefix, which ask SQS for each address once, as a container does."""
-    return cache(lambda prefix: Queues(prefix, client=sqs))
+    way = SameThread()
+    return cache(lambda prefix: Queues(prefix, client=sqs, seconds=PATIENCE_SECONDS, way=way))
 
 
 @pytest.fixture

@@ -115,6 +115,44 @@ def test_a_key_set_may_be_on_this_machine(url: str) -> None:
     assert Settings.from_environment(given).jwks_url == url
 
 
+def test_without_a_provider_named_no_payments_are_taken() -> None:
+    assert Settings.from_environment({}).payments is None
+
+
+@pytest.mark.parametrize(
+    "left_out", [("PLAZA_STRIPE_KEY",), ("PLAZA_STRIPE_WEBHOOK_SECRETS",), ("both",)]
+)
+def test_stripe_needs_its_secrets_at_the_start(left_out: tuple[str, ...]) -> None:
+    stripe = {"PLAZA_STRIPE_KEY": "sk_live_1", "PLAZA_STRIPE_WEBHOOK_SECRETS": "w" * 32}
+    given = {name: value for name, value in stripe.items() if {name, "both"}.isdisjoint(left_out)}
+    wanted = [name for name in stripe if name not in given]
+    with pytest.raises(InvalidSettings) as failure:
+        Settings.from_environment({"PLAZA_PAYMENTS": "stripe", **given})
+
+    assert str(failure.value) == f"PLAZA_PAYMENTS=stripe needs {' and '.join(wanted)}"
+    assert Settings.from_environment({"PLAZA_PAYMENTS": "stripe", **stripe}).payments == "stripe"
+
+
+def test_a_function_that_receives_no_events_says_so() -> None:
+    given = {"PLAZA_STRIPE_KEY": "sk_live_1", "PLAZA_STRIPE_WEBHOOK_SECRETS": "off"}
+
+    settings = Settings.from_environment({"PLAZA_PAYMENTS": "stripe", **given})
+
+    assert settings.stripe_webhook_secrets is None
+
+
+def test_the_fake_is_never_beside_a_key_set() -> None:
+    """A key set is an identity provider's, so real people would get goods for nothing."""
+    given = {"PLAZA_JWKS_URL": "https://keys.example/jwks.json", "PLAZA_JWT_AUDIENCE": "plaza"}
+    with pytest.raises(InvalidSettings) as failure:
+        Settings.from_environment({"PLAZA_PAYMENTS": "fake", **given})
+
+    assert str(failure.value).startswith("PLAZA_PAYMENTS=fake takes no money")
+    assert "PLAZA_JWKS_URL" in str(failure.value)
+    assert Settings.from_environment({"PLAZA_PAYMENTS": "fake"}).payments == "fake"
+    assert Settings.from_environment(given).payments is None
+
+
 @pytest.mark.parametrize(("text", "factor"), [("off", None), ("2", 2.0), ("0.5", 0.5), ("", 1.0)])
 def test_limits_are_a_factor_or_off(text: str, factor: float | None) -> None:
     assert Settings.from_environment({"PLAZA_LIMITS": text}).limits == factor

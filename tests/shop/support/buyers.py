@@ -39,7 +39,8 @@ class NoQueues(Queues):
 def runtime_of(database: Database[Document], rng: random.Random) -> Runtime:
     """Return a runtime whose leases last a second, and payments three."""
     shop = replace(BOUNDS.shop, order_lease_seconds=1, payment_seconds=3, embedded_entries=6)
-    settings = Settings(signing_keys=(SecretStr("a key that all buyers have in common"),))
+    keys = (SecretStr("a key that all buyers have in common"),)
+    settings = Settings(signing_keys=keys, payments="fake")
     return Runtime(database, NoQueues(), utc_now, rng, settings, replace(BOUNDS, shop=shop))
 
 
