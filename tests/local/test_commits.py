@@ -34,7 +34,7 @@ def commit(folder: Path, message: str, date: str = "2026-12-01T00:00:00Z") -> No
 
 
 def check(folder: Path, *arguments: str) -> tuple[int, str]:
-    command = [folder / "script/commits", *arguments]
+    command = [str(folder / "script/commits"), *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done.returncode, done.stdout.strip()
