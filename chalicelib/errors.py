@@ -62,6 +62,10 @@ class Internal(Problem):
     """An unexpected failure; the log has the reason, the answer does not."""
 
 
+class AnswerTooLarge(Problem):
+    """An answer that Lambda would refuse; the log has its size, the answer does not."""
+
+
 class Misconfigured(Problem):
     """The deployment lacks a setting; the log names it, the answer does not."""
 

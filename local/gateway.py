@@ -66,7 +66,8 @@ class Gateway:
             # Chalice raises these for an unknown path alone, since no route has an authorizer.
             return self._own_answer("MISSING_AUTHENTICATION_TOKEN")
         text = response["body"] or ""
-        if len(text) > PAYLOAD_LIMIT_BYTES:
+        # As Lambda's runtimes write it: in ASCII, so that an emoji takes twelve bytes.
+        if len(json.dumps(response)) > PAYLOAD_LIMIT_BYTES:
             return self._own_answer("DEFAULT_5XX")
         encoded = response.get("isBase64Encoded", False)
         return Answer(

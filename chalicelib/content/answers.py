@@ -1,5 +1,6 @@
 """The forms in which the API answers those who write and publish."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -17,6 +18,11 @@ from chalicelib.registered import AnyOf
 from chalicelib.sites.ids import SiteId
 
 TagsAnswer = Annotated[list[str], Field(max_length=MAX_TAGS)]
+DetailBesideText = Annotated[
+    dict[str, Any], Field(description="What its type has beside the text.")
+]
+# What lists leave out of a detail.
+_TEXTS = ("text",)
 
 
 class WriterAnswer(TypedDict):
@@ -51,8 +57,8 @@ class EditionAnswer(WordsAnswer):
     shown_from: datetime
 
 
-class ContentAnswer(TypedDict):
-    """A page, a post or a photo as those who write it see it."""
+class _PlacedAnswer(TypedDict):
+    """A page beside its words: where it is on its way, and since when."""
 
     id: ContentId
     site: SiteId
@@ -60,11 +66,6 @@ class ContentAnswer(TypedDict):
     version: Annotated[int, Field(description="How often the draft was saved.")]
     state: State
     author: WriterAnswer | None
-    draft: DraftAnswer
-    live: Annotated[EditionAnswer | None, Field(description="What readers see.")]
-    next: Annotated[
-        EditionAnswer | None, Field(description="What replaces it, at its `shown_from`.")
-    ]
     published_at: Annotated[
         datetime | None, Field(description="The first instant of being shown; it may be to come.")
     ]
@@ -73,10 +74,55 @@ class ContentAnswer(TypedDict):
     discussion_id: Annotated[str | None, Field(description="The node of its comments.")]
 
 
+class ContentAnswer(_PlacedAnswer):
+    """A page, a post or a photo as those who write it see it."""
+
+    draft: DraftAnswer
+    live: Annotated[EditionAnswer | None, Field(description="What readers see.")]
+    next: Annotated[
+        EditionAnswer | None, Field(description="What replaces it, at its `shown_from`.")
+    ]
+
+
+class ListedWords(TypedDict):
+    """What a page says, without its text."""
+
+    slug: Slug
+    title: str
+    summary: str | None
+    tags: TagsAnswer
+    detail: DetailBesideText
+
+
+class ListedDraft(ListedWords):
+    """What editors work on, without its text, and who saved it last."""
+
+    saved_by: Annotated[WriterAnswer | None, Field(description="Null once they were erased.")]
+    saved_at: datetime
+
+
+class ListedEdition(ListedWords):
+    """A version of a page as readers see it, or will, without its text."""
+
+    version: int
+    minor: bool
+    shown_from: datetime
+
+
+class ListedContentAnswer(_PlacedAnswer):
+    """A page on the desk, without its texts."""
+
+    draft: ListedDraft
+    live: Annotated[ListedEdition | None, Field(description="What readers see.")]
+    next: Annotated[
+        ListedEdition | None, Field(description="What replaces it, at its `shown_from`.")
+    ]
+
+
 class DeskAnswer(TypedDict):
     """A page of the desk, last changed first."""
 
-    nodes: Annotated[list[ContentAnswer], Field(max_length=MAX_PAGE)]
+    nodes: Annotated[list[ListedContentAnswer], Field(max_length=MAX_PAGE)]
     next: Next
 
 
@@ -99,6 +145,23 @@ def content_answer(node: ContentNode, now: datetime) -> ContentAnswer:
         "updated_at": node["updated"],
         "discussion_id": node["discussion"],
     }
+
+
+def listed_content_answer(node: ContentNode, now: datetime) -> ListedContentAnswer:
+    """Return a page as the desk lists it; a deleted one is not there."""
+    whole = content_answer(node, now)
+    draft, live, following = whole["draft"], whole["live"], whole["next"]
+    return {
+        **whole,
+        "draft": {**draft, "detail": without_text(draft["detail"])},
+        "live": {**live, "detail": without_text(live["detail"])} if live else None,
+        "next": {**following, "detail": without_text(following["detail"])} if following else None,
+    }
+
+
+def without_text(detail: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a detail without what readers get as HTML."""
+    return {name: value for name, value in detail.items() if name not in _TEXTS}
 
 
 def writer_answer(writer: Writer | None) -> WriterAnswer | None:

@@ -30,7 +30,12 @@ class Input(BaseModel):
 class PageQuery(Input):
     """The query of a paged listing."""
 
-    limit: int = Field(50, ge=1, le=MAX_PAGE, description="How many entries a page has at most.")
+    limit: int = Field(
+        50,
+        ge=1,
+        le=MAX_PAGE,
+        description="How many entries a page has at most; fewer if one answer cannot hold them.",
+    )
     cursor: str | None = Field(
         None,
         max_length=1_000,
@@ -67,7 +72,8 @@ class Rules(NamedTuple):
     a repeated call makes nothing twice; `needs_idempotency_key` that none is answered without one.
     The answers of a route that is `retired` say until when it is there. `needs_version` says that
     a call names the version that it changes as If-Match, `tells_version` that the answer's ETag
-    is the version.
+    is the version. `rows` are the rows of an answer that a view may have to cut, where its query
+    has no `limit`.
     """
 
     limit: Limit | LimitOf | None
@@ -81,18 +87,30 @@ class Rules(NamedTuple):
     retired: Retired | None = None
     needs_version: bool = False
     tells_version: bool = False
+    rows: int | None = None
 
 
 class Request:
     """One call, with the runtime that answers it."""
 
-    __slots__ = ("_caller", "_is_identified", "details", "is_audited", "raw", "rules", "runtime")
+    __slots__ = (
+        "_caller",
+        "_is_identified",
+        "details",
+        "is_audited",
+        "raw",
+        "rows",
+        "rules",
+        "runtime",
+    )
 
     def __init__(self, runtime: Runtime, raw: ChaliceRequest, rules: Rules) -> None:
         self.runtime = runtime
         self.raw = raw
         self.rules = rules
         self.is_audited = rules.is_audited
+        # How many rows the answer may have, where the route declares `rows`.
+        self.rows = rules.rows or 0
         # What the audit line says beside the ids of the path.
         self.details: dict[str, Any] = {}
         self._caller: Principal | None = None

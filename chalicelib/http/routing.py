@@ -1,7 +1,7 @@
 """Routes: a view at a method and path, with limits, audit and binding of arguments."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -11,7 +11,8 @@ from pymongo.errors import PyMongoError
 from chalicelib import errors
 from chalicelib.database import is_outage
 from chalicelib.errors import Problem
-from chalicelib.http.requests import Request, Retired, Rules
+from chalicelib.http import payloads
+from chalicelib.http.requests import PageQuery, Request, Retired, Rules
 from chalicelib.http.signatures import Signature, signature_of
 from chalicelib.limits import CLICKS, Limit
 from chalicelib.runtime import Runtime
@@ -33,6 +34,12 @@ class Operation(NamedTuple):
     signature: Signature
     rules: Rules
     content_types: tuple[str, ...]
+
+    @property
+    def is_cut(self) -> bool:
+        """Return whether an answer that is too large is answered with fewer rows."""
+        query = self.signature.query
+        return bool(self.rules.rows) or (query is not None and issubclass(query, PageQuery))
 
 
 def router(blueprint: Blueprint, runtime: Runtime, tag: str = "") -> Route:
@@ -77,6 +84,26 @@ def _retiring(view: View, retired: Retired) -> View:
     return told
 
 
+def _fitting(view: View, request: Request, arguments: Mapping[str, Any]) -> Response:
+    """Return a view's answer; with fewer rows, up to the next cursor, if one answer cannot hold it.
+
+    The view is asked again, so that its page ends as any other of that limit does. Raises
+    AnswerTooLarge if even one row is too large.
+    """
+    response = view(request, **arguments)
+    while not payloads.fits(response.body):
+        query, size = arguments.get("query"), payloads.sent_bytes(response.body)
+        limit = query.limit if isinstance(query, PageQuery) else request.rows
+        if limit <= 1:
+            raise errors.AnswerTooLarge(f"{size} bytes")
+        limit = payloads.fewer_rows(limit, size)
+        if isinstance(query, PageQuery):
+            arguments = {**arguments, "query": query.model_copy(update={"limit": limit})}
+        request.rows = limit
+        response = view(request, **arguments)
+    return response
+
+
 def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> View:
     signature, rules = operation.signature, operation.rules
     view = _retiring(operation.view, rules.retired) if rules.retired else operation.view
@@ -91,7 +118,7 @@ def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> Vi
                 request.count(rules.limit)
             elif rules.limit is not None:
                 request.count(rules.limit(runtime, arguments))
-            response = view(request, **arguments, **signature.arguments(request))
+            response = _fitting(view, request, {**arguments, **signature.arguments(request)})
             status = response.status_code
         except Problem as problem:
             status = problem.status

@@ -22,8 +22,10 @@ from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 
 _WORDS = ("slug", "title", "summary", "tags", "detail")
-# What the desk does not show: a page's HTML may have a megabyte.
-_WITHOUT_HTML = {"live.html": 0, "next.html": 0}
+# What the desk does not show: a page's text may have 200,000 characters, and its HTML a megabyte.
+_WITHOUT_TEXTS = {
+    f"{words}.{text}": 0 for words in ("draft", "live", "next") for text in ("html", "detail.text")
+}
 
 
 def create(runtime: Runtime, site: str, new: NewContent, caller: Principal) -> ContentNode:
@@ -119,7 +121,7 @@ def desk(runtime: Runtime, site: str, query: DeskQuery) -> tuple[list[ContentNod
         at, node_id = moment(position[0]), position[1]
         where["updated"] = {"$lte": at}
         conditions.append({"$or": [{"updated": {"$lt": at}}, {"_id": {"$lt": node_id}}]})
-    rows = NODES.of(runtime.database).find({**where, "$and": conditions}, _WITHOUT_HTML)
+    rows = NODES.of(runtime.database).find({**where, "$and": conditions}, _WITHOUT_TEXTS)
     order = [("updated", DESCENDING), ("_id", DESCENDING)]
     found, last = paged(list(rows.sort(order).limit(query.limit + 1)), query.limit)
     following = [milliseconds(last["updated"]), last["_id"]] if last else None

@@ -6,7 +6,12 @@ from pydantic import Field
 
 from chalicelib.assets.errors import UnknownAsset
 from chalicelib.content import nodes
-from chalicelib.content.answers import ContentAnswer, DeskAnswer, content_answer
+from chalicelib.content.answers import (
+    ContentAnswer,
+    DeskAnswer,
+    content_answer,
+    listed_content_answer,
+)
 from chalicelib.content.editing import differences, drafts, revisions
 from chalicelib.content.editing.answers import (
     DifferencesAnswer,
@@ -106,11 +111,13 @@ def _declare_drafts(route: Route) -> None:
     def list_desk(
         request: Request, site: SiteId, editor: Editor, query: DeskQuery
     ) -> Ok[DeskAnswer]:
-        """List a site's pages in a state, last changed first."""
+        """List a site's pages in a state, last changed first, without their texts."""
         check_editor(editor, site)
         found, following = drafts.desk(request.runtime, site, query)
         now = request.runtime.now()
-        return Ok({"nodes": [content_answer(each, now) for each in found], "next": following})
+        return Ok(
+            {"nodes": [listed_content_answer(each, now) for each in found], "next": following}
+        )
 
 
 def _declare_revisions(route: Route) -> None:

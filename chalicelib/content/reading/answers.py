@@ -1,21 +1,23 @@
 """The forms in which the API answers readers."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.content.answers import TagsAnswer, WriterAnswer, writer_answer
+from chalicelib.content.answers import (
+    DetailBesideText,
+    TagsAnswer,
+    WriterAnswer,
+    without_text,
+    writer_answer,
+)
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.content.slugs import ContentId, Slug
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.sites.ids import SiteId
-
-# What is answered as HTML.
-_TEXTS = ("text",)
 
 
 class EntryAnswer(TypedDict):
@@ -27,7 +29,7 @@ class EntryAnswer(TypedDict):
     title: str
     summary: str | None
     tags: TagsAnswer
-    detail: Annotated[dict[str, Any], Field(description="What its type has beside the text.")]
+    detail: DetailBesideText
     author: WriterAnswer | None
     published_at: datetime
     updated_at: Annotated[datetime, Field(description="The last change that was not minor.")]
@@ -134,11 +136,6 @@ def entry_answer(node: ContentNode, edition: Edition) -> EntryAnswer:
         "updated_at": edition["updated"],
         "views": None,
     }
-
-
-def without_text(detail: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a detail without what is answered as HTML."""
-    return {name: value for name, value in detail.items() if name not in _TEXTS}
 
 
 def feeds_of(public_url: str, site: str) -> FeedsAnswer:

@@ -10,9 +10,10 @@ import orjson
 from pydantic import SecretStr
 
 from chalicelib import signing
+from chalicelib.content.answers import without_text
 from chalicelib.content.errors import UnknownPreview
 from chalicelib.content.nodes import NODES
-from chalicelib.content.reading.answers import DraftShownAnswer, without_text
+from chalicelib.content.reading.answers import DraftShownAnswer
 from chalicelib.content.rendered import render, with_assets
 from chalicelib.content.shapes import ContentNode
 from chalicelib.runtime import Runtime

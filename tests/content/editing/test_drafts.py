@@ -13,8 +13,10 @@ from tests.content.support.factories import (
     new,
     node,
     picture,
+    published,
     publisher,
     save,
+    set_up,
     with_version,
     write,
 )
@@ -196,6 +198,53 @@ def test_the_desk_lists_what_was_changed_last(client: Client, clock: Clock) -> N
     assert edda.get(f"/content/{SITE}/desk?state=live&cursor={first['next']}").code == (
         "invalid_cursor"
     )
+
+
+# Eighteen of the longest texts are more than one answer can hold, thrice: as draft, live and next.
+@pytest.mark.parametrize("character", ["a", "é", "\N{DUCK}"], ids=["plain", "accented", "astral"])
+def test_the_desk_lists_the_longest_texts_and_loses_none(client: Client, character: str) -> None:
+    set_up(client)
+    text = {"text": character * 196_000}
+    ids = [published(client, f"page-{number}", detail=text) for number in range(18)]
+
+    page = editor(client).get(f"/content/{SITE}/desk?state=live")
+
+    assert page.status == 200
+    assert sorted(each["id"] for each in page.json["nodes"]) == sorted(ids)
+    assert page.json["next"] is None
+    assert page.json["nodes"][0]["live"]["detail"] == {}
+
+
+def test_the_desk_shows_the_details_beside_texts(client: Client) -> None:
+    asset = picture(client)
+    edda = editor(client)
+    write(edda, "boat", type="photo", detail={"asset": asset, "caption": "A boat"})
+    write(edda, "moon", detail={"text": "It is full.", "section": "Guides"})
+
+    rows = edda.get(f"/content/{SITE}/desk").json["nodes"]
+
+    assert {each["draft"]["slug"]: each["draft"]["detail"] for each in rows} == {
+        "boat": {"asset": asset, "caption": "A boat"},
+        "moon": {"section": "Guides"},
+    }
+
+
+def test_a_desk_of_the_longest_captions_and_summaries_is_cut(client: Client, clock: Clock) -> None:
+    asset, edda = picture(client), editor(client)
+    words = {"title": "\N{DUCK}" * 200, "summary": "\N{DUCK}" * 1_000}
+    detail = {"asset": asset, "caption": "\N{DUCK}" * 2_000, "place": "\N{DUCK}" * 200}
+    ids = []
+    for number in range(150):
+        given = {"type": "photo", **words, "detail": detail}
+        ids.append(write(edda, f"photo-{number}", **given))
+        clock.advance(seconds=1)
+
+    pages = [edda.get(f"/content/{SITE}/desk?limit=200")]
+    while cursor := pages[-1].json["next"]:
+        pages.append(edda.get(f"/content/{SITE}/desk?limit=200&cursor={cursor}"))
+
+    assert [each["id"] for page in pages for each in page.json["nodes"]] == ids[::-1]
+    assert 1 < len(pages) < 5
 
 
 def test_nobody_writes_for_another_site(client: Client) -> None:
