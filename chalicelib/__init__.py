@@ -1,3 +1,3 @@
 """Plaza: comments, an ad network and a social feed for any website."""
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

@@ -142,7 +142,7 @@ def _of_schemas(pair: _Pair, old: Json, new: Json, place: _Place) -> Iterator[st
         yield from _of_properties(pair, old, new, place)
         if "items" in old and "items" in new:
             yield from _of_schemas(pair, old["items"], new["items"], place.inside("an item of"))
-        for choices in zip(_choices(old), _choices(new), strict=False):
+        for choices in _paired(_choices(old), _choices(new)):
             yield from _of_schemas(pair, *choices, place)
 
 
@@ -176,6 +176,15 @@ def _narrowed(old: Json, new: Json, where: str) -> Iterator[str]:
 def _choices(schema: Json) -> list[Json]:
     """Return the branches of a choice, in their order; a schema without one has none."""
     return [each for each in _branches(schema) if each is not schema]
+
+
+def _paired(old: list[Json], new: list[Json]) -> Iterator[tuple[Json, Json]]:
+    """Yield the choices that stand for each other: of one name, the others in their order."""
+    named = {each["$ref"]: each for each in new if "$ref" in each}
+    known = {each["$ref"] for each in old if "$ref" in each} & named.keys()
+    yield from ((each, named[each["$ref"]]) for each in old if each.get("$ref") in known)
+    others = ([each for each in some if each.get("$ref") not in known] for some in (old, new))
+    yield from zip(*others, strict=False)
 
 
 def _branches(schema: Json) -> list[Json]:

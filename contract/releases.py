@@ -41,7 +41,7 @@ def record(document: Path, version: str, folder: Path = FOLDER) -> None:
     if told["info"]["version"] != version:
         raise ValueError(f"the document is of {told['info']['version']}, not {version}")
     with (folder / f"{version}.json").open("x") as kept:
-        kept.write(document.read_text())
+        json.dump(told, kept, ensure_ascii=False, separators=(",", ":"))
 
 
 if __name__ == "__main__":

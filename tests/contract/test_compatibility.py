@@ -20,6 +20,12 @@ def document() -> Json:
             "id": {"type": "string"},
             "size": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
             "owner": {"$ref": "#/components/schemas/Owner"},
+            "shape": {
+                "oneOf": [
+                    {"$ref": "#/components/schemas/Ball"},
+                    {"$ref": "#/components/schemas/Box"},
+                ]
+            },
         },
         "required": ["id", "size"],
     }
@@ -31,6 +37,8 @@ def document() -> Json:
         },
         "required": ["name"],
     }
+    ball = {"type": "object", "properties": {"radius": {"type": "integer"}}}
+    box = {"type": "object", "properties": {"side": {"type": "integer"}}}
     sent = {
         "type": "object",
         "properties": {
@@ -62,7 +70,7 @@ def document() -> Json:
                 },
             }
         },
-        "components": {"schemas": {"Thing": thing, "Owner": owner}},
+        "components": {"schemas": {"Thing": thing, "Owner": owner, "Ball": ball, "Box": box}},
     }
 
 
@@ -139,6 +147,7 @@ OF_BOTH: dict[str, Change] = {
     "id in the answer: may be null now": lambda new: schema(new, "Thing")["properties"].update(
         id={"anyOf": [{"type": "string"}, {"type": "null"}]}
     ),
+    "shape in the answer: side is gone": lambda new: schema(new, "Box").update(properties={}),
     "owner in the answer: name may be missing now": lambda new: schema(new, "Owner").update(
         required=[]
     ),
@@ -162,6 +171,9 @@ HARMLESS: dict[str, Change] = {
     ),
     "one more role": lambda new: put(new)["x-plaza-roles"].append("moderator"),
     "no token": lambda new: put(new).update({"security": [{}], "x-plaza-roles": []}),
+    "choices in another order": lambda new: schema(new, "Thing")["properties"]["shape"][
+        "oneOf"
+    ].reverse(),
     "a schema of another name": lambda new: new["components"]["schemas"].update(
         Thing=schema(new, "Thing")
     ),

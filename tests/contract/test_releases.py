@@ -49,7 +49,7 @@ def test_a_release_is_recorded_once_and_under_its_own_version(tmp_path: Path) ->
 
     record(document, "0.3.0", tmp_path)
 
-    assert (tmp_path / "0.3.0.json").read_text() == document.read_text()
+    assert (tmp_path / "0.3.0.json").read_text() == '{"info":{"version":"0.3.0"}}'
     with pytest.raises(FileExistsError):
         record(document, "0.3.0", tmp_path)
     with pytest.raises(ValueError, match=r"of 0\.3\.0, not 0\.4\.0"):

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.social.activity.actions.descriptors import PersonId, ShownDescriptor
-from chalicelib.social.activity.actions.models import ActionId
+from chalicelib.social.activity.actions.models import MAX_COMMENT_CHARACTERS, ActionId
 from chalicelib.social.activity.actions.shapes import (
     MAX_AUDIENCE,
     MAX_REFS,
@@ -21,21 +21,27 @@ from chalicelib.social.activity.actions.shapes import (
 from chalicelib.social.activity.refs import RefId
 from chalicelib.social.posts.shapes import PostComment
 from chalicelib.social.reactions import ReactionKind
+from chalicelib.texts import ShownLine, ShownName
 
 
 class ActorAnswer(TypedDict):
     """Who did something: a user, by the name that is shown."""
 
     id: PersonId
-    name: Annotated[str, Field(examples=["Henrike Voss"])]
+    name: Annotated[ShownName, Field(examples=["Henrike Voss"])]
 
 
 class RefAnswer(TypedDict):
     """Something that an action is about."""
 
     id: RefId
-    type: Annotated[str, Field(description="`user`, or a type of the application's own.")]
-    name: Annotated[str, Field(description="A new name reaches every action in the background.")]
+    type: Annotated[
+        Annotated[str, Field(max_length=64)],
+        Field(description="`user`, or a type of the application's own."),
+    ]
+    name: Annotated[
+        ShownLine, Field(description="A new name reaches every action in the background.")
+    ]
 
 
 class ReactionsAnswer(TypedDict, total=False):
@@ -111,10 +117,13 @@ class ActionsAnswer(TypedDict):
 class ActionCommentAnswer(TypedDict):
     """A comment on an action."""
 
-    id: str
+    id: Annotated[str, Field(max_length=64)]
     author: ActorAnswer
     posted_at: datetime
-    text: Annotated[str, Field(description="Plain text, of several lines.")]
+    text: Annotated[
+        Annotated[str, Field(max_length=MAX_COMMENT_CHARACTERS)],
+        Field(description="Plain text, of several lines."),
+    ]
 
 
 class ActionCommentsAnswer(TypedDict):

@@ -63,7 +63,7 @@ class _Shown:
     """Marks a field that answers with a descriptor of any registered type."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        shapes = map(_shape, types.DESCRIPTORS.values())
+        shapes = map(_shape, types.registered().values())
         return handler.generate_schema(Annotated[_any_of(shapes), Field(discriminator="type")])
 
 

@@ -55,7 +55,7 @@ class ReactionsQuery(PageQuery):
 
 def _registered(name: str) -> str:
     if name not in types.DESCRIPTORS:
-        raise PydanticCustomError("unknown_type", f"the types are {', '.join(types.DESCRIPTORS)}")
+        raise PydanticCustomError("unknown_type", f"the types are {', '.join(types.registered())}")
     return name
 
 

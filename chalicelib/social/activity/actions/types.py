@@ -75,9 +75,14 @@ def register(descriptor: type[AnyDescriptor]) -> type[AnyDescriptor]:
     return descriptor
 
 
+def registered() -> dict[str, type[Descriptor]]:
+    """Return all types by name, in an order that no order of imports changes."""
+    return dict(sorted(DESCRIPTORS.items()))
+
+
 def sendable() -> dict[str, type[Descriptor]]:
     """Return the types of what callers may tell of, by name."""
-    return {name: model for name, model in DESCRIPTORS.items() if not model.is_plazas}
+    return {name: model for name, model in registered().items() if not model.is_plazas}
 
 
 def _check_ids(descriptor: type[Descriptor]) -> None:
