@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import jwt
 
+from chalicelib import deadlines, outgoing
 from chalicelib.errors import Unauthenticated, Unavailable
 from chalicelib.observability.logs import log
 
@@ -17,17 +18,21 @@ FRESH = timedelta(minutes=5)
 KEPT = timedelta(hours=1)
 COOL_DOWN = timedelta(seconds=10)
 TIMEOUT_SECONDS = 2.0
+# For a caller whose key is known from before.
+REFRESH_SECONDS = 1.0
 
 
 class KeySet:
     """The keys published at one URL; threads share it.
 
     A known key of a fresh set takes no lock. The first thread that finds the set too old fetches it
-    and waits for at most two seconds; the others use the old set meanwhile.
+    and waits for at most a second, or for two if it cannot do without; the others use the old set
+    meanwhile.
     """
 
     def __init__(self, url: str) -> None:
         self._client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=TIMEOUT_SECONDS)
+        self._way = outgoing.Way()
         self._keys: dict[str, jwt.PyJWK] = {}
         self._fetched: datetime | None = None
         self._tried: datetime | None = None
@@ -50,7 +55,7 @@ class KeySet:
         fetch, is_own = self._begin(now)
         has_nothing = key is None or not self._is_younger_than(KEPT, now)
         if fetch is not None and (is_own or has_nothing):
-            fetch.wait(TIMEOUT_SECONDS)
+            fetch.wait(deadlines.patience(TIMEOUT_SECONDS if has_nothing else REFRESH_SECONDS))
         if not self._is_younger_than(KEPT, now):
             raise Unavailable("The identity provider's keys cannot be reached")
         key = self._keys.get(kid)
@@ -76,14 +81,14 @@ class KeySet:
                 return None, False
             self._tried, self._failed = now, True
             self._fetch = threading.Event()
-            # A thread, since a time-out of a socket bounds neither a name's resolution nor a
-            # provider that sends a byte a second.
+            # A thread, since those who can use the old set need not wait.
             threading.Thread(target=self._run, args=(self._fetch, now), daemon=True).start()
             return self._fetch, True
 
     def _run(self, fetch: threading.Event, now: datetime) -> None:
         try:
-            keys = {key.key_id: key for key in self._client.get_signing_keys() if key.key_id}
+            found = self._way.call(TIMEOUT_SECONDS, self._client.get_signing_keys)
+            keys = {key.key_id: key for key in found if key.key_id}
         except Exception:  # noqa: BLE001 - whatever it is, the last good set stays
             log.warning("the identity provider's keys were not fetched", exc_info=True)
         else:

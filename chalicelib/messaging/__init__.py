@@ -1,13 +1,11 @@
 """Typed messages out to SQS, and batches of them in, with partial failure."""
 
+from chalicelib.messaging.consuming import Poisoned, consume, consume_together
 from chalicelib.messaging.queues import (
     DEAD_LETTER_SUFFIX,
     MAX_RECEIVES,
     Message,
-    Poisoned,
     Queues,
-    consume,
-    consume_together,
 )
 
 __all__ = [

@@ -1,30 +1,42 @@
-"""Typed messages out to SQS, and batches of them in, with partial failure."""
+"""Typed messages, and the way of them out to SQS."""
 
-import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 from pydantic_core import PydanticCustomError
-from pymongo.errors import PyMongoError
 
-from chalicelib.database import is_outage
-from chalicelib.errors import Unavailable
+from chalicelib import deadlines, outgoing
+from chalicelib.messaging.outages import Outage
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import (
+        BatchResultErrorEntryTypeDef,
+        SendMessageBatchRequestEntryTypeDef,
+    )
 
-# SQS takes at most ten messages a call.
+# SQS takes at most ten messages a call, and less than this of all bodies together.
 _MESSAGES_PER_CALL = 10
+_BYTES_PER_CALL = 240_000
+# For all sends of a request together, for each call elsewhere, with its retry. SQS answers within
+# some 20 ms.
+SECONDS = 0.8
+# For one try; a connection that was dropped silently leaves time for the second.
+_TRY_SECONDS = 0.4
+# A send with less time would only be cut off, and SQS be suspected for it.
+_LEAST_SECONDS = 0.1
+_SERVER_ERROR, _TOO_MANY = 500, 429
+_THROTTLED = frozenset({"RequestThrottled", "ThrottlingException", "Throttling", "OverLimit"})
 # After this many receives SQS moves a message to the queue's dead-letter queue.
 MAX_RECEIVES = 5
 DEAD_LETTER_SUFFIX = "-dead"
-_CORRELATION = "correlation_id"
-_NEWER = "newer_version"
+CORRELATION = "correlation_id"
+NEWER = "newer_version"
 
 
 class Message(BaseModel):
@@ -45,33 +57,35 @@ class Message(BaseModel):
     @classmethod
     def _readable(cls, version: int) -> int:
         if version > cls.model_fields["version"].default:
-            raise PydanticCustomError(_NEWER, "written by a newer release")
+            raise PydanticCustomError(NEWER, "written by a newer release")
         return version
 
 
 AnyMessage = TypeVar("AnyMessage", bound=Message)
 
 
-class Poisoned(Exception):
-    """A handler of a batch refuses some of its messages, and has handled none of them."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        super().__init__(f"{len(messages)} messages")
-        self.messages = messages
-
-
 class Queues:
     """Plaza's queues in SQS.
 
-    A queue is a courier and never the only memory: every message has a pending mark in the database
-    too, where a schedule finds it. So `send` reports a failure and does not raise.
+    A queue is a courier and never the only memory: a message has a pending mark in the database
+    too, where a schedule finds it, or its sender does the work at once. So `send` reports a failure
+    and does not raise, and takes at most `seconds`.
     """
 
-    def __init__(self, prefix: str, client: "SQSClient | None" = None) -> None:
+    def __init__(
+        self,
+        prefix: str,
+        client: "SQSClient | None" = None,
+        seconds: float = SECONDS,
+        way: outgoing.Way | None = None,
+    ) -> None:
         self._prefix = prefix
         self._client = client
+        self._seconds = seconds
+        self._way = way or outgoing.Way()
         self._urls: dict[str, str] = {}
         self._lock = threading.Lock()
+        self._outage = Outage()
 
     def name_of(self, queue: str) -> str:
         """Return the queue's name in SQS."""
@@ -79,44 +93,60 @@ class Queues:
 
     def send(self, *messages: Message) -> bool:
         """Send messages, in calls of ten; return whether SQS took every one of them."""
-        from botocore.exceptions import BotoCoreError, ClientError
-
         taken = True
         for queue, batch in _batches(messages):
-            try:
-                taken &= self._send_batch(queue, batch)
-            except (BotoCoreError, ClientError):
-                taken = False
-                log.warning(
-                    "messages not sent; a schedule will send them again",
-                    extra={"fields": {"queue": queue, "messages": len(batch)}},
-                    exc_info=True,
-                )
+            taken &= self._send_batch(queue, batch)
         return taken
 
-    def _send_batch(self, queue: str, batch: list[Message]) -> bool:
-        answer = self._sqs().send_message_batch(
-            QueueUrl=self._url(queue),
-            Entries=[
-                {
-                    "Id": str(number),
-                    "MessageBody": message.model_dump_json(),
-                    "MessageAttributes": _attributes(),
-                }
-                for number, message in enumerate(batch)
-            ],
-        )
-        refused = answer.get("Failed", [])
+    def _send_batch(self, queue: str, batch: list["SendMessageBatchRequestEntryTypeDef"]) -> bool:
+        """Send messages unless SQS is silent or no time is left; return whether all were taken."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        refused: Sequence[Any] = batch
+        with deadlines.aside(self._seconds) as seconds:
+            if seconds < _LEAST_SECONDS or not self._outage.may_try():
+                _log_unsent(queue, len(batch), "not tried")
+                return False
+            try:
+                client = self._sqs()
+                refused = self._way.call(seconds, lambda: self._deliver(client, queue, batch))
+            except (BotoCoreError, ClientError, TimeoutError) as error:
+                if _may_pass(error):
+                    self._outage.suspect()
+                _log_unsent(queue, len(batch), type(error).__name__, exc_info=True)
+                return False
+        self._outage.end()
         if refused:
-            fields = {"queue": queue, "messages": len(refused), "reason": refused[0].get("Code")}
-            log.warning("messages refused by SQS", extra={"fields": fields})
+            _log_unsent(queue, len(refused), refused[0].get("Code"))
         return not refused
 
-    def _url(self, queue: str) -> str:
+    def _deliver(
+        self, client: "SQSClient", queue: str, batch: list["SendMessageBatchRequestEntryTypeDef"]
+    ) -> list["BatchResultErrorEntryTypeDef"]:
+        """Send messages, after a failure that may pass once more; return those that SQS refuses."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        began = time.monotonic()
+        try:
+            refused = self._call(client, queue, batch)
+        except (BotoCoreError, ClientError) as error:
+            if not _may_pass(error) or time.monotonic() - began > self._seconds:
+                raise
+            return self._call(client, queue, batch)
+        again = {each["Id"] for each in refused if not each.get("SenderFault")}
+        if not again:
+            return refused
+        at_fault = [each for each in refused if each.get("SenderFault")]
+        return at_fault + self._call(client, queue, [each for each in batch if each["Id"] in again])
+
+    def _call(
+        self, client: "SQSClient", queue: str, batch: list["SendMessageBatchRequestEntryTypeDef"]
+    ) -> list["BatchResultErrorEntryTypeDef"]:
         if queue not in self._urls:
-            answer = self._sqs().get_queue_url(QueueName=self.name_of(queue))
+            answer = client.get_queue_url(QueueName=self.name_of(queue))
             self._urls[queue] = answer["QueueUrl"]
-        return self._urls[queue]
+        sent = client.send_message_batch(QueueUrl=self._urls[queue], Entries=batch)
+        return sent.get("Failed", [])
 
     def _sqs(self) -> "SQSClient":
         """Return the client, made at first use: importing boto3 is most of a cold start."""
@@ -128,111 +158,51 @@ class Queues:
                 self._client = boto3.client(
                     "sqs",
                     config=Config(
-                        connect_timeout=2,
-                        read_timeout=5,
-                        retries={"mode": "standard", "max_attempts": 3},
+                        connect_timeout=_TRY_SECONDS,
+                        read_timeout=_TRY_SECONDS,
+                        retries={"mode": "standard", "total_max_attempts": 1},
                     ),
                 )
             return self._client
 
 
-def _batches(messages: Iterable[Message]) -> Iterator[tuple[str, list[Message]]]:
+def _may_pass(error: Exception) -> bool:
+    """Return whether SQS did not answer, or failed by itself, or is asked too often."""
+    response: Any = getattr(error, "response", None)
+    if response is None:
+        return True
+    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    code = response.get("Error", {}).get("Code")
+    return status >= _SERVER_ERROR or status == _TOO_MANY or code in _THROTTLED
+
+
+def _log_unsent(queue: str, messages: int, reason: str | None, *, exc_info: bool = False) -> None:
+    """Log messages that a schedule will send again, or whose sender does their work itself."""
+    fields = {"queue": queue, "unsent_messages": messages, "reason": reason}
+    extra = {"fields": fields, "metrics": metrics.UNSENT}
+    log.warning("messages not sent", exc_info=exc_info, extra=extra)
+
+
+def _batches(
+    messages: Iterable[Message],
+) -> Iterator[tuple[str, list["SendMessageBatchRequestEntryTypeDef"]]]:
+    """Give each queue's messages, as many at a time as fit into one call."""
     by_queue: dict[str, list[Message]] = {}
     for message in messages:
         by_queue.setdefault(message.queue, []).append(message)
     for queue, waiting in by_queue.items():
-        for start in range(0, len(waiting), _MESSAGES_PER_CALL):
-            yield queue, waiting[start : start + _MESSAGES_PER_CALL]
-
-
-def consume(
-    event: dict[str, Any],
-    messages: TypeAdapter[AnyMessage],
-    handle: Callable[[AnyMessage], None],
-) -> dict[str, Any]:
-    """Handle each record of an SQS event; return the ids of those that failed.
-
-    A record that cannot be parsed fails like one whose handling raised: SQS delivers it
-    again and, after MAX_RECEIVES, moves it to the dead letters. The answer has meaning only
-    under a mapping with ReportBatchItemFailures; without it every message counts as done.
-    """
-    started = time.perf_counter()
-    records = event["Records"]
-    failed = []
-    for record in records:
-        with logs.bound(correlation_id=_correlation_id(record)):
-            try:
-                handle(messages.validate_json(record["body"]))
-            except Exception as error:  # noqa: BLE001 - one bad message may not fail its batch
-                failed.append(_failure(record, error))
-    _log_batch(records, failed, started)
-    return {"batchItemFailures": failed}
-
-
-def consume_together(
-    event: dict[str, Any],
-    messages: TypeAdapter[AnyMessage],
-    handle: Callable[[list[AnyMessage]], None],
-) -> dict[str, Any]:
-    """Handle all records of an SQS event at once; return the ids of those that failed.
-
-    If the handling names the messages at fault (Poisoned), they fail and the others are handled
-    again. If it does not, the halves of the batch are handled on their own, and so on: as in
-    `consume`, one that cannot be parsed or handled fails alone. In an outage all of them fail.
-    """
-    started = time.perf_counter()
-    records = event["Records"]
-    failed, parsed = [], {}
-    for record in records:
-        try:
-            parsed[record["messageId"]] = messages.validate_json(record["body"])
-        except ValidationError as error:
-            with logs.bound(correlation_id=_correlation_id(record)):
-                failed.append(_failure(record, error))
-    if parsed:
-        failed += [{"itemIdentifier": message_id} for message_id in _unhandled(parsed, handle)]
-    _log_batch(records, failed, started)
-    return {"batchItemFailures": failed}
-
-
-def _unhandled(
-    batch: dict[str, AnyMessage], handle: Callable[[list[AnyMessage]], None]
-) -> list[str]:
-    """Handle messages together, in halves after a failure; return the ids of those that failed."""
-    try:
-        handle(list(batch.values()))
-    except Poisoned as error:
-        at_fault = {id(message) for message in error.messages}
-        failed = [name for name, message in batch.items() if id(message) in at_fault]
-        log.exception("messages refused", extra={"fields": {"messages": len(failed)}})
-        if not failed:
-            return list(batch)
-        rest = {name: batch[name] for name in batch.keys() - set(failed)}
-        return failed + (_unhandled(rest, handle) if rest else [])
-    except Exception as error:  # noqa: BLE001 - what failed is delivered again, whatever the reason
-        log.exception("batch failed", extra={"fields": {"messages": len(batch)}})
-        if len(batch) == 1 or _is_nobodys_fault(error):
-            return list(batch)
-        messages = list(batch.items())
-        half = len(messages) // 2
-        parts = (dict(messages[:half]), dict(messages[half:]))
-        return [message_id for part in parts for message_id in _unhandled(part, handle)]
-    return []
-
-
-def _is_nobodys_fault(error: Exception) -> bool:
-    """Return whether any message would have failed, so that handling fewer at once is no use."""
-    return isinstance(error, Unavailable) or (isinstance(error, PyMongoError) and is_outage(error))
-
-
-def _failure(record: dict[str, Any], error: Exception) -> dict[str, str]:
-    """Log why a record failed; return how a batch's answer names it."""
-    fields = {"message_id": record["messageId"]}
-    if isinstance(error, ValidationError) and error.errors()[0]["type"] == _NEWER:
-        log.warning("message left to a newer release", extra={"fields": fields})
-    else:
-        log.error("message failed", exc_info=error, extra={"fields": fields})
-    return {"itemIdentifier": record["messageId"]}
+        batch: list[SendMessageBatchRequestEntryTypeDef] = []
+        size = 0
+        for message in waiting:
+            body = message.model_dump_json()
+            size += len(body.encode())
+            if len(batch) == _MESSAGES_PER_CALL or (batch and size > _BYTES_PER_CALL):
+                yield queue, batch
+                batch, size = [], len(body.encode())
+            attributes = _attributes()
+            number = str(len(batch))
+            batch.append({"Id": number, "MessageBody": body, "MessageAttributes": attributes})
+        yield queue, batch
 
 
 def _attributes() -> dict[str, Any]:
@@ -240,20 +210,4 @@ def _attributes() -> dict[str, Any]:
     correlation_id = logs.correlation_id()
     if correlation_id is None:
         return {}
-    return {_CORRELATION: {"DataType": "String", "StringValue": correlation_id}}
-
-
-def _correlation_id(record: dict[str, Any]) -> str | None:
-    attribute: dict[str, str] = record.get("messageAttributes", {}).get(_CORRELATION, {})
-    return attribute.get("stringValue")
-
-
-def _log_batch(records: list[dict[str, Any]], failed: list[Any], started: float) -> None:
-    fields = {
-        "queue": str(records[0].get("eventSourceARN", "")).rpartition(":")[2],
-        "messages": len(records),
-        "failed_messages": len(failed),
-        "batch_ms": round((time.perf_counter() - started) * 1000, 1),
-    }
-    level = logging.WARNING if failed else logging.INFO
-    log.log(level, "batch", extra={"fields": fields, "metrics": metrics.BATCH})
+    return {CORRELATION: {"DataType": "String", "StringValue": correlation_id}}

@@ -40,6 +40,8 @@ BATCH = Metrics(
     {"batch_ms": "Milliseconds", "messages": "Count", "failed_messages": "Count"},
     dimensions=(("queue",),),
 )
+# Messages that SQS did not take: a schedule sends them again, or their sender did the work itself.
+UNSENT = Metrics({"unsent_messages": "Count"}, dimensions=(("queue",), ()))
 SCHEDULE = Metrics({"schedule_ms": "Milliseconds"}, dimensions=(("function",),))
 FAN_OUTS_FAILED = Metrics({"fan_outs_failed": "Count"})
 DELIVERIES = Metrics({"deliveries": "Count"})
@@ -62,6 +64,7 @@ REFUNDS_FAILED = Metrics({"refunds_failed": "Count"})
 ALL = (
     REQUEST,
     BATCH,
+    UNSENT,
     SCHEDULE,
     FAN_OUTS_FAILED,
     DELIVERIES,

@@ -10,6 +10,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
     (
         "bots",
         "bounds",
+        "deadlines",
         "errors",
         "ids",
         "instants",
@@ -20,7 +21,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
         "settings",
         "texts",
     ),
-    ("markdown", "people.ids", "sites.ids"),
+    ("markdown", "outgoing", "people.ids", "sites.ids"),
     ("database", "people.names", "signing"),
     ("observability",),
     ("key_sets", "messaging"),

@@ -95,7 +95,11 @@ def test_an_invocation_with_no_time_left_asks_the_database_for_nothing(
 ) -> None:
     context = SimpleNamespace(get_remaining_time_in_millis=lambda: left_ms)
 
-    with invocations._deadline(context, REQUEST_SECONDS), pytest.raises(PyMongoError) as refused:
+    with (
+        invocations._deadline(context, is_request=True),
+        invocations._database_deadline(REQUEST_SECONDS),
+        pytest.raises(PyMongoError) as refused,
+    ):
         runtime.database.command("ping")
 
     assert refused.value.timeout

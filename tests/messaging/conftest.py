@@ -12,6 +12,7 @@ from chalicelib.messaging import (
 from deploy.declared import declared_queues
 from local.queues import Poller, create_queues
 from tests.messaging.support.greetings import MESSAGES, Handler
+from tests.support.sending import PATIENCE_SECONDS
 
 
 def app_that(handle: Handler, **mapping: Any) -> Chalice:
@@ -32,7 +33,9 @@ def mapping(sqs: Any) -> Any:
     def make(handle: Handler, visibility_timeout_seconds: int = 600, **options: Any) -> Any:
         app = app_that(handle, **options)
         create_queues(sqs, app, lambda _: visibility_timeout_seconds)
-        return Poller(app, sqs, declared_queues(app)[0]), Queues("t-", client=sqs)
+        return Poller(app, sqs, declared_queues(app)[0]), Queues(
+            "t-", client=sqs, seconds=PATIENCE_SECONDS
+        )
 
     yield make
     for url in sqs.list_queues(QueueNamePrefix="t-").get("QueueUrls", []):

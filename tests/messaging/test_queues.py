@@ -152,7 +152,7 @@ def test_every_declared_queue_reports_failures_by_message(app: Chalice, workers:
 
 def test_a_refusal_of_the_first_call_is_not_forgotten_over_the_next() -> None:
     refused = {"Failed": [{"Id": "0", "Code": "InternalError", "SenderFault": False}]}
-    answers: list[dict[str, Any]] = [refused, {}]
+    answers: list[dict[str, Any]] = [refused, refused, {}]
     client: Any = SimpleNamespace(
         get_queue_url=lambda **_: {"QueueUrl": "https://sqs.example/greetings"},
         send_message_batch=lambda **_: answers.pop(0),

@@ -7,11 +7,12 @@ other bytes, and a part that is sent twice changes nothing.
 import base64
 import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from chalicelib import outgoing
 from chalicelib.assets.blobs.protocol import BlobGone, PartAddress, part_count, part_length
 from chalicelib.assets.shapes import StoreName
 from chalicelib.errors import Unavailable
@@ -19,6 +20,7 @@ from chalicelib.errors import Unavailable
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+Result = TypeVar("Result")
 # S3's own least is 5 MiB.
 PART_BYTES = 8 * 1024 * 1024
 MAX_BYTES = 5 * 1024**3
@@ -27,6 +29,10 @@ _CHECKED_BYTES = 64 * 1024 * 1024
 _ADDRESS_SECONDS = 3_600
 _FOREVER = "public, max-age=31536000, immutable"
 _OF_A_PART = ("PartNumber", "ETag", "ChecksumSHA256")
+# For a call with its retry: a part of 8 MiB is the most that one carries.
+SECONDS = 15.0
+_CONNECT_SECONDS, _READ_SECONDS = 2.0, 6.0
+_WAY = outgoing.Way()
 _MISSING = frozenset({"NoSuchUpload", "NoSuchKey", "404", "NotFound", "InvalidRange"})
 
 
@@ -47,10 +53,11 @@ class S3Blobs:
 
     def begin(self, blob: str, media_type: str) -> str:
         """Begin a multipart upload; return S3's id of it."""
-        with _calls() as s3:
-            begun = s3.create_multipart_upload(
+        begun = _call(
+            lambda s3: s3.create_multipart_upload(
                 Bucket=self._bucket, Key=blob, ContentType=media_type, ChecksumAlgorithm="SHA256"
             )
+        )
         return begun["UploadId"]
 
     def addresses(self, blob: str, handle: str, digests: Sequence[str]) -> list[PartAddress]:
@@ -60,8 +67,7 @@ class S3Blobs:
     def _address(self, blob: str, handle: str, number: int, digest: str) -> PartAddress:
         checksum = _in_base64(bytes.fromhex(digest))
         asked = {**self._part(blob, handle, number), "ChecksumSHA256": checksum}
-        with _calls() as s3:
-            url = s3.generate_presigned_url("upload_part", asked, ExpiresIn=_ADDRESS_SECONDS)
+        url = _address_of("upload_part", asked)
         return PartAddress(url, {"x-amz-checksum-sha256": checksum})
 
     def _part(self, blob: str, handle: str, number: int) -> dict[str, Any]:
@@ -73,8 +79,8 @@ class S3Blobs:
     def part(self, blob: str, handle: str, number: int, data: bytes) -> None:
         """Send a part of a blob that Plaza itself writes."""
         checksum = _in_base64(hashlib.sha256(data).digest())
-        with _calls() as s3:
-            s3.upload_part(**self._part(blob, handle, number), Body=data, ChecksumSHA256=checksum)
+        part = self._part(blob, handle, number)
+        _call(lambda s3: s3.upload_part(**part, Body=data, ChecksumSHA256=checksum))
 
     def present(self, blob: str, handle: str, length: int) -> set[int]:
         """Return the numbers of the parts that S3 has, all of them once they are an object."""
@@ -87,16 +93,18 @@ class S3Blobs:
         return {number for number in sizes if sizes[number] == part_length(self, number, length)}
 
     def _parts(self, blob: str, handle: str) -> list[Any]:
-        with _calls() as s3:
+        def listed(s3: "S3Client") -> list[Any]:
             pages = s3.get_paginator("list_parts").paginate(**self._object(blob), UploadId=handle)
             return [part for page in pages for part in page.get("Parts", ())]
 
+        return _call(listed)
+
     def _has(self, blob: str, length: int) -> bool:
         try:
-            with _calls() as s3:
-                return s3.head_object(**self._object(blob))["ContentLength"] == length
+            found = _call(lambda s3: s3.head_object(**self._object(blob)))
         except _Missing:
             return False
+        return found["ContentLength"] == length
 
     def finish(self, blob: str, handle: str, length: int) -> None:
         """Make the parts an object; raises BlobGone if one is missing."""
@@ -107,10 +115,11 @@ class S3Blobs:
                 {name: part[name] for name in _OF_A_PART if name in part}
                 for part in self._parts(blob, handle)
             ]
-            with _calls() as s3:
-                s3.complete_multipart_upload(
+            _call(
+                lambda s3: s3.complete_multipart_upload(
                     **self._object(blob), UploadId=handle, MultipartUpload={"Parts": parts}
                 )
+            )
         except _Missing:
             # Another call has finished it.
             if not self._has(blob, length):
@@ -119,9 +128,11 @@ class S3Blobs:
     def read(self, blob: str, start: int, end: int) -> bytes:
         """Return bytes of an object; raises BlobGone."""
         try:
-            with _calls() as s3:
-                found = s3.get_object(**self._object(blob), Range=f"bytes={start}-{end - 1}")
-                content = found["Body"].read()
+            content = _call(
+                lambda s3: s3.get_object(**self._object(blob), Range=f"bytes={start}-{end - 1}")[
+                    "Body"
+                ].read()
+            )
         except _Missing:
             raise BlobGone(blob) from None
         if len(content) < end - start:
@@ -140,30 +151,31 @@ class S3Blobs:
             "ResponseContentDisposition": disposition,
             "ResponseCacheControl": _FOREVER,
         }
-        with _calls() as s3:
-            return s3.generate_presigned_url("get_object", asked, ExpiresIn=_ADDRESS_SECONDS)
+        return _address_of("get_object", asked)
 
     def drop(self, blob: str) -> None:
         """Abort the uploads of a blob, and delete its object."""
-        with _calls() as s3:
-            begun = s3.list_multipart_uploads(Bucket=self._bucket, Prefix=blob)
-            for upload in begun.get("Uploads", ()):
-                with contextlib.suppress(_Missing), _calls():
-                    s3.abort_multipart_upload(**self._object(blob), UploadId=upload["UploadId"])
-            s3.delete_object(**self._object(blob))
+        begun = _call(lambda s3: s3.list_multipart_uploads(Bucket=self._bucket, Prefix=blob))
+        for upload in begun.get("Uploads", ()):
+            with contextlib.suppress(_Missing):
+                self._abort(blob, upload["UploadId"])
+        _call(lambda s3: s3.delete_object(**self._object(blob)))
+
+    def _abort(self, blob: str, handle: str) -> None:
+        _call(lambda s3: s3.abort_multipart_upload(**self._object(blob), UploadId=handle))
 
 
 def _in_base64(digest: bytes) -> str:
     return base64.b64encode(digest).decode("ascii")
 
 
-@contextlib.contextmanager
-def _calls() -> "Iterator[S3Client]":
-    """Give the client; raises _Missing for what S3 does not have, and Unavailable."""
+def _call(work: "Callable[[S3Client], Result]") -> Result:
+    """Return what S3 answers; raises _Missing for what it does not have, and Unavailable."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        yield _client()
+        client = _client()
+        return _WAY.call(SECONDS, lambda: work(client))
     except ClientError as error:
         response: Any = error.response
         if response.get("Error", {}).get("Code") in _MISSING:
@@ -172,8 +184,12 @@ def _calls() -> "Iterator[S3Client]":
         if status < HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.TOO_MANY_REQUESTS:
             raise
         raise Unavailable from error
-    except BotoCoreError as error:
+    except (BotoCoreError, TimeoutError) as error:
         raise Unavailable from error
+
+
+def _address_of(operation: str, asked: dict[str, Any]) -> str:
+    return _call(lambda s3: s3.generate_presigned_url(operation, asked, ExpiresIn=_ADDRESS_SECONDS))
 
 
 @lru_cache(maxsize=1)
@@ -182,4 +198,12 @@ def _client() -> "S3Client":
     import boto3
     from botocore.config import Config
 
-    return boto3.client("s3", config=Config(signature_version="s3v4"))
+    return boto3.client(
+        "s3",
+        config=Config(
+            signature_version="s3v4",
+            connect_timeout=_CONNECT_SECONDS,
+            read_timeout=_READ_SECONDS,
+            retries={"mode": "standard", "total_max_attempts": 2},
+        ),
+    )

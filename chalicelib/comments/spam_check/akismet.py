@@ -3,13 +3,10 @@
 Source: Akismet's API reference, "Comment Check", "Submit Spam", "Submit Ham", version 1.1.
 """
 
-import contextlib
 import http.client
-import socket
-from collections.abc import Iterator
-from threading import Timer
 from urllib.parse import urlencode, urlsplit
 
+from chalicelib import outgoing
 from chalicelib.comments.spam_check.port import Answer, Correction, Facts
 from chalicelib.observability.logs import log
 
@@ -20,6 +17,7 @@ _ANSWERS: dict[bytes, Answer] = {b"true": "spam", b"false": "ham"}
 # What Akismet says of every correction that it takes.
 _THANKS = b"Thanks for making the web a better place."
 _AGENT = "Plaza | Akismet-API/1.1"
+_WAY = outgoing.Way()
 
 
 class Akismet:
@@ -45,7 +43,7 @@ class Akismet:
         """Return the word and the tip that Akismet answers; no word if it does not."""
         form = urlencode({"api_key": self._key, **_form(facts)})
         try:
-            status, word, tip = self._send(f"{self._url.path}/1.1/{operation}", form)
+            status, word, tip = self._send(f"/1.1/{operation}", form)
         except (OSError, http.client.HTTPException, ValueError) as error:
             # By its kind alone: a message may quote what was sent.
             fields = {"operation": operation, "error": type(error).__name__}
@@ -62,38 +60,9 @@ class Akismet:
             "User-Agent": _AGENT,
             "Connection": "close",
         }
-        host, port = str(self._url.hostname), self._url.port
-        is_tls = self._url.scheme == "https"
-        kind = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
-        connection = kind(host, port, timeout=self._seconds)
-        try:
-            connection.connect()
-            with _ended_after(connection.sock, self._seconds):
-                connection.request("POST", path, form, headers)
-                answer = connection.getresponse()
-                word = answer.read(_MOST_BYTES).strip()
-            return answer.status, word, answer.getheader("X-akismet-pro-tip")
-        finally:
-            connection.close()
-
-
-@contextlib.contextmanager
-def _ended_after(sock: socket.socket, seconds: float) -> Iterator[None]:
-    """Shut a connection down after some time, also while bytes go on coming, one by one."""
-
-    def end() -> None:
-        # It may be closed already.
-        with contextlib.suppress(OSError):
-            sock.shutdown(socket.SHUT_RDWR)
-
-    timer = Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
+        request = outgoing.HttpRequest(self._url, "POST", path, form, headers)
+        answer = outgoing.ask(_WAY, request, self._seconds, _MOST_BYTES)
+        return answer.status, answer.body.strip(), answer.headers.get("X-akismet-pro-tip")
 
 
 def _form(facts: Facts) -> dict[str, str]:

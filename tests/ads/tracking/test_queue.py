@@ -47,7 +47,7 @@ def test_the_grace_exceeds_five_visibility_timeouts(runtime: Runtime, app: Chali
 def test_what_goes_through_the_queue_is_counted_once_however_often_it_is_delivered(
     runtime: Runtime, sqs: Any, workers: Workers, client: Client
 ) -> None:
-    queued = replace(runtime, queues=Queues(runtime.settings.queue_prefix, client=sqs))
+    queued = replace(runtime, queues=Queues(runtime.settings.queue_prefix, client=sqs, seconds=30))
     page = Page(Client(create_app(queued, LocalChalice), client.token))
     ad = page.ad()
     for _ in range(3):

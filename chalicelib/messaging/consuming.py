@@ -1,0 +1,146 @@
+"""Batches of messages in, with partial failure."""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pymongo.errors import PyMongoError
+
+from chalicelib import deadlines
+from chalicelib.database import is_outage
+from chalicelib.errors import Unavailable
+from chalicelib.messaging.queues import CORRELATION, NEWER, AnyMessage, Message
+from chalicelib.observability import logs, metrics
+from chalicelib.observability.logs import log
+
+# What a message needs at least: a batch with less time left leaves the rest to its next delivery.
+LEAST_MESSAGE_SECONDS = 5.0
+
+
+class Poisoned(Exception):
+    """A handler of a batch refuses some of its messages, and has handled none of them."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        super().__init__(f"{len(messages)} messages")
+        self.messages = messages
+
+
+def consume(
+    event: dict[str, Any],
+    messages: TypeAdapter[AnyMessage],
+    handle: Callable[[AnyMessage], None],
+) -> dict[str, Any]:
+    """Handle each record of an SQS event; return the ids of those that failed.
+
+    Records that no time is left for are returned too, and come again.
+    A record that cannot be parsed fails like one whose handling raised: SQS delivers it
+    again and, after MAX_RECEIVES, moves it to the dead letters. The answer has meaning only
+    under a mapping with ReportBatchItemFailures; without it every message counts as done.
+    """
+    started = time.perf_counter()
+    records = event["Records"]
+    failed = []
+    for number, record in enumerate(records):
+        if deadlines.remaining() < LEAST_MESSAGE_SECONDS:
+            failed += _left([each["messageId"] for each in records[number:]])
+            break
+        with logs.bound(correlation_id=_correlation_id(record)):
+            try:
+                handle(messages.validate_json(record["body"]))
+            except Exception as error:  # noqa: BLE001 - one bad message may not fail its batch
+                failed.append(_failure(record, error))
+    _log_batch(records, failed, started)
+    return {"batchItemFailures": failed}
+
+
+def consume_together(
+    event: dict[str, Any],
+    messages: TypeAdapter[AnyMessage],
+    handle: Callable[[list[AnyMessage]], None],
+) -> dict[str, Any]:
+    """Handle all records of an SQS event at once; return the ids of those that failed.
+
+    If the handling names the messages at fault (Poisoned), they fail and the others are handled
+    again. If it does not, the halves of the batch are handled on their own, and so on: as in
+    `consume`, one that cannot be parsed or handled fails alone. In an outage all of them fail.
+    """
+    started = time.perf_counter()
+    records = event["Records"]
+    failed, parsed = [], {}
+    for record in records:
+        try:
+            parsed[record["messageId"]] = messages.validate_json(record["body"])
+        except ValidationError as error:
+            with logs.bound(correlation_id=_correlation_id(record)):
+                failed.append(_failure(record, error))
+    if parsed:
+        failed += [{"itemIdentifier": message_id} for message_id in _unhandled(parsed, handle)]
+    _log_batch(records, failed, started)
+    return {"batchItemFailures": failed}
+
+
+def _unhandled(
+    batch: dict[str, AnyMessage], handle: Callable[[list[AnyMessage]], None]
+) -> list[str]:
+    """Handle messages together, in halves after a failure; return the ids of those that failed."""
+    if deadlines.remaining() < LEAST_MESSAGE_SECONDS:
+        return [each["itemIdentifier"] for each in _left(batch)]
+    try:
+        handle(list(batch.values()))
+    except Poisoned as error:
+        at_fault = {id(message) for message in error.messages}
+        failed = [name for name, message in batch.items() if id(message) in at_fault]
+        log.exception("messages refused", extra={"fields": {"messages": len(failed)}})
+        if not failed:
+            return list(batch)
+        rest = {name: batch[name] for name in batch.keys() - set(failed)}
+        return failed + (_unhandled(rest, handle) if rest else [])
+    except Exception as error:  # noqa: BLE001 - what failed is delivered again, whatever the reason
+        log.exception("batch failed", extra={"fields": {"messages": len(batch)}})
+        if len(batch) == 1 or _is_nobodys_fault(error):
+            return list(batch)
+        messages = list(batch.items())
+        half = len(messages) // 2
+        parts = (dict(messages[:half]), dict(messages[half:]))
+        return [message_id for part in parts for message_id in _unhandled(part, handle)]
+    return []
+
+
+def _is_nobodys_fault(error: Exception) -> bool:
+    """Return whether any message would have failed, so that handling fewer at once is no use."""
+    return isinstance(error, Unavailable) or (isinstance(error, PyMongoError) and is_outage(error))
+
+
+def _left(message_ids: Collection[str]) -> list[dict[str, str]]:
+    """Log that no time was left for messages; return how a batch's answer names them."""
+    fields = {"messages": len(message_ids)}
+    log.warning("messages left to the next delivery", extra={"fields": fields})
+    return [{"itemIdentifier": each} for each in message_ids]
+
+
+def _failure(record: dict[str, Any], error: Exception) -> dict[str, str]:
+    """Log why a record failed; return how a batch's answer names it."""
+    fields = {"message_id": record["messageId"]}
+    if isinstance(error, ValidationError) and error.errors()[0]["type"] == NEWER:
+        log.warning("message left to a newer release", extra={"fields": fields})
+    else:
+        log.error("message failed", exc_info=error, extra={"fields": fields})
+    return {"itemIdentifier": record["messageId"]}
+
+
+def _correlation_id(record: dict[str, Any]) -> str | None:
+    attribute: dict[str, str] = record.get("messageAttributes", {}).get(CORRELATION, {})
+    return attribute.get("stringValue")
+
+
+def _log_batch(records: list[dict[str, Any]], failed: list[Any], started: float) -> None:
+    fields = {
+        "queue": str(records[0].get("eventSourceARN", "")).rpartition(":")[2],
+        "messages": len(records),
+        "failed_messages": len(failed),
+        "batch_ms": round((time.perf_counter() - started) * 1000, 1),
+    }
+    level = logging.WARNING if failed else logging.INFO
+    log.log(level, "batch", extra={"fields": fields, "metrics": metrics.BATCH})

@@ -1,0 +1,132 @@
+"""Calls out of the process: each ends in time, whatever the other side does."""
+
+import http.client
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from contextvars import copy_context
+from typing import NamedTuple, TypeVar
+from urllib.parse import SplitResult
+
+from chalicelib import deadlines
+
+Result = TypeVar("Result")
+
+# Calls of one way that were given up and have not ended; a name that cannot be resolved holds its
+# thread for half a minute.
+MOST_ABANDONED = 16
+# A server that runs accepts a connection in far less.
+CONNECT_SECONDS = 2.0
+
+
+class Way:
+    """A way out to one provider."""
+
+    def __init__(self) -> None:
+        self._abandoned = 0
+        self._lock = threading.Lock()
+
+    def call(self, seconds: float, work: Callable[[], Result]) -> Result:
+        """Return what `work` returns; raises TimeoutError after `seconds`, or less if less is left.
+
+        `work` runs in a thread, since the time-out of a socket bounds neither a name's resolution
+        nor a server that sends a byte a second. Work that was given up goes on by itself.
+        """
+        patience = deadlines.patience(seconds)
+        if patience <= 0 or self._abandoned >= MOST_ABANDONED:
+            raise TimeoutError("no time is left for the call")
+        outcome: Future[Result] = Future()
+        context = copy_context()
+        threading.Thread(target=context.run, args=(_run, work, outcome), daemon=True).start()
+        try:
+            return outcome.result(patience)
+        except TimeoutError:
+            self._abandon(outcome)
+            raise
+
+    def _abandon(self, outcome: "Future[Result]") -> None:
+        with self._lock:
+            self._abandoned += 1
+        # Called at once if the work has ended meanwhile.
+        outcome.add_done_callback(self._ended)
+
+    def _ended(self, _outcome: object) -> None:
+        with self._lock:
+            self._abandoned -= 1
+
+
+def _run(work: Callable[[], Result], outcome: "Future[Result]") -> None:
+    try:
+        result = work()
+    except BaseException as error:  # noqa: BLE001 - raised where the call waits
+        outcome.set_exception(error)
+    else:
+        outcome.set_result(result)
+
+
+class HttpRequest(NamedTuple):
+    """A request to `url` and, below its path, `path`; without a body if that is empty."""
+
+    url: SplitResult
+    method: str
+    path: str
+    body: str
+    headers: Mapping[str, str]
+
+
+class HttpAnswer(NamedTuple):
+    """A status, the headers by any case of their names, and the body."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+
+def ask(way: Way, request: HttpRequest, seconds: float, most_bytes: int) -> HttpAnswer:
+    """Return what a server answers; raises OSError, also if there is none in time.
+
+    Raises http.client.HTTPException for what is not HTTP, or longer than `most_bytes`. A connection
+    that was given up is closed, and sends nothing any more.
+    """
+    is_over = threading.Event()
+    connection = _connection(request.url)
+
+    def exchange() -> HttpAnswer:
+        try:
+            connection.connect()
+            if is_over.is_set():
+                raise TimeoutError
+            connection.sock.settimeout(seconds)
+            return _exchange(connection, request, most_bytes)
+        finally:
+            connection.close()
+
+    try:
+        return way.call(seconds, exchange)
+    except TimeoutError:
+        is_over.set()
+        if connection.sock is not None:
+            # It may be closed already.
+            with suppress(OSError):
+                connection.sock.shutdown(socket.SHUT_RDWR)
+        raise
+
+
+def _connection(url: SplitResult) -> http.client.HTTPConnection:
+    is_tls = url.scheme == "https"
+    kind = http.client.HTTPSConnection if is_tls else http.client.HTTPConnection
+    return kind(str(url.hostname), url.port, timeout=CONNECT_SECONDS)
+
+
+def _exchange(
+    connection: http.client.HTTPConnection, request: HttpRequest, most_bytes: int
+) -> HttpAnswer:
+    path = request.url.path + request.path
+    connection.request(request.method, path, request.body or None, dict(request.headers))
+    answer = connection.getresponse()
+    body = answer.read(most_bytes + 1)
+    if len(body) > most_bytes:
+        raise http.client.HTTPException("the answer is too long")
+    return HttpAnswer(answer.status, answer.headers, body)

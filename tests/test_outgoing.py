@@ -1,0 +1,109 @@
+"""Providers that refuse, hang, drip or are slow: a call to one ends in the time that is left."""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib import deadlines, outgoing
+from chalicelib.assets.blobs import s3
+from chalicelib.assets.blobs.s3 import S3Blobs
+from chalicelib.comments.spam_check.akismet import Akismet
+from chalicelib.errors import Unavailable
+from chalicelib.key_sets import KeySet
+from chalicelib.messaging import Queues
+from chalicelib.shop.payments.stripe import StripeProvider
+from tests.comments.spam.test_akismet import FACTS
+from tests.messaging.support.greetings import Greeting
+from tests.support.failing_server import FAILURES, FailingServer, Failure, running
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+LEFT_SECONDS = 0.5
+# What a busy machine may add. A provider's own limit is longer, and no server here answers within
+# a minute.
+BUSY_SECONDS = 4.0
+
+
+def send_message(_url: str) -> None:
+    if not Queues("t-").send(Greeting(name="ann")):
+        raise Unavailable
+
+
+def ask_stripe(url: str) -> None:
+    StripeProvider(url, "key").status("order", "pi_1")
+
+
+def ask_akismet(url: str) -> None:
+    if Akismet(url, "key", seconds=30).check(FACTS) == "unknown":
+        raise Unavailable
+
+
+def find_key(url: str) -> None:
+    KeySet(f"{url}/jwks.json").find("k1", NOW)
+
+
+def read_blob(_url: str) -> None:
+    S3Blobs("bucket").read("blob", 0, 1)
+
+
+WAYS: dict[str, Callable[[str], None]] = {
+    "SQS": send_message,
+    "Stripe": ask_stripe,
+    "Akismet": ask_akismet,
+    "an identity provider": find_key,
+    "S3": read_blob,
+}
+
+
+@pytest.fixture(autouse=True)
+def _aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have clients of AWS made anew, with whatever address a test names."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "none")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    s3._client.cache_clear()
+    yield
+    s3._client.cache_clear()
+
+
+@pytest.fixture
+def provider(failure: Failure, monkeypatch: pytest.MonkeyPatch) -> Iterator[FailingServer]:
+    with running(failure, monkeypatch) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+        yield server
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_call_to_a_provider_ends_in_the_time_that_is_left(
+    provider: FailingServer, way: str
+) -> None:
+    # Boto3 is imported, and its clients are made, before a clock runs.
+    with pytest.raises(Unavailable), deadlines.bounded(0):
+        WAYS[way](provider.url)
+
+    began = time.monotonic()
+    with deadlines.bounded(deadlines.KEPT_SECONDS + LEFT_SECONDS), pytest.raises(Unavailable):
+        WAYS[way](provider.url)
+
+    assert time.monotonic() - began < LEFT_SECONDS + BUSY_SECONDS
+
+
+@pytest.mark.parametrize("failure", ["hangs"])
+# Keys are fetched for whoever calls next, in a thread of its own.
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "an identity provider"])
+def test_a_provider_is_not_asked_when_no_time_is_left(provider: FailingServer, way: str) -> None:
+    with deadlines.bounded(deadlines.KEPT_SECONDS), pytest.raises(Unavailable):
+        WAYS[way](provider.url)
+
+    assert provider.connections == 0
+
+
+@pytest.mark.parametrize("failure", ["has no address"])
+def test_calls_that_were_given_up_are_no_more_than_a_few(provider: FailingServer) -> None:
+    akismet = Akismet(provider.url, "key", seconds=0.01)
+    for _ in range(outgoing.MOST_ABANDONED + 3):
+        assert akismet.check(FACTS) == "unknown"
+
+    assert provider.connections == outgoing.MOST_ABANDONED
