@@ -77,8 +77,8 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
         take_time(context)
         contexts.append(context)
         page = context.new_page()
-        own = where.address if isinstance(where, Site) else address
-        faults.append(Faults(page, address, own))
+        own, api = (where.address, where.api) if isinstance(where, Site) else (address, address)
+        faults.append(Faults(page, api, own))
         allowed.append(may_log)
         before(page)
         page.goto(f"{own}/" if isinstance(where, Site) else f"{address}{where}")

@@ -3,6 +3,7 @@
 import { Problem } from "./api.js";
 import { typed } from "./cart-kept.js";
 import { h } from "./element.js";
+import { newKey } from "./key.js";
 
 /** @typedef {import("./cart-words.js").CartWords} CartWords */
 /** @typedef {import("./plaza-api.js").components["schemas"]["Checkout"]} Agreement */
@@ -84,7 +85,7 @@ export function addressForm({ words, place, countries, total, send, reason }) {
     const agreed = agreement();
     const text = JSON.stringify(agreed);
     // What was not answered may have become an order: the same is sent under the same key.
-    if (draft.sent?.text !== text) draft.sent = { key: crypto.randomUUID(), text };
+    if (draft.sent?.text !== text) draft.sent = { key: newKey(), text };
     keep();
     const before = button.textContent;
     button.disabled = true;

@@ -8,6 +8,7 @@ import { textForm } from "./form.js";
 import { Head } from "./head.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
 import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
+import { makePart } from "./part.js";
 import { loadPeople } from "./people.js";
 import { Pins } from "./pins.js";
 import { canReport, openReport } from "./report.js";
@@ -138,7 +139,7 @@ export default class PlazaComments extends HTMLElement {
     this.#node = page.node;
     [this.#order, this.#listed] = [order, page.order];
     const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(); });
-    const bar = pageBar(page, this.#marks);
+    const bar = pageBar(page, this.#marks, this.#words);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
     this.#thread.clear();
     this.#head.clear();
@@ -189,7 +190,7 @@ export default class PlazaComments extends HTMLElement {
 
   /** @param {Comment} comment */
   #article(comment) {
-    const article = articleOf(comment, this.#words, {
+    const article = /** @type {HTMLElement} */ (makePart(this.#words, () => articleOf(comment, this.#words, {
       reply: () => this.#reply(comment),
       edit: () => this.#edit(comment),
       remove: () => this.#remove(comment),
@@ -204,7 +205,7 @@ export default class PlazaComments extends HTMLElement {
       isFeatured: this.#listed === "featured",
       api: apiOf(this),
       person: (name) => this.#tried(async () => (await this.#cards()).toggle(comment, name)),
-    }, commentBar(comment, this.#node, this.#marks));
+    }, commentBar(comment, this.#node, this.#marks, this.#words))));
     this.#people?.settle(article);
     return article;
   }

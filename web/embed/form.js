@@ -1,6 +1,7 @@
 // @ts-check
 /** A form for a text: a draft that survives, and failures that lose nothing. */
 import { h } from "./element.js";
+import { newKey } from "./key.js";
 
 /** @typedef {import("./words.js").Words} Words */
 /** @typedef {{id: string, name: string}} Person */
@@ -59,7 +60,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
   const { t, language } = words;
   const stored = `plaza:draft:${place}`;
   /** @type {Draft} */
-  const draft = drafts.read(stored) || { text, key: crypto.randomUUID() };
+  const draft = drafts.read(stored) || { text, key: newKey() };
   let { key, signs } = draft;
   let people = draft.people || [];
   const opened = performance.now();
@@ -90,7 +91,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
 
   function changed() {
     // Another text is another comment: with the old key, it would be taken for the old one.
-    key = crypto.randomUUID();
+    key = newKey();
     signs = undefined;
     keep();
     if (area.value.includes("@")) completing();
@@ -128,7 +129,7 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
       await send(area.value, key, signs);
       drafts.write(stored, null);
       area.value = decoy.value = "";
-      key = crypto.randomUUID();
+      key = newKey();
       signs = undefined;
       done?.();
     } catch (error) {

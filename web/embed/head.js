@@ -1,6 +1,7 @@
 // @ts-check
 /** What stands above the list of a discussion: a form or an invitation to sign in, and when it opens or closes. */
 import { h } from "./element.js";
+import { makePart } from "./part.js";
 
 /** @typedef {import("./words.js").Words} Words */
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentsAnswer"]} Page */
@@ -39,6 +40,6 @@ export class Head {
     const wanted = viewer?.can.includes("post") ? "form" : node.open ? "invitation" : "times";
     if (this.#shown === "form" || this.#shown === wanted) return;
     this.#shown = wanted;
-    this.place.replaceChildren(this.#times, wanted === "form" ? form() : wanted === "invitation" ? invitation() : "");
+    this.place.replaceChildren(this.#times, wanted === "times" ? "" : makePart(words, wanted === "form" ? form : invitation));
   }
 }

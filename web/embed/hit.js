@@ -1,8 +1,7 @@
 // @ts-check
 /** <plaza-hit site="harbour-post">: reports that the page was opened, and shows nothing. */
 
-/** The characters of an id. */
-const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+import { newKey } from "./key.js";
 
 /** The token of who reads, as the page gives it: by its function, or at an address. */
 async function readerOf() {
@@ -28,9 +27,8 @@ export default class PlazaHit extends HTMLElement {
   async #report() {
     const said = (/** @type {string} */ name) => this.getAttribute(name) || undefined;
     const api = (said("api") || window.plaza?.api || new URL("../../", import.meta.url).href).replace(/\/+$/, "");
-    const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => LETTERS[byte & 63]).join("");
     const path = said("path") || location.pathname + location.search;
-    const hit = { id, path, ref: document.referrer || undefined, title: document.title.slice(0, 200), node: said("node") };
+    const hit = { id: newKey(), path, ref: document.referrer || undefined, title: document.title.slice(0, 200), node: said("node") };
     const body = JSON.stringify({ site: said("site"), hits: [hit] });
     const token = this.hasAttribute("user") && (await readerOf().catch(() => null));
     // A beacon has no headers, so one of a reader who is named goes by `fetch`.

@@ -19,20 +19,21 @@ export async function marksOf(root, desk) {
   return marks.marksFor(desk);
 }
 
-/** The place of the reactions to a page. @param {Page} page @param {Later} marks */
-export function pageBar({ node, page }, marks) {
-  if (!node.reactions.length) return null;
-  const place = h("div", { class: "marks" });
-  marks.then((there) => (there ? there.putPage(place, page) : place.remove()));
+/** Have a place filled once the marks are there. @param {HTMLElement} place @param {Later} marks @param {import("./words.js").Words} words @param {(there: NonNullable<Awaited<Later>>, place: HTMLElement) => void} put */
+function fillLater(place, marks, { reason }, put) {
+  marks.then((there) => (there ? put(there, place) : place.remove())).catch((error) => place.replaceChildren(reason(error)));
   return place;
 }
 
-/** The place of the votes on a comment and the reactions to it. @param {import("./comment.js").Comment} comment @param {Page["node"] | null} node @param {Later} marks */
-export function commentBar(comment, node, marks) {
+/** The place of the reactions to a page. @param {Page} page @param {Later} marks @param {import("./words.js").Words} words */
+export function pageBar({ node, page }, marks, words) {
+  return node.reactions.length ? fillLater(h("div", { class: "marks" }), marks, words, (there, place) => there.putPage(place, page)) : null;
+}
+
+/** The place of the votes on a comment and the reactions to it. @param {import("./comment.js").Comment} comment @param {Page["node"] | null} node @param {Later} marks @param {import("./words.js").Words} words */
+export function commentBar(comment, node, marks, words) {
   if (comment.state !== "visible" || !node || (node.votes === "off" && !node.reactions.length)) return null;
-  const place = h("span", { class: "marks" });
-  marks.then((there) => (there ? there.put(place, comment) : place.remove()));
-  return place;
+  return fillLater(h("span", { class: "marks" }), marks, words, (there, place) => there.put(place, comment));
 }
 
 /** Ask a guest to sign in, beside what they wanted to do. @param {Element} element @param {Element} place @param {import("./words.js").Words} words @param {string} key */

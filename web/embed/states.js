@@ -18,10 +18,9 @@ export function invitation(element, { t }, key) {
 
 /** Say why there is nothing, above what the page put inside. @param {Element} element @param {unknown} error @param {Words} words @param {() => void} again */
 export function failure(element, error, words, again) {
-  const told = words.reason(error);
   tell(element, "error", error);
   return h("section", { part: "root", dir: words.isRtl ? "rtl" : "ltr", lang: words.language }, h("slot"),
-    h("div", { class: "note" }, h("p", { role: "alert" }, told), h("button", { part: "button", onclick: again }, words.t("retry"))));
+    h("div", { class: "note" }, h("p", { role: "alert" }, words.reason(error)), h("button", { part: "button", onclick: again }, words.t("retry"))));
 }
 
 /**
@@ -30,24 +29,19 @@ export function failure(element, error, words, again) {
  */
 export function whileShown(look, signal) {
   let wait = FIRST_MS;
-  /** @type {ReturnType<typeof setTimeout>} */
-  let timer;
+  let timer = setTimeout(turn, wait);
   let isLooking = false;
-  const plan = () => {
-    clearTimeout(timer);
-    timer = setTimeout(turn, wait);
-  };
   async function turn() {
     if (document.hidden || isLooking) return;
     isLooking = true;
     wait = (await look().catch(() => false)) ? FIRST_MS : Math.min(2 * wait, LONGEST_MS);
     isLooking = false;
-    if (!signal.aborted) plan();
+    clearTimeout(timer);
+    if (!signal.aborted) timer = setTimeout(turn, wait);
   }
   document.addEventListener("visibilitychange", () => {
     wait = FIRST_MS;
     turn();
   }, { signal });
   signal.addEventListener("abort", () => clearTimeout(timer));
-  plan();
 }

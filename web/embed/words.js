@@ -12,7 +12,7 @@ const LANGUAGES = /** @type {Record<string, string>} */ (BUILT_LANGUAGES);
  * @property {string} language
  * @property {boolean} isRtl
  * @property {(key: string, values?: Record<string, string | number>) => string} t
- * @property {(error: unknown) => string} reason What went wrong; throws what is no Problem.
+ * @property {(error: unknown) => string} reason What went wrong; a fault of the element itself is told on the console, too.
  */
 
 /** The words of a language, from the nearest `lang`. @param {Element} element @param {Record<string, string>} [own] the element's own in English @returns {Promise<Words>} */
@@ -37,7 +37,10 @@ export async function wordsFor(element, own) {
     isRtl: isRtl(language),
     t,
     reason(error) {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof Problem)) {
+        console.error(error);
+        return t("internal");
+      }
       const told = t(error.code);
       return told === error.code ? t("failed", { reason: error.message || error.code }) : told;
     },

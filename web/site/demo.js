@@ -103,10 +103,22 @@
   /** @param {string} text */
   const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
+  /** Copy where the browser keeps its clipboard from a page of plain http. @param {HTMLElement} button @param {string} text */
+  function copySelected(button, text) {
+    const area = document.createElement("textarea");
+    area.value = text;
+    button.after(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+    button.focus();
+  }
+
   /** @param {HTMLElement} button @param {string} text */
   async function copied(button, text) {
     const before = button.textContent;
-    await navigator.clipboard.writeText(text);
+    if (isSecureContext) await navigator.clipboard?.writeText(text);
+    else copySelected(button, text);
     button.textContent = "Copied";
     setTimeout(() => (button.textContent = before), 1_500);
   }

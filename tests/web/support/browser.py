@@ -14,7 +14,12 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 _LOOKS = 1_000
 _BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 # Chromium's sandbox needs rights that a container's root does not have.
-_ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
+_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    # Names that are this machine and no secure context: see `plain_http`.
+    "--host-resolver-rules=MAP *.test 127.0.0.1",
+]
 
 
 def executable(environment: Mapping[str, str] = os.environ) -> str:
