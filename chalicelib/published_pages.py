@@ -7,6 +7,7 @@ from pymongo.client_session import ClientSession
 
 from chalicelib.analytics.counting.remembered_sites import RememberedSites
 from chalicelib.analytics.reports.page_counts import page_counts
+from chalicelib.analytics.visitors import paths as paths_of_hits
 from chalicelib.comments import attached, nodes
 from chalicelib.content import routes as content_routes
 from chalicelib.content import workers
@@ -50,7 +51,10 @@ class CountedPages:
         found = self._sites.find(site, runtime.now())
         if found is None or not found["public"]:
             return None
-        return page_counts(runtime.database, site, paths)
+        names = {path: paths_of_hits.find(path) for path in paths}
+        asked = {name for name in names.values() if name is not None}
+        counted = page_counts(runtime.database, site, list(asked))
+        return {path: counted[name] if name else 0 for path, name in names.items()}
 
 
 DISCUSSIONS = NodesOfPages()

@@ -1,7 +1,7 @@
 """Hits: what a page reports, as the queue's message and as a log's row."""
 
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Literal, NotRequired, TypedDict
+from typing import Any, ClassVar, Final, Literal, NotRequired, TypedDict
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
@@ -11,6 +11,15 @@ from chalicelib.messaging import Message
 # them.
 Kind = Literal["view", "bot", "feed"]
 Device = Literal["desktop", "mobile", "tablet"]
+# Where views came from, and the fields of hits that say so.
+Dimension = Literal["referrer", "campaign", "device", "country"]
+DIMENSIONS: Final[tuple[Dimension, ...]] = ("referrer", "campaign", "device", "country")
+FIELD_OF: Final[dict[Dimension, str]] = {
+    "referrer": "ref",
+    "campaign": "campaign",
+    "device": "device",
+    "country": "country",
+}
 DAY = timedelta(days=1)
 # Dead letters are kept for 14 days, and a page reports up to one day late. What is older still
 # could have been counted and forgotten, and is not counted.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypedDict
 from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 
-from chalicelib.analytics.hits import StoredHit
+from chalicelib.analytics.hits import Dimension, StoredHit
 from chalicelib.analytics.settings import LogName
 from chalicelib.database import Document
 
@@ -95,6 +95,10 @@ class Log(Protocol):
 
     def remove(self, site: str, path: str | None = None) -> None:
         """Delete a site's hits, of one path or all. Raises LogCannotForget for one path."""
+        ...
+
+    def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
+        """Take a source out of the hits of a span. Raises LogCannotForget."""
         ...
 
     def trim(self, now: datetime) -> int:

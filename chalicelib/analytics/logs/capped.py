@@ -12,7 +12,7 @@ from pymongo import ASCENDING, IndexModel
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import StoredHit
+from chalicelib.analytics.hits import Dimension, StoredHit
 from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
 from chalicelib.analytics.logs.appended import AppendedLog, concern_of
@@ -79,6 +79,10 @@ class CappedLog(AppendedLog):
     def remove(self, site: str, path: str | None = None) -> None:
         """Delete a site's hits."""
         self._rows.delete_many({"site": site, **({} if path is None else {"path": path})})
+
+    def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
+        """Take a source out of the hits of a span."""
+        rows.forget_source(self._rows, span, dimension, value)
 
     def trim(self, now: datetime) -> int:  # noqa: ARG002 - new hits push out the old
         """Drop nothing: new hits push out the old."""

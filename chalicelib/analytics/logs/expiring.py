@@ -13,7 +13,7 @@ from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import StoredHit
+from chalicelib.analytics.hits import Dimension, StoredHit
 from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
 from chalicelib.analytics.settings import LogName, SiteAnalytics, kept_for
@@ -95,6 +95,10 @@ class ExpiringLog:
     def remove(self, site: str, path: str | None = None) -> None:
         """Delete a site's hits."""
         self._rows.delete_many({"site": site, **({} if path is None else {"path": path})})
+
+    def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
+        """Take a source out of the hits of a span."""
+        rows.forget_source(self._rows, span, dimension, value)
 
     def trim(self, now: datetime) -> int:  # noqa: ARG002 - the index knows the time
         """Have the TTL index go by each site's days as they are now."""

@@ -13,7 +13,7 @@ from pymongo.client_session import ClientSession
 from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import DAY, StoredHit, day_of
+from chalicelib.analytics.hits import DAY, Dimension, StoredHit, day_of
 from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
 from chalicelib.analytics.settings import MIN_KEEP_DAYS, LogName, SiteAnalytics, kept_since
@@ -109,6 +109,11 @@ class RotatingLog:
         where = {"site": site, **({} if path is None else {"path": path})}
         for part in DAILY_EVENTS.collections(self._database):
             part.of(self._database).delete_many(where)
+
+    def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:
+        """Take a source out of the hits of a span."""
+        for part in self._parts(span):
+            rows.forget_source(part.of(self._database), span, dimension, value)
 
     def trim(self, now: datetime) -> int:
         """Drop the days that no site keeps, and from the others the hits that their sites do not.

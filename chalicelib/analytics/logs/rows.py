@@ -10,7 +10,7 @@ from pymongo.collection import Collection as MongoCollection
 from pymongo.cursor import Cursor
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import StoredHit
+from chalicelib.analytics.hits import FIELD_OF, Dimension, StoredHit
 from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.database import Document
 
@@ -21,6 +21,12 @@ def match(span: Span) -> Document:
     """Return the filter of a span's hits."""
     path = {} if span.path is None else {"path": span.path}
     return {"site": span.site, **path, "ts": {"$gte": span.start, "$lt": span.end}}
+
+
+def forget_source(rows: MongoCollection[Any], span: Span, dimension: Dimension, value: str) -> None:
+    """Take a source out of the hits of a span."""
+    field = FIELD_OF[dimension]
+    rows.update_many({**match(span), field: value}, {"$unset": {field: ""}})
 
 
 def of_user(user: str, until: datetime | None) -> Document:

@@ -15,7 +15,7 @@ from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.analytics.errors import LogCannotForget
-from chalicelib.analytics.hits import Device, Kind, StoredHit
+from chalicelib.analytics.hits import Device, Dimension, Kind, StoredHit
 from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
 from chalicelib.analytics.logs.appended import AppendedLog, concern_of
@@ -114,6 +114,10 @@ class SeriesLog(AppendedLog):
         if path is not None:
             raise LogCannotForget("path")
         self._rows.delete_many({"meta.site": site})
+
+    def forget_source(self, span: Span, dimension: Dimension, value: str) -> None:  # noqa: ARG002 - it cannot
+        """Raise LogCannotForget: a time series changes no hit."""
+        raise LogCannotForget(dimension)
 
     def trim(self, now: datetime) -> int:  # noqa: ARG002 - the server knows the time
         """Have the server delete whole buckets after the most days that any site keeps."""

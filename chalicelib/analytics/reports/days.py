@@ -14,16 +14,21 @@ from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import OTHER, WHOLE_SITE, StoredHit, day_of
+from chalicelib.analytics.hits import (
+    DIMENSIONS,
+    FIELD_OF,
+    OTHER,
+    WHOLE_SITE,
+    Dimension,
+    StoredHit,
+    day_of,
+)
 from chalicelib.analytics.layout import Layout
 from chalicelib.database import Collection, Document
 
 CountedField = Literal["hits", "visitors", "bots", "feeds"]
 COUNTED_FIELDS: Final[tuple[CountedField, ...]] = ("hits", "visitors", "bots", "feeds")
 _AS = {"view": "hits", "bot": "bots", "feed": "feeds"}
-Dimension = Literal["referrer", "campaign", "device", "country"]
-DIMENSIONS: Final[tuple[Dimension, ...]] = ("referrer", "campaign", "device", "country")
-_FIELD_OF = {"referrer": "ref", "campaign": "campaign", "device": "device", "country": "country"}
 # Every zone's offset is a multiple of 15 minutes: what is counted by the quarter of an hour can be
 # summed over the days of any.
 QUARTER_MINUTES = 15
@@ -131,7 +136,7 @@ def places_of(hit: StoredHit) -> list[Place]:
     if hit["kind"] == "view":
         fields: Mapping[str, Any] = hit
         for dimension in DIMENSIONS:
-            value = fields.get(_FIELD_OF[dimension])
+            value = fields.get(FIELD_OF[dimension])
             if value is not None:
                 found.append(Place(Subject(site, dimension, value), day))
     return found

@@ -6,8 +6,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
+from chalicelib.analytics.hits import DIMENSIONS
 from chalicelib.analytics.reports.report import MAX_SPAN, Group, Period, Report
-from chalicelib.analytics.visitors.paths import Path
+from chalicelib.analytics.visitors.paths import Path, PathName
+from chalicelib.analytics.visitors.sources import MAX_HOST_CHARACTERS
 from chalicelib.http import Input, PageQuery
 from chalicelib.instants import Instant
 from chalicelib.sites.ids import SiteId
@@ -75,38 +77,66 @@ class SpanQuery(PageQuery):
         return datetime.combine(bound, time(), ZoneInfo(self.tz)).astimezone(UTC)
 
 
-class StatsQuery(SpanQuery):
-    """The query of a report on hits."""
+_Value = Annotated[str, StringConstraints(min_length=1, max_length=MAX_HOST_CHARACTERS)]
 
-    path: Path | None = Field(None, description="The one page that is asked for.")
+
+class NameQuery(Input):
+    """One name of a report, exactly as a report shows it."""
+
+    path: PathName | None = Field(None, description="A page's path.")
+    referrer: _Value | None = Field(None, description="The host of the page before.")
+    campaign: _Value | None = Field(None, description="`source/medium/name`.")
+    device: _Value | None = Field(None, description="A kind of device.")
+    country: _Value | None = Field(None, description="A country (ISO 3166).")
+
+    @property
+    def names(self) -> dict[Group, str]:
+        """Return the names by their groups."""
+        found: dict[Group, str | None] = {"path": self.path}
+        found |= {dimension: getattr(self, dimension) for dimension in DIMENSIONS}
+        return {group: name for group, name in found.items() if name is not None}
+
+
+class StatsQuery(SpanQuery, NameQuery):
+    """The query of a report on hits, of all pages or sources, or of one."""
+
     group: Group | None = Field(
         None, description="What each period has a row of its own for; left out, one row for all."
     )
 
     @model_validator(mode="after")
     def _check_group(self) -> Self:
-        if self.path is not None and self.group not in (None, "path"):
-            raise ValueError("sources are counted for a whole site: leave out path, or group by it")
+        asked = {*self.names, *([self.group] if self.group else [])}
+        if len(asked) > 1:
+            raise ValueError(
+                "sources are counted for a whole site: name one page or one source, or group by it"
+            )
         return self
 
     def report(self, site: str) -> Report:
         """Return what is asked for of a site."""
         span = self.instant(self.start), self.instant(self.end)
-        return Report(site, *span, self.by, self.tz, self.path, self.group)
+        named = next((name for group, name in self.names.items() if group != "path"), None)
+        group = self.group if named is None else next(iter(self.names))
+        return Report(site, *span, self.by, self.tz, self.path, group, named)
 
 
 class HitsQuery(PageQuery):
     """The query of raw hits."""
 
-    path: Path | None = Field(None, description="The one page that is asked for.")
+    path: PathName | None = Field(None, description="The one page that is asked for.")
     start: Instant | None = Field(None, alias="from", description="The first hit's time.")
     end: Instant | None = Field(None, alias="to", description="Before which the last one was.")
 
 
-class PathQuery(Input):
-    """The query that names one page."""
+class RemovalQuery(NameQuery):
+    """The query that names what leaves the reports."""
 
-    path: Path
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if len(self.names) != 1:
+            raise ValueError("name one page, or one source")
+        return self
 
 
 def _split(value: str) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import OLDEST, OTHER, WHOLE_SITE
-from chalicelib.analytics.reports.days import DAYS, SOURCES, Dimension, Place
+from chalicelib.analytics.hits import OLDEST, OTHER, WHOLE_SITE, Dimension
+from chalicelib.analytics.reports.days import DAYS, SOURCES, Place
 from chalicelib.bounds import AnalyticsBounds
 from chalicelib.database import Collection, Document
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import WHOLE_SITE, day_of
+from chalicelib.analytics.hits import WHOLE_SITE, Dimension, day_of
 from chalicelib.analytics.layouts import LAYOUTS
 from chalicelib.analytics.reports import zones
 from chalicelib.analytics.reports.days import (
@@ -19,7 +19,6 @@ from chalicelib.analytics.reports.days import (
     DAYS,
     QUARTER_MINUTES,
     SOURCES,
-    Dimension,
 )
 from chalicelib.analytics.reports.report import BY_DAYS, Report, Row
 from chalicelib.database import Document
@@ -63,7 +62,8 @@ def _match(report: Report, after: Sequence[Any] | None) -> Document:
     days = {"$gte": day_of(start.astimezone(UTC)), "$lt": report.end}
     dimension = _dimension(report)
     if dimension is not None:
-        return {"site": report.site, "dimension": dimension, "day": days}
+        named = {} if report.value is None else {"value": report.value}
+        return {"site": report.site, "dimension": dimension, "day": days, **named}
     if report.group == "path" and report.path is None:
         return {"site": report.site, "day": days, "path": {"$ne": WHOLE_SITE}}
     return {"site": report.site, "path": report.path or WHOLE_SITE, "day": days}

@@ -1,6 +1,6 @@
-"""Taking a path out of a site's reports: spam, or a page that was counted by mistake."""
+"""Taking a page or a source out of a site's reports: spam, or a page counted by mistake."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -8,26 +8,51 @@ from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import WHOLE_SITE
-from chalicelib.analytics.reports.days import DAYS
+from chalicelib.analytics.hits import DAY, WHOLE_SITE, Dimension
+from chalicelib.analytics.log import Log, Span
+from chalicelib.analytics.reports.days import DAYS, SOURCES
 from chalicelib.database import Document, in_transaction
 
 _COUNTED = ("hits", "bots", "feeds", "hours", "minutes", "quarters")
 
 
-def remove(database: Database[Document], site: str, path: str) -> None:
+def remove_source(
+    database: Database[Document], logs: Sequence[Log], site: str, dimension: Dimension, value: str
+) -> None:
+    """Delete a source's days, each after the log's hits of the day have forgotten the source.
+
+    The hits stay in the reports of pages and of the site. Raises LogCannotForget.
+    """
+    rows = SOURCES.of(database)
+    where = {"site": site, "dimension": dimension, "value": value}
+    for day in _days(rows, where):
+        for log in logs:
+            log.forget_source(Span(site, day, day + DAY), dimension, value)
+        rows.delete_many({**where, "day": day})
+
+
+def remove_path(
+    database: Database[Document], logs: Sequence[Log], site: str, path: str, now: datetime
+) -> None:
     """Delete a path's days, and take its hits out of the site's whole, a day at a time.
 
     The site's visitors stay, since they may have read other pages too, and so do its sources, which
-    are not counted by page.
+    are not counted by page. Sessions of the days are due again: some began on the page. Raises
+    LogCannotForget.
     """
-    rows = DAYS.of(database)
-    days = {row["day"] for row in rows.find({"site": site, "path": path}, {"day": 1})}
-    for day in sorted(days):
-        _remove_day(database, site, path, day)
+    for log in logs:
+        log.remove(site, path)
+    for day in _days(DAYS.of(database), {"site": site, "path": path}):
+        _remove_day(database, site, path, day, now)
 
 
-def _remove_day(database: Database[Document], site: str, path: str, day: datetime) -> None:
+def _days(rows: Any, where: Document) -> list[datetime]:
+    return sorted({row["day"] for row in rows.find(where, {"_id": 0, "day": 1})})
+
+
+def _remove_day(
+    database: Database[Document], site: str, path: str, day: datetime, now: datetime
+) -> None:
     rows = DAYS.of(database)
     own = {"site": site, "path": path, "day": day}
 
@@ -36,7 +61,7 @@ def _remove_day(database: Database[Document], site: str, path: str, day: datetim
         operations = [
             UpdateOne(
                 {"site": site, "path": WHOLE_SITE, "day": day, "_id": _whole_id(row)},
-                {"$inc": dict(_negated(row))},
+                {"$inc": dict(_negated(row)), "$max": {"updated_at": now}},
             )
             for row in rows.find(own, session=session)
         ]

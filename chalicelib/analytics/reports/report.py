@@ -46,6 +46,8 @@ class Report:
     tz: str = "UTC"
     path: str | None = None
     group: Group | None = None
+    # The one source of the group that is asked for; a page is `path`.
+    value: str | None = None
 
     @property
     def is_by_days(self) -> bool:

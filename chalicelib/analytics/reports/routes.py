@@ -25,7 +25,7 @@ from chalicelib.analytics.reports.answers import (
 from chalicelib.analytics.reports.models import (
     HitsQuery,
     PageCountsQuery,
-    PathQuery,
+    RemovalQuery,
     StatsQuery,
 )
 from chalicelib.analytics.reports.page_counts import page_counts
@@ -108,15 +108,22 @@ def _declare_hits(route: Route) -> None:
 
     @route("DELETE", "/stats/{site}", limit=INVENTORY, raises=(UnknownSite, LogCannotForget))
     def remove_path(
-        request: Request, site: SiteId, publisher: Publisher, query: PathQuery
+        request: Request, site: SiteId, publisher: Publisher, query: RemovalQuery
     ) -> NoContent:
-        """Take a page out of a site's reports and log, such as a spammer's."""
+        """Take a page or a source out of a site's reports and log, such as a spammer's.
+
+        The name is taken as reports show it, and nothing else is removed. With a page go its hits;
+        hits of a source stay, and forget where they came from.
+        """
         check_publisher(publisher, site)
-        database = request.runtime.database
+        database, now = request.runtime.database, request.runtime.now()
         found = permissions.of_site(database, site)
-        for log in together.logs_of(database, found):
-            log.remove(site, query.path)
-        removal.remove(database, site, query.path)
+        ((group, name),) = query.names.items()
+        logs = together.logs_of(database, found)
+        if group == "path":
+            removal.remove_path(database, logs, site, name, now)
+        else:
+            removal.remove_source(database, logs, site, group, name)
         return NoContent()
 
 
@@ -126,6 +133,7 @@ def _position(position: Any) -> Position:
 
 def _cursors(request: Request, kind: str, report: Report) -> Cursors:
     scope = f"{kind}:{report.site}:{report.by}:{report.tz}:{report.path}:{report.group}"
+    scope += "" if report.value is None else f":{report.value}"
     return Cursors(scope, request.runtime.settings.signing_keys)
 
 

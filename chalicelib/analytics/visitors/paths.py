@@ -1,39 +1,68 @@
 """Paths of pages, as they are counted: one page has one path, however its address was written."""
 
+import re
 from typing import Annotated
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from chalicelib.texts import is_one_line, normalized
+from chalicelib.analytics.hits import OTHER
+from chalicelib.texts import normalized
 
 MAX_BYTES = 512
-# As it is sent: percent-encoded, and with its query, of which only the campaign is read.
+# As it is asked for: percent-encoded, and with its query.
 MAX_SENT_CHARACTERS = 4_096
 _DOT_SEGMENTS = (".", "..")
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+# Decoded, these would end a path, begin an escape or break a line; bytes that are no UTF-8 are
+# surrogates here. They stay encoded, so that a path that is cleaned again stays as it is.
+_ENCODED = re.compile("[%?#\x00-\x1f\x7f-\x9f\u2028\u2029\udc80-\udcff]")
 
 
 def clean(address: str) -> str:
     """Return the path of a page's address: decoded, in NFC, without query, fragment, last slash.
 
-    Raises ValueError for one that is not absolute, that no browser sends, or that is too long.
+    `clean(clean(address)) == clean(address)`: a path is an address of its page. Raises ValueError
+    for an address that is not absolute, that no browser sends, or that is too long.
     """
     if not address.startswith("/"):
         raise ValueError("a path must begin with a slash")
     raw = address.partition("#")[0].partition("?")[0]
-    try:
-        path = normalized(unquote(raw, errors="strict"))
-        size_bytes = len(path.encode())
-    except UnicodeError:
-        raise ValueError("a path must be UTF-8") from None
-    if not is_one_line(path):
-        raise ValueError("control characters are not allowed")
+    if not (raw.isascii() and raw.isprintable()) or "%" in raw:
+        raw = _decoded(raw)
     # A browser resolves them before it asks for a page.
-    if any(segment in _DOT_SEGMENTS for segment in path.split("/")):
+    if any(segment in _DOT_SEGMENTS for segment in raw.split("/")):
         raise ValueError("a path must not have the segments . and ..")
-    if size_bytes > MAX_BYTES:
+    path = raw.rstrip("/") or "/"
+    if len(path.encode()) > MAX_BYTES:
         raise ValueError(f"a path must have at most {MAX_BYTES} bytes")
-    return path.rstrip("/") or "/"
+    return path
+
+
+def find(address: str) -> str | None:
+    """Return the path of a page's address; None where it has none that is counted."""
+    try:
+        return clean(address)
+    except ValueError:
+        return None
+
+
+def _decoded(raw: str) -> str:
+    sent = unquote_to_bytes(_LONE_SURROGATES.sub("\ufffd", raw))
+    return _ENCODED.sub(_escaped, normalized(sent.decode(errors="surrogateescape")))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode(errors="surrogateescape"))
+
+
+def _named(name: str) -> str:
+    """Return a path that a report shows as it is stored; no stored path ends with a slash."""
+    if name == OTHER:
+        return name
+    if not name.startswith("/"):
+        raise ValueError("a path must begin with a slash")
+    return normalized(name).rstrip("/") or "/"
 
 
 def _checked(address: str) -> str:
@@ -51,10 +80,21 @@ PageAddress = Annotated[
         examples=["/ferry-timetable?utm_source=letter"],
     ),
 ]
-# A path that is asked for; `*other*` is what a site's paths beyond a day's number count as.
+# The address of a page that is asked for, as a browser has it.
 Path = Annotated[
     str,
     StringConstraints(min_length=1, max_length=MAX_SENT_CHARACTERS),
-    AfterValidator(lambda path: path if path == "*other*" else clean(path)),
-    Field(description="A page's path, as it is counted.", examples=["/ferry-timetable"]),
+    AfterValidator(lambda path: path if path == OTHER else clean(path)),
+    Field(description="A page's path, as its address has it.", examples=["/ferry-timetable"]),
+]
+# Never cleaned: with `/?spam`, which an earlier release has stored, the front page is not meant.
+PathName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MAX_SENT_CHARACTERS),
+    AfterValidator(_named),
+    Field(
+        description="A page's path, exactly as reports show it; `*other*` for all paths that have "
+        "no name of their own.",
+        examples=["/ferry-timetable"],
+    ),
 ]

@@ -19,11 +19,11 @@ from pymongo.monitoring import (
 )
 
 from chalicelib import schema
-from chalicelib.analytics.hits import DAY
+from chalicelib.analytics.hits import DAY, DIMENSIONS
 from chalicelib.analytics.log import Position, Span
 from chalicelib.analytics.logs.choosing import log_of
 from chalicelib.analytics.reports import page_counts, queries
-from chalicelib.analytics.reports.days import DAYS, DIMENSIONS, SOURCES
+from chalicelib.analytics.reports.days import DAYS, SOURCES
 from chalicelib.analytics.reports.report import Group, Period, Report
 from chalicelib.analytics.sessions import queries as sessions
 from chalicelib.analytics.sessions.periods import LEVELS, PERIODS, Level

@@ -3,6 +3,8 @@
 import random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from chalicelib.analytics.visitors import agents, paths, sources
 from chalicelib.analytics.visitors.salts import SALTS, Salts
@@ -20,7 +22,19 @@ from tests.support.clock import START
         ("/a#b", "/a"),
         ("/a?b#c", "/a"),
         ("/a%2Fb", "/a/b"),
-        ("/what%3F", "/what?"),
+        ("/what%3F", "/what%3F"),
+        ("/100%25", "/100%25"),
+        ("/100%", "/100%25"),
+        ("/%2541", "/%2541"),
+        ("/%%34%31", "/%2541"),
+        ("/a%23b", "/a%23b"),
+        ("/%ff/%C3", "/%FF/%C3"),
+        ("/%0a%00\u0007", "/%0A%00%07"),
+        ("/%E2%80%A8", "/%E2%80%A8"),
+        ("/%ed%a0%80", "/%ED%A0%80"),
+        ("/\ud83d", "/\ufffd"),
+        ("/%FE\u0301", "/%FE\u0301"),
+        ("/a\\b;c=d", "/a\\b;c=d"),
         ("/cafe%CC%81", "/café"),
         ("/...", "/..."),
         ("/$where/a.b", "/$where/a.b"),
@@ -29,7 +43,45 @@ from tests.support.clock import START
 )
 def test_a_page_has_one_path(address: str, path: str) -> None:
     assert paths.clean(address) == path
-    assert path == "/what?" or paths.clean(path) == path
+    assert paths.clean(path) == path
+
+
+# What an address may be made of that means something to a URL, to UTF-8 or to Unicode.
+_PIECES = st.one_of(
+    st.text("%25?#3FfEe0Cc9A/.\\;&=+*~\u0301\u037e\u212a\u2028\x7f\ud83d\udcff\uf900", max_size=6),
+    st.lists(st.integers(0, 255).map("%{:02x}".format), max_size=4).map("".join),
+    st.sampled_from(["%252525", "%253F", "%E1%84%80\u1161", "\u0f74%e0%bd%b1", "%F0%9F\u0301"]),
+    st.characters(categories=["Mn", "Cs", "Cc", "Lo"]),
+)
+ADDRESSES = st.builds("/".__add__, st.lists(_PIECES, max_size=12).map("".join))
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(ADDRESSES)
+def test_a_path_that_is_cleaned_again_stays_as_it_is(address: str) -> None:
+    path = paths.find(address)
+
+    if path is not None:
+        assert paths.clean(path) == path
+        assert len(path.encode()) <= paths.MAX_BYTES
+
+
+@pytest.mark.parametrize(
+    "address", ["", "a", "*", "*other*", "/a/../b", "/%2e%2E/", "/" + "é" * 256]
+)
+def test_an_address_that_no_browser_has_is_no_path(address: str) -> None:
+    assert paths.find(address) is None
+
+
+@pytest.mark.parametrize("piece", ["%", "%25", "a", "%FF", "é"])
+def test_a_path_of_512_bytes_is_the_longest(piece: str) -> None:
+    size_bytes = len(paths.clean("/" + piece)) - 1 if piece != "é" else 2
+    most = 511 // size_bytes
+
+    longest = paths.clean("/" + piece * most)
+
+    assert paths.clean(longest) == longest
+    assert paths.find("/" + piece * (most + 1)) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,216 @@
+"""Every name that a report shows can be asked for and removed by that name, and no other goes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from chalice.local import LocalChalice
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app import create_app
+from chalicelib.analytics import schedules
+from chalicelib.analytics.hits import OTHER, Dimension
+from chalicelib.analytics.log import Span
+from chalicelib.analytics.settings import LogName
+from chalicelib.analytics.visitors import paths
+from chalicelib.runtime import Runtime
+from chalicelib.texts import normalized
+from tests.analytics.support.hits import SITE, at, count, logs, rows, site, view
+from tests.analytics.visitors.test_visitors import ADDRESSES
+from tests.support.http_client import Client
+from tests.support.isolation import empty_collections
+
+NOON = at("2026-03-01 12:00")
+TODAY = (at("2026-03-01"), at("2026-03-02"))
+SPAN = "from=2026-03-01&to=2026-03-02"
+GROUPS = ("path", "referrer", "campaign", "device", "country")
+Names = dict[tuple[str, str], dict[str, Any]]
+
+# Names as they are stored: of pages by today's rules or by those of an earlier release.
+STORED = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=6)
+OLD = st.sampled_from(
+    ["/?spam", "/", "/a#b", "/100%", "/100%25", "/%41", "/A", "/a&b=c", "/+", "/ "]
+)
+PATHS = st.one_of(
+    OLD,
+    ADDRESSES.map(lambda address: paths.find(address) or "/"),
+    STORED.map(lambda name: normalized(f"/{name.strip('/')}")),
+)
+SOURCES = st.one_of(st.none(), st.sampled_from(["a", "a/b", " a", "%", "?", "+"]))
+HITS = st.lists(st.tuples(PATHS, SOURCES, SOURCES), min_size=1, max_size=5)
+
+
+def names(publisher: Client) -> Names:
+    """Return every row of every report of the day, by its group and name."""
+    found: Names = {}
+    for group in GROUPS:
+        for row in publisher.get(f"/stats/{SITE}?{SPAN}&group={group}&limit=200").json["rows"]:
+            found[group, row[group]] = row
+    return found
+
+
+def asked(publisher: Client, group: str, name: str) -> list[dict[str, Any]]:
+    """Return the rows of one name, asked for by that name."""
+    rows_of_name: list[dict[str, Any]] = publisher.get(
+        f"/stats/{SITE}?{SPAN}&group={group}&{group}={quote(name, safe='')}"
+    ).json["rows"]
+    return rows_of_name
+
+
+def remove(publisher: Client, group: str, name: str) -> int:
+    return publisher.delete(f"/stats/{SITE}?{group}={quote(name, safe='')}").status
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(hits=HITS, number=st.integers(0, 100))
+def test_a_name_of_any_report_is_found_and_removed_by_itself(
+    runtime: Runtime, publisher: Client, hits: list[Any], number: int
+) -> None:
+    empty_collections(runtime.database)
+    site(runtime)
+    told = [
+        view(n, NOON, path, ref=ref, campaign=campaign, country="DE")
+        for n, (path, ref, campaign) in enumerate(hits)
+    ]
+    count(runtime, *told)
+    before = names(publisher)
+    for (group, name), row in before.items():
+        assert asked(publisher, group, name) == [row]
+    group, name = sorted(before)[number % len(before)]
+
+    assert remove(publisher, group, name) == 204
+
+    left = {key: row for key, row in before.items() if key != (group, name)}
+    assert names(publisher) == left
+    of_path = [each for each in hits if group == "path" and each[0] == name]
+    whole = rows(runtime, *TODAY)
+    assert sum(row["hits"] for row in whole) == len(hits) - len(of_path)
+
+
+def test_spam_with_a_question_mark_is_removed_and_the_front_page_stays(
+    runtime: Runtime, refused: Runtime, publisher: Client
+) -> None:
+    site(runtime)
+    page = replace(publisher, app=create_app(refused, LocalChalice))
+    for path in ("/", "/%3Fspam", "/%253Fspam"):
+        assert page.post("/hits", site=SITE, hits=[{"path": path}]).status == 202
+    shown = {name for group, name in names(publisher) if group == "path"}
+    assert shown == {"/", "/%3Fspam", "/%253Fspam"}
+
+    assert remove(publisher, "path", "/%3Fspam") == 204
+
+    assert {name for group, name in names(publisher) if group == "path"} == {"/", "/%253Fspam"}
+    (log,) = logs(runtime)
+    held = log.read(Span(SITE, *TODAY), None, 10)
+    assert sorted(hit["path"] for hit in held) == ["/", "/%253Fspam"]
+
+
+@pytest.mark.parametrize("log", ["expiring", "rotating", "capped"])
+@pytest.mark.parametrize(
+    ("group", "field"), [("referrer", "ref"), ("campaign", "campaign"), ("country", "country")]
+)
+def test_a_source_leaves_the_reports_and_the_log_and_its_hits_stay(
+    runtime: Runtime, publisher: Client, log: LogName, group: Dimension, field: str
+) -> None:
+    site(runtime, log)
+    count(runtime, view(1, NOON, **{field: "XX"}), view(2, NOON, **{field: "DE"}))
+    count(runtime, view(3, NOON - timedelta(days=1), **{field: "XX"}))
+
+    assert [remove(publisher, group, "XX") for _ in range(2)] == [204, 204]
+
+    span = (TODAY[0] - timedelta(days=1), TODAY[1])
+    assert [row["key"] for row in rows(runtime, *span, group=group)] == ["DE"]
+    assert [row["hits"] for row in rows(runtime, *span)] == [1, 2]
+    held = list(_fields(runtime, field))
+    assert held == [None, None, "DE"]
+
+
+def _fields(runtime: Runtime, field: str) -> Iterator[Any]:
+    (log,) = logs(runtime)
+    for hit in log.read(Span(SITE, TODAY[0] - timedelta(days=1), TODAY[1]), None, 10):
+        yield hit.get(field)
+
+
+def test_a_source_cannot_leave_a_time_series(runtime: Runtime, publisher: Client) -> None:
+    site(runtime, "timeseries")
+    count(runtime, view(1, NOON, ref="spam.example"))
+
+    reply = publisher.delete(f"/stats/{SITE}?referrer=spam.example")
+
+    assert (reply.code, reply.json["errors"][0]["field"]) == ("log_cannot_forget", "referrer")
+    assert [row["key"] for row in rows(runtime, *TODAY, group="referrer")] == ["spam.example"]
+
+
+@pytest.mark.bounds(analytics={"paths": 1})
+def test_what_is_beyond_a_days_names_is_removed_by_its_name_too(
+    runtime: Runtime, publisher: Client
+) -> None:
+    site(runtime)
+    count(runtime, *(view(n, NOON, f"/{n}") for n in range(3)))
+    assert asked(publisher, "path", OTHER)[0]["hits"] == 2
+
+    assert remove(publisher, "path", OTHER) == 204
+
+    left = {name: row["hits"] for (of, name), row in names(publisher).items() if of == "path"}
+    assert left == {"/0": 1}
+    assert rows(runtime, *TODAY)[0]["hits"] == 1
+
+
+@pytest.mark.parametrize(
+    "query", ["", "path=/a&referrer=b", "referrer=", "path=a", "path=*", "title=T", "path=%FF"]
+)
+def test_a_removal_names_one_page_or_one_source(
+    runtime: Runtime, publisher: Client, query: str
+) -> None:
+    site(runtime)
+
+    assert publisher.delete(f"/stats/{SITE}?{query}").code == "invalid_request"
+
+
+def test_a_cursor_of_one_source_is_no_cursor_of_another(
+    runtime: Runtime, publisher: Client
+) -> None:
+    site(runtime)
+    runtime.now.advance(days=2)  # type: ignore[attr-defined]
+    days = (NOON + timedelta(days=n) for n in range(2))
+    count(runtime, *(view(n, day, ref="a.example") for n, day in enumerate(days)))
+    target = f"/stats/{SITE}?from=2026-03-01&to=2026-03-04&limit=1&referrer="
+
+    first = publisher.get(f"{target}a.example").json
+
+    assert [row["referrer"] for row in first["rows"]] == ["a.example"]
+    cursor = first["next"]
+    assert publisher.get(f"{target}a.example&cursor={cursor}").json["rows"][0]["hits"] == 1
+    assert publisher.get(f"{target}b.example&cursor={cursor}").code == "invalid_cursor"
+
+
+def test_sessions_forget_a_page_that_was_removed(runtime: Runtime, publisher: Client) -> None:
+    site(runtime)
+    count(runtime, view(1, NOON - timedelta(hours=4), "/spam"), view(2, NOON - timedelta(hours=2)))
+    for _ in range(2):
+        schedules.roll_up(runtime)
+        runtime.now.advance(minutes=20)  # type: ignore[attr-defined]
+    entries = publisher.get(f"/stats/{SITE}/sessions?{SPAN}").json["rows"][0]["entries"]
+    assert {each["path"] for each in entries} == {"/spam", "/a"}
+
+    remove(publisher, "path", "/spam")
+    schedules.roll_up(runtime)
+
+    entries = publisher.get(f"/stats/{SITE}/sessions?{SPAN}").json["rows"][0]["entries"]
+    assert {each["path"] for each in entries} == {"/a"}
+
+
+def test_the_views_of_an_older_name_stay_with_its_page(runtime: Runtime, publisher: Client) -> None:
+    """An earlier release stored the path of `/what%3F` as `/what?`."""
+    site(runtime)
+    count(runtime, view(1, NOON, "/what?"), view(2, NOON, "/what%3F"), view(3, NOON, "/what"))
+
+    reply = publisher.get(f"/page-counts?site={SITE}&paths=/what%253F,/what")
+
+    assert reply.json == {"/what%3F": 2, "/what": 1}
