@@ -9,6 +9,7 @@ from chalicelib.assets import pictures
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.people.ids import UserId
+from chalicelib.social.graph.circle_keys import ids_of
 from chalicelib.social.graph.models import MAX_CIRCLES, CircleId
 from chalicelib.social.graph.profiles import ShownCircles, ShownProfile, picture_fields, readable
 from chalicelib.social.graph.reader import Reader
@@ -102,7 +103,8 @@ def user_answer(user: PublicUser, reader: Reader, base: str) -> UserAnswer:
         "counts": {"followers": counts["followers"], "following": counts["following"]},
     }
     if reader.id == user["_id"]:
-        answer["profile_circles"] = readable(circles, {}, user["_id"], reader)
+        told = {name: ids_of(keys) for name, keys in circles.items()}
+        answer["profile_circles"] = readable(told, {}, user["_id"], reader)
     return answer
 
 

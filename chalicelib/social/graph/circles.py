@@ -7,14 +7,14 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
-from chalicelib.http import Input
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import TooManyCircles, UnknownCircle
 from chalicelib.social.graph import following, memberships
 from chalicelib.social.graph.answers import MEMBERS_LISTED, CircleAnswer, person_answer
-from chalicelib.social.graph.profiles import named_circles, restricted
+from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC
+from chalicelib.social.graph.circle_keys import key_of, new_key
 from chalicelib.social.graph.store import GraphPerson, GraphStore
-from chalicelib.social.graph.users import USERS
+from chalicelib.social.graph.users import USERS, Circle
 from chalicelib.social.paging.id_range import IdRange
 
 
@@ -24,7 +24,7 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
     Raises TooManyCircles.
     """
     database = runtime.database
-    path = f"circles.{circle_id}"
+    path, key = f"circles.{circle_id}", new_key(circle_id, runtime.now(), runtime.random)
     has_room = {"counts.circles": {"$lt": runtime.bounds.social.circles}}
     users = USERS.of(database)
     # The first try of a rename can lose to a deletion, and of an insertion to another insertion.
@@ -32,15 +32,18 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
         renamed = users.find_one_and_update(
             {"_id": owner_id, path: {"$exists": True}},
             {"$set": {f"{path}.name": name}},
-            projection={"graph_store": 1},
+            projection={"graph_store": 1, f"{path}.name": 1, f"{path}.key": 1},
             return_document=ReturnDocument.AFTER,
         )
         if renamed:
             store = following.stores(database)[renamed["graph_store"]]
-            return _listed(store, owner_id, circle_id, name), False
+            return _listed(store, owner_id, circle_id, renamed["circles"][circle_id]), False
         made = users.update_one(
             {"_id": owner_id, path: {"$exists": False}, **has_room},
-            {"$set": {path: {"name": name, "members": {}}}, "$inc": {"counts.circles": 1}},
+            {
+                "$set": {path: {"name": name, "key": key, "members": {}}},
+                "$inc": {"counts.circles": 1},
+            },
         )
         if made.matched_count:
             return {"id": circle_id, "name": name, "members": []}, True
@@ -54,12 +57,16 @@ def list_all(database: Database[Document], owner_id: str) -> list[CircleAnswer]:
         return []
     store = following.stores(database)[owner["graph_store"]]
     circles = sorted(owner["circles"].items())
-    return [_listed(store, owner_id, id_, circle["name"]) for id_, circle in circles]
+    return [_listed(store, owner_id, id_, circle) for id_, circle in circles]
 
 
-def _listed(store: GraphStore, owner_id: str, circle_id: str, name: str) -> CircleAnswer:
-    members = store.members(owner_id, [circle_id], IdRange(limit=MEMBERS_LISTED))
-    return {"id": circle_id, "name": name, "members": [person_answer(each) for each in members]}
+def _listed(store: GraphStore, owner_id: str, circle_id: str, circle: Circle) -> CircleAnswer:
+    members = store.members(owner_id, [key_of(circle_id, circle)], IdRange(limit=MEMBERS_LISTED))
+    return {
+        "id": circle_id,
+        "name": circle["name"],
+        "members": [person_answer(each) for each in members],
+    }
 
 
 def members(
@@ -67,68 +74,82 @@ def members(
 ) -> list[GraphPerson]:
     """Return a circle's members by id; raises UnknownCircle."""
     owned = {"_id": owner_id, f"circles.{circle_id}": {"$exists": True}}
-    owner = USERS.of(database).find_one(owned, {"graph_store": 1})
+    owner = USERS.of(database).find_one(owned, {"graph_store": 1, f"circles.{circle_id}.key": 1})
     if owner is None:
         raise UnknownCircle
     store = following.stores(database)[owner["graph_store"]]
-    return store.members(owner_id, [circle_id], ids)
+    return store.members(owner_id, [key_of(circle_id, owner["circles"][circle_id])], ids)
 
 
-def has_all(database: Database[Document], owner_id: str, circle_ids: Iterable[str]) -> bool:
-    """Return whether a user has all of these circles."""
-    has = {f"circles.{circle_id}": {"$exists": True} for circle_id in circle_ids}
-    return USERS.of(database).find_one({"_id": owner_id, **has}, {"_id": 1}) is not None
+def keys(
+    database: Database[Document], owner_id: str, audiences: Iterable[list[str]]
+) -> dict[str, str]:
+    """Return the keys of all circles that audiences name; `*public*` and `*circles*` are theirs.
 
-
-def check_named(database: Database[Document], owner_id: str, given: Input | None) -> None:
-    """Raise UnknownCircle if a profile is for a circle that its owner does not have."""
-    named = named_circles(restricted(given)) if given else set()
-    if named and not has_all(database, owner_id, named):
+    Raises UnknownCircle for a circle that the owner does not have.
+    """
+    found = {PUBLIC: PUBLIC, ALL_CIRCLES: ALL_CIRCLES}
+    named = {each for audience in audiences for each in audience} - found.keys()
+    if not named:
+        return found
+    fields = {f"circles.{circle_id}.key": 1 for circle_id in named}
+    owner = USERS.of(database).find_one({"_id": owner_id}, fields)
+    if owner is None or not named <= owner["circles"].keys():
         raise UnknownCircle
+    return found | {each: key_of(each, owner["circles"][each]) for each in named}
 
 
 def delete(runtime: Runtime, owner_id: str, circle_id: str) -> None:
     """Delete a circle, which ends the following of members who are in no other.
 
     One with more members than a transaction can take loses them a thousand at a time. A
-    deletion that was cut short is continued by repeating it.
+    deletion that was cut short is continued by repeating it. A circle that is made under the id
+    afterwards is another one: nothing that was for this one is for that one.
     """
-    while _take_out(runtime, owner_id, circle_id):
-        pass
+    key = _take_out(runtime, owner_id, circle_id)
+    while key:
+        key = _take_out(runtime, owner_id, circle_id, key)
 
 
-def _take_out(runtime: Runtime, owner_id: str, circle_id: str) -> bool:
-    """Take some members out of a circle, and the circle with the last; return whether any stay."""
+def _take_out(
+    runtime: Runtime, owner_id: str, circle_id: str, begun: str | None = None
+) -> str | None:
+    """Take some members out of a circle, and the circle with the last.
+
+    `begun` is the key of the circle if some members have been taken out before. Returns it if any
+    stay.
+    """
     database = runtime.database
     users = USERS.of(database)
 
-    def work(session: ClientSession) -> tuple[list[str], bool]:
-        fields = {"graph_store": 1, f"circles.{circle_id}.name": 1}
+    def work(session: ClientSession) -> tuple[list[str], str | None]:
+        fields = {"graph_store": 1, f"circles.{circle_id}.key": 1}
         owner = users.find_one({"_id": owner_id}, fields, session=session)
         if owner is None or circle_id not in owner["circles"]:
-            return [], False
+            return [], None
+        key = key_of(circle_id, owner["circles"][circle_id])
+        if begun and key != begun:
+            return [], None
         store = following.stores(database)[owner["graph_store"]]
         # Those inside the owner's document are few, and go with the circle.
         most = None if owner["graph_store"] == "embedded" else runtime.bounds.social.members_at_once
-        members = [
-            each.id for each in store.members(owner_id, [circle_id], IdRange(limit=most), session)
-        ]
+        members = [each.id for each in store.members(owner_id, [key], IdRange(limit=most), session)]
         stay = len(members) == most
-        ended = store.only_in(owner_id, circle_id, members, session)
+        ended = store.only_in(owner_id, key, members, session)
         change = _less(circle_id, members, ended, stay=stay)
         users.update_one({"_id": owner_id}, change, session=session)
         for each in following.stores(database).values():
-            each.drop_circle(owner_id, circle_id, members, session)
+            each.drop_circle(owner_id, key, members, session)
         users.update_many(
             {"_id": {"$in": ended}, "graph_store": "embedded"},
             {"$inc": {"counts.followers": -1}},
             session=session,
         )
-        return ended, stay
+        return ended, key if stay else None
 
-    ended, stay = in_transaction(database, work)
+    ended, left = in_transaction(database, work)
     memberships.count_followers(database, ended, -1)
-    return stay
+    return left
 
 
 def _less(circle_id: str, members: list[str], ended: list[str], *, stay: bool) -> Document:

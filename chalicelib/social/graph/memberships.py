@@ -17,6 +17,7 @@ from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import CannotCircle, CannotCircleSelf, UnknownCircle, UnknownUser
 from chalicelib.social.graph import promotion
+from chalicelib.social.graph.circle_keys import id_of, key_of
 from chalicelib.social.graph.following import stores
 from chalicelib.social.graph.models import FollowCounts
 from chalicelib.social.graph.store import GraphPerson, Pair, StoreName
@@ -38,12 +39,22 @@ class _Person(TypedDict):
 
 @dataclass(frozen=True)
 class _Change:
-    """A change of the owner's circles that a member is in; `joining` is one to join, if any."""
+    """A change of the owner's circles that a member is in, by the circles' keys.
+
+    `joining` is the id of a circle to join, if any.
+    """
 
     owner_id: str
     member_id: str
-    of: Callable[[frozenset[str]], frozenset[str]]
+    keeps: Callable[[str], bool]
     joining: str | None = None
+
+    def of(self, before: frozenset[str], owner: User) -> frozenset[str]:
+        """Return the keys afterwards; `owner` has the circle that is joined."""
+        kept = frozenset(key for key in before if self.keeps(key))
+        if self.joining is None:
+            return kept
+        return kept | {key_of(self.joining, owner["circles"][self.joining])}
 
 
 class _Outgrown(Exception):
@@ -62,7 +73,7 @@ def add_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) 
     """
     if owner_id == member_id:
         raise CannotCircleSelf
-    joining = _Change(owner_id, member_id, lambda held: held | {circle_id}, circle_id)
+    joining = _Change(owner_id, member_id, lambda _key: True, circle_id)
     while True:
         try:
             changed = _make(runtime, joining)
@@ -78,7 +89,7 @@ def remove_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: st
 
     Does nothing if they are not in it.
     """
-    _make(runtime, _Change(owner_id, member_id, lambda held: held - {circle_id}))
+    _make(runtime, _Change(owner_id, member_id, lambda key: id_of(key) != circle_id))
 
 
 def end_following(runtime: Runtime, owner_id: str, member_id: str) -> None:
@@ -92,7 +103,7 @@ def part(runtime: Runtime, one: str, other: str, first: Callable[[ClientSession]
 
 
 def _ending(owner_id: str, member_id: str) -> _Change:
-    return _Change(owner_id, member_id, lambda _held: frozenset())
+    return _Change(owner_id, member_id, lambda _key: False)
 
 
 def _make(
@@ -125,7 +136,7 @@ def _make_within(
     store = stores(runtime.database)[owner["graph_store"]]
     before = store.circles(change.owner_id, change.member_id, session)
     people = GraphPerson(owner["_id"], owner["name"]), GraphPerson(member["_id"], member["name"])
-    pair = Pair(*people, before, change.of(before), runtime.now())
+    pair = Pair(*people, before, change.of(before, owner), runtime.now())
     if pair.after == pair.before:
         return None
     _check_room(runtime.bounds.social.embedded_max, pair, owner, member)
@@ -137,10 +148,10 @@ def _make_within(
 
 def _both(
     database: Database[Document], change: _Change, session: ClientSession
-) -> tuple[_Person | None, _Person | None]:
+) -> tuple[User | None, _Person | None]:
     """Return an owner of circles and another user; raises what `_check_may_join` does."""
     users, joining = USERS.of(database), change.joining
-    about = {**_PERSON, f"circles.{joining}.name": 1} if joining else _PERSON
+    about = {**_PERSON, f"circles.{joining}.key": 1} if joining else _PERSON
     owner = users.find_one({"_id": change.owner_id}, about, session=session)
     member = users.find_one({"_id": change.member_id}, _PERSON, session=session)
     if joining:

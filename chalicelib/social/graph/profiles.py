@@ -21,7 +21,7 @@ from chalicelib.assets import pictures
 from chalicelib.assets.pictures import PictureUrl
 from chalicelib.database import Document
 from chalicelib.http import Input
-from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC, Audience, is_in_circles
+from chalicelib.social.graph.audience import PUBLIC, Audience, is_in_circles
 from chalicelib.social.graph.reader import Reader
 from chalicelib.texts import Line, Paragraphs, at_most
 
@@ -145,11 +145,6 @@ def restricted(circles: Input) -> dict[str, list[str]]:
     """Return the fields that are not for everybody, each with its circles."""
     given: dict[str, list[str]] = circles.model_dump(exclude_none=True)
     return {name: audience for name, audience in given.items() if audience != [PUBLIC]}
-
-
-def named_circles(circles: Mapping[str, list[str]]) -> set[str]:
-    """Return the ids of the circles that may read some field."""
-    return {each for audience in circles.values() for each in audience} - {ALL_CIRCLES}
 
 
 def readable(

@@ -5,6 +5,7 @@ from pymongo.client_session import ClientSession
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
+from chalicelib.social.graph.circle_keys import by_key
 from chalicelib.social.graph.store import GraphPerson, Pair
 from chalicelib.social.graph.stores.edges import EDGES, edge_id, edge_update
 from chalicelib.social.graph.users import USERS, User
@@ -40,10 +41,10 @@ def promote(runtime: Runtime, user_id: str) -> None:
 def _pairs(user: User, runtime: Runtime) -> list[Pair]:
     own, ts, none = GraphPerson(user["_id"], user["name"]), runtime.now(), frozenset[str]()
     held: dict[GraphPerson, set[str]] = {}
-    for circle_id, circle in user["circles"].items():
+    for key, circle in by_key(user["circles"]).items():
         for member_id, member in circle["members"].items():
-            held.setdefault(GraphPerson(member_id, member["name"]), set()).add(circle_id)
-    outward = [Pair(own, member, none, frozenset(ids), ts) for member, ids in held.items()]
+            held.setdefault(GraphPerson(member_id, member["name"]), set()).add(key)
+    outward = [Pair(own, member, none, frozenset(keys), ts) for member, keys in held.items()]
     inward = [
         Pair(GraphPerson(owner, entry["name"]), own, none, frozenset(entry["circles"]), ts)
         for owner, entry in user["followers"].items()

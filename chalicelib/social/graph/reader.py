@@ -10,7 +10,7 @@ NOBODY: frozenset[str] = frozenset()
 class Reader:
     """What a reader is to the authors of some posts; without an id, nobody in particular.
 
-    `circled_by` has, by author, the ids of that author's circles that the reader is in;
+    `circled_by` has, by author, the keys of that author's circles that the reader is in;
     `following` the authors that the reader follows; `blocked` the authors who block the reader
     or are blocked, and `blocks` says whether there is a block with anybody; `kept` the posts
     whose audience was recorded at posting and has the reader in it.

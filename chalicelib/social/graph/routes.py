@@ -29,6 +29,7 @@ from chalicelib.social.graph.answers import (
     user_answer,
 )
 from chalicelib.social.graph.models import CircleId, CircleSettings
+from chalicelib.social.graph.profiles import restricted
 from chalicelib.social.graph.reader import Reader
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.user_settings import UserSettings
@@ -57,8 +58,9 @@ def _declare_users(route: Route) -> None:
         The first write of any kind makes the user, with the name of the token. A new name
         reaches everything that shows the old one in the background.
         """
-        circles.check_named(request.runtime.database, caller.id, body.profile_circles)
-        return Ok(_shown(request, users.put(request.runtime, caller, body), Reader(caller.id)))
+        audiences = _audiences(request, caller, body)
+        stored = users.put(request.runtime, caller, body, audiences)
+        return Ok(_shown(request, stored, Reader(caller.id)))
 
     @route("GET", "/users/me", raises=(UnknownUser,))
     def get_me(request: Request, caller: Principal) -> Ok[UserAnswer]:
@@ -77,6 +79,17 @@ def _declare_users(route: Route) -> None:
         if found.get("profile_circles") and reader.id not in (None, user):
             reader = following.reader(database, reader.id, [user])
         return Ok(_shown(request, found, reader))
+
+
+def _audiences(
+    request: Request, caller: Principal, body: UserSettings
+) -> dict[str, list[str]] | None:
+    """Return who may read which field, by the keys of circles; raises UnknownCircle."""
+    if body.profile_circles is None:
+        return None
+    given = restricted(body.profile_circles)
+    keys = circles.keys(request.runtime.database, caller.id, given.values())
+    return {name: [keys[each] for each in audience] for name, audience in given.items()}
 
 
 def _shown(request: Request, user: PublicUser, reader: Reader) -> UserAnswer:
@@ -136,7 +149,8 @@ def _declare_circles(route: Route) -> None:
     def delete_circle(request: Request, circle: CircleId, caller: Principal) -> NoContent:
         """Delete a circle of yours, and stop following those who are in no other.
 
-        Without such a circle, nothing changes.
+        Posts and fields of the profile that were for it alone stay with you: a circle that you
+        make under its id later is another one. Without such a circle, nothing changes.
         """
         circles.delete(request.runtime, caller.id, circle)
         return NoContent()

@@ -21,7 +21,10 @@ class GraphPerson(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """An owner of circles and another user, with the circles that the other is in since `ts`."""
+    """An owner of circles and another user, with the circles that the other is in since `ts`.
+
+    Circles are named by their keys, here and wherever the graph is kept.
+    """
 
     owner: GraphPerson
     member: GraphPerson
@@ -55,7 +58,7 @@ class GraphStore(Protocol):
     def members(
         self,
         owner_id: str,
-        circle_ids: Ids[str] | None,
+        circles: Ids[str] | None,
         ids: IdRange,
         session: ClientSession | None = None,
     ) -> list[GraphPerson]:
@@ -71,13 +74,13 @@ class GraphStore(Protocol):
         ...
 
     def only_in(
-        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+        self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
         """Return the members of a circle who are in no other; asked of the owner's store."""
         ...
 
     def drop_circle(
-        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+        self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
         """Take a circle from its members, as far as they are kept here."""
         ...

@@ -18,7 +18,7 @@ from chalicelib.people.names import is_reserved
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import ReservedName, UnknownUser
 from chalicelib.social.graph.models import FollowCounts
-from chalicelib.social.graph.profiles import picture_fields, restricted
+from chalicelib.social.graph.profiles import picture_fields
 from chalicelib.social.graph.store import StoreName
 from chalicelib.social.graph.user_settings import UserSettings
 
@@ -41,14 +41,18 @@ class Member(TypedDict):
 
 
 class Circle(TypedDict):
-    """A circle with its members by id, unless they are kept as edges."""
+    """A circle with its members by id, unless they are kept as edges.
+
+    `key` is its identity (`circle_keys`); circles of older releases have none.
+    """
 
     name: str
+    key: NotRequired[str]
     members: dict[str, Member]
 
 
 class Follower(TypedDict):
-    """Somebody who has a user in these of their circles."""
+    """Somebody who has a user in these of their circles, by the circles' keys."""
 
     name: str
     circles: list[str]
@@ -84,7 +88,7 @@ class User(TypedDict):
 class PublicUser(TypedDict):
     """A user's document as `_PROFILE` reads it.
 
-    The fields of the profile in `profile_circles` are for those circles alone.
+    The fields of the profile in `profile_circles` are for the circles of those keys alone.
     """
 
     _id: str
@@ -135,17 +139,23 @@ def name_of(database: Database[Document], user_id: str) -> str | None:
     return user and user["name"]
 
 
-def put(runtime: Runtime, caller: Principal, settings: UserSettings) -> PublicUser:
+def put(
+    runtime: Runtime,
+    caller: Principal,
+    settings: UserSettings,
+    profile_circles: dict[str, list[str]] | None,
+) -> PublicUser:
     """Give the caller a name and a profile, making the user if there is none; return it.
 
-    A new name is propagated to its copies in the background. Raises ReservedName for one that
-    is kept for staff, and UnknownAsset.
+    `profile_circles` are those of the settings, by the circles' keys. A new name is propagated to
+    its copies in the background. Raises ReservedName for one that is kept for staff, and
+    UnknownAsset.
     """
-    given = settings.model_dump(exclude_none=True)
+    given = settings.model_dump(exclude_none=True, exclude={"profile_circles"})
     if settings.profile is not None:
         given["profile"] = _profile(runtime, caller, given["profile"])
-    if settings.profile_circles is not None:
-        given["profile_circles"] = restricted(settings.profile_circles)
+    if profile_circles is not None:
+        given["profile_circles"] = profile_circles
     if settings.name is not None and STAFF_ROLES.isdisjoint(caller.roles):
         _check_free(settings.name, runtime.settings.reserved_names)
     ensure(runtime, caller)

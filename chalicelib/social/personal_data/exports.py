@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.people.follows import ExportEntry, entry
+from chalicelib.social.graph.circle_keys import ids_of
 from chalicelib.social.graph.stores.edges import Edge
 from chalicelib.social.graph.users import User
 from chalicelib.social.posts.audiences import Audience
@@ -23,7 +24,8 @@ class OfUser:
         In which circles of a follower the user is, is the follower's.
         """
         own = {"id": user["_id"], "name": user["name"], "profile": user["profile"]}
-        own["profile_circles"] = user.get("profile_circles", {})
+        fields = user.get("profile_circles", {})
+        own["profile_circles"] = {name: ids_of(keys) for name, keys in fields.items()}
         circles = [
             entry("circle", id=id_, name=circle["name"], member_ids=list(circle["members"]))
             for id_, circle in user["circles"].items()
@@ -37,7 +39,7 @@ class OfUser:
 
     def member(self, edge: Edge) -> list[ExportEntry]:
         """Return somebody in the user's circles."""
-        fields = {"user_id": edge["_id"]["member"], "circle_ids": edge["circles"]}
+        fields = {"user_id": edge["_id"]["member"], "circle_ids": ids_of(edge["circles"])}
         return [entry("circle_member", **fields, since=edge["since"])]
 
     def follower(self, edge: Edge) -> list[ExportEntry]:
@@ -52,7 +54,7 @@ class OfUser:
                 id=post["_id"],
                 author=post["by"],
                 wall_owner_id=post["wall"],
-                circles=post["circles"],
+                circles=ids_of(post["circles"]),
                 audience=post["audience"],
                 type=post["type"],
                 detail=post["detail"],

@@ -13,6 +13,7 @@ from chalicelib.http.pages import Next
 from chalicelib.people.ids import UserId
 from chalicelib.social.graph.answers import PersonAnswer
 from chalicelib.social.graph.audience import PUBLIC, AudienceName
+from chalicelib.social.graph.circle_keys import ids_of
 from chalicelib.social.graph.models import MAX_CIRCLES
 from chalicelib.social.posts.kinds import AnyType
 from chalicelib.social.posts.models import COMMENTS_SHOWN, PostId
@@ -172,7 +173,7 @@ def post_answer(post: ShownPost, reader_id: str | None, base: str) -> PostAnswer
         "reactions": reactions_answer(post.get("reacted", _NO_REACTIONS)),
     }
     if post["by"]["id"] == reader_id:
-        answer["circles"] = post["circles"]
+        answer["circles"] = ids_of(post["circles"])
     if "results" in post:
         answer["poll"] = _poll_answer(post["results"])
     return answer

@@ -18,9 +18,9 @@ from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 from chalicelib.social.delivery import state
-from chalicelib.social.errors import PollHasVotes, PostTypeNotAllowed, UnknownCircle, UnknownPost
+from chalicelib.social.errors import PollHasVotes, PostTypeNotAllowed, UnknownPost
 from chalicelib.social.graph import blocks, circles, users
-from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC
+from chalicelib.social.graph.audience import PUBLIC
 from chalicelib.social.graph.reader import Reader
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Deliver, Propagate
@@ -68,10 +68,9 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> ReadPost:
         raise PostTypeNotAllowed
     database = runtime.database
     author = users.ensure(runtime, caller)
-    if not circles.has_all(database, caller.id, set(new.circles) - {PUBLIC, ALL_CIRCLES}):
-        raise UnknownCircle
+    keys = circles.keys(database, caller.id, [new.circles])
     wall = _wall_for(database, caller.id, new.wall_owner_id)
-    post = _new_post(runtime, author, new, wall)
+    post = _new_post(runtime, author, new, wall, [keys[each] for each in new.circles])
     named = pictures.named(picture_fields(new.type), post["detail"])
     pictures.check(database, named, caller)
     if new.audience == AT_POST:
@@ -92,13 +91,13 @@ def _wall_for(database: Database[Document], author_id: str, wanted: str | None) 
     return author_id if blocks.among(database, wanted, {author_id}) else wanted
 
 
-def _new_post(runtime: Runtime, author: By, new: NewPost, wall: str) -> Post:
+def _new_post(runtime: Runtime, author: By, new: NewPost, wall: str, audience: list[str]) -> Post:
     now = runtime.now()
     return {
         "_id": new_id(now, runtime.random),
         "by": author,
         "wall": wall,
-        "circles": new.circles,
+        "circles": audience,
         "type": new.type,
         "detail": _detail(runtime, new.type, new.detail),
         "ts": now,

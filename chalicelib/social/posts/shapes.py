@@ -49,9 +49,9 @@ class SpreadState(TypedDict):
 class PostBody(TypedDict):
     """A post without its fan-out; a tombstone, being `deleted`, has no detail and no comments.
 
-    A post that is `off_wall` was on another user's wall, until that user took it off. `votes` are
-    counted by the number of the option, from 0; they are missing until the first, and so are the
-    counts of `reactions`, by their kind.
+    `circles` are keys, or `*public*` or `*circles*` alone. A post that is `off_wall` was on another
+    user's wall, until that user took it off. `votes` are counted by the number of the option, from
+    0; they are missing until the first, and so are the counts of `reactions`, by their kind.
     """
 
     _id: str

@@ -46,7 +46,7 @@ def _embedded(everyone: dict[str, Document]) -> tuple[Circles, Circles]:
     for user_id, user in everyone.items():
         for circle_id, circle in user["circles"].items():
             for member in circle["members"]:
-                outward[user_id, member].add(circle_id)
+                outward[user_id, member].add(circle.get("key", circle_id))
         for owner, entry in user["followers"].items():
             inward[owner, user_id] = frozenset(entry["circles"])
     return {pair: frozenset(circles) for pair, circles in outward.items()}, inward

@@ -68,7 +68,7 @@ class Life(RuleBasedStateMachine):
     @rule(owner=USERS, circle=CIRCLE_IDS)
     def delete_circle(self, owner: str, circle: str) -> None:
         self.client.as_(owner).delete(f"/users/me/circles/{circle}")
-        self.village.circles.pop((owner, circle), None)
+        self.village.delete_circle(owner, circle)
 
     @rule(owner=USERS, circle=CIRCLE_IDS, member=USERS)
     def circle(self, owner: str, circle: str, member: str) -> None:

@@ -48,6 +48,14 @@ class Village:
                 found |= members
         return found
 
+    def delete_circle(self, owner: str, circle_id: str) -> None:
+        """Delete a circle; a later one of its id is not the one that posts went to."""
+        if self.circles.pop((owner, circle_id), None) is None:
+            return
+        for post in self.posts.values():
+            if post.by == owner:
+                post.circles = ["(deleted)" if each == circle_id else each for each in post.circles]
+
     def block(self, one: str, other: str) -> None:
         self.blocks.add((one, other))
         for (owner, _), members in self.circles.items():

@@ -29,7 +29,7 @@ class Ends(TypedDict):
 
 
 class Edge(TypedDict):
-    """A member's place in the circles of an owner."""
+    """A member's place in the circles of an owner, by the circles' keys."""
 
     _id: Ends
     circles: Annotated[list[str], AtMost(MAX_CIRCLES)]
@@ -80,14 +80,14 @@ class EdgeGraph:
     def members(
         self,
         owner_id: str,
-        circle_ids: Ids[str] | None,
+        circles: Ids[str] | None,
         ids: IdRange,
         session: ClientSession | None = None,
     ) -> list[GraphPerson]:
         """Return the members of these circles, or of all, by id."""
         where: Document = {"_id.owner": owner_id}
-        if circle_ids is not None:
-            where["circles"] = {"$in": list(circle_ids)}
+        if circles is not None:
+            where["circles"] = {"$in": list(circles)}
         return self._people("member", where, ids, session)
 
     def followers(self, user_id: str, ids: IdRange) -> list[GraphPerson]:
@@ -143,21 +143,21 @@ class EdgeGraph:
         return [GraphPerson(edge["_id"][side], edge["names"][side]) for edge in found]
 
     def only_in(
-        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+        self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
         """Return the members of a circle who are in no other."""
         where = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
-        found = self._edges.find({**where, "circles": [circle_id]}, {}, session=session)
+        found = self._edges.find({**where, "circles": [circle]}, {}, session=session)
         return [edge["_id"]["member"] for edge in found.hint(_BY_OWNER)]
 
     def drop_circle(
-        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+        self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
         """Take a circle from its members' edges."""
         among: Document = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
-        self._edges.delete_many({**among, "circles": [circle_id]}, session=session)
+        self._edges.delete_many({**among, "circles": [circle]}, session=session)
         self._edges.update_many(
-            {**among, "circles": circle_id}, {"$pull": {"circles": circle_id}}, session=session
+            {**among, "circles": circle}, {"$pull": {"circles": circle}}, session=session
         )
 
     def relations(self, own: Document, others: Ids[str]) -> Relations:

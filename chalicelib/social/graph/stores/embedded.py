@@ -13,6 +13,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.social.graph import users
+from chalicelib.social.graph.circle_keys import by_key, id_of
 from chalicelib.social.graph.store import GraphPerson, Pair, Relations
 from chalicelib.social.graph.users import Member
 from chalicelib.social.paging.id_range import IdRange
@@ -27,15 +28,15 @@ class EmbeddedGraph:
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
         """Return the owner's circles that somebody is in."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
-        circles = owner["circles"] if owner else {}
+        circles = by_key(owner["circles"] if owner else {})
         return frozenset(each for each in circles if member_id in circles[each]["members"])
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
         """Write the sides of a pair that are kept here."""
         if owner:
             path = f"circles.{{}}.members.{pair.member.id}"
-            joined = {path.format(each): {"name": pair.member.name} for each in pair.after}
-            left = {path.format(each): "" for each in pair.before - pair.after}
+            joined = {path.format(id_of(each)): {"name": pair.member.name} for each in pair.after}
+            left = {path.format(id_of(each)): "" for each in pair.before - pair.after}
             self._update(pair.owner.id, {"$set": joined, "$unset": left}, session)
         if member:
             follower = f"followers.{pair.owner.id}"
@@ -50,17 +51,17 @@ class EmbeddedGraph:
     def members(
         self,
         owner_id: str,
-        circle_ids: Ids[str] | None,
+        circles: Ids[str] | None,
         ids: IdRange,
         session: ClientSession | None = None,
     ) -> list[GraphPerson]:
         """Return the members of these circles, or of all, by id."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
-        circles = owner["circles"] if owner else {}
-        named = circles.keys() if circle_ids is None else circles.keys() & set(circle_ids)
+        kept = by_key(owner["circles"] if owner else {})
+        named = kept.keys() if circles is None else kept.keys() & set(circles)
         found: dict[str, Member] = {}
         for each in named:
-            found |= circles[each]["members"]
+            found |= kept[each]["members"]
         return [GraphPerson(each, found[each]["name"]) for each in ids.cut(found)]
 
     def followers(self, user_id: str, ids: IdRange) -> list[GraphPerson]:
@@ -74,24 +75,24 @@ class EmbeddedGraph:
         return [each.id for each in self.followers(user_id, ids)]
 
     def only_in(
-        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+        self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
         """Return the members of a circle who are in no other."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
-        circles = owner["circles"] if owner else {}
-        elsewhere = [circles[each]["members"] for each in circles if each != circle_id]
+        kept = by_key(owner["circles"] if owner else {})
+        elsewhere = [kept[each]["members"] for each in kept if each != circle]
         return sorted(set(members).difference(*elsewhere))
 
     def drop_circle(
-        self, owner_id: str, circle_id: str, members: Ids[str], session: ClientSession
+        self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
         """Take a circle from its members' documents."""
         follower, circles = f"followers.{owner_id}", f"followers.{owner_id}.circles"
         among = {"_id": {"$in": list(members)}}
         end: Document = {"$unset": {follower: ""}}
-        self._users.update_many({**among, circles: [circle_id]}, end, session=session)
-        pull: Document = {"$pull": {circles: circle_id}}
-        self._users.update_many({**among, circles: circle_id}, pull, session=session)
+        self._users.update_many({**among, circles: [circle]}, end, session=session)
+        pull: Document = {"$pull": {circles: circle}}
+        self._users.update_many({**among, circles: circle}, pull, session=session)
 
     def relations(self, own: Document, others: Ids[str]) -> Relations:
         """Return what the reader's own document says of others."""
