@@ -10,6 +10,7 @@ from chalicelib.observability.metrics import (
     FAN_OUTS_FAILED,
     LATE_PAYMENTS,
     REFUNDS_FAILED,
+    UNSENT,
 )
 from deploy.api import API_NAME
 from deploy.declared import Command, Function, Schedule, Worker
@@ -90,6 +91,15 @@ def _function_alarms(function: Function) -> Iterator[tuple[str, Any]]:
 def _own_alarms(namespace: str) -> Iterator[tuple[str, Any]]:
     (failed,) = FAN_OUTS_FAILED.units
     yield _alarm("fan-outs", "given-up", _metric(namespace, failed, "Sum"), Threshold=0)
+    (unsent,) = UNSENT.units
+    # A lost call now and then is a schedule's matter.
+    yield _alarm(
+        "queues",
+        "unsent",
+        _metric(namespace, unsent, "Sum"),
+        Threshold=0,
+        EvaluationPeriods=2,
+    )
     (late,) = LATE_PAYMENTS.units
     yield _alarm("orders", "paid-late", _metric(namespace, late, "Sum"), Threshold=0)
     (came_back,) = REFUNDS_FAILED.units

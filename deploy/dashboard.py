@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from chalicelib.observability.metrics import AD_EVENTS, DELIVERIES, FAN_OUTS_FAILED, REQUEST
+from chalicelib.observability.metrics import AD_EVENTS, DELIVERIES, FAN_OUTS_FAILED, REQUEST, UNSENT
 from deploy.declared import Function, Worker
 from deploy.intrinsics import filled
 from deploy.queues import FAILED_SCHEDULES, dead_letters_id, queue_id
@@ -29,7 +29,7 @@ def dashboard(functions: list[Function], alarm_ids: list[str], namespace: str) -
             "Sum",
             *(
                 [namespace, name]
-                for metrics in (DELIVERIES, FAN_OUTS_FAILED, AD_EVENTS)
+                for metrics in (DELIVERIES, FAN_OUTS_FAILED, AD_EVENTS, UNSENT)
                 for name in metrics.units
             ),
         ),

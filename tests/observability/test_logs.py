@@ -10,6 +10,8 @@ import pytest
 from chalice.app import Chalice
 
 from chalicelib.ads.tracking.events import AdEvent
+from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.messaging import Queues
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import JsonFormatter, log
 from chalicelib.runtime import Runtime
@@ -88,6 +90,7 @@ def test_every_metric_is_written_as_its_format_demands(  # noqa: PLR0913, PLR091
     count_hits(runtime)
     paid_late(client, runtime, clock)
     refund_came_back(client)
+    assert not Queues("nowhere-", client=runtime.queues._client).send(MoveNode(node_id="moon"))
     for schedule in ("tend_ads", "tend_comments", "tend_hits"):
         app.handler_map[schedule](scheduled_event(schedule), lambda_context(schedule))
 
