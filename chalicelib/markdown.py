@@ -1,5 +1,6 @@
 """Markdown into safe HTML, at a bounded cost, by a dialect: what a kind of text may contain."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any
 import markdown_it
 import nh3
 from markdown_it import helpers
-from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import StateInline, image
 from markdown_it.token import Token
 
 from chalicelib.texts import INVISIBLE, UNBALANCED, has_balanced_directions, is_visible
@@ -25,6 +26,10 @@ _DEEP = re.compile(r"(?:[^()\s<>\\]*\(){4}")
 _parse_destination = helpers.parseLinkDestination
 _NO_LINK = _parse_destination("", 0, 0)
 _STEPS_LEFT = "label_steps_left"
+_ALTS = "alts"
+_NEWLINE = re.compile(r"\r\n?|\n")
+# The name under which the token of a dialect's rule notes where it begins in the text of its block.
+AT = "at"
 
 # Changes the tokens of a text before they are rendered.
 Edit = Callable[[list[Token]], list[Token]]
@@ -89,7 +94,7 @@ def render(
     unbalanced once its entities are decoded.
     """
     parser = _parser(dialect)
-    known = {**(env or {}), _STEPS_LEFT: dialect.label_steps}
+    known = _known(dialect, env)
     tokens = parser.parse(text, known)
     if is_new:
         _check_readable(tokens)
@@ -111,11 +116,66 @@ def render(
 
 def destinations(text: str, dialect: Dialect) -> Iterator[tuple[str, str]]:
     """Yield where the links and pictures of a Markdown text lead: `href` or `src`, and the URL."""
-    for token in _parser(dialect).parse(text, {_STEPS_LEFT: dialect.label_steps}):
+    for token in _parser(dialect).parse(text, _known(dialect)):
         for leaf in token.children or ():
             for name in ("href", "src"):
                 if name in leaf.attrs:
                     yield name, str(leaf.attrs[name])
+
+
+def places(
+    text: str, dialect: Dialect, env: Mapping[str, Any] | None = None
+) -> Iterator[tuple[int, Token]]:
+    """Yield the tokens of a dialect's rules that note `AT`, each with its position in the text."""
+    # As the parser reads it.
+    text = text.replace("\0", "\ufffd")
+    lines = _lines(text)
+    tokens = _parser(dialect).parse(text, _known(dialect, env))
+    for above, block in itertools.pairwise(tokens):
+        found = [leaf for leaf in block.children or () if AT in leaf.meta]
+        if not found or block.map is None:
+            continue
+        own = lines[slice(*block.map)]
+        if above.markup.startswith("#"):
+            own = [(begin, _end_of_heading(text, begin, end)) for begin, end in own]
+        parts = block.content.split("\n")
+        own = own[_first_line(text, own, parts) :]
+        for leaf in found:
+            before = block.content[: leaf.meta[AT]]
+            part = before.count("\n")
+            column = len(before) - (before.rfind("\n") + 1)
+            yield own[part][1] - len(parts[part].rstrip()) + column, leaf
+
+
+def _lines(text: str) -> list[tuple[int, int]]:
+    """Return where each line of a text begins, and where it ends without its trailing blanks."""
+    begins = [0, *(found.end() for found in _NEWLINE.finditer(text))]
+    ends = [*(found.start() for found in _NEWLINE.finditer(text)), len(text)]
+    return [
+        (begin, begin + len(text[begin:end].rstrip()))
+        for begin, end in zip(begins, ends, strict=True)
+    ]
+
+
+def _end_of_heading(text: str, begin: int, end: int) -> int:
+    """Return where a heading's line ends without the hashes that close it."""
+    rest = text[begin:end].rstrip("#")
+    return begin + len(rest.rstrip()) if rest[-1:] in {" ", "\t"} else end
+
+
+def _first_line(text: str, lines: Sequence[tuple[int, int]], parts: Sequence[str]) -> int:
+    """Return the line that the first part of a block is of, counted from the block's first line.
+
+    The parser takes marks and indentation from the left of lines, and the lines that have nothing
+    else from both ends of a block. So each part ends its line, and of a block's lines those before
+    the first part end with none of it.
+    """
+    bare = [part.strip() for part in parts]
+    for first in range(len(lines) - len(parts) + 1):
+        of_block = zip(lines[first:], bare, strict=False)
+        if all(text.endswith(part, begin, end) for (begin, end), part in of_block):
+            return first
+    raise ValueError("a block's lines are not in its text")
 
 
 @lru_cache(maxsize=8)
@@ -129,10 +189,30 @@ def _parser(dialect: Dialect) -> markdown_it.MarkdownIt:
         parseLinkLabel=_label_end,
         parseLinkTitle=helpers.parseLinkTitle,
     )
+    parser.inline.ruler.at("image", _image)
     for name, rule in dialect.rules.items():
-        parser.inline.ruler.push(name, rule)
+        parser.inline.ruler.push(name, _outside_alts(rule))
     parser.validateLink = dialect.is_link  # type: ignore[assignment,method-assign]
     return parser
+
+
+def _known(dialect: Dialect, env: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the environment in which one text is parsed."""
+    return {**(env or {}), _STEPS_LEFT: dialect.label_steps, _ALTS: 0}
+
+
+def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Take a picture as markdown-it does, and note while its alternative text is parsed."""
+    state.env[_ALTS] += 1
+    try:
+        return image(state, silent)
+    finally:
+        state.env[_ALTS] -= 1
+
+
+def _outside_alts(rule: InlineRule) -> InlineRule:
+    """Return a rule that makes no tokens of an alternative text, which is shown as plain text."""
+    return lambda state, silent: (silent or not state.env[_ALTS]) and rule(state, silent)
 
 
 def _destination(text: str, start: int, end: int) -> Any:

@@ -27,14 +27,16 @@ class Mention(TypedDict):
 class Mentions:
     """The people whom a text may mention, and once it is rendered those whom it does.
 
-    Of two with one name the first is meant.
+    Of two with one name the first is meant. `shown` are names to show in place of those in the
+    text, by ids; a person whose name is empty is mentioned no more, and shown as `NOBODY`.
     """
 
-    def __init__(self, people: Iterable[Mention]) -> None:
+    def __init__(self, people: Iterable[Mention], shown: Mapping[str, str] | None = None) -> None:
         self._ids: dict[str, str] = {}
         for each in people:
             self._ids.setdefault(each["name"], each["id"])
         self._name_at = _any_of(self._ids) if self._ids else None
+        self._shown = shown or {}
         self._found: dict[str, str] = {}
 
     @property
@@ -52,9 +54,10 @@ class Mentions:
         found = self._name_at.match(text, position) if self._name_at else None
         return found[1] if found else None
 
-    def mention(self, name: str) -> str:
-        """Note that somebody is mentioned; return their id."""
-        return self._found.setdefault(name, self._ids[name])
+    def mention(self, name: str) -> tuple[str, str]:
+        """Note that a name is mentioned; return the person's id, and the name to show."""
+        user_id = self._found.setdefault(name, self._ids[name])
+        return user_id, self._shown.get(user_id, name)
 
 
 def rule(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001
@@ -67,21 +70,30 @@ def rule(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001
     if name is None:
         return False
     if not silent:
-        opening = state.push("mention_open", "span", 1)
-        opening.attrs = {"class": "mention", "data-person": mentions.mention(name)}
-        state.push("text", "", 0).content = f"@{name}"
-        state.push("mention_close", "span", -1)
+        user_id, shown = mentions.mention(name)
+        if shown:
+            opening = state.push("mention_open", "span", 1)
+            opening.attrs = {"class": "mention", "data-person": user_id}
+            opening.meta = {"at": state.pos, "name": name}
+            state.push("text", "", 0).content = f"@{shown}"
+            state.push("mention_close", "span", -1)
+        else:
+            state.push("text", "", 0).content = f"@{NOBODY}"
     state.pos += 1 + len(name)
     return True
 
 
-def renamed(text: str, name: str, to: str) -> str:
-    """Return a text in which somebody is mentioned by another name."""
-    return _any_of({name: ""}).sub(lambda _found: f"@{to}", text)
+def renamed(text: str, places: Iterable[int], name: str, to: str) -> str:
+    """Return a text in which a person is mentioned by another name at these positions."""
+    parts, after = [], 0
+    for place in places:
+        parts += [text[after:place], f"@{to}"]
+        after = place + 1 + len(name)
+    return "".join([*parts, text[after:]])
 
 
 def _any_of(names: Mapping[str, str]) -> re.Pattern[str]:
-    """Return what finds `@` and one of the names: of "Ann" and "Ann Lee" the longer."""
+    """Return a pattern of `@` and one of the names: of "Ann" and "Ann Lee" the longer."""
     longest_first = sorted(names, key=len, reverse=True)
     # In "me@ann.example" and "@Annabel", Ann is not mentioned.
     ends = (re.escape(name) + (r"(?!\w)" if name[-1:].isalnum() else "") for name in longest_first)

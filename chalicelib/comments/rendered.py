@@ -26,6 +26,14 @@ def rendered(
     return render(text, mentions, images=images, is_new=is_new, max_bytes=most)
 
 
+def places(runtime: Runtime, site: str, text: str, mentions: Mentions, name: str) -> list[int]:
+    """Return where a text on a site mentions a person by a name, in its order."""
+    from chalicelib.comments import rendering
+
+    images = site in runtime.settings.image_sites
+    return list(rendering.places(text, mentions, name, images=images))
+
+
 def mentions_of(comment: Comment) -> Mentions:
     """Return the people whom a stored comment mentions, for its text to be rendered again."""
     return Mentions(comment.get("mentions", []))

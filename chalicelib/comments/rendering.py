@@ -3,6 +3,8 @@
 Whoever changes the rules below or the libraries changes `rendered.RENDERER`.
 """
 
+from collections.abc import Iterator
+
 from chalicelib import markdown
 from chalicelib.bounds import BOUNDS
 from chalicelib.comments.errors import CommentTooLarge
@@ -43,10 +45,22 @@ def render(
     controls are unbalanced once its entities are decoded.
     """
     env = mentions.env if mentions else None
-    dialect = _WITH_IMAGES if images else _PLAIN
     try:
-        return markdown.render(text, dialect, max_bytes=max_bytes, is_new=is_new, env=env)
+        return markdown.render(
+            text, _dialect(images=images), max_bytes=max_bytes, is_new=is_new, env=env
+        )
     except markdown.TooLarge:
         raise CommentTooLarge from None
     except markdown.Unreadable as fault:
         raise UnreadableText("text", fault.code, fault.detail) from None
+
+
+def places(text: str, mentions: Mentions, name: str, *, images: bool = False) -> Iterator[int]:
+    """Yield where a text mentions a person by a name, in its order."""
+    for place, token in markdown.places(text, _dialect(images=images), mentions.env):
+        if token.meta["name"] == name:
+            yield place
+
+
+def _dialect(*, images: bool) -> Dialect:
+    return _WITH_IMAGES if images else _PLAIN

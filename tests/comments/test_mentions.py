@@ -1,10 +1,14 @@
 """What of a text is a mention: `@` and the name of somebody whom it may mention."""
 
 import html as entities
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from chalicelib.comments import rendering
 from chalicelib.comments.mentions import Mention, Mentions, renamed
 from chalicelib.comments.rendering import render
 from tests.support.http_client import Client
@@ -100,22 +104,126 @@ def test_an_authors_own_span_is_text() -> None:
     assert "<span" not in html
 
 
+def test_a_new_name_is_no_pattern() -> None:
+    assert renamed("@Ann", [0], "Ann", r"\1\g<0>") == r"@\1\g<0>"
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "places"),
     [
-        ("@Ann and @Ann", "@Bo and @Bo"),
-        ("@Annabel", "@Annabel"),
-        ("me@Ann", "me@Ann"),
-        ("`@Ann`", "`@Bo`"),
-        ("Ann", "Ann"),
+        ("@Ann and @Ann", [0, 9]),
+        ("@Annabel, me@Ann, \\@Ann, `@Ann`", []),
+        ('[@Ann](https://a.example/@Ann "@Ann") @Ann', [38]),
+        ("<https://a.example/@Ann> <me.@Ann.example>", []),
+        ("![@Ann](https://a.example/@Ann)", []),
+        ("    @Ann\n\n@Ann", [10]),
+        ("```\n@Ann\n```\n@Ann", [13]),
+        ("[a][@Ann]\n\n[@Ann]: https://a.example/@Ann '@Ann'\n", []),
+        ("# @Ann #", [2]),
+        ("# @Ann#", [2]),
+        ("@Ann\n===\n@Ann\n---", [0, 9]),
+        ("> - @Ann\n>   *@Ann*\n@Ann", [4, 14, 20]),
+        ("1.\t@Ann\n\n\t  @Ann", [3, 12]),
+        ("- \tx\n\t@Ann", [6]),
+        ("x  \r\n@Ann\r@Ann", [5, 10]),
+        ("> \u2003\n> @Ann\n> \u2003", [6]),
+        ("\x00@Ann\x00", [1]),
+        ("**@Ann** ~~@Ann~~", [2, 11]),
+        ("@Ann Lee", []),
     ],
 )
-def test_a_person_is_named_anew_where_they_are_mentioned(text: str, expected: str) -> None:
-    assert renamed(text, "Ann", "Bo") == expected
+@pytest.mark.parametrize("images", [False, True])
+def test_a_person_is_found_where_the_parser_finds_a_mention(
+    text: str, places: list[int], *, images: bool
+) -> None:
+    assert list(rendering.places(text, Mentions([ANN, LEE]), "Ann", images=images)) == places
 
 
-def test_a_new_name_is_no_pattern() -> None:
-    assert renamed("@Ann", "Ann", r"\1\g<0>") == r"@\1\g<0>"
+@pytest.mark.parametrize("images", [False, True])
+def test_the_words_of_a_picture_mention_nobody(*, images: bool) -> None:
+    mentions = Mentions([ANN])
+
+    html = render("![@Ann](https://a.example/a.png)", mentions, images=images)
+
+    assert mentions.found == []
+    assert "mention" not in html
+
+
+NAMES = [
+    "Ann",
+    "Ann Lee",
+    "A.",
+    "*b*",
+    "[x](https://b.example)",
+    "`",
+    "a`b",
+    "\u674e\u5c0f",
+    "~",
+    "<b>",
+]
+PIECES = [
+    *(
+        "@",
+        "\n",
+        "\n\n",
+        "> ",
+        "- ",
+        "1. ",
+        "    ",
+        "\t",
+        " ",
+        "*",
+        "**",
+        "_",
+        "`",
+        "```\n",
+        "# ",
+        " #",
+    ),
+    *(
+        "[",
+        "](",
+        ")",
+        "![",
+        "]: ",
+        "https://a.example/",
+        "<https://a.example/",
+        ">",
+        '"',
+        "\\",
+        "~~",
+    ),
+    *("===", "---", "&amp;", "\r\n", "\u2003", "\x0c", "a", "Zo\u00eb"),
+    *(f"@{name}" for name in NAMES),
+]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=24).map("".join)
+
+
+def links_and_code(html: str) -> list[str]:
+    return re.findall(
+        r'<a href="[^"]*"|title="[^"]*"|<code>.*?</code>|src="[^"]*"', html, re.DOTALL
+    )
+
+
+@settings(max_examples=300)
+@given(
+    text=TEXTS,
+    names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True),
+    to=st.sampled_from([*NAMES, "Zo\u00eb", "mallory", ""]),
+    images=st.booleans(),
+)
+def test_mentions_alone_are_replaced(text: str, names: list[str], to: str, *, images: bool) -> None:
+    people = [Mention(id=f"p{number}", name=name) for number, name in enumerate(names)]
+    as_read, as_renamed = Mentions(people), Mentions(people, {"p0": to})
+    html = render(text, as_read, images=images, is_new=False)
+    after = render(text, as_renamed, images=images, is_new=False)
+    places = list(rendering.places(text, Mentions(people), names[0], images=images))
+
+    assert links_and_code(after) == links_and_code(html)
+    assert len(places) == html.count('data-person="p0"')
+    assert all(text.startswith(f"@{names[0]}", place) for place in places)
+    changed = renamed(text, places, names[0], to)
+    assert len(changed) - len(text) == len(places) * (len(to) - len(names[0]))
 
 
 def test_many_at_signs_are_read_once_each() -> None:

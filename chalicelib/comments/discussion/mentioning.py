@@ -11,6 +11,7 @@ from chalicelib.comments.entries.writing import settle
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.mentions import NOBODY, Mention, Mentions, renamed
 from chalicelib.comments.rendered import RENDERER, rendered
+from chalicelib.comments.rendered import places as places_of
 from chalicelib.comments.shapes import Comment, CommentFields, Node
 from chalicelib.comments.stores import ask
 from chalicelib.database import Document
@@ -74,27 +75,39 @@ def _changed(runtime: Runtime, node: Node, comment_id: str, person: Mention) -> 
         # An entry may say what its comment no longer does, if the writer of the two has ended.
         settle(runtime.database, node, comment)
         return True
-    where_read: CommentFields = {"text": comment["text"], "state": comment["state"]}
+    where_read: CommentFields = {
+        "text": comment["text"],
+        "state": comment["state"],
+        "edited": comment["edited"],
+    }
     return change_comment(runtime, node, comment_id, fields, where_read) is not None
 
 
 def _renamed(runtime: Runtime, node: Node, comment: Comment, person: Mention) -> CommentFields:
-    """Return what changes of a comment: nothing where it need not, or cannot."""
+    """Return the fields of a comment that change: none where nothing has to, or can.
+
+    Mentions alone change: the HTML is that of the old text with the other name in its mentions. A
+    comment keeps the old name if its text would read otherwise with the new one.
+    """
     before, text = comment.get("mentions", []), comment["text"]
-    old = next((each["name"] for each in before if each["id"] == person["id"]), None)
-    others = [each for each in before if each["id"] != person["id"]]
-    if old is None or text is None or old == person["name"]:
+    user_id, name = person["id"], person["name"]
+    old = next((each["name"] for each in before if each["id"] == user_id), None)
+    if old is None or text is None or old == name:
         return {}
-    if any(each["name"] == person["name"] for each in others):
-        # One name would stand for two.
-        return {}
-    people = Mentions([*others, person] if person["name"] else others)
-    text = renamed(text, old, person["name"] or NOBODY)
+    site, people = node["site"], Mentions(before, {user_id: name})
+    places = places_of(runtime, site, text, Mentions(before), old)
     try:
-        html = rendered(runtime, node["site"], text, people, is_new=False)
+        html = rendered(runtime, site, text, people, is_new=False)
+        text = renamed(text, places, old, name or NOBODY)
+        others = [each for each in before if each["id"] != user_id]
+        if name:
+            people = Mentions([*others, person])
+            if rendered(runtime, site, text, people, is_new=False) != html:
+                return {}
     except CommentTooLarge:
-        if not person["name"]:
+        if not name:
             raise
         # With the longer name; with the old one it is shown as before.
         return {}
-    return {"text": text, "html": html, "renderer": RENDERER, "mentions": people.found}
+    mentions = [each for each in people.found if name or each["id"] != user_id]
+    return {"text": text, "html": html, "renderer": RENDERER, "mentions": mentions}

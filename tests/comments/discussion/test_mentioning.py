@@ -1,5 +1,6 @@
 """Comments that mention people: who can be mentioned, and what becomes of it afterwards."""
 
+import html
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from chalicelib.comments.discussion import mentioning
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries import comparing
 from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.mentions import NOBODY
 from chalicelib.comments.repair import render_again
 from chalicelib.people.follows import Step
 from chalicelib.runtime import Runtime
@@ -182,6 +184,117 @@ def test_a_name_that_would_stand_for_two_stays_as_it_was(client: Client, runtime
 
     assert read(client, made)["text"] == "@Bob and @Cleo"
     assert [each["id"] for each in read(client, made)["mentions"]] == ["bob", "cleo"]
+
+
+LINK = "[her page](https://social.example/@Bob)"
+
+
+TEXTS = [
+    f"@Bob see {LINK}",
+    "@Bob `@Bob`",
+    "@Bob\n\n    @Bob",
+    "@Bob\n\n```\n@Bob\n```",
+    "@Bob <https://social.example/@Bob>",
+    '@Bob [x](https://a.example "@Bob")',
+    "@Bob ![@Bob](https://a.example/@Bob)",
+    "@Bob [@Bob](https://a.example)",
+    "@Bob [x][@Bob]\n\n[@Bob]: https://a.example",
+    "@Bob \\@Bob me@Bob @Bobby",
+]
+
+
+@pytest.mark.parametrize("name", ["mallory", "*m*", "`", "[x](https://b.example)", "Bob Lee", ""])
+@pytest.mark.usefixtures("root")
+def test_another_name_changes_mentions_alone(client: Client, runtime: Runtime, name: str) -> None:
+    made = {text: mention(client, text) for text in TEXTS}
+
+    if name:
+        authors.rename(runtime, "bob", name)
+    else:
+        authors.erase(runtime, "bob")
+
+    plain = html.escape(f"@{name or NOBODY}")
+    for text, comment in made.items():
+        shown = read(client, comment["id"])
+        assert shown["text"] == text.replace("@Bob", f"@{name or NOBODY}", 1)
+        span = SPAN.replace("@Bob", plain) if name else plain
+        assert shown["html"] == comment["html"].replace(SPAN, span)
+    assert is_sound(runtime)
+
+
+@pytest.mark.usefixtures("root")
+def test_somebody_is_named_anew_again_and_again(client: Client, runtime: Runtime) -> None:
+    made = mention(client, f"@Bob {LINK}")
+
+    for name in ("Rob", "Bob", "*", "Robert"):
+        authors.rename(runtime, "bob", name)
+        shown = read(client, made["id"])
+        assert (shown["text"], shown["mentions"]) == (
+            f"@{name} {LINK}",
+            [{"id": "bob", "name": name}],
+        )
+        assert 'href="https://social.example/@Bob"' in shown["html"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        # The text would mention Bob twice, or Cleo Lee, or nobody, or lose its emphasis.
+        ("@Bob and @Rob", "Rob"),
+        ("@Bob Lee and @Cleo Lee", "Cleo"),
+        ("*@Bob*s @Cleo Lee", "Bob!"),
+    ],
+)
+@pytest.mark.usefixtures("root")
+def test_a_name_with_which_a_text_would_read_otherwise_is_not_put_there(
+    client: Client, runtime: Runtime, text: str, name: str
+) -> None:
+    write(client, "cleo", "Cleo Lee", "Hello")
+    made = mention(client, text, mentions=["bob", "cleo"])["id"]
+    before = read(client, made)
+
+    authors.rename(runtime, "bob", name)
+    after = read(client, made)
+    authors.rename(runtime, "bob", "Robert")
+
+    assert (after["text"], after["html"]) == (before["text"], before["html"])
+    assert read(client, made)["text"] == text.replace("@Bob", "@Robert")
+
+
+@pytest.mark.usefixtures("root")
+def test_of_two_whose_names_begin_alike_one_is_renamed(client: Client, runtime: Runtime) -> None:
+    write(client, "lee", "Bob Lee", "Hello")
+    made = mention(client, "@Bob Lee and @Bob", mentions=["bob", "lee"])["id"]
+
+    authors.rename(runtime, "bob", "Rob")
+    assert read(client, made)["text"] == "@Bob Lee and @Rob"
+
+    authors.erase(runtime, "lee")
+    assert read(client, made)["text"] == "@\u2026 and @Rob"
+    assert [each["id"] for each in read(client, made)["mentions"]] == ["bob"]
+
+
+@pytest.mark.usefixtures("root")
+def test_a_rename_undoes_no_edit_of_the_same_moment(
+    client: Client, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(client, "cleo", "Cleo", "Hello")
+    made, ann = mention(client, "@Bob @Cleo")["id"], client.as_("ann")
+    edits = iter([["bob", "cleo"]])
+
+    def edited_before(*args: Any) -> Any:
+        for mentions in edits:
+            body = {"text": "@Bob @Cleo", "mentions": mentions}
+            assert ann.patch(f"{COMMENTS}/{made}", **body).status == 200
+        return change_comment(*args)
+
+    monkeypatch.setattr(mentioning, "change_comment", edited_before)
+    authors.rename(runtime, "bob", "Rob")
+
+    shown = read(client, made)
+    assert shown["text"] == "@Rob @Cleo"
+    assert [each["id"] for each in shown["mentions"]] == ["bob", "cleo"]
+    assert is_sound(runtime)
 
 
 @pytest.mark.usefixtures("root")
