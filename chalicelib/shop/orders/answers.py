@@ -11,6 +11,7 @@ from chalicelib.http.pages import Next
 from chalicelib.ids import ID_PATTERN
 from chalicelib.shop.carts.shapes import MAX_LINES
 from chalicelib.shop.money import Currency
+from chalicelib.shop.orders.allocation import paid_by_line
 from chalicelib.shop.orders.shapes import Order, State
 from chalicelib.shop.payments.port import Name, Status
 from chalicelib.shop.payments.records import MAX_REFUNDS, Payment, Refund, RefundState
@@ -19,12 +20,20 @@ from chalicelib.sites.ids import SiteId
 
 
 class OrderLineAnswer(TypedDict):
-    """What was bought of a SKU."""
+    """Units of a SKU that were bought."""
 
     sku: str
     title: str
     qty: int
     price_micros: int
+    paid_micros: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="The share of these units in the total: their price with discounts and "
+            "taxes, without shipping. A refund of them all gives it back.",
+        ),
+    ]
 
 
 class AdjustmentAnswer(TypedDict):
@@ -119,7 +128,10 @@ def order_answer(order: Order, payment: Payment | None) -> OrderAnswer:
         "site": order["site"],
         "state": order["state"],
         "reason": order["reason"],
-        "lines": [{**line} for line in order["lines"]],
+        "lines": [
+            {**line, "paid_micros": paid}
+            for line, paid in zip(order["lines"], paid_by_line(order), strict=True)
+        ],
         "adjustments": [{**each} for each in order["adjustments"]],
         "total_micros": order["total_micros"],
         "refunded_micros": payment["refunded_micros"] if payment else 0,

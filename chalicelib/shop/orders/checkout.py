@@ -22,6 +22,7 @@ from chalicelib.shop.carts.shapes import Attempt, Cart, Line
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.money import step_micros
 from chalicelib.shop.orders import people, resuming
+from chalicelib.shop.orders.allocation import allocate
 from chalicelib.shop.orders.errors import EmptyCart, TotalChanged
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.orders.models import Checkout
@@ -77,6 +78,10 @@ def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | Non
     shop = settings.find(runtime.database, cart["site"])
     lines = _order_lines(cart["lines"])
     adjusted = adjustments(lines, wanted.place if wanted else None)
+    total = total_micros(lines, adjusted)
+    step = step_micros(shop["currency"], shop["payments"])
+    for line, paid in zip(lines, allocate(lines, adjusted, total, step), strict=True):
+        line["paid_micros"] = paid
     now = runtime.now()
     return {
         "_id": order_id,
@@ -86,7 +91,7 @@ def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | Non
         "state": "holding",
         "lines": lines,
         "adjustments": adjusted,
-        "total_micros": total_micros(lines, adjusted),
+        "total_micros": total,
         "currency": shop["currency"],
         "provider": shop["payments"],
         "email": wanted.email if wanted else None,

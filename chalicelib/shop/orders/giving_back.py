@@ -3,6 +3,7 @@
 A refund has a key. Whoever stops in between leaves it owed, and the sweep goes on with it.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -14,6 +15,7 @@ from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import REFUNDS_FAILED
 from chalicelib.runtime import Runtime
 from chalicelib.shop.ids import key_of
+from chalicelib.shop.orders.allocation import paid_for
 from chalicelib.shop.orders.errors import OrderNotPaid, RefundRefused, RefundTooLarge
 from chalicelib.shop.orders.shapes import Order, charge_of, find
 from chalicelib.shop.payments import providers, records
@@ -53,7 +55,8 @@ def give_back(
                 break
             continue
         wanted = _wanted(order, payment, units)
-        refund = _new(runtime, key, wanted, _amount(order, payment, units), restock=restock)
+        amount = _amount(order, payment, wanted, is_whole=units is None)
+        refund = _new(runtime, key, wanted, amount, restock=restock)
         refund["whole"] = units is None
         if _owe(runtime, payment, refund):
             break
@@ -142,10 +145,13 @@ def _make(runtime: Runtime, order: Order, payment: Payment, refund: Refund) -> N
     if refund["state"] == "owed":
         charge = charge_of(order)
         provider = providers.provider_of(runtime, payment["provider"])
+        amount = refund["amount_micros"]
         try:
-            provider.refund(charge, payment["intent"], refund["amount_micros"], _name(refund))
+            # A unit of which nothing was paid is given back, too, and no provider pays nothing.
+            if amount:
+                provider.refund(charge, payment["intent"], amount, _name(refund))
         except Refused:
-            _note(runtime, payment, refund, "refused", -refund["amount_micros"])
+            _note(runtime, payment, refund, "refused", -amount)
             return
         _note(runtime, payment, refund, "made" if refund["restock"] else "done")
     if refund["restock"]:
@@ -231,11 +237,8 @@ def _new(
 
 def _wanted(order: Order, payment: Payment, units: Mapping[str, int] | None) -> dict[str, int]:
     """Return the units that a refund is of; raises RefundTooLarge for more than are left."""
-    left = {line["sku"]: line["qty"] for line in order["lines"]}
-    for refund in payment["refunds"]:
-        if refund["state"] != "refused":
-            for sku, qty in refund["units"].items():
-                left[sku] -= qty
+    back = _units_back(payment)
+    left = {line["sku"]: line["qty"] - back.get(line["sku"], 0) for line in order["lines"]}
     wanted = {sku: qty for sku, qty in left.items() if qty} if units is None else dict(units)
     if len(payment["refunds"]) >= MAX_REFUNDS:
         raise RefundTooLarge("A payment has at most 100 refunds")
@@ -244,17 +247,34 @@ def _wanted(order: Order, payment: Payment, units: Mapping[str, int] | None) -> 
     return wanted
 
 
-def _amount(order: Order, payment: Payment, units: Mapping[str, int] | None) -> int:
-    """Return what a refund gives back; a refund of all has the adjustments, too."""
+def _amount(order: Order, payment: Payment, wanted: Mapping[str, int], *, is_whole: bool) -> int:
+    """Return the amount of a refund: all that is left, or the share of its units.
+
+    All refunds by units together give back the amount that was paid for their units, whatever was
+    given back for the first of them. Raises RefundTooLarge if neither units nor money are left.
+    """
     left = payment["amount_micros"] - payment["refunded_micros"]
-    if units is None:
-        amount = left
-    else:
-        prices = {line["sku"]: line["price_micros"] for line in order["lines"]}
-        amount = sum(qty * prices.get(sku, 0) for sku, qty in units.items())
-    if not 0 < amount <= left:
-        raise RefundTooLarge
-    return amount
+    if is_whole:
+        if not (wanted or left):
+            raise RefundTooLarge
+        return left
+    back = _units_back(payment)
+    after = {sku: back.get(sku, 0) + wanted.get(sku, 0) for sku in {**back, **wanted}}
+    given = sum(each["amount_micros"] for each in _taken_on(payment) if each["units"])
+    return min(left, max(paid_for(order, after) - given, 0))
+
+
+def _units_back(payment: Payment) -> dict[str, int]:
+    """Return the units by SKU that were given back."""
+    back: Counter[str] = Counter()
+    for refund in _taken_on(payment):
+        back.update(refund["units"])
+    return dict(back)
+
+
+def _taken_on(payment: Payment) -> list[Refund]:
+    """Return the refunds that count: a failed one may be asked for again under its key."""
+    return [each for each in payment["refunds"] if each["state"] != "refused"]
 
 
 def _known(payment: Payment, key: str) -> Refund | None:

@@ -123,6 +123,10 @@ class NewRefund(Input):
             ),
         ]
         | None
-    ) = Field(None, description="Units by SKU; left out, all that is left, and what was added.")
+    ) = Field(
+        None,
+        description="Units by SKU: the share of each in discounts and taxes is given back with it, "
+        "and shipping with the last units. Left out, all that is left.",
+    )
     restock: bool = Field(description="Whether the units are put back on the shelf.")
     key: RefundKey

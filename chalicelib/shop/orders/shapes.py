@@ -23,12 +23,17 @@ State = Literal["holding", "paying", "paid", "declined", "refused", "done", "voi
 
 
 class OrderLine(TypedDict):
-    """What was bought of one SKU, at the price of that day."""
+    """Units of one SKU, at the price of that day.
+
+    `paid_micros` was paid for all of them: their price with their share of discounts and taxes.
+    Orders of earlier releases have it not.
+    """
 
     sku: str
     title: str
     qty: int
     price_micros: int
+    paid_micros: NotRequired[int]
 
 
 class Address(TypedDict):
