@@ -63,18 +63,23 @@ def texts(characters: int = MAX_TEXT_CHARACTERS) -> dict[str, str]:
 
 def work(text: str, *, images: bool = False) -> int:
     """Return how many functions are called to render a text, which no other process sways."""
-    calls = 0
+    return calls(partial(attempt, text, images=images))
+
+
+def calls(run: Callable[[], object]) -> int:
+    """Return how many functions a function calls."""
+    number = 0
 
     def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
+        nonlocal number
+        number += event in ("call", "c_call")
 
     sys.setprofile(count)
     try:
-        attempt(text, images=images)
+        run()
     finally:
         sys.setprofile(None)
-    return calls
+    return number
 
 
 def attempt(text: str, *, images: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import SimpleNamespace
@@ -11,10 +11,16 @@ from typing import Any
 import markdown_it
 import nh3
 from markdown_it import helpers
+from markdown_it.rules_block import StateBlock, blockquote, list_block
 from markdown_it.rules_inline import StateInline, image
 from markdown_it.token import Token
 
 from chalicelib.texts import INVISIBLE, UNBALANCED, has_balanced_directions, is_visible
+
+# Rules of markdown-it, of blocks and within a line: whether one has taken the text at a place,
+# without tokens if silent.
+BlockRule = Callable[[StateBlock, int, int, bool], bool]
+InlineRule = Callable[[StateInline, bool], bool]
 
 # Without two slashes and a host, a browser takes an http URL for a path on the page's own site.
 _ABSOLUTE = re.compile(r"https?://[^/?#\\]|mailto:.", re.IGNORECASE)
@@ -27,14 +33,21 @@ _parse_destination = helpers.parseLinkDestination
 _NO_LINK = _parse_destination("", 0, 0)
 _STEPS_LEFT = "label_steps_left"
 _ALTS = "alts"
+_DEPTH = "depth"
+# Quotes and lists within each other, and emphasis within emphasis. Those below are plain text.
+MOST_NESTED = 8
+# Their rules of markdown-it, and the names of those that they end.
+_CONTAINERS: Mapping[str, tuple[BlockRule, list[str]]] = {
+    "blockquote": (blockquote, ["paragraph", "reference", "blockquote", "list"]),
+    "list": (list_block, ["paragraph", "reference", "blockquote"]),
+}
+_MARKS = frozenset({"em", "strong", "s"})
 _NEWLINE = re.compile(r"\r\n?|\n")
 # The name under which the token of a dialect's rule notes where it begins in the text of its block.
 AT = "at"
 
 # Changes the tokens of a text before they are rendered.
 Edit = Callable[[list[Token]], list[Token]]
-# A rule of markdown-it within a line: whether it has taken what comes, without tokens if silent.
-InlineRule = Callable[[StateInline, bool], bool]
 
 
 def is_absolute(url: str) -> bool:
@@ -96,6 +109,9 @@ def render(
     parser = _parser(dialect)
     known = _known(dialect, env)
     tokens = parser.parse(text, known)
+    for token in tokens:
+        if token.children:
+            token.children = list(_without_deep_marks(token.children))
     if is_new:
         _check_readable(tokens)
     if dialect.edit is not None:
@@ -181,8 +197,8 @@ def _first_line(text: str, lines: Sequence[tuple[int, int]], parts: Sequence[str
 @lru_cache(maxsize=8)
 def _parser(dialect: Dialect) -> markdown_it.MarkdownIt:
     """Return the parser of a dialect, which is the same for all its texts."""
-    parser = markdown_it.MarkdownIt("js-default", {"html": False})
-    parser.disable([*_UNUSED, *dialect.without])
+    parser = _plain_parser(dialect)
+    _bound_nesting(parser, _plain_parser(dialect))
     # markdown-it-py's types name a module and a method here; it calls any object and function.
     parser.helpers = SimpleNamespace(  # type: ignore[assignment]
         parseLinkDestination=_destination,
@@ -196,9 +212,58 @@ def _parser(dialect: Dialect) -> markdown_it.MarkdownIt:
     return parser
 
 
+def _plain_parser(dialect: Dialect) -> markdown_it.MarkdownIt:
+    parser = markdown_it.MarkdownIt("js-default", {"html": False})
+    return parser.disable([*_UNUSED, *dialect.without])
+
+
+def _bound_nesting(parser: markdown_it.MarkdownIt, innermost: markdown_it.MarkdownIt) -> None:
+    """Have a parser without quotes and lists read the content of the innermost of a text.
+
+    Otherwise the time of a text grows with its depth, and below a level its words are lost.
+    """
+    tokenize = parser.block.tokenize
+
+    def bounded(state: StateBlock, begin: int, end: int) -> None:
+        if state.env[_DEPTH] == MOST_NESTED:
+            state.md = innermost
+            innermost.block.tokenize(state, begin, end)
+            state.md = parser
+            return
+        state.env[_DEPTH] += 1
+        tokenize(state, begin, end)
+        state.env[_DEPTH] -= 1
+
+    parser.block.tokenize = bounded  # type: ignore[method-assign]
+    for name, (rule, ends) in _CONTAINERS.items():
+        innermost.block.ruler.at(name, _outside(rule), {"alt": ends})
+
+
+def _outside(rule: BlockRule) -> BlockRule:
+    """Return a rule that takes nothing, and ends what is before a quote or list around it."""
+
+    def ends(state: StateBlock, begin: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+        return silent and state.sCount[begin] < state.blkIndent and rule(state, begin, end, silent)
+
+    return ends
+
+
+def _without_deep_marks(leaves: Iterable[Token]) -> Iterator[Token]:
+    """Yield the tokens of a block, without the emphasis that is nested too deeply."""
+    depth = 0
+    for leaf in leaves:
+        if leaf.tag not in _MARKS:
+            yield leaf
+            continue
+        depth += leaf.nesting
+        # A mark that closes is as deep as it was when it opened.
+        if depth + (leaf.nesting < 0) <= MOST_NESTED:
+            yield leaf
+
+
 def _known(dialect: Dialect, env: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the environment in which one text is parsed."""
-    return {**(env or {}), _STEPS_LEFT: dialect.label_steps, _ALTS: 0}
+    return {**(env or {}), _STEPS_LEFT: dialect.label_steps, _ALTS: 0, _DEPTH: 0}
 
 
 def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001

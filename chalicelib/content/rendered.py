@@ -10,7 +10,7 @@ from chalicelib.errors import UnreadableText
 from chalicelib.runtime import Runtime
 
 # Stored beside the HTML that it made. Change it with the libraries or the rules of `rendering`.
-RENDERER = "markdown-it-py 4.3, nh3 0.3, content 1"
+RENDERER = "markdown-it-py 4.3, nh3 0.3, content 2"
 
 # An attribute as the sanitiser writes it: a tag begins with an unescaped `<`, which no text has.
 _LINK = '(<(?:a href|img src)=")'

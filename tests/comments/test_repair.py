@@ -11,7 +11,7 @@ from chalicelib.comments import nodes, repair
 from chalicelib.comments.moderation import queue as moderation
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.rendered import RENDERER
-from chalicelib.comments.shapes import NodeGeneration
+from chalicelib.comments.shapes import CommentFields, NodeGeneration
 from chalicelib.comments.store import Store
 from chalicelib.comments.stores import store_of
 from chalicelib.runtime import Runtime
@@ -163,6 +163,19 @@ def test_old_comments_are_rendered_again(discussion: Discussion) -> None:
         assert comment["html"] == f"<p><em>{number}</em></p>\n"
         assert (comment["renderer"], comment["edited"]) == (RENDERER, None)
     assert repair.render_again(discussion.runtime)["rendered"] == 0
+
+
+def test_a_comment_that_the_last_release_nested_deeply_is_rendered_again(
+    discussion: Discussion,
+) -> None:
+    posted, deep = discussion.post("* " * 49 + "x")["id"], "<ul><li>" * 49 + "x"
+    rules_2: CommentFields = {"renderer": "markdown-it-py 4.3, nh3 0.3, rules 2", "html": deep}
+    store_of(discussion.runtime, discussion.node).change(discussion.node, posted, rules_2, {})
+
+    assert repair.render_again(discussion.runtime)["rendered"] == 1
+
+    assert discussion.get(posted)["html"].count("<ul>") == 8
+    assert discussion.get(posted)["text"] == "* " * 49 + "x"
 
 
 def test_a_comment_that_becomes_too_large_does_not_keep_the_others_from_being_rendered(
