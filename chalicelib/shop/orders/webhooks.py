@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
+from chalicelib.errors import Unavailable
 from chalicelib.http import NoContent, Request, Route
 from chalicelib.ids import Id
 from chalicelib.observability.logs import log
@@ -49,7 +50,10 @@ def declare(route: Route) -> None:
             raise InvalidWebhook
         order_id = _order_of(body)
         if order_id is not None and find(request.runtime.database, order_id) is not None:
-            request.runtime.queues.send(ResumeOrder(order=order_id))
+            is_sent = request.runtime.queues.send(ResumeOrder(order=order_id))
+            if not is_sent:
+                # No schedule looks at an order that is done; Stripe sends the event again.
+                raise Unavailable
         return NoContent()
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import SecretStr
 
+from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.shop.orders import sweep
@@ -74,17 +75,21 @@ def listed(paula: Client) -> Any:
     return paula.get(f"/shops/{SITE}/orders").json["orders"][0]
 
 
+def send_failed_refund(client: Client, stripe: Stripe, clock: Clock) -> Reply:
+    """Have the bank refuse the last refund, and Stripe send the event of it."""
+    stripe.refunds[-1]["status"] = "failed"
+    body = stripe.event("refund.failed", stripe.refunds[-1]["metadata[order]"])
+    signed = signature(body, int(clock().timestamp()))
+    headers = {"Content-Type": "application/json", "Stripe-Signature": signed}
+    return client.request("POST", "/payments/stripe/webhook", body=body, headers=headers)
+
+
 @pytest.fixture
 def come_back(stripe: Stripe, client: Client, workers: Workers, clock: Clock) -> Callable[[], None]:
     """Have the last refund that Stripe took on be refused by the bank, and told by an event."""
 
     def fail() -> None:
-        stripe.refunds[-1]["status"] = "failed"
-        body = stripe.event("refund.failed", stripe.refunds[-1]["metadata[order]"])
-        signed = signature(body, int(clock().timestamp()))
-        headers = {"Content-Type": "application/json", "Stripe-Signature": signed}
-        sent = client.request("POST", "/payments/stripe/webhook", body=body, headers=headers)
-        assert sent.status == 204
+        assert send_failed_refund(client, stripe, clock).status == 204
         workers.drain()
 
     return fail
@@ -171,6 +176,25 @@ def test_a_refund_that_comes_back_is_seen_by_staff_and_rings(
     assert (found["id"], found["refunded_micros"]) == (order, 0)
     assert [(each["key"], each["state"]) for each in found["refunds"]] == [("r1", "failed")]
     assert caplog.text.count("refund failed") == 1
+
+
+@pytest.mark.usefixtures("order")
+def test_an_event_that_sqs_does_not_take_is_left_to_stripe_to_send_again(
+    paula: Client, stripe: Stripe, clock: Clock, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else looks at an order that is done."""
+    refund(paula, str(listed(paula)["id"]), lines={SKU: 1})
+    workers.drain()
+
+    with monkeypatch.context() as silence:
+        silence.setattr(Queues, "send", lambda *_: False)
+        refused = send_failed_refund(paula, stripe, clock)
+    assert (refused.status, refused.code) == (503, "unavailable")
+    assert listed(paula)["refunds"][0]["state"] == "done"
+
+    assert send_failed_refund(paula, stripe, clock).status == 204
+    workers.drain()
+    assert listed(paula)["refunds"][0]["state"] == "failed"
 
 
 def test_a_refund_that_came_back_is_made_again_by_the_same_call(
