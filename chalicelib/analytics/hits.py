@@ -69,6 +69,19 @@ class PageHit(BaseModel):
     title: str | None = None
 
 
+class Dropped(BaseModel):
+    """What a beacon could not be counted by: how often each fault was met.
+
+    `id` is the beacon's, by which its faults count once.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    at: datetime
+    faults: dict[str, int]
+
+
 class Hits(Message):
     """What one beacon reported of one visitor; neither an address nor a user agent is in it."""
 
@@ -79,6 +92,7 @@ class Hits(Message):
     device: Device | None = None
     country: str | None = None
     user: str | None = None
+    dropped: Dropped | None = None
 
 
 HITS: TypeAdapter[Hits] = TypeAdapter(Hits)

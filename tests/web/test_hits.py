@@ -83,3 +83,18 @@ def test_a_reader_is_named_where_the_page_says_so(
     opened(open_page, site, f'<plaza-hit site="{SITE}" user></plaza-hit>')
 
     assert [hit.get("user") for hit in held(runtime, workers)] == ["ann"]
+
+
+def test_a_page_sends_nothing_that_would_be_refused(
+    site: Site, open_page: OpenPage, runtime: Runtime, workers: Workers
+) -> None:
+    """A title is cut between characters, and a path is resolved as a link of the page is."""
+    title = "x" * 199 + "\N{GRINNING FACE}" + "y" * 50
+    page = opened(open_page, site, f'<plaza-hit site="{SITE}" path="/one"></plaza-hit>')
+
+    with page.expect_response("**/hits"):
+        page.evaluate("title => (document.title = title)", title)
+        page.evaluate("document.querySelector('plaza-hit').setAttribute('path', '/a/../b')")
+
+    (hit,) = (each for each in held(runtime, workers) if each["path"] != "/one")
+    assert (hit["path"], hit["title"]) == ("/b", title[:200])

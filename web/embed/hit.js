@@ -10,6 +10,16 @@ async function readerOf() {
   return address && (await (await fetch(address)).json()).token;
 }
 
+/** The path and query that are reported; none of a page without an address. @param {string} [named] */
+function pathOf(named) {
+  try {
+    const { pathname, search } = new URL(named || location.href, document.baseURI);
+    return pathname.startsWith("/") ? (pathname + search).slice(0, 4096) : "";
+  } catch {
+    return "";
+  }
+}
+
 export default class PlazaHit extends HTMLElement {
   static observedAttributes = ["path"];
 
@@ -27,9 +37,12 @@ export default class PlazaHit extends HTMLElement {
   async #report() {
     const said = (/** @type {string} */ name) => this.getAttribute(name) || undefined;
     const api = (said("api") || window.plaza?.api || new URL("../../", import.meta.url).href).replace(/\/+$/, "");
-    const path = said("path") || location.pathname + location.search;
-    const hit = { id: newKey(), path, ref: document.referrer || undefined, title: document.title.slice(0, 200), node: said("node") };
-    const body = JSON.stringify({ site: said("site"), hits: [hit] });
+    const [site, path] = [said("site"), pathOf(said("path"))];
+    if (!site || !path) return;
+    // By characters: a cut within an emoji leaves half of it.
+    const title = Array.from(document.title).slice(0, 200).join("");
+    const hit = { id: newKey(), path, ref: document.referrer.slice(0, 2000) || undefined, title, node: said("node") };
+    const body = JSON.stringify({ site, hits: [hit] });
     const token = this.hasAttribute("user") && (await readerOf().catch(() => null));
     // A beacon has no headers, so one of a reader who is named goes by `fetch`.
     if (token || !navigator.sendBeacon(`${api}/hits`, body)) {

@@ -6,13 +6,15 @@ from datetime import datetime, timedelta
 
 from chalicelib import limits
 from chalicelib.analytics.counting.counting import HitCounter
-from chalicelib.analytics.counting.models import NewHit
+from chalicelib.analytics.counting.models import SentHit
+from chalicelib.analytics.counting.reading import Read, ReadHit, read
 from chalicelib.analytics.counting.remembered_sites import RememberedSites
 from chalicelib.analytics.errors import OriginRefused, UnknownSite
-from chalicelib.analytics.hits import Hits, PageHit
+from chalicelib.analytics.hits import Dropped, Hits, PageHit
 from chalicelib.analytics.settings import SiteAnalytics
-from chalicelib.analytics.visitors import agents, paths, sources
+from chalicelib.analytics.visitors import agents, sources
 from chalicelib.analytics.visitors.salts import Salts
+from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.http import Request
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
@@ -29,9 +31,11 @@ class Reported:
 
     request: Request
     site: str
-    hits: Sequence[NewHit]
+    hits: Sequence[SentHit]
     user: str | None
     origin: str | None
+    # The field of a hit's path in an error, with a place for the hit's number.
+    field: str = "hits.{}.path"
 
 
 class Beacons:
@@ -47,7 +51,7 @@ class Beacons:
         """Hand hits to the queue; return how many, none from one who counts no own visits.
 
         If the queue refuses them, the worker's work is done at once. Raises UnknownSite and
-        OriginRefused.
+        OriginRefused; and InvalidRequest where no hit has a path, once that is counted.
         """
         now, headers = self._runtime.now(), reported.request.raw.headers
         site = self.sites.find(reported.site, now)
@@ -57,36 +61,47 @@ class Beacons:
             raise OriginRefused
         if _is_uncounted(headers.get("cookie", "")):
             return 0
-        message = self._message(reported, site, now)
+        found = read(reported.hits)
+        message = self._message(reported, found, site, now)
         if not self._runtime.queues.send(message):
             self._counter.count([message])
-        return len(message.hits)
+        if not found.hits:
+            fields = (reported.field.format(place) for place in found.dropped)
+            raise InvalidRequest(errors=[_fault(each) for each in fields])
+        return len(found.hits)
 
-    def _message(self, reported: Reported, site: SiteAnalytics, now: datetime) -> Hits:
+    def _message(self, reported: Reported, found: Read, site: SiteAnalytics, now: datetime) -> Hits:
         request = reported.request
         kind = agents.kind_of(request.user_agent)
         is_view = kind == "view"
         return Hits(
             site=reported.site,
             kind=kind,
-            hits=tuple(self._hit(reported, hit, now, is_view=is_view) for hit in reported.hits),
+            hits=tuple(self._hit(reported, hit, now, is_view=is_view) for hit in found.hits),
             device=agents.device_of(request.user_agent) if is_view else None,
             country=agents.country_of(request.raw.headers) if is_view else None,
             user=reported.user if site["user_reports"] else None,
+            dropped=self._dropped(found, now) if found.faults else None,
         )
 
-    def _hit(self, reported: Reported, hit: NewHit, now: datetime, *, is_view: bool) -> PageHit:
+    def _dropped(self, found: Read, now: datetime) -> Dropped:
+        """Return a beacon's faults, by the id of its first hit: a beacon sent twice counts once."""
+        known = next((hit.id for hit in found.hits if hit.id), None)
+        name = known or new_id(now, self._runtime.random)
+        return Dropped(id=name, at=now, faults=dict(found.faults))
+
+    def _hit(self, reported: Reported, hit: ReadHit, now: datetime, *, is_view: bool) -> PageHit:
         ts = now - timedelta(milliseconds=hit.ago_ms)
         own_host = sources.host_of(reported.origin)
         return PageHit(
             id=hit.id or new_id(now, self._runtime.random),
             ts=ts,
-            path=paths.clean(hit.path),
+            path=hit.path,
             visitor=self._visitor(reported, ts) if is_view else None,
             ref=sources.referrer(hit.ref, own_host) if is_view else None,
-            campaign=sources.campaign(hit.path) if is_view else None,
+            campaign=sources.campaign(hit.address) if is_view else None,
             node=hit.node,
-            title=hit.title or None,
+            title=hit.title,
         )
 
     def _visitor(self, reported: Reported, ts: datetime) -> str | None:
@@ -97,6 +112,10 @@ class Beacons:
             return None
         address = limits.address(request.raw.context, headers, hops)
         return self._salts.visitor(reported.site, str(address), request.user_agent or "", ts)
+
+
+def _fault(field: str) -> FieldError:
+    return FieldError(field, "value_error", "This is no path that a browser has")
 
 
 def _is_uncounted(cookies: str) -> bool:

@@ -27,9 +27,10 @@ from chalicelib.analytics.layouts import LAYOUTS
 from chalicelib.analytics.log import Log
 from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.logs.choosing import log_of
-from chalicelib.analytics.reports import days
+from chalicelib.analytics.reports import days, losses
 from chalicelib.analytics.reports.days import Place
 from chalicelib.analytics.reports.groups import counted_of, grouped
+from chalicelib.analytics.reports.losses import DroppedRow
 from chalicelib.analytics.reports.names import Names
 from chalicelib.analytics.reports.people import Noted, Visitors
 from chalicelib.analytics.settings import LogName, SiteAnalytics
@@ -79,12 +80,16 @@ class HitCounter:
         15 days, are dropped. Raises Unavailable where sites change their logs all the time.
         """
         now = self._runtime.now()
-        hits = _distinct(messages, now)
-        names = {hit["site"] for hit in hits}
+        hits, dropped = _distinct(messages, now), losses.rows_of(messages, now - OLDEST)
+        names = {hit["site"] for hit in hits} | {each["site"] for each in dropped}
         for _ in range(_ATTEMPTS):
             sites = settings.find_all(self._runtime.database, names)
             try:
-                new = self._count([hit for hit in hits if hit["site"] in sites], sites, now)
+                new = self._count(
+                    [hit for hit in hits if hit["site"] in sites],
+                    [each for each in dropped if each["site"] in sites],
+                    sites,
+                )
             except LogChanged:
                 continue
             fields = {"hits_taken": len(hits), "hits_counted": new}
@@ -92,10 +97,11 @@ class HitCounter:
             return new
         raise Unavailable("A site's log is being changed; try again")
 
-    def _count(self, hits: Sequence[StoredHit], sites: Sites, now: datetime) -> int:
-        runtime, parts = self._runtime, self._parts(hits, sites, now)
-        if not hits:
+    def _count(self, hits: Sequence[StoredHit], dropped: Sequence[DroppedRow], sites: Sites) -> int:
+        if not hits and not dropped:
             return 0
+        runtime, now = self._runtime, self._runtime.now()
+        parts = self._parts(hits, sites, now)
         for part in parts:
             part.log.prepare([day_of(hit["ts"]) for hit in part.hits])
             claimed = receipts.claim(runtime.database, part.needing_receipts)
@@ -104,33 +110,43 @@ class HitCounter:
             part.hits[:] = _kept(part.hits, sites, now)
             if not part.log.is_transactional:
                 part.log.append(part.hits)
-        done = self._transacted(parts, sites)
+        done = self._transacted(parts, receipts.claim(runtime.database, dropped), sites)
         self._names.remember(done.places)
         self._visitors.remember(done.visitors)
         return done.counted
 
-    def _transacted(self, parts: Sequence[_Part], sites: Sites) -> _Outcome:
+    def _transacted(
+        self, parts: Sequence[_Part], dropped: Sequence[DroppedRow], sites: Sites
+    ) -> _Outcome:
         """Count what is new in one transaction.
 
         Most batches have no hit that was counted before, and are inserted without a look: the ids
         are unique. One that has is refused as a whole, and counted with a look. On a sharded
         cluster the server tells repeats of one path alone, so that all are looked for.
         """
-        database = self._runtime.database
+        database, work = self._runtime.database, partial(self._work, parts, dropped, sites)
         is_sharded = database.client.topology_description.topology_type_name == "Sharded"
         if not is_sharded:
             try:
-                return in_transaction(database, partial(self._work, parts, sites, looks=False))
+                return in_transaction(database, partial(work, looks=False))
             except BulkWriteError as error:
                 if not _is_repeat(error):
                     raise
-        return in_transaction(database, partial(self._work, parts, sites, looks=True))
+        return in_transaction(database, partial(work, looks=True))
 
     def _work(
-        self, parts: Sequence[_Part], sites: Sites, session: ClientSession, *, looks: bool
+        self,
+        parts: Sequence[_Part],
+        dropped: Sequence[DroppedRow],
+        sites: Sites,
+        session: ClientSession,
+        *,
+        looks: bool,
     ) -> _Outcome:
         _check(settings.find_all(self._runtime.database, sites, session), sites)
         fresh = [hit for part in parts for hit in self._admitted(session, part, looks=looks)]
+        if dropped:
+            losses.count(self._runtime.database, session, dropped, self._shard())
         return self._report(session, fresh, sites) if fresh else _Outcome(0, set(), {})
 
     def _parts(self, hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[_Part]:
@@ -188,10 +204,12 @@ class HitCounter:
             minute = 60 * ts.hour + ts.minute
             minutes[minute] = minutes.get(minute, 0) + 1
         layouts = {name: LAYOUTS[site["layout"]] for name, site in sites.items()}
-        # Drawn again in each attempt: the shard that another holds is not met twice.
-        shard = runtime.random.randrange(runtime.bounds.analytics.report_shards)
-        days.add(database, session, counted, layouts, (shard, runtime.now()))
+        days.add(database, session, counted, layouts, (self._shard(), runtime.now()))
         return _Outcome(len(fresh), places, visitors)
+
+    def _shard(self) -> int:
+        """Draw a shard, anew in each attempt: the shard that another holds is not met twice."""
+        return self._runtime.random.randrange(self._runtime.bounds.analytics.report_shards)
 
 
 def _distinct(messages: Sequence[Hits], now: datetime) -> list[StoredHit]:

@@ -1,81 +1,125 @@
-"""What pages send."""
+"""Request bodies and queries of pages: of a hit, the path alone has to be right."""
 
-from typing import Annotated
+import json
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from chalicelib.analytics.hits import HITS_AT_ONCE
-from chalicelib.analytics.visitors.paths import PageAddress
+from chalicelib.analytics.visitors.paths import replace_surrogates
 from chalicelib.http import Input
-from chalicelib.ids import ID_PATTERN
 from chalicelib.sites.ids import SiteId
-from chalicelib.texts import drop_controls
 
 BODY_BYTES = 16_384
-DAY_MS = 86_400_000
-MAX_REF_CHARACTERS = 2_000
-MAX_TITLE_CHARACTERS = 200
+# Of a path with its query, as an image's address has it.
+MAX_SENT_CHARACTERS = 4_096
+_JSON_INVALID = "json_invalid"
 
-HitId = Annotated[
-    str,
-    StringConstraints(pattern=ID_PATTERN),
-    Field(
+
+class SentHit(Input):
+    """A page that was opened, as it was sent; `counting.reading` makes a hit of it."""
+
+    model_config = ConfigDict(
+        extra="ignore", json_schema_extra={"required": ["path"], "additionalProperties": True}
+    )
+
+    path: Annotated[Any, WithJsonSchema({"type": "string"})] = Field(
+        None,
+        description="The page's path, with its query: of that, only the campaign is read. A hit "
+        "without a path that browsers have is dropped.",
+        examples=["/ferry-timetable?utm_source=letter"],
+    )
+    id: Any = Field(
+        None,
         description="16 characters that the page draws when it is opened: however often it is "
         "reported, it counts once.",
         examples=["aaneGAECAwQFBgcI"],
-    ),
-]
-Referrer = Annotated[
-    str,
-    StringConstraints(max_length=MAX_REF_CHARACTERS),
-    Field(description="`document.referrer`; of it only the host is kept."),
-]
-NodeName = Annotated[
-    str,
-    StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$"),
-    Field(description="The id of what the page shows.", examples=["harbour-post:ferry-timetable"]),
-]
-Title = Annotated[
-    str,
-    BeforeValidator(drop_controls),
-    StringConstraints(max_length=MAX_TITLE_CHARACTERS, strip_whitespace=True),
-    Field(description="The page's title, kept with the raw hit."),
-]
-
-
-class NewHit(Input):
-    """A page that was opened, some time ago."""
-
-    id: HitId | None = None
-    path: PageAddress
-    ref: Referrer | None = None
-    title: Title | None = None
-    node: NodeName | None = None
-    ago_ms: int = Field(
-        0, ge=0, le=DAY_MS, description="How many milliseconds ago the page was opened."
     )
+    ref: Any = Field(None, description="`document.referrer`; of it only the host is kept.")
+    title: Any = Field(
+        None, description="The page's title, of which 200 characters are kept with the raw hit."
+    )
+    node: Any = Field(
+        None,
+        description="The id of the page's content.",
+        examples=["harbour-post:ferry-timetable"],
+    )
+    ago_ms: Any = Field(
+        None, description="How many milliseconds ago the page was opened, up to a day."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_anything(cls, sent: Any) -> Any:
+        return sent if isinstance(sent, dict) else {}
 
 
 class NewHits(Input):
-    """What a beacon sends."""
+    """A beacon."""
 
     model_config = ConfigDict(
+        extra="ignore",
         json_schema_extra={
             "examples": [
                 {
                     "site": "harbour-post",
                     "hits": [{"id": "aaneGAECAwQFBgcI", "path": "/ferry-timetable"}],
                 }
-            ]
-        }
+            ],
+            "additionalProperties": True,
+        },
     )
 
     site: SiteId
-    hits: Annotated[list[NewHit], Field(min_length=1, max_length=HITS_AT_ONCE)]
+    hits: Annotated[
+        list[SentHit],
+        Field(
+            min_length=1,
+            description=f"Of more than {HITS_AT_ONCE}, the first are counted.",
+        ),
+    ]
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """Parse JSON; characters that were cut in two are replaced, and do not spoil the rest."""
+        try:
+            return super().model_validate_json(json_data, **options)
+        except ValidationError as error:
+            if error.errors()[0]["type"] != _JSON_INVALID:
+                raise
+        return super().model_validate_json(_mended(json_data), **options)
+
+
+def _mended(text: str | bytes | bytearray) -> str | bytes | bytearray:
+    """Return JSON without half characters and numbers that JSON lacks; other faults stay."""
+    try:
+        known = text if isinstance(text, str) else text.decode(errors="replace")
+        value = json.loads(known, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return text
+    return replace_surrogates(json.dumps(value, ensure_ascii=False))
 
 
 class PixelQuery(Input):
     """The query of a pixel."""
 
-    path: PageAddress
-    id: HitId | None = None
+    model_config = ConfigDict(extra="ignore")
+
+    path: Annotated[
+        str,
+        StringConstraints(max_length=MAX_SENT_CHARACTERS),
+        Field(
+            description="The page's path, with its query: of that, only the campaign is read.",
+            examples=["/ferry-timetable?utm_source=letter"],
+        ),
+    ]
+    id: str | None = Field(
+        None, description="16 characters that are drawn for each view, by which it counts once."
+    )

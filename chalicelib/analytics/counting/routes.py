@@ -11,7 +11,7 @@ from chalicelib.analytics.counting.beacons import (
     expired_cookie,
     uncounted_cookie,
 )
-from chalicelib.analytics.counting.models import BODY_BYTES, NewHit, NewHits, PixelQuery
+from chalicelib.analytics.counting.models import BODY_BYTES, NewHits, PixelQuery, SentHit
 from chalicelib.analytics.errors import OriginRefused, UnknownSite
 from chalicelib.analytics.hits import HITS_AT_ONCE
 from chalicelib.analytics.visitors.sources import origin_of
@@ -56,7 +56,8 @@ def declare(route: Route, beacons: Beacons) -> None:
         """Report pages that were opened: up to 20, as `sendBeacon` sends them.
 
         A hit counts once, however often it is reported. A token says who the reader is, on sites
-        with reports by user.
+        with reports by user. Of a hit, only the path has to be right: a hit without one is dropped,
+        and any other detail that is wrong. `GET /stats/{site}/losses` counts both.
         """
         user, origin = caller.id if caller else None, request.raw.headers.get("origin")
         taken = beacons.take(Reported(request, body.site, body.hits, user, origin))
@@ -65,9 +66,9 @@ def declare(route: Route, beacons: Beacons) -> None:
     @route("GET", "/hits/{site}/pixel", raises=(UnknownSite, OriginRefused))
     def take_pixel(request: Request, site: SiteId, query: PixelQuery) -> NoContent:
         """Report that a page was opened, by an image: for pages without scripts."""
-        hit = NewHit(id=query.id, path=query.path)
+        hit = SentHit(id=query.id, path=query.path)
         origin = origin_of(request.raw.headers.get("referer"))
-        beacons.take(Reported(request, site, [hit], None, origin))
+        beacons.take(Reported(request, site, [hit], None, origin, "path"))
         return NoContent(headers=NO_STORE)
 
     @route("PUT", "/hits/ignore", is_audited=False)

@@ -8,7 +8,7 @@ of one id are alike. In the transaction that counts a hit, its receipt is *settl
 import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 import orjson
 from pymongo import ASCENDING, IndexModel, UpdateOne
@@ -40,7 +40,17 @@ RECEIPTS = Collection(
 )
 
 
-def claim(database: Database[Document], hits: Sequence[StoredHit]) -> list[StoredHit]:
+class Claimable(TypedDict):
+    """A hit, or anything else that counts once by its id."""
+
+    _id: str
+    ts: datetime
+
+
+AnyClaimable = TypeVar("AnyClaimable", bound=Claimable)
+
+
+def claim(database: Database[Document], hits: Sequence[AnyClaimable]) -> list[AnyClaimable]:
     """Return the hits that this worker may count: not counted yet, and no repeat that differs."""
     if not hits:
         return []
@@ -53,7 +63,7 @@ def claim(database: Database[Document], hits: Sequence[StoredHit]) -> list[Store
 
 
 def settle(
-    database: Database[Document], session: ClientSession, hits: Sequence[StoredHit]
+    database: Database[Document], session: ClientSession, hits: Sequence[Claimable]
 ) -> set[str]:
     """Return the ids of claimed hits that nobody has counted, and mark them as counted."""
     if not hits:
@@ -86,10 +96,10 @@ def waiting(database: Database[Document], hits: Iterable[StoredHit]) -> set[str]
     return {row["_id"] for row in RECEIPTS.of(database).find(claimed, {"_id": 1})}
 
 
-def _claimed(hit: StoredHit, digest: str) -> Receipt:
+def _claimed(hit: Claimable, digest: str) -> Receipt:
     return {"_id": hit["_id"], "at": hit["ts"], "digest": digest, "counted": False}
 
 
-def _digest(hit: StoredHit) -> str:
+def _digest(hit: Claimable) -> str:
     text = orjson.dumps(hit, option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(text, digest_size=_DIGEST_BYTES).hexdigest()

@@ -47,7 +47,10 @@ class DayCounts(TypedDict, total=False):
 
 
 class StoredDay(DayCounts):
-    """A day of a path; that of a whole site says when it was changed last."""
+    """A day of a path; that of a whole site says when it was changed last.
+
+    `dropped` has the faults of a site's beacons.
+    """
 
     _id: str
     site: str
@@ -55,6 +58,7 @@ class StoredDay(DayCounts):
     day: datetime
     shard: int
     updated_at: NotRequired[datetime]
+    dropped: NotRequired[dict[str, int]]
 
 
 class StoredSource(DayCounts):
@@ -179,14 +183,20 @@ def _increments(fields: Mapping[CountedField, Minutes], layout: Layout) -> dict[
     return counts
 
 
+def name_of(place: Place, shard: int) -> str:
+    """Return the id of the document of a place and shard."""
+    (site, dimension, value), day = place
+    of = (site, *([dimension] if dimension else []), value)
+    return "/".join((*of, f"{day:%Y%m%d}", str(shard)))
+
+
 def _update(place: Place, counts: dict[str, int], stamp: tuple[int, datetime]) -> UpdateOne:
     (site, dimension, value), day = place
     shard, now = stamp
     what: Document = (
         {"path": value} if dimension is None else {"dimension": dimension, "value": value}
     )
-    name = "/".join((site, *([dimension] if dimension else []), value, f"{day:%Y%m%d}", str(shard)))
-    this = {"_id": name, "site": site, **what, "day": day}
+    this = {"_id": name_of(place, shard), "site": site, **what, "day": day}
     change: Document = {"$inc": counts, "$setOnInsert": {"shard": shard}}
     if value == WHOLE_SITE:
         # What has changed is asked of whole sites alone: of each path, an index would cost much.

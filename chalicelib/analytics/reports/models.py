@@ -1,12 +1,13 @@
 """The queries of reports."""
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from chalicelib.analytics.hits import DIMENSIONS
+from chalicelib.analytics.reports.loss_answers import MAX_DAYS
 from chalicelib.analytics.reports.report import MAX_SPAN, Group, Period, Report
 from chalicelib.analytics.visitors.paths import Path, PathName
 from chalicelib.analytics.visitors.sources import MAX_HOST_CHARACTERS
@@ -127,6 +128,31 @@ class HitsQuery(PageQuery):
     path: PathName | None = Field(None, description="The one page that is asked for.")
     start: Instant | None = Field(None, alias="from", description="The first hit's time.")
     end: Instant | None = Field(None, alias="to", description="Before which the last one was.")
+
+
+class LossesQuery(Input):
+    """A span of days (UTC)."""
+
+    start: Bound = Field(alias="from", description="The first day, or an instant of it.")
+    end: Bound = Field(
+        alias="to", description=f"Before what the span ends, at most {MAX_DAYS} days later."
+    )
+
+    @model_validator(mode="after")
+    def _check_span(self) -> Self:
+        start, end = self.span
+        if not start < end <= start + timedelta(days=MAX_DAYS):
+            raise ValueError(f"a span must start before it ends and have at most {MAX_DAYS} days")
+        return self
+
+    @property
+    def span(self) -> tuple[datetime, datetime]:
+        """Return the span's instants."""
+        start, end = (
+            each if isinstance(each, datetime) else datetime.combine(each, time(), UTC)
+            for each in (self.start, self.end)
+        )
+        return start, end
 
 
 class RemovalQuery(NameQuery):

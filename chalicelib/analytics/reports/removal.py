@@ -10,7 +10,7 @@ from pymongo.database import Database
 
 from chalicelib.analytics.hits import DAY, WHOLE_SITE, Dimension
 from chalicelib.analytics.log import Log, Span
-from chalicelib.analytics.reports.days import DAYS, SOURCES
+from chalicelib.analytics.reports.days import DAYS, SOURCES, Place, Subject, name_of
 from chalicelib.database import Document, in_transaction
 
 _COUNTED = ("hits", "bots", "feeds", "hours", "minutes", "quarters")
@@ -73,7 +73,7 @@ def _remove_day(
 
 
 def _whole_id(row: Mapping[str, Any]) -> str:
-    return f"{row['site']}/{WHOLE_SITE}/{row['day']:%Y%m%d}/{row['shard']}"
+    return name_of(Place(Subject(row["site"], None, WHOLE_SITE), row["day"]), row["shard"])
 
 
 def _negated(row: Mapping[str, Any]) -> Iterator[tuple[str, int]]:

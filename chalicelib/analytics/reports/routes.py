@@ -9,9 +9,10 @@ from chalicelib.analytics import permissions
 from chalicelib.analytics.errors import LogCannotForget, UnknownSite
 from chalicelib.analytics.log import Position, Span
 from chalicelib.analytics.logs import together
+from chalicelib.analytics.reports import losses, queries, removal
 from chalicelib.analytics.reports import now as lately
-from chalicelib.analytics.reports import queries, removal
 from chalicelib.analytics.reports.answers import (
+    CountsByPath,
     HitsPage,
     NowAnswer,
     StatsCsv,
@@ -22,8 +23,10 @@ from chalicelib.analytics.reports.answers import (
     now_answer,
     stats_row,
 )
+from chalicelib.analytics.reports.loss_answers import Losses, loss_row
 from chalicelib.analytics.reports.models import (
     HitsQuery,
+    LossesQuery,
     PageCountsQuery,
     RemovalQuery,
     StatsQuery,
@@ -32,7 +35,7 @@ from chalicelib.analytics.reports.page_counts import page_counts
 from chalicelib.analytics.reports.report import Report, Row
 from chalicelib.analytics.settings import kept_since
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest, ReportTooLarge
-from chalicelib.http import NoContent, Ok, Request, Route
+from chalicelib.http import NoContent, Ok, Request, Route, payloads
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.instants import MAX_INSTANT
@@ -75,7 +78,7 @@ def declare(route: Route) -> None:
     @route("GET", "/page-counts", raises=(UnknownSite, Forbidden))
     def get_page_counts(
         request: Request, caller: Principal | None, query: PageCountsQuery
-    ) -> Ok[dict[str, int]]:
+    ) -> Ok[CountsByPath]:
         """Read how often pages were read, for what they show of themselves: up to 100 at once."""
         database = request.runtime.database
         found = permissions.of_reader(database, query.site, caller)
@@ -105,6 +108,19 @@ def _declare_hits(route: Route) -> None:
         following = [last["ts"].isoformat(), last["_id"]] if last else None
         hits = [hit_answer(hit) for hit in shown]
         return Ok({"hits": hits, "next": cursors.following(following)})
+
+    @route("GET", "/stats/{site}/losses", raises=(UnknownSite,))
+    def get_losses(
+        request: Request, site: SiteId, publisher: Publisher, query: LossesQuery
+    ) -> Ok[Losses]:
+        """Read what reports lack, by day (UTC): faults of beacons, and hits without a row.
+
+        A beacon's hit without a path is dropped, and so is any other detail that is wrong.
+        """
+        check_publisher(publisher, site)
+        database = request.runtime.database
+        permissions.of_site(database, site)
+        return Ok({"rows": [loss_row(each) for each in losses.read(database, site, *query.span)]})
 
     @route("DELETE", "/stats/{site}", limit=INVENTORY, raises=(UnknownSite, LogCannotForget))
     def remove_path(
@@ -154,10 +170,10 @@ def _file(request: Request, report: Report) -> StatsCsv:
     """Return all rows of a report as a file; raises ReportTooLarge."""
     most = request.runtime.bounds.analytics.csv_rows
     rows, position = _read(request, report, None, most)
-    if position is not None:
+    shown = [stats_row(row, report.by, report.group) for row in rows]
+    text = as_csv(shown, columns_of(report.by, report.group))
+    if position is not None or not payloads.fits(text):
         fault = FieldError("to", ReportTooLarge.code, "Choose an earlier time")
         raise ReportTooLarge(errors=[fault])
-    shown = [stats_row(row, report.by, report.group) for row in rows]
     disposition = f'attachment; filename="{report.site}-{report.by}.csv"'
-    columns = columns_of(report.by, report.group)
-    return StatsCsv(as_csv(shown, columns), {"Content-Disposition": disposition})
+    return StatsCsv(text, {"Content-Disposition": disposition})

@@ -47,8 +47,13 @@ def find(address: str) -> str | None:
         return None
 
 
+def replace_surrogates(text: str) -> str:
+    """Return a text with U+FFFD in the place of half characters, as a browser's URL has it."""
+    return _LONE_SURROGATES.sub("\ufffd", text)
+
+
 def _decoded(raw: str) -> str:
-    sent = unquote_to_bytes(_LONE_SURROGATES.sub("\ufffd", raw))
+    sent = unquote_to_bytes(replace_surrogates(raw))
     return _ENCODED.sub(_escaped, normalized(sent.decode(errors="surrogateescape")))
 
 
@@ -65,21 +70,6 @@ def _named(name: str) -> str:
     return normalized(name).rstrip("/") or "/"
 
 
-def _checked(address: str) -> str:
-    clean(address)
-    return address
-
-
-# As a page sends it; `clean` gives what is counted.
-PageAddress = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=MAX_SENT_CHARACTERS),
-    AfterValidator(_checked),
-    Field(
-        description="The page's path, with its query: of that, only the campaign is read.",
-        examples=["/ferry-timetable?utm_source=letter"],
-    ),
-]
 # The address of a page that is asked for, as a browser has it.
 Path = Annotated[
     str,

@@ -257,19 +257,16 @@ HIT = {"path": "/a"}
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [
-        ({"site": SITE, "hits": [HIT] * 21}, 422, "hits"),
         ({"site": SITE, "hits": []}, 422, "hits"),
-        ({"site": SITE, "hits": [{**HIT, "ago_ms": -1}]}, 422, "hits.0.ago_ms"),
-        ({"site": SITE, "hits": [{**HIT, "ago_ms": 86_400_001}]}, 422, "hits.0.ago_ms"),
         ({"site": SITE, "hits": [{"path": f"/{'a' * 512}"}]}, 422, "hits.0.path"),
         ({"site": SITE, "hits": [{"path": "/" + "%C3%A4" * 256}]}, 422, "hits.0.path"),
         ({"site": SITE, "hits": [{"path": "/a/../b"}]}, 422, "hits.0.path"),
         ({"site": SITE, "hits": [{"path": "/%2e%2e/b"}]}, 422, "hits.0.path"),
         ({"site": SITE, "hits": [{"path": "a"}]}, 422, "hits.0.path"),
         ({"site": SITE, "hits": [{"path": "*"}]}, 422, "hits.0.path"),
-        ({"site": SITE, "hits": [{**HIT, "id": "$where-1234567890"}]}, 422, "hits.0.id"),
-        ({"site": SITE, "hits": [{**HIT, "id": "short"}]}, 422, "hits.0.id"),
-        ({"site": SITE, "hits": [{**HIT, "more": 1}]}, 422, "hits.0.more"),
+        ({"site": SITE, "hits": {}}, 422, "hits"),
+        ({"hits": [HIT]}, 422, "site"),
+        ({"site": 7, "hits": [HIT]}, 422, "site"),
         ({"site": "a.b", "hits": [HIT]}, 422, "site"),
         ({"site": "$a", "hits": [HIT]}, 422, "site"),
         ({"site": "nobody", "hits": [HIT]}, 404, None),
@@ -287,9 +284,8 @@ def test_a_bad_beacon_is_refused_and_counts_nothing(
     assert total(runtime)["hits"] == 0
 
 
-def test_a_lone_surrogate_is_not_json(client: Client) -> None:
-    body = b'{"site": "blog", "hits": [{"path": "/\\ud800"}]}'
-
+@pytest.mark.parametrize("body", [b"", b"{", b"[" * 9_000, b'{"site": "blog", "hits": [', b"\xff"])
+def test_a_body_that_is_no_json_is_refused(client: Client, body: bytes) -> None:
     assert client.request("POST", "/hits", body=body).code == "invalid_json"
 
 

@@ -27,6 +27,7 @@ ANALYTICS = (
     Row("GET /stats/{site}/now", OWNERS, "private"),
     Row("GET /stats/{site}/now", {200: "*"}, "public", path={"site": PUBLIC_SITE}),
     Row("GET /stats/{site}/hits", OWNERS),
+    Row("GET /stats/{site}/losses", OWNERS, query=_SPAN),
     Row("GET /stats/{site}/sessions", OWNERS, query=_SPAN),
     Row("GET /page-counts", OWNERS, "private", query=f"?site={OWN_SITE}&paths=/page"),
     Row("GET /page-counts", {200: "*"}, "public", query=f"?site={PUBLIC_SITE}&paths=/page"),

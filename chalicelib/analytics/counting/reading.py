@@ -1,0 +1,116 @@
+"""Hits of what a page has sent: faults are cut or dropped hit by hit, and counted.
+
+A page cannot be asked again, so that a detail must not cost a hit, nor a hit the others.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+from chalicelib.analytics.counting.models import SentHit
+from chalicelib.analytics.hits import HITS_AT_ONCE
+from chalicelib.analytics.visitors import paths
+from chalicelib.ids import ID_PATTERN
+from chalicelib.texts import drop_controls
+
+# A hit is dropped for its `path`, or as one of too many (`number`); of the others a detail is.
+Fault = Literal["path", "number", "id", "referrer", "title", "node", "ago_ms"]
+FAULTS: Final[tuple[Fault, ...]] = (
+    "path",
+    "number",
+    "id",
+    "referrer",
+    "title",
+    "node",
+    "ago_ms",
+)
+MAX_TITLE_CHARACTERS = 200
+DAY_MS = 86_400_000
+_ID = re.compile(ID_PATTERN)
+_NODE = re.compile(r"[A-Za-z0-9._~:-]{1,256}")
+Detail = TypeVar("Detail")
+
+
+class ReadHit(NamedTuple):
+    """A hit whose details are right; `address` is the path as it was sent, with its query."""
+
+    path: str
+    address: str
+    id: str | None
+    ref: str | None
+    title: str | None
+    node: str | None
+    ago_ms: int
+
+
+class Read(NamedTuple):
+    """The hits of a beacon, how often each fault was met, and the places of the dropped hits."""
+
+    hits: list[ReadHit]
+    faults: Counter[Fault]
+    dropped: list[int]
+
+
+def read(sent: Sequence[SentHit]) -> Read:
+    """Return what can be counted of a beacon."""
+    found = Read([], Counter(), [])
+    for place, each in enumerate(sent[:HITS_AT_ONCE]):
+        hit = _hit(each, found.faults)
+        if hit is None:
+            found.dropped.append(place)
+        else:
+            found.hits.append(hit)
+    if len(sent) > HITS_AT_ONCE:
+        found.faults["number"] += len(sent) - HITS_AT_ONCE
+    return found
+
+
+def _hit(sent: SentHit, faults: Counter[Fault]) -> ReadHit | None:
+    path = paths.find(sent.path) if isinstance(sent.path, str) else None
+    if path is None:
+        faults["path"] += 1
+        return None
+
+    def detail(fault: Fault, value: Any, parse: Callable[[Any], Detail | None]) -> Detail | None:
+        parsed = None if value is None else parse(value)
+        if value is not None and parsed is None:
+            faults[fault] += 1
+        return parsed
+
+    return ReadHit(
+        path=path,
+        address=sent.path,
+        id=detail("id", sent.id, _id),
+        ref=detail("referrer", sent.ref, _text) or None,
+        title=detail("title", sent.title, _title) or None,
+        node=detail("node", sent.node, _node),
+        ago_ms=detail("ago_ms", sent.ago_ms, _milliseconds) or 0,
+    )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _id(value: Any) -> str | None:
+    return value if isinstance(value, str) and _ID.fullmatch(value) else None
+
+
+def _node(value: Any) -> str | None:
+    return value if isinstance(value, str) and _NODE.fullmatch(value) else None
+
+
+def _title(value: Any) -> str | None:
+    """Return a title that is cut to its length; half a character at its end goes."""
+    if not isinstance(value, str):
+        return None
+    shown = str(drop_controls(paths.replace_surrogates(value))).strip()
+    return shown[:MAX_TITLE_CHARACTERS].rstrip("\ufffd").strip()
+
+
+def _milliseconds(value: Any) -> int | None:
+    """Return milliseconds within a day: a clock that was set meanwhile says others."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(max(0, min(value, DAY_MS)))
