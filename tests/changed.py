@@ -58,7 +58,7 @@ def _tests_of(file: str) -> Iterator[str]:
         yield from (
             each.relative_to(ROOT).as_posix() for each in pages if name.search(each.read_text())
         )
-    elif file == "README.md":
+    elif file in {"README.md", "docs/tour.md"}:
         yield "tests/test_readme.py"
     elif top in _BESIDE or path.suffix == ".md":
         yield _BESIDE.get(top, "tests/test_docs.py")

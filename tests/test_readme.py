@@ -1,4 +1,4 @@
-"""The README's tour works to the letter: each command is run, each output compared."""
+"""The README is short and true, and the tour works to the letter."""
 
 import json
 import os
@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import chalicelib
+from chalicelib.http.document import FILE
 from tests.local.stack import ROOT, server
 
 pytestmark = pytest.mark.processes
@@ -21,11 +23,12 @@ VOLATILE = {
     *("parent_id", "next", "period", "until"),
 }
 MARK = "--- end of command ---"
+README, TOUR = ROOT / "README.md", ROOT / "docs" / "tour.md"
 
 
 def tour() -> list[tuple[str, str]]:
-    """Return the tour's commands, each with the output that the README shows."""
-    text = (ROOT / "README.md").read_text()
+    """Return the tour's commands, each with the output that it shows."""
+    text = TOUR.read_text()
     steps: list[tuple[str, str]] = []
     for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         for line in block.splitlines():
@@ -76,7 +79,7 @@ def comparable(output: str) -> list[Any]:
     ]
 
 
-def test_every_command_of_the_tour_prints_what_the_readme_shows(tmp_path: Path) -> None:
+def test_every_command_of_the_tour_prints_the_output_that_it_shows(tmp_path: Path) -> None:
     with server(tmp_path) as stack:
         url = stack.wait_until_running()
         steps = tour()
@@ -89,14 +92,30 @@ def test_every_command_of_the_tour_prints_what_the_readme_shows(tmp_path: Path) 
         assert comparable(output) == comparable(shown), command
 
 
-def test_every_script_that_the_readme_names_is_there() -> None:
-    for name in set(re.findall(r"(?<!\w)script/[\w-]+", (ROOT / "README.md").read_text())):
+@pytest.mark.parametrize("page", [README, TOUR], ids=lambda page: page.name)
+def test_every_script_that_a_page_names_is_there(page: Path) -> None:
+    for name in set(re.findall(r"(?<!\w)script/[\w-]+", page.read_text())):
         assert os.access(ROOT / name, os.X_OK), name
 
 
 def test_every_file_that_the_readme_links_to_is_there() -> None:
-    prose = re.sub(
-        r"^```.*?^```", "", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL
-    )
-    for target in re.findall(r"\]\(([^)#]+)\)", prose):
+    prose = re.sub(r"^```.*?^```", "", README.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)(?:#[\w-]+)?\)", prose):
         assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_the_readme_is_read_in_a_few_minutes() -> None:
+    assert len(README.read_text().splitlines()) <= 200
+
+
+def test_one_sentence_says_everywhere_what_plaza_is() -> None:
+    said = "omments, an ad network, a social feed, content, analytics and a shop"
+
+    places = {
+        "README.md": README.read_text(),
+        "chalicelib": chalicelib.__doc__ or "",
+        "openapi.json": json.loads(FILE.read_text())["info"]["summary"],
+        "pyproject.toml": (ROOT / "pyproject.toml").read_text(),
+        "the welcome page": (ROOT / "chalicelib/web/pages/index.html").read_text(),
+    }
+    assert [name for name, text in places.items() if said not in " ".join(text.split())] == []

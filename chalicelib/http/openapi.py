@@ -97,7 +97,8 @@ def document(operations: Iterable[Operation], version: str) -> Json:
         "info": {
             "title": "Plaza",
             "version": version,
-            "summary": "Comments, an ad network and a social feed for any website.",
+            "summary": "Comments, an ad network, a social feed, content, analytics and a shop "
+            "for any website.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],

@@ -1,4 +1,4 @@
-"""Take the pictures of the demo that the README shows, and write them to docs/pictures.
+"""Take the pictures of the demo that the README and the tour show, and write them to docs/pictures.
 
 A server of its own is started with the demo in it, and Chromium looks at it. Names choose which
 pictures are taken; without any all of them are.

@@ -14,7 +14,7 @@ from tests.web.pictures import FOLDER, PICTURES, taken
 
 pytestmark = pytest.mark.processes
 
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs/tour.md")
 MOST_BYTES = 150_000
 
 
@@ -73,11 +73,10 @@ def test_a_picture_of_it_is_taken(browser: Browser, address: str) -> None:
     assert 10_000 < len(picture) < MOST_BYTES
 
 
-def test_every_picture_is_small_and_shown_in_the_readme() -> None:
+def test_every_picture_is_small_and_shown_in_the_readme_or_the_tour() -> None:
     files = {each.stem: each.stat().st_size for each in FOLDER.iterdir()}
-    shown = re.findall(
-        r'<img src="docs/pictures/([\w-]+)\.webp" alt="[^"]{20,}"', README.read_text()
-    )
+    text = "".join(page.read_text() for page in PAGES)
+    shown = re.findall(r'<img src="(?:docs/)?pictures/([\w-]+)\.webp" alt="[^"]{20,}"', text)
 
     assert files.keys() == PICTURES.keys() == {*shown}
     assert max(files.values()) < MOST_BYTES
