@@ -1,25 +1,45 @@
 """Models by name, to which an application adds its own: how a field takes any of them."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Union
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, Union
 
-from pydantic import GetJsonSchemaHandler, TypeAdapter
+from pydantic import Field, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
+from typing_extensions import TypedDict
 
 
 class AnyOf:
-    """Marks a field that takes any model of a registry, as it is when the document is made."""
+    """Marks a field that takes any model of a registry, as it is when the document is made.
 
-    def __init__(self, registry: Mapping[str, Any]) -> None:
+    Fields that it is `without` are left out, and the others may be missing.
+    """
+
+    def __init__(self, registry: Mapping[str, Any], without: Collection[str] = ()) -> None:
         self._registry = registry
+        self._without = without
 
     def __get_pydantic_json_schema__(
         self, _: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         """Return `anyOf` the models: two names may have the same one."""
-        models: Any = Union[tuple(self._registry.values())]  # noqa: UP007 - made at run time
-        return handler(TypeAdapter[Any](models).core_schema)
+        models = dict.fromkeys(self._registry.values())
+        parts = [_part(each, self._without) for each in models] if self._without else models
+        union: Any = Union[tuple(parts)]  # noqa: UP007 - made at run time
+        return handler(TypeAdapter[Any](union).core_schema)
+
+
+def _part(model: Any, without: Collection[str]) -> Any:
+    """Return the shape of a model's stored fields, but for some: no value is null there."""
+    make: Any = TypedDict
+    fields = {
+        name: Annotated[field.annotation, *field.metadata, Field(description=field.description)]
+        for name, field in model.model_fields.items()
+        if name not in without
+    }
+    shape = make(f"{model.__name__}Listed", fields, total=False)
+    shape.__doc__ = model.__doc__
+    return shape
 
 
 def name_in(registry: Mapping[str, Any]) -> Callable[[str], str]:

@@ -8,9 +8,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, GetJsonSchemaHandler, StringConstraints
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, StringConstraints
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError
 
@@ -196,6 +196,28 @@ Url = Annotated[
     # Control characters by name: what `\s` has of them differs between dialects.
     StringConstraints(pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f<>\"]+$", max_length=2_000),
 ]
+# Of answers, which nothing checks again: as long as requests may send them.
+ShownLine = Annotated[str, Field(max_length=200)]
+ShownName = Annotated[str, Field(max_length=100)]
+ShownUrl = Annotated[str, Field(max_length=2_000)]
+# An address of this API, or of a store that it signs: ASCII without quotation marks.
+OwnUrl = Annotated[str, Field(max_length=4_000, pattern=r"^[!#-\[\]-~]*$")]
+
+
+def html_of(characters: int, most_bytes: int) -> Any:
+    """Return the field of an answer that has HTML, made of a text of so many characters.
+
+    The document says its bytes as Lambda sends them. Each byte of UTF-8 takes at most four, as a
+    quotation mark does; a control character takes seven, and four characters of the text: `&#1;`.
+    Or each character of the text takes at most twelve, as an emoji does, and each byte of markup
+    two.
+    """
+    by_bytes = 4 * most_bytes + 3 * (characters // 4)
+    by_text = 12 * characters + 2 * most_bytes
+    sent = min(by_bytes, by_text) + len('\\"\\"')
+    return Field(json_schema_extra={"x-plaza-max-bytes": sent})
+
+
 # Several lines, unchanged except for their line breaks; a field that uses it adds its bound with
 # `at_most`.
 Paragraphs = Annotated[

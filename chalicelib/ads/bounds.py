@@ -41,3 +41,5 @@ MAX_ROWS = 5_000
 
 
 Micros = Annotated[int, Field(ge=1, le=MAX_BUDGET_MICROS)]
+# Bytes of a campaign as it is sent: it may hold fifty ad units, each with a creative of its own.
+CAMPAIGN_BYTES = 1_000_000

@@ -12,8 +12,13 @@ from chalicelib.assets.models import Digest
 from chalicelib.assets.shapes import MAX_PARTS, MAX_VERSIONS, Asset, StoreName, Upload, Version
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
+from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
+from chalicelib.texts import OwnUrl, ShownLine, ShownName
 
+# Of a signed address: the name and the value of a checksum.
+_Header = Annotated[str, Field(pattern=r"^[ -!#-\[\]-~]{0,100}$")]
+Headers = Annotated[dict[_Header, _Header], Field(max_length=5)]
 Width = Annotated[int, Field(description="Of a picture, in pixels, as it is shown.")]
 
 
@@ -21,23 +26,23 @@ class VersionAnswer(TypedDict):
     """One content of an asset, at an address whose bytes never change."""
 
     number: int
-    url: Annotated[str, Field(examples=["https://plaza.example/assets/aaneGAECAwQFBgcI/1"])]
-    type: Annotated[str, Field(examples=["image/jpeg"])]
+    url: Annotated[OwnUrl, Field(examples=["https://plaza.example/assets/aaneGAECAwQFBgcI/1"])]
+    type: Annotated[ShownName, Field(examples=["image/jpeg"])]
     length: Annotated[int, Field(description="In bytes.")]
     sha256: Digest
     width: NotRequired[Width]
     height: NotRequired[Width]
     made_at: datetime
-    made_by: Annotated[str | None, Field(description="Null for somebody who was erased.")]
+    made_by: Annotated[UserId | None, Field(description="Null for somebody who was erased.")]
 
 
 class AssetAnswer(TypedDict):
     """An asset with its current version."""
 
     id: AssetId
-    name: str
+    name: ShownLine
     url: Annotated[
-        str,
+        OwnUrl,
         Field(
             description="Where its current version is; `asset:<id>` stands for it in the API.",
             examples=["https://plaza.example/assets/aaneGAECAwQFBgcI"],
@@ -65,8 +70,8 @@ class PartAnswer(TypedDict):
     """Where a part goes, by PUT."""
 
     number: int
-    url: str
-    headers: Annotated[dict[str, str], Field(description="What the PUT has to send besides.")]
+    url: OwnUrl
+    headers: Annotated[Headers, Field(description="What the PUT has to send besides.")]
     is_stored: bool
 
 
@@ -80,7 +85,7 @@ class UploadAnswer(TypedDict):
         int, Field(description="The length of each part but the last.", examples=[4_194_304])
     ]
     parts: Annotated[list[PartAnswer], Field(max_length=MAX_PARTS)]
-    finish_url: str
+    finish_url: OwnUrl
     expires_at: datetime
 
 

@@ -4,9 +4,9 @@ import re
 from typing import NamedTuple
 
 from chalicelib.assets.errors import UnsatisfiableRange
+from chalicelib.http.payloads import MAX_BINARY_BYTES
 
-# What fits into one answer of a Lambda function, which is base64 within JSON.
-MOST_BYTES = 4 * 1024 * 1024
+MOST_BYTES = MAX_BINARY_BYTES
 # No number of bytes has more digits.
 _RANGE = re.compile(r"bytes=\s*([0-9]{0,18})-([0-9]{0,18})\s*", re.IGNORECASE)
 

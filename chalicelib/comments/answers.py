@@ -6,13 +6,14 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.bounds import BOUNDS
 from chalicelib.comments.mark_answers import (
     Marks,
     MarksAnswer,
     comment_marks,
 )
 from chalicelib.comments.mentions import MAX_MENTIONS
-from chalicelib.comments.models import CommentId
+from chalicelib.comments.models import DEEPEST, MAX_COUNTS, MAX_TEXT_CHARACTERS, CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
 from chalicelib.comments.shapes import (
@@ -27,6 +28,7 @@ from chalicelib.comments.shapes import (
     Moderation,
     Node,
     PageOrder,
+    ShownBadge,
     State,
     StoreName,
     Votes,
@@ -38,11 +40,16 @@ from chalicelib.comments.sites.answers import (
     writing_answer,
 )
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.pages import Cursor, Next
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 from chalicelib.sites.permissions import manages
+from chalicelib.texts import ShownLine, ShownName, ShownUrl, html_of
 
+CommentHtml = Annotated[str, html_of(MAX_TEXT_CHARACTERS, BOUNDS.comments.html_bytes)]
+# The ids of a comment and of all above it.
+CommentSlug = Annotated[str, Field(pattern=r"^[0-9A-Za-z_/-]*$", max_length=33 * (DEEPEST + 1))]
+CountsByNode = Annotated[dict[NodeId, int], Field(max_length=MAX_COUNTS)]
 ShownState = Literal["visible", "pending", "hidden", "spam", "deleted"]
 _SHOWN: dict[State, ShownState] = {
     "visible": "visible",
@@ -66,8 +73,8 @@ class NodeAnswer(WritingAnswer):
 
     id: NodeId
     site: StoredSiteId
-    title: str
-    url: Annotated[str, Field(description="Where readers find what is discussed.")]
+    title: ShownLine
+    url: Annotated[ShownUrl, Field(description="Where readers find what is discussed.")]
     store: Annotated[StoreName, Field(description="How its comments are stored.")]
     moving_to: Annotated[
         StoreName | None, Field(description="The store that a worker is moving it to.")
@@ -89,9 +96,9 @@ class NodeAnswer(WritingAnswer):
 class AuthorAnswer(TypedDict):
     """Who wrote a comment, with the badges and the role that they had at its site then."""
 
-    id: str
-    name: str
-    badges: NotRequired[Annotated[list[str], Field(max_length=MAX_BADGES)]]
+    id: Annotated[str, Field(max_length=64)]
+    name: ShownName
+    badges: NotRequired[Annotated[list[ShownBadge], Field(max_length=MAX_BADGES)]]
     role: NotRequired[AuthorRole]
 
 
@@ -99,7 +106,7 @@ class MentionAnswer(TypedDict):
     """Somebody whom a comment mentions, by the name that stands in its text."""
 
     id: UserId
-    name: str
+    name: ShownName
 
 
 class CommentAnswer(MarksAnswer):
@@ -108,14 +115,17 @@ class CommentAnswer(MarksAnswer):
     id: CommentId
     node_id: NodeId
     parent_id: Annotated[CommentId | None, Field(description="What it replies to.")]
-    slug: Annotated[str, Field(description="The path of ids from the first of its thread.")]
+    slug: Annotated[CommentSlug, Field(description="The path of ids from the first of its thread.")]
     depth: Annotated[int, Field(description="0 for one that replies to none.")]
     posted_at: datetime
     edited_at: datetime | None
     author: Annotated[AuthorAnswer | None, Field(description="Null once it is deleted.")]
-    text: Annotated[str | None, Field(description="Markdown, as it was written.")]
+    text: Annotated[
+        Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)] | None,
+        Field(description="Markdown, as it was written."),
+    ]
     html: Annotated[
-        str | None,
+        CommentHtml | None,
         Field(
             description="The text as sanitised HTML; who is mentioned is a `span` of the class "
             "`mention`, with their id in `data-person`."
@@ -136,15 +146,15 @@ class CommentAnswer(MarksAnswer):
 class PreviewAnswer(TypedDict):
     """A text as it would be shown."""
 
-    html: Annotated[str, Field(description="The text as sanitised HTML.")]
+    html: Annotated[CommentHtml, Field(description="The text as sanitised HTML.")]
 
 
 class DiscussionAnswer(WritingAnswer):
     """What a page says of the node of its comments."""
 
     id: NodeId
-    title: str
-    url: str
+    title: ShownLine
+    url: ShownUrl
     locked: bool
     open: Annotated[
         bool,
@@ -164,8 +174,8 @@ class DiscussionAnswer(WritingAnswer):
 class ViewerAnswer(TypedDict):
     """The caller of a page of comments."""
 
-    id: str
-    name: str
+    id: UserId
+    name: ShownName
     can: Annotated[
         list[NodeAct], Field(max_length=2, description="What the caller may do in the node.")
     ]
@@ -184,7 +194,7 @@ class CommentsAnswer(ThreadAnswer):
     """A page of a node's comments."""
 
     previous: Annotated[
-        str | None,
+        Cursor | None,
         Field(description="The `cursor` of the page before; null if this page is the first."),
     ]
     order: Annotated[PageOrder, Field(description="Send it along with `next`.")]

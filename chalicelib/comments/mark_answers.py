@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.comments.permissions import Rights
+from chalicelib.comments.shapes import MAX_REACTIONS as MAX_OFFERED
 from chalicelib.comments.shapes import Comment, CommentSite
 from chalicelib.marks.shapes import MAX_REACTIONS, NOTHING, ReactionKey, State
 
@@ -41,7 +42,10 @@ class MarksAnswer(TypedDict):
     ]
     reactions: Annotated[
         dict[ReactionKey, int],
-        Field(description="How many reacted, by the keys that the site offers."),
+        Field(
+            max_length=MAX_OFFERED,
+            description="How many reacted, by the keys that the site offers.",
+        ),
     ]
     mine: Annotated[
         MineAnswer | None,

@@ -10,6 +10,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.answers import CommentAnswer, comment_answer
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.stores.collected import collect
 from chalicelib.database import Document
@@ -20,6 +21,7 @@ from chalicelib.instants import milliseconds, moment
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownLine, ShownUrl
 
 # Each may be of another discussion, whose document has to be read.
 MOST = 50
@@ -35,9 +37,9 @@ class PersonsCommentsQuery(PageQuery):
 class CommentedAnswer(TypedDict):
     """What a comment was written on."""
 
-    id: str
-    title: str
-    url: str
+    id: NodeId
+    title: ShownLine
+    url: ShownUrl
 
 
 class PersonsCommentAnswer(TypedDict):

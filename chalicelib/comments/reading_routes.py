@@ -10,10 +10,17 @@ from chalicelib.comments.html_page import HEADERS, html_page
 from chalicelib.comments.models import CommentId, CommentsQuery
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.errors import UnknownComment
-from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional
+from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional, payloads
 from chalicelib.identity import Principal
 from chalicelib.web.answers import Page
 from chalicelib.web.files import PAGE_STYLES
+
+
+class DiscussionPage(Page):
+    """200: a page of comments."""
+
+    max_bytes = payloads.MAX_BYTES
+
 
 Body = TypeVar("Body")
 # For how long a page for everybody may be old; a caller's own is asked for again each time.
@@ -26,7 +33,7 @@ def declare(route: Route) -> None:
     @route("GET", "/nodes/{node}/comments", raises=(UnknownNode, UnknownComment))
     def list_comments(
         request: Request, node: NodeId, caller: Principal | None, query: CommentsQuery
-    ) -> Ok[CommentsAnswer] | Page | NotModified:
+    ) -> Ok[CommentsAnswer] | DiscussionPage | NotModified:
         """Read a discussion, page by page; a threaded one depth-first.
 
         A browser, which asks for `text/html`, gets a page that needs no script.
@@ -59,7 +66,7 @@ def declare(route: Route) -> None:
 
 def _html_page(
     request: Request, node: str, caller: Principal | None, query: CommentsQuery
-) -> Page | NotModified:
+) -> DiscussionPage | NotModified:
     """Answer with a page of a node's comments as HTML, or say that the caller's copy is current."""
     styles = f"{request.runtime.settings.public_url}/web/v1/{PAGE_STYLES}"
     # A copy that names another address of the style sheet is not current.
@@ -69,7 +76,7 @@ def _html_page(
     if listing.body is None:
         return NotModified(headers=headers)
     further = {"order": listing.body["order"], "limit": str(query.limit)}
-    return Page(html_page(listing.body, styles, further), headers)
+    return DiscussionPage(html_page(listing.body, styles, further), headers)
 
 
 def _listed(listing: Listing[Body], caller: Principal | None) -> Ok[Body] | NotModified:

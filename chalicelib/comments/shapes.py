@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
 
 from bson import ObjectId
+from pydantic import Field
 
 from chalicelib.comments.mentions import MAX_MENTIONS, Mention
 from chalicelib.database.validators import AtMost
@@ -49,6 +50,8 @@ FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
 # Whether texts that come again are looked for.
 Repeats = Literal["allow", "judge"]
 MAX_BADGES = 5
+MAX_BADGE_CHARACTERS = 20
+ShownBadge = Annotated[str, Field(max_length=MAX_BADGE_CHARACTERS)]
 # What readers are told of an author's rights at the site.
 AuthorRole = Literal["moderator", "publisher"]
 # A site trusts its people this much: 0, 1 or 2.

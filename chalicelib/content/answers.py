@@ -7,37 +7,52 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.content.shapes import MAX_TAGS, ContentNode, Draft, Edition, Words, Writer
+from chalicelib.content.shapes import (
+    MAX_SUMMARY_CHARACTERS,
+    MAX_TAGS,
+    ContentNode,
+    Draft,
+    Edition,
+    Words,
+    Writer,
+)
 from chalicelib.content.slugs import ContentId, Slug
 from chalicelib.content.types import CONTENT_TYPES
 from chalicelib.content.visibility import State, state
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
+from chalicelib.keywords import Keyword
 from chalicelib.people.ids import UserId
 from chalicelib.registered import AnyOf
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownLine, ShownName
 
-TagsAnswer = Annotated[list[str], Field(max_length=MAX_TAGS)]
-DetailBesideText = Annotated[
-    dict[str, Any], Field(description="What its type has beside the text.")
-]
+TagsAnswer = Annotated[list[Keyword], Field(max_length=MAX_TAGS)]
+ShownSummary = Annotated[str, Field(max_length=MAX_SUMMARY_CHARACTERS)]
+ShownType = Annotated[str, Field(max_length=64)]
+DiscussionId = Annotated[str, Field(max_length=256, pattern=r"^[A-Za-z0-9._~:-]*$")]
 # What lists leave out of a detail.
 _TEXTS = ("text",)
+DetailBesideText = Annotated[
+    Any,
+    AnyOf(CONTENT_TYPES, without=_TEXTS),
+    Field(description="What its type has beside the text."),
+]
 
 
 class WriterAnswer(TypedDict):
     """Who wrote something."""
 
     id: UserId
-    name: str
+    name: ShownName
 
 
 class WordsAnswer(TypedDict):
     """What a page says."""
 
     slug: Slug
-    title: str
-    summary: str | None
+    title: ShownLine
+    summary: ShownSummary | None
     tags: TagsAnswer
     detail: Annotated[Any, AnyOf(CONTENT_TYPES)]
 
@@ -62,7 +77,7 @@ class _PlacedAnswer(TypedDict):
 
     id: ContentId
     site: SiteId
-    type: str
+    type: ShownType
     version: Annotated[int, Field(description="How often the draft was saved.")]
     state: State
     author: WriterAnswer | None
@@ -71,7 +86,7 @@ class _PlacedAnswer(TypedDict):
     ]
     until: Annotated[datetime | None, Field(description="When it is no longer shown.")]
     updated_at: datetime
-    discussion_id: Annotated[str | None, Field(description="The node of its comments.")]
+    discussion_id: Annotated[DiscussionId | None, Field(description="The node of its comments.")]
 
 
 class ContentAnswer(_PlacedAnswer):
@@ -88,8 +103,8 @@ class ListedWords(TypedDict):
     """What a page says, without its text."""
 
     slug: Slug
-    title: str
-    summary: str | None
+    title: ShownLine
+    summary: ShownSummary | None
     tags: TagsAnswer
     detail: DetailBesideText
 

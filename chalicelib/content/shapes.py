@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from chalicelib.database.validators import AtMost
 
 MAX_TAGS = 20
+MAX_SUMMARY_CHARACTERS = 1_000
 MAX_ASSETS = 100
 MAX_FEED_ITEMS = 100
 

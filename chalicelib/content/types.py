@@ -12,6 +12,7 @@ from pydantic import (
     Field,
     StringConstraints,
 )
+from pydantic_core import PydanticKnownError
 
 from chalicelib.assets.pictures import PICTURE, fields_of
 from chalicelib.http import Input, parse_part
@@ -22,10 +23,27 @@ from chalicelib.texts import Line, Paragraphs, at_most
 MAX_TEXT_CHARACTERS = 200_000
 MAX_CAPTION_CHARACTERS = 2_000
 
+
+def _as_browsers_count(text: str) -> str:
+    """Refuse a text that is too long in UTF-16, in which an emoji has the length 2.
+
+    Then each unit takes at most six bytes of an answer, which has a page's text three times.
+    """
+    if not text.isascii() and len(text.encode("utf-16-le")) > 2 * MAX_TEXT_CHARACTERS:
+        raise PydanticKnownError("string_too_long", {"max_length": MAX_TEXT_CHARACTERS})
+    return text
+
+
+MAX_TEXT_SENT_BYTES = 6 * MAX_TEXT_CHARACTERS + len('\\"\\"')
 Text = Annotated[
     Paragraphs,
     at_most(MAX_TEXT_CHARACTERS),
-    Field(description='Markdown, with tables; `![alt](asset:<id> "caption")` is a figure.'),
+    AfterValidator(_as_browsers_count),
+    Field(
+        description='Markdown, with tables; `![alt](asset:<id> "caption")` is a figure. Characters '
+        "beyond U+FFFF, such as emoji, count twice.",
+        json_schema_extra={"x-plaza-max-bytes": MAX_TEXT_SENT_BYTES},
+    ),
 ]
 AssetId = Annotated[
     str,

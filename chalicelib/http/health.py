@@ -14,6 +14,7 @@ from chalicelib.http.responses import Body_co
 from chalicelib.identity import Principal
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
+from chalicelib.texts import ShownName
 
 # Short: a health check asks whether the database answers now, not after an election.
 TIMEOUT_SECONDS = 3
@@ -31,7 +32,7 @@ class Health(TypedDict):
     """Whether Plaza can do its work."""
 
     status: Literal["ok", "unavailable"]
-    version: NotRequired[str]
+    version: NotRequired[ShownName]
     database: NotRequired[DatabaseHealth]
 
 

@@ -10,26 +10,31 @@ from chalicelib.http import Ok, Request, router
 from chalicelib.identity import Principal, Role
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
+from chalicelib.texts import ShownName
 
 _ROLES: tuple[Role, ...] = get_args(Role)
+# A token is within the 10 kB of a request's headers, and four characters of it are three bytes.
+_MAX_CLAIMS_BYTES = 7_680
+ClaimedId = Annotated[str, Field(max_length=_MAX_CLAIMS_BYTES)]
 
 
 class CallerAnswer(TypedDict):
     """Who calls, by their token."""
 
     id: Annotated[UserId, Field(examples=["henrike"])]
-    name: Annotated[str, Field(examples=["Henrike Voss"])]
+    name: Annotated[ShownName, Field(examples=["Henrike Voss"])]
     roles: Annotated[list[Role], Field(max_length=len(_ROLES))]
     sites: Annotated[
         # A token of a header's whole length names no more.
-        Annotated[list[str], Field(max_length=5_000)] | None,
+        Annotated[list[ClaimedId], Field(max_length=5_000)] | None,
         Field(
+            json_schema_extra={"x-plaza-max-bytes": 7 * _MAX_CLAIMS_BYTES},
             description="The sites that the roles are held to; null if the token names none.",
             examples=[["harbour-post"]],
         ),
     ]
     advertiser: Annotated[
-        str | None,
+        ClaimedId | None,
         Field(description="The advertiser that the caller acts for.", examples=["north-bikes"]),
     ]
 

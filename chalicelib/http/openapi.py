@@ -79,6 +79,10 @@ _NEEDED_KEY: Json = {
 }
 
 
+# The most bytes of a value as Lambda sends it, where its length in characters says too little.
+MAX_BYTES = "x-plaza-max-bytes"
+
+
 def document(operations: Iterable[Operation], version: str) -> Json:
     """Return the document of the operations that are declared."""
     declared = [each for each in operations if is_declared(each)]
@@ -134,6 +138,10 @@ def _operation(operation: Operation, schemas: Schemas) -> Json:
         told["description"] = description.strip()
     if rules.retired is not None:
         told["deprecated"] = True
+    if operation.is_cut:
+        told["x-plaza-cut"] = True
+    if rules.rows is not None:
+        told["x-plaza-rows"] = rules.rows
     if signature.caller is not None and signature.caller.roles:
         told["x-plaza-roles"] = list(dict.fromkeys([*signature.caller.roles, "admin"]))
     if signature.body is not None:
@@ -215,7 +223,7 @@ def _answers_with(operation: Operation, status: HTTPStatus) -> bool:
 
 def _answers(operation: Operation, schemas: Schemas) -> Json:
     told: Json = {}
-    for status, media_type, shape in outcomes(operation):
+    for status, media_type, shape, max_bytes in outcomes(operation):
         headers = {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}}
         if status in {HTTPStatus.CREATED, HTTPStatus.FOUND}:
             headers["Location"] = {"$ref": "#/components/headers/Location"}
@@ -227,7 +235,10 @@ def _answers(operation: Operation, schemas: Schemas) -> Json:
             headers[name] = {"$ref": f"#/components/headers/{name}"}
         answer: Json = {"description": status.phrase, "headers": headers}
         if media_type is not None:
-            answer["content"] = {media_type: _content(media_type, shape, schemas)}
+            content = _content(media_type, shape, schemas)
+            if max_bytes is not None:
+                content["schema"] = {**content["schema"], MAX_BYTES: max_bytes}
+            answer["content"] = {media_type: content}
         known = told.setdefault(str(status.value), answer)
         known.get("content", {}).update(answer.get("content", {}))
     return told

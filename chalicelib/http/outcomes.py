@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from chalicelib import errors
 from chalicelib.errors import Problem
+from chalicelib.http.payloads import MAX_BINARY_BYTES, sent_bytes
 from chalicelib.http.requests import PageQuery
 from chalicelib.http.responses import Answer, Binary, Text
 from chalicelib.http.routing import Operation
@@ -24,6 +25,8 @@ class Outcome(NamedTuple):
     media_type: str | None
     # `bytes` for an answer that is not text.
     shape: Any
+    # As Lambda sends it; None if the shape says it.
+    max_bytes: int | None = None
 
 
 def is_declared(operation: Operation) -> bool:
@@ -65,7 +68,8 @@ def outcomes(operation: Operation) -> Iterator[Outcome]:
         kind = get_origin(each) or each
         if isinstance(kind, type) and kind is not Text and issubclass(kind, (Answer, Text)):
             (shape,) = get_args(each) or (None,)
-            yield Outcome(kind.status, kind.media_type, shape)
+            most = kind.max_bytes if issubclass(kind, Text) else None
+            yield Outcome(kind.status, kind.media_type, shape, most)
         elif isinstance(kind, type) and issubclass(kind, Binary):
             for media_type in kind.media_types:
-                yield Outcome(kind.status, media_type, bytes)
+                yield Outcome(kind.status, media_type, bytes, sent_bytes(bytes(MAX_BINARY_BYTES)))

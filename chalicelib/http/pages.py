@@ -6,12 +6,14 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from pydantic import Field, SecretStr
 
 from chalicelib.http.cursors import decode_cursor, encode_cursor
-from chalicelib.http.requests import PageQuery
+from chalicelib.http.requests import MAX_CURSOR_CHARACTERS, PageQuery
 
 Row = TypeVar("Row")
+# A cursor in an answer, which is as long as a query may have it.
+Cursor = Annotated[str, Field(max_length=MAX_CURSOR_CHARACTERS, pattern=r"^[A-Za-z0-9_-]*$")]
 # The field `next` of a page's answer.
 Next = Annotated[
-    str | None, Field(description="The `cursor` of the next page; null on the last one.")
+    Cursor | None, Field(description="The `cursor` of the next page; null on the last one.")
 ]
 
 

@@ -19,6 +19,7 @@ from chalicelib.runtime import Runtime
 BODY_LIMIT_BYTES = 65_536
 # Entries of one page of a listing.
 MAX_PAGE = 200
+MAX_CURSOR_CHARACTERS = 1_000
 
 
 class Input(BaseModel):
@@ -38,7 +39,7 @@ class PageQuery(Input):
     )
     cursor: str | None = Field(
         None,
-        max_length=1_000,
+        max_length=MAX_CURSOR_CHARACTERS,
         description="Where the page begins: `next` of the page before it. Left out for the first.",
     )
 

@@ -59,10 +59,14 @@ class Accepted(Answer[Body_co]):
 
 
 class Text(_Textual):
-    """A text that is not JSON; the subclass says its status and its media type, if it has any."""
+    """A text that is not JSON; the subclass says its status and its media type, if it has any.
+
+    It says the most bytes of its texts, too, as Lambda sends them.
+    """
 
     status: ClassVar[HTTPStatus] = HTTPStatus.OK
     media_type: ClassVar[str | None] = None
+    max_bytes: ClassVar[int | None] = None
 
     def __init__(
         self, text: str = "", headers: Mapping[str, str | list[str]] | None = None

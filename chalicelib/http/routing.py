@@ -37,9 +37,10 @@ class Operation(NamedTuple):
 
     @property
     def is_cut(self) -> bool:
-        """Return whether an answer that is too large is answered with fewer rows."""
+        """Return whether an answer that is too large is read again with fewer rows."""
         query = self.signature.query
-        return bool(self.rules.rows) or (query is not None and issubclass(query, PageQuery))
+        has_limit = query is not None and issubclass(query, PageQuery)
+        return self.method == "GET" and (has_limit or self.rules.rows is not None)
 
 
 def router(blueprint: Blueprint, runtime: Runtime, tag: str = "") -> Route:
@@ -84,23 +85,24 @@ def _retiring(view: View, retired: Retired) -> View:
     return told
 
 
-def _fitting(view: View, request: Request, arguments: Mapping[str, Any]) -> Response:
-    """Return a view's answer; with fewer rows, up to the next cursor, if one answer cannot hold it.
+def _shortened(
+    operation: Operation, request: Request, arguments: Mapping[str, Any], response: Response
+) -> Response:
+    """Return an answer with fewer rows, up to the next cursor, in place of one that is too large.
 
-    The view is asked again, so that its page ends as any other of that limit does. Raises
-    AnswerTooLarge if even one row is too large.
+    The view is called again, so that its page ends as any other of that limit does. Raises
+    AnswerTooLarge if even one row is too large, or if the answer has no rows to leave out.
     """
-    response = view(request, **arguments)
+    query = arguments.get("query")
+    limit = query.limit if isinstance(query, PageQuery) else request.rows
     while not payloads.fits(response.body):
-        query, size = arguments.get("query"), payloads.sent_bytes(response.body)
-        limit = query.limit if isinstance(query, PageQuery) else request.rows
-        if limit <= 1:
+        size = payloads.sent_bytes(response.body)
+        if not operation.is_cut or limit <= 1:
             raise errors.AnswerTooLarge(f"{size} bytes")
-        limit = payloads.fewer_rows(limit, size)
+        limit = request.rows = payloads.fewer_rows(limit, size)
         if isinstance(query, PageQuery):
             arguments = {**arguments, "query": query.model_copy(update={"limit": limit})}
-        request.rows = limit
-        response = view(request, **arguments)
+        response = operation.view(request, **arguments)
     return response
 
 
@@ -118,7 +120,10 @@ def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> Vi
                 request.count(rules.limit)
             elif rules.limit is not None:
                 request.count(rules.limit(runtime, arguments))
-            response = _fitting(view, request, {**arguments, **signature.arguments(request)})
+            arguments = {**arguments, **signature.arguments(request)}
+            response = view(request, **arguments)
+            if not payloads.fits(response.body):
+                response = _shortened(operation, request, arguments, response)
             status = response.status_code
         except Problem as problem:
             status = problem.status

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from chalicelib.database import Document
 from chalicelib.jobs.outbox import StoredJob
 from chalicelib.runtime import Runtime
+from chalicelib.texts import ShownName
 
 
 class Step(enum.Enum):
@@ -28,7 +29,7 @@ class ExportEntry(TypedDict):
     """Something that is stored of a person."""
 
     kind: Annotated[
-        str,
+        ShownName,
         Field(
             description="What it is: a comment, a post, a circle and so on.", examples=["comment"]
         ),

@@ -25,8 +25,11 @@ from chalicelib.texts import Line, at_most
 MAX_VALUES = 50
 MAX_VALUE_CHARACTERS = 100
 MAX_FACETS = 8
+MAX_FACETS_SHOWN = 20
 
 Value = str | int | float | bool
+ShownShort = Annotated[str, Field(max_length=MAX_VALUE_CHARACTERS)]
+ShownValue = ShownShort | int | float | bool
 Short = Annotated[Line, at_most(MAX_VALUE_CHARACTERS)]
 Several = Annotated[list[Short], Field(max_length=10)]
 Colours = Annotated[Several, Field(description="What it is to be had in.")]
@@ -150,9 +153,10 @@ def values_of(details: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
 
 
 def facets_of(kind: str | None) -> list[str]:
-    """Return the facets of a type, or of all types; each once."""
+    """Return the facets of a type, or the first of all types; each once."""
     models = PRODUCT_TYPES.values() if kind is None else [PRODUCT_TYPES[kind]]
-    return list(dict.fromkeys(name for each in models for name in each.facets[:MAX_FACETS]))
+    names = dict.fromkeys(name for each in models for name in each.facets[:MAX_FACETS])
+    return list(names)[:MAX_FACETS_SHOWN]
 
 
 def facet_values(kind: str | None, facet: str, text: str) -> list[Value]:

@@ -8,6 +8,9 @@ from typing_extensions import TypedDict
 from chalicelib.ads.accounts import MAX_PENDING, Account, AccountId
 from chalicelib.ads.billing.transfers import State, Transfer
 
+# An account and a client's key; or a settlement, by its day, campaign, site and payee.
+TransferId = Annotated[str, Field(max_length=400, examples=["advertiser:north-bikes/refund-7"])]
+
 
 class AccountAnswer(TypedDict):
     """An account: an advertiser's funds, or what a site or the network has earned."""
@@ -17,7 +20,7 @@ class AccountAnswer(TypedDict):
         int, Field(description="In millionths of the currency. The bank's alone may be negative.")
     ]
     pending_transfer_ids: Annotated[
-        list[str], Field(max_length=MAX_PENDING, description="The transfers under way.")
+        list[TransferId], Field(max_length=MAX_PENDING, description="The transfers under way.")
     ]
     credit_micros: NotRequired[
         Annotated[
@@ -39,7 +42,7 @@ class AccountAnswer(TypedDict):
 class TransferAnswer(TypedDict):
     """A transfer between two accounts."""
 
-    id: Annotated[str, Field(examples=["advertiser:north-bikes/refund-7"])]
+    id: TransferId
     from_account_id: AccountId
     to_account_id: AccountId
     amount_micros: Annotated[int, Field(description="In millionths of the currency.")]

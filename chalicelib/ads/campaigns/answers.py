@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.ads.bounds import MAX_AD_UNITS, MAX_CAPS, MAX_TARGETS
+from chalicelib.ads.bounds import CAMPAIGN_BYTES, MAX_AD_UNITS, MAX_CAPS, MAX_ROWS, MAX_TARGETS
 from chalicelib.ads.ids import CampaignId, PartId
 from chalicelib.ads.inventory.answers import (
     HtmlCreativeAnswer,
@@ -20,6 +20,7 @@ from chalicelib.ads.inventory.creatives import AdUnit
 from chalicelib.ads.inventory.fitting import Reason
 from chalicelib.ads.inventory.keywords import MAX_KEYWORDS
 from chalicelib.ads.inventory.waiting import Unplaced
+from chalicelib.keywords import MAX_KEYWORD_CHARACTERS, Keyword
 from chalicelib.sites.ids import SiteId
 
 CreativeAnswer = Annotated[
@@ -78,11 +79,18 @@ class TargetAnswer(TypedDict):
     zone_id: PartId
 
 
+# As Lambda sends them: three for each byte that was sent, and six for each character that a keyword
+# may grow by when it is normalised.
+_AD_UNITS_BYTES = 3 * CAMPAIGN_BYTES + 6 * MAX_AD_UNITS * MAX_KEYWORDS * MAX_KEYWORD_CHARACTERS
+# Each row is named once; with ids of 64 characters, an entry of one row has 289.
+_UNPLACED_BYTES = 300 * MAX_ROWS
+
+
 class AdUnitAnswer(TypedDict):
     """One ad of a campaign."""
 
     id: PartId
-    keywords: Annotated[list[str], Field(max_length=MAX_KEYWORDS, description="Normalised.")]
+    keywords: Annotated[list[Keyword], Field(max_length=MAX_KEYWORDS, description="Normalised.")]
     creative: CreativeAnswer
 
 
@@ -113,17 +121,21 @@ class CampaignAnswer(TypedDict):
         ]
     ]
     flight: FlightAnswer
-    time_zone: str
+    time_zone: Annotated[str, Field(max_length=64)]
     pricing: PricingAnswer
     budget: BudgetAnswer
     caps: Annotated[list[CapAnswer], Field(max_length=MAX_CAPS)]
     targets: Annotated[list[TargetAnswer], Field(max_length=MAX_TARGETS)]
-    ad_units: Annotated[list[AdUnitAnswer], Field(max_length=MAX_AD_UNITS)]
+    ad_units: Annotated[
+        list[AdUnitAnswer],
+        Field(max_length=MAX_AD_UNITS, json_schema_extra={"x-plaza-max-bytes": _AD_UNITS_BYTES}),
+    ]
     unplaced: Annotated[
         list[UnplacedAnswer],
         Field(
-            max_length=MAX_TARGETS * MAX_AD_UNITS,
+            max_length=MAX_ROWS,
             description="Where an active campaign's ads have no place, and why.",
+            json_schema_extra={"x-plaza-max-bytes": _UNPLACED_BYTES},
         ),
     ]
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pymongo.database import Database
 
 from chalicelib.ads.billing import funds
+from chalicelib.ads.bounds import CAMPAIGN_BYTES
 from chalicelib.ads.budgets import audit
 from chalicelib.ads.campaigns import asset_pictures, lifecycle, removal
 from chalicelib.ads.campaigns.answers import (
@@ -25,9 +26,6 @@ from chalicelib.errors import ChangeTooLarge
 from chalicelib.http import Created, NoContent, Ok, Request, Route
 from chalicelib.limits import INVENTORY
 from chalicelib.runtime import Runtime
-
-# A campaign may hold hundreds of ad units, each with a creative of its own.
-CAMPAIGN_BYTES = 1_000_000
 
 
 def declare(route: Route, runtime: Runtime, on_change: Callable[[], None]) -> None:

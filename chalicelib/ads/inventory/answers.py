@@ -6,12 +6,21 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.ads.ids import PartId
+from chalicelib.ads.inventory.creatives import (
+    MAX_HTML_BYTES,
+    MAX_LINE_CHARACTERS,
+    MAX_NATIVE_FIELDS,
+    MAX_URL_CHARACTERS,
+    FieldName,
+)
 from chalicelib.ads.inventory.models import MAX_LISTED_ADVERTISERS
 from chalicelib.ads.inventory.zones import ZoneDescription
 from chalicelib.sites.ids import SiteId
 
 Listed = Annotated[list[PartId], Field(max_length=MAX_LISTED_ADVERTISERS)]
-LandingUrl = Annotated[str, Field(description="The page that a click leads to.")]
+AdvertisersUrl = Annotated[str, Field(max_length=MAX_URL_CHARACTERS)]
+LandingUrl = Annotated[AdvertisersUrl, Field(description="The page that a click leads to.")]
+AdLine = Annotated[str, Field(max_length=MAX_LINE_CHARACTERS)]
 
 
 class ZoneSizeAnswer(TypedDict):
@@ -48,10 +57,10 @@ class ImageCreativeAnswer(TypedDict):
 
     type: Literal["image"]
     landing_url: LandingUrl
-    url: Annotated[str, Field(description="Where the picture is.")]
+    url: Annotated[AdvertisersUrl, Field(description="Where the picture is.")]
     width: Annotated[int, Field(description="In pixels.")]
     height: Annotated[int, Field(description="In pixels.")]
-    alt: Annotated[str, Field(description="The words for those who do not see it.")]
+    alt: Annotated[AdLine, Field(description="The words for those who do not see it.")]
 
 
 class TextCreativeAnswer(TypedDict):
@@ -59,8 +68,8 @@ class TextCreativeAnswer(TypedDict):
 
     type: Literal["text"]
     landing_url: LandingUrl
-    headline: str
-    body: str
+    headline: AdLine
+    body: AdLine
 
 
 class HtmlCreativeAnswer(TypedDict):
@@ -68,7 +77,7 @@ class HtmlCreativeAnswer(TypedDict):
 
     type: Literal["html"]
     landing_url: LandingUrl
-    html: str
+    html: Annotated[str, Field(max_length=MAX_HTML_BYTES)]
 
 
 class NativeCreativeAnswer(TypedDict):
@@ -76,7 +85,7 @@ class NativeCreativeAnswer(TypedDict):
 
     type: Literal["native"]
     landing_url: LandingUrl
-    fields: dict[str, str]
+    fields: Annotated[dict[FieldName, AdLine], Field(max_length=MAX_NATIVE_FIELDS)]
 
 
 def zone_answer(zone: ZoneDescription) -> ZoneAnswer:

@@ -102,6 +102,7 @@ CREATIVES = Collection("ad.creative", LargeCreative)
 MAX_INLINE_BYTES = 1_024
 MAX_HTML_BYTES = 16 * 1_024
 MAX_URL_CHARACTERS = 2_048
+MAX_LINE_CHARACTERS = 512
 MAX_PIXELS = 10_000
 MAX_NATIVE_FIELDS = 16
 
@@ -161,7 +162,9 @@ PictureUrl = Annotated[
     ),
 ]
 _LINE = r"^[^\x00-\x1f\x7f]*$"
-Line = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=_LINE)]
+Line = Annotated[
+    str, StringConstraints(min_length=1, max_length=MAX_LINE_CHARACTERS, pattern=_LINE)
+]
 Html = Annotated[
     str, StringConstraints(min_length=1, max_length=MAX_HTML_BYTES), AfterValidator(_html)
 ]
@@ -179,7 +182,7 @@ class ImageCreative(Input):
     height: Pixels
     alt: Annotated[
         str,
-        StringConstraints(max_length=512, pattern=_LINE),
+        StringConstraints(max_length=MAX_LINE_CHARACTERS, pattern=_LINE),
         Field(description="The words for those who do not see it."),
     ]
 

@@ -10,19 +10,19 @@ from chalicelib.ads.ids import CampaignId, PartId
 from chalicelib.ads.reports.confidence import wilson_interval
 from chalicelib.ads.reports.queries import Row
 from chalicelib.http import Text
+from chalicelib.http.pages import Next
+from chalicelib.http.payloads import MAX_BYTES
 from chalicelib.sites.ids import SiteId
 
 # What `limit` may ask for.
 MAX_ROWS = 200
-Next = Annotated[
-    str | None, Field(description="The `cursor` of the next page; null on the last one.")
-]
 
 
 class Csv(Text):
     """200: a report as a file (RFC 4180)."""
 
     media_type = "text/csv"
+    max_bytes = MAX_BYTES
 
 
 class Groups(TypedDict):

@@ -18,6 +18,7 @@ from chalicelib.ads.inventory.fitting import MAX_ADS
 from chalicelib.ads.serving.models import MAX_ASKED_ADS
 from chalicelib.ids import Id
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import OwnUrl
 
 DecisionId = Annotated[str, Id]
 
@@ -28,7 +29,7 @@ class FrameAnswer(TypedDict):
     type: Literal["html"]
     landing_url: LandingUrl
     frame_url: Annotated[
-        str, Field(description="Show it in an `iframe`; it is good until the end of tomorrow.")
+        OwnUrl, Field(description="Show it in an `iframe`; it is good until the end of tomorrow.")
     ]
 
 
@@ -45,14 +46,14 @@ class AdAnswer(TypedDict):
     ad_unit_id: PartId
     creative: ShownCreative
     impression_url: Annotated[
-        str,
+        OwnUrl,
         Field(
             description="POST to it once the ad is seen, or load it with `/pixel` behind it as an "
             "image; good for a day."
         ),
     ]
     click_url: Annotated[
-        str,
+        OwnUrl,
         Field(description="Where the ad's link leads: it counts the click; good for a day."),
     ]
 

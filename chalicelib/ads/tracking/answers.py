@@ -12,8 +12,11 @@ from chalicelib.ads.tracking.conversion_keys import MAX_KEYS, ConversionKey
 class ConversionKeyAnswer(TypedDict):
     """A key that an advertiser's server signs conversions with."""
 
-    id: str
-    secret: Annotated[str, Field(description="The characters themselves are the key of the MAC.")]
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8}$")]
+    secret: Annotated[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$")],
+        Field(description="The characters themselves are the key of the MAC."),
+    ]
     made_at: datetime
 
 

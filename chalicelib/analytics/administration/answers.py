@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, NotRequired
+from typing import Annotated, NotRequired, get_args
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -39,7 +39,7 @@ class AnalyticsAnswer(TypedDict):
     """A site's settings of analytics, and what its hits take up in each log."""
 
     site: SiteId
-    origins: Annotated[list[str], Field(max_length=MAX_ORIGINS)]
+    origins: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=MAX_ORIGINS)]
     keep_days: int
     log: LogName
     layout: LayoutName
@@ -47,11 +47,15 @@ class AnalyticsAnswer(TypedDict):
     public: bool
     moving: Annotated[MoveAnswer | None, Field(description="The move under way, if there is one.")]
     size: Annotated[
-        dict[str, LogSize], Field(description="By the name of each log that has hits of the site.")
+        dict[LogName, LogSize],
+        Field(
+            max_length=len(get_args(LogName)),
+            description="By the name of each log that has hits of the site.",
+        ),
     ]
 
 
-def analytics_answer(site: SiteAnalytics, sizes: Mapping[str, Size]) -> AnalyticsAnswer:
+def analytics_answer(site: SiteAnalytics, sizes: Mapping[LogName, Size]) -> AnalyticsAnswer:
     """Return a site's settings as the API shows them."""
     return {
         "site": site["_id"],

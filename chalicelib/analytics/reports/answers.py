@@ -10,30 +10,44 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.analytics.hits import Device, Kind, StoredHit
+from chalicelib.analytics.reports.models import MAX_PATHS as MAX_ASKED_PATHS
 from chalicelib.analytics.reports.now import MAX_PATHS, Now
 from chalicelib.analytics.reports.report import Group, Period, Row
+from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
+from chalicelib.analytics.visitors.sources import MAX_HOST_CHARACTERS
 from chalicelib.http import MAX_PAGE, Text
 from chalicelib.http.pages import Next
+from chalicelib.http.payloads import MAX_BYTES
+from chalicelib.texts import ShownLine, ShownName
 
 _OF_DAYS: tuple[Period, ...] = ("day",)
 _LONGER: tuple[Period, ...] = ("week", "month", "year")
+ShownPath = Annotated[str, Field(max_length=MAX_PATH_BYTES)]
+CountsByPath = Annotated[dict[ShownPath, int], Field(max_length=MAX_ASKED_PATHS)]
 
 
 class StatsCsv(Text):
     """200: a report as a file (RFC 4180)."""
 
     media_type = "text/csv"
+    max_bytes = MAX_BYTES
 
 
 class StatsRow(TypedDict):
     """A period in which anything was read."""
 
     period: Annotated[datetime, Field(description="When the period starts.")]
-    path: NotRequired[str]
-    referrer: NotRequired[Annotated[str, Field(description="The host of the page before.")]]
-    campaign: NotRequired[Annotated[str, Field(description="`source/medium/name`, of `utm_*`.")]]
-    device: NotRequired[str]
-    country: NotRequired[str]
+    path: NotRequired[ShownPath]
+    referrer: NotRequired[
+        Annotated[
+            str, Field(max_length=MAX_HOST_CHARACTERS, description="The host of the page before.")
+        ]
+    ]
+    campaign: NotRequired[
+        Annotated[ShownLine, Field(description="`source/medium/name`, of `utm_*`.")]
+    ]
+    device: NotRequired[ShownName]
+    country: NotRequired[ShownName]
     hits: Annotated[int, Field(description="Views of people.")]
     visitors: NotRequired[
         Annotated[
@@ -64,7 +78,7 @@ class StatsPage(TypedDict):
 class PathViews(TypedDict):
     """A page that is being read."""
 
-    path: str
+    path: ShownPath
     hits: int
 
 
@@ -78,20 +92,22 @@ class NowAnswer(TypedDict):
 class HitAnswer(TypedDict):
     """A raw hit; what was not known of it is left out."""
 
-    id: str
+    id: Annotated[str, Field(max_length=64)]
     at: datetime
-    path: str
+    path: ShownPath
     kind: Kind
-    referrer: NotRequired[str]
-    campaign: NotRequired[str]
+    referrer: NotRequired[Annotated[str, Field(max_length=MAX_HOST_CHARACTERS)]]
+    campaign: NotRequired[ShownLine]
     visitor: NotRequired[
-        Annotated[str, Field(description="Good for one day, and made of nothing that is kept.")]
+        Annotated[
+            ShownName, Field(description="Good for one day, and made of nothing that is kept.")
+        ]
     ]
-    user_id: NotRequired[str]
+    user_id: NotRequired[Annotated[str, Field(max_length=64)]]
     device: NotRequired[Device]
-    country: NotRequired[str]
-    node: NotRequired[str]
-    title: NotRequired[str]
+    country: NotRequired[ShownName]
+    node: NotRequired[Annotated[str, Field(pattern=r"^[A-Za-z0-9._~:-]{1,256}$")]]
+    title: NotRequired[ShownLine]
 
 
 class HitsPage(TypedDict):

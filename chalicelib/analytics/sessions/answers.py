@@ -7,15 +7,18 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.analytics.sessions.periods import MAX_PAGES, Pages, StoredPeriod
+from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.people.ids import UserId
+
+ShownPath = Annotated[str, Field(max_length=MAX_PATH_BYTES)]
 
 
 class PageSessions(TypedDict):
     """How many sessions began or ended on a page."""
 
-    path: str
+    path: ShownPath
     sessions: int
 
 

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from chalicelib.comments.batches.models import BatchId
 from chalicelib.comments.log.answers import NamedAnswer, named_answer
 from chalicelib.comments.log.batches import Batch, Status
+from chalicelib.comments.models import MAX_ACT_REASON_CHARACTERS
 from chalicelib.comments.shapes import GivenState
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
@@ -27,7 +28,7 @@ class BatchAnswer(TypedDict):
     person: Annotated[UserId | None, Field(description="Whose comments; null for named ones.")]
     since: datetime | None
     undoes: Annotated[BatchId | None, Field(description="The batch that this one undoes.")]
-    reason: str
+    reason: Annotated[str, Field(max_length=MAX_ACT_REASON_CHARACTERS)]
     status: Annotated[Status, Field(description="`stopped` if its moderator was erased.")]
     total: _Count
     changed: _Count

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.comments.flags.models import MAX_FLAGS
+from chalicelib.comments.flags.models import MAX_FLAGS, MAX_NOTE_CHARACTERS
 from chalicelib.comments.shapes import FlagReason
 from chalicelib.http.pages import Next
 from chalicelib.marks.shapes import Outcome
@@ -18,7 +18,7 @@ class FlagAnswer(TypedDict):
 
     by: UserId
     reason: FlagReason
-    note: str
+    note: Annotated[str, Field(max_length=MAX_NOTE_CHARACTERS)]
     flagged_at: datetime
     weight: Annotated[float, Field(ge=0, description="What it weighed when it was placed.")]
     outcome: Annotated[

@@ -8,14 +8,16 @@ from typing_extensions import TypedDict
 
 from chalicelib.comments.log.models import ActId
 from chalicelib.comments.log.rows import Act, Action
-from chalicelib.comments.models import CommentId
+from chalicelib.comments.models import MAX_ACT_REASON_CHARACTERS, CommentId
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.shapes import MAX_BADGES
+from chalicelib.comments.people.rows import MAX_NOTE_CHARACTERS
+from chalicelib.comments.shapes import MAX_BADGES, ShownBadge
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.ids import Id
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
+from chalicelib.texts import ShownName
 
 # What an act can change, in the order of the fields of `ChangedAnswer`.
 _SHOWN = ("state", "status", "until", "badges", "note")
@@ -25,17 +27,17 @@ class NamedAnswer(TypedDict):
     """A person, by the name that they had then or have been given since."""
 
     id: UserId
-    name: str
+    name: ShownName
 
 
 class ChangedAnswer(TypedDict):
     """The fields that an act has changed: `state` of a comment, all others of a person."""
 
-    state: NotRequired[str]
-    status: NotRequired[str]
+    state: NotRequired[ShownName]
+    status: NotRequired[ShownName]
     until: NotRequired[datetime | None]
-    badges: NotRequired[Annotated[list[str], Field(max_length=MAX_BADGES)]]
-    note: NotRequired[str]
+    badges: NotRequired[Annotated[list[ShownBadge], Field(max_length=MAX_BADGES)]]
+    note: NotRequired[Annotated[str, Field(max_length=MAX_NOTE_CHARACTERS)]]
 
 
 class ActAnswer(TypedDict):
@@ -57,7 +59,7 @@ class ActAnswer(TypedDict):
     ]
     before: ChangedAnswer
     after: ChangedAnswer
-    reason: str
+    reason: Annotated[str, Field(max_length=MAX_ACT_REASON_CHARACTERS)]
     undoes: Annotated[ActId | None, Field(description="The act that this one has undone.")]
     batch: Annotated[Annotated[str, Id] | None, Field(description="The batch it was part of.")]
     can_undo: Annotated[

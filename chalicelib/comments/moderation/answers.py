@@ -7,6 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.comments.answers import AuthorAnswer
+from chalicelib.comments.entries.rows import EXCERPT_CHARACTERS
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import MAX_REASONS, Queue, Reason
@@ -35,7 +36,10 @@ class PendingAnswer(TypedDict):
         Field(description="Send it along with an approval, to approve what was read."),
     ]
     author: AuthorAnswer
-    excerpt: Annotated[str, Field(description="The beginning of the text.")]
+    excerpt: Annotated[
+        Annotated[str, Field(max_length=EXCERPT_CHARACTERS)],
+        Field(description="The beginning of the text."),
+    ]
     reasons: Annotated[
         list[Reason],
         Field(

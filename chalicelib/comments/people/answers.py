@@ -6,11 +6,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.comments.people.rows import MAX_BLOCKED, Person, PersonCounts, Status
+from chalicelib.comments.people.rows import (
+    MAX_BLOCKED,
+    MAX_NOTE_CHARACTERS,
+    Person,
+    PersonCounts,
+    Status,
+)
 from chalicelib.comments.people.standing import Trust, status_of, trust_of
-from chalicelib.comments.shapes import MAX_BADGES
+from chalicelib.comments.shapes import MAX_BADGES, ShownBadge
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownName
 
 # A shadowed person is not told.
 ToldStatus = Literal["ok", "suspended", "banned"]
@@ -21,10 +28,10 @@ class OwnSitePersonAnswer(TypedDict):
 
     id: UserId
     site: SiteId
-    name: str
+    name: ShownName
     status: ToldStatus
     until: Annotated[datetime | None, Field(description="The end of a suspension.")]
-    badges: Annotated[list[str], Field(max_length=MAX_BADGES)]
+    badges: Annotated[list[ShownBadge], Field(max_length=MAX_BADGES)]
     first_at: Annotated[datetime | None, Field(description="When they first posted.")]
 
 
@@ -44,10 +51,10 @@ class SitePersonAnswer(TypedDict):
 
     id: UserId
     site: SiteId
-    name: str
+    name: ShownName
     status: Status
     until: Annotated[datetime | None, Field(description="The end of a suspension.")]
-    badges: Annotated[list[str], Field(max_length=MAX_BADGES)]
+    badges: Annotated[list[ShownBadge], Field(max_length=MAX_BADGES)]
     first_at: Annotated[datetime | None, Field(description="When they first posted.")]
     trust: Annotated[
         Trust,
@@ -57,7 +64,7 @@ class SitePersonAnswer(TypedDict):
         ),
     ]
     counts: CountsOfPersonAnswer
-    note: str
+    note: Annotated[str, Field(max_length=MAX_NOTE_CHARACTERS)]
 
 
 class BlockedPersonAnswer(TypedDict):

@@ -22,6 +22,7 @@ class Drawing(Text):
     """200: a drawing."""
 
     media_type = "image/svg+xml"
+    max_bytes = 10_000
 
 
 def drawn(user_id: str, name: str) -> str:

@@ -12,6 +12,7 @@ from chalicelib.comments.people.members import MOST_MATCHES, matching
 from chalicelib.http import Input, Ok, Request, Route
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
+from chalicelib.texts import ShownName
 
 
 class MembersQuery(Input):
@@ -29,7 +30,7 @@ class ParticipantAnswer(TypedDict):
     """Somebody who takes part in a discussion."""
 
     id: UserId
-    name: str
+    name: ShownName
 
 
 class ParticipantsAnswer(TypedDict):

@@ -21,6 +21,7 @@ from chalicelib.comments.shapes import (
     VotesShown,
 )
 from chalicelib.comments.sites.models import (
+    MAX_EMOJI_CHARACTERS,
     MAX_PHRASE_CHARACTERS,
     MOST_DAYS,
     MOST_FLAGS,
@@ -34,7 +35,7 @@ class ReactionOffered(TypedDict):
     """A way to react that a site offers."""
 
     key: ReactionKey
-    emoji: str
+    emoji: Annotated[str, Field(max_length=MAX_EMOJI_CHARACTERS)]
 
 
 class PhraseWatched(TypedDict):

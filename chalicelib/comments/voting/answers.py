@@ -6,7 +6,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.comments.mark_answers import MarksAnswer
-from chalicelib.comments.voting.models import MAX_REACTED
+from chalicelib.comments.models import CommentId
+from chalicelib.comments.voting.models import MAX_MARKED, MAX_REACTED
 from chalicelib.http.pages import Next
 from chalicelib.people.ids import UserId
 
@@ -15,7 +16,7 @@ class NodeMarksAnswer(TypedDict):
     """What a discussion's readers say to the page, and to some of its comments by their ids."""
 
     page: MarksAnswer
-    comments: dict[str, MarksAnswer]
+    comments: Annotated[dict[CommentId, MarksAnswer], Field(max_length=MAX_MARKED)]
 
 
 class ReactorAnswer(TypedDict):

@@ -7,17 +7,19 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.content.answers import (
+    ShownSummary,
     TagsAnswer,
     WordsAnswer,
     WriterAnswer,
     words_answer,
     writer_answer,
 )
-from chalicelib.content.editing.differences import FieldDifference
+from chalicelib.content.editing.differences import MAX_SENT_BYTES, FieldDifference
 from chalicelib.content.shapes import Revision
 from chalicelib.content.slugs import Slug
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
+from chalicelib.texts import ShownLine
 
 
 class RevisionSummary(TypedDict):
@@ -25,8 +27,8 @@ class RevisionSummary(TypedDict):
 
     version: int
     slug: Slug
-    title: str
-    summary: str | None
+    title: ShownLine
+    summary: ShownSummary | None
     tags: TagsAnswer
     saved_by: WriterAnswer | None
     saved_at: datetime
@@ -54,7 +56,10 @@ class DifferencesAnswer(TypedDict):
 
     before: int
     after: int
-    fields: Annotated[list[FieldDifference], Field(max_length=100)]
+    fields: Annotated[
+        list[FieldDifference],
+        Field(max_length=100, json_schema_extra={"x-plaza-max-bytes": MAX_SENT_BYTES}),
+    ]
 
 
 def revision_summary(revision: Revision) -> RevisionSummary:

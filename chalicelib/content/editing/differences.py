@@ -8,10 +8,14 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.content.shapes import Words
+from chalicelib.content.types import MAX_TEXT_SENT_BYTES
 
 # Beyond this many pairs of lines that differ, all of them count as replaced: finding the longest
 # run that two texts share takes each line of one through the other.
 _MOST_PAIRS = 4_000_000
+# Of all fields, as Lambda sends them: both texts in lines, and their hunks, of which so many pairs
+# can have 2,001.
+MAX_SENT_BYTES = 2 * MAX_TEXT_SENT_BYTES + 500_000
 _FIELDS = ("slug", "title", "summary", "tags")
 
 
@@ -27,7 +31,7 @@ class Hunk(TypedDict):
 class FieldDifference(TypedDict):
     """A field that differs; one of several lines has `hunks`, any other both values."""
 
-    field: Annotated[str, Field(examples=["detail.text"])]
+    field: Annotated[str, Field(max_length=100, examples=["detail.text"])]
     before: Any
     after: Any
     hunks: Annotated[list[Hunk] | None, Field(max_length=200_000)]

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from chalicelib.content.shapes import MAX_SUMMARY_CHARACTERS
 from chalicelib.content.slugs import Slug, Tags
 from chalicelib.content.types import CONTENT_TYPES, TypeName
 from chalicelib.content.visibility import State
@@ -11,7 +12,6 @@ from chalicelib.http import Input, PageQuery
 from chalicelib.registered import AnyOf
 from chalicelib.texts import Line, Paragraphs, at_most
 
-MAX_SUMMARY_CHARACTERS = 1_000
 # 200,000 characters take up to 600 kB of UTF-8, and more with JSON's escapes.
 BODY_LIMIT_BYTES = 1_500_000
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from chalicelib.http import Ok, Text
+from chalicelib.http.payloads import MAX_BYTES
 
 Body_co = TypeVar("Body_co", covariant=True)
 
@@ -12,6 +13,7 @@ class AtomFeed(Text):
     """200: a feed as Atom."""
 
     media_type = "application/atom+xml"
+    max_bytes = MAX_BYTES
 
 
 class JsonFeed(Ok[Body_co]):

@@ -5,16 +5,23 @@ An entry's id never changes, and is not its address, which may.
 
 from collections.abc import Iterable
 from datetime import datetime
+from html import escape
 from typing import NamedTuple
 
 from chalicelib.content.rendered import absolute
-from chalicelib.content.shapes import ContentNode, ContentSite
+from chalicelib.content.shapes import ContentNode, ContentSite, Edition
 from chalicelib.content.sites.settings import url_of
 from chalicelib.content.visibility import shown
 
+# Of an entry's HTML. A page with a thousand links can have more once they are absolute.
+MAX_HTML_BYTES = 1_250_000
+
 
 class FeedEntry(NamedTuple):
-    """A page in a feed, with its whole HTML, whose links are absolute."""
+    """A page in a feed, with its whole HTML, whose links are absolute.
+
+    If the HTML is too long for an answer, the entry has the summary in its place.
+    """
 
     id: str
     url: str
@@ -64,7 +71,7 @@ def entries_of(
                 url=url_of(site, edition["slug"]),
                 title=edition["title"],
                 summary=edition["summary"],
-                html=absolute(edition["html"], site["base_url"], public_url),
+                html=_html(edition, site, public_url),
                 published=published,
                 updated=edition["updated"],
                 author=node["author"]["name"] if node["author"] else site["author"],
@@ -72,3 +79,10 @@ def entries_of(
             )
         )
     return tuple(found)
+
+
+def _html(edition: Edition, site: ContentSite, public_url: str) -> str:
+    html = absolute(edition["html"], site["base_url"], public_url)
+    if len(html.encode()) <= MAX_HTML_BYTES:
+        return html
+    return f"<p>{escape(edition['summary'] or edition['title'])}</p>"

@@ -6,41 +6,50 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.content.feeds.entries import Feed, FeedEntry
+from chalicelib.content.answers import ShownSummary
+from chalicelib.content.feeds.entries import MAX_HTML_BYTES, Feed, FeedEntry
 from chalicelib.content.shapes import MAX_FEED_ITEMS, MAX_TAGS
+from chalicelib.content.types import MAX_TEXT_CHARACTERS
+from chalicelib.keywords import Keyword
+from chalicelib.texts import ShownLine, ShownName, html_of
 
+# The site's address and a page's, or the feed's with a cursor.
+PageUrl = Annotated[str, Field(max_length=5_000)]
 _VERSION = "https://jsonfeed.org/version/1.1"
 
 
 class JsonFeedAuthor(TypedDict):
     """Who wrote something."""
 
-    name: str
+    name: ShownLine
 
 
 class JsonFeedItem(TypedDict):
     """An entry of a feed."""
 
-    id: Annotated[str, Field(description="It never changes, also where the address does.")]
-    url: str
-    title: str
-    summary: NotRequired[str]
-    content_html: str
+    id: Annotated[
+        Annotated[str, Field(max_length=2_200)],
+        Field(description="It never changes, also where the address does."),
+    ]
+    url: PageUrl
+    title: ShownLine
+    summary: NotRequired[ShownSummary]
+    content_html: Annotated[str, html_of(MAX_TEXT_CHARACTERS, MAX_HTML_BYTES)]
     date_published: datetime
     date_modified: datetime
     authors: Annotated[list[JsonFeedAuthor], Field(max_length=1)]
-    tags: Annotated[list[str], Field(max_length=MAX_TAGS)]
+    tags: Annotated[list[Keyword], Field(max_length=MAX_TAGS)]
 
 
 class JsonFeedAnswer(TypedDict):
     """A page of a feed."""
 
-    version: str
-    title: str
-    home_page_url: str
-    feed_url: str
-    next_url: NotRequired[str]
-    language: str
+    version: ShownName
+    title: Annotated[str, Field(max_length=400)]
+    home_page_url: PageUrl
+    feed_url: PageUrl
+    next_url: NotRequired[PageUrl]
+    language: ShownName
     authors: Annotated[list[JsonFeedAuthor], Field(max_length=1)]
     items: Annotated[list[JsonFeedItem], Field(max_length=MAX_FEED_ITEMS)]
 

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from html import escape
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
@@ -18,7 +17,7 @@ from chalicelib.content.reading.lists import Listed, Position
 from chalicelib.content.shapes import ContentNode, ContentSite
 from chalicelib.content.sites.held import HeldSettings
 from chalicelib.database import Document
-from chalicelib.http import payloads
+from chalicelib.http import Request
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.runtime import Runtime
 
@@ -42,12 +41,15 @@ class Feeds:
         self._settings = HeldSettings()
 
     def fetch(
-        self, runtime: Runtime, site_id: str, form: Format, query: FeedQuery, held: Collection[str]
+        self, request: Request, site_id: str, form: Format, query: FeedQuery, held: Collection[str]
     ) -> Fetched:
         """Return a page of a feed, unless it is one of which the reader holds the tag.
 
+        It has at most as many entries as the request's answer may have.
+
         Raises UnknownContentSite and InvalidCursor.
         """
+        runtime = request.runtime
         now = runtime.now()
         site = self._settings.of(runtime.database, site_id, now)
         wanted = _Wanted(runtime, site, form, query, now)
@@ -56,7 +58,7 @@ class Feeds:
             if tag in held:
                 return Fetched(tag, None)
         rows = wanted.rows(OF_FEED)
-        return Fetched(wanted.tag(rows), wanted.feed(rows))
+        return Fetched(wanted.tag(rows), wanted.feed(rows, request.rows))
 
 
 class _Wanted:
@@ -89,15 +91,11 @@ class _Wanted:
         parts += [self._site["version"], shown]
         return f'"{hashlib.sha256(orjson.dumps(parts)).hexdigest()[:24]}"'
 
-    def feed(self, rows: Sequence[ContentNode]) -> Feed:
-        """Return the feed, with as many entries as an answer can hold."""
-        nodes, last = paged(rows, self._site["feed_items"])
+    def feed(self, rows: Sequence[ContentNode], most: int) -> Feed:
+        """Return the feed, with at most so many entries."""
+        nodes, last = paged(rows, min(most, self._site["feed_items"]))
         public_url, site = self._runtime.settings.public_url, self._site
         entries = entries_of(nodes, site, public_url, self._now)
-        # As XML has them, which is longer than JSON for all but quotation marks.
-        fitting = payloads.fitting([escape(entry.html, quote=False) for entry in entries])
-        if fitting < len(entries):
-            entries, last = entries[:fitting], nodes[fitting - 1]
         following = self._cursors.following(lists.place_of(last) if last else None)
         first_url = self._url()
         return Feed(

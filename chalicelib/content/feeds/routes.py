@@ -6,6 +6,7 @@ from chalicelib.content.feeds.answers import AtomFeed, JsonFeed
 from chalicelib.content.feeds.json_feed import JsonFeedAnswer
 from chalicelib.content.feeds.models import FeedQuery
 from chalicelib.content.feeds.reading import Feeds
+from chalicelib.content.shapes import MAX_FEED_ITEMS
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import NotModified, Request, Route, conditional
 from chalicelib.sites.ids import SiteId
@@ -17,25 +18,25 @@ def declare(route: Route) -> None:
     """Declare the routes."""
     feeds = Feeds()
 
-    @route("GET", "/content/{site}/feed.atom", raises=_RAISES)
+    @route("GET", "/content/{site}/feed.atom", rows=MAX_FEED_ITEMS, raises=_RAISES)
     def get_atom_feed(request: Request, site: SiteId, query: FeedQuery) -> AtomFeed | NotModified:
         """Read a site's feed as Atom: of everything, of one type, or with one tag.
 
         It has the whole HTML, newest first, and links to its next page (RFC 5005).
         """
         held = conditional.held_tags(request)
-        fetched = feeds.fetch(request.runtime, site, "atom", query, held)
+        fetched = feeds.fetch(request, site, "atom", query, held)
         if fetched.feed is None:
             return NotModified(headers=_headers(fetched.tag))
         return AtomFeed(atom.document(fetched.feed), _headers(fetched.tag))
 
-    @route("GET", "/content/{site}/feed.json", raises=_RAISES)
+    @route("GET", "/content/{site}/feed.json", rows=MAX_FEED_ITEMS, raises=_RAISES)
     def get_json_feed(
         request: Request, site: SiteId, query: FeedQuery
     ) -> JsonFeed[JsonFeedAnswer] | NotModified:
         """Read a site's feed as JSON Feed 1.1: of everything, of one type, or with one tag."""
         held = conditional.held_tags(request)
-        fetched = feeds.fetch(request.runtime, site, "json", query, held)
+        fetched = feeds.fetch(request, site, "json", query, held)
         if fetched.feed is None:
             return NotModified(headers=_headers(fetched.tag))
         return JsonFeed(json_feed.document(fetched.feed), _headers(fetched.tag))

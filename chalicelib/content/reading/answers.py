@@ -1,13 +1,17 @@
 """The forms in which the API answers readers."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.bounds import BOUNDS
 from chalicelib.content.answers import (
     DetailBesideText,
+    DiscussionId,
+    ShownSummary,
+    ShownType,
     TagsAnswer,
     WriterAnswer,
     without_text,
@@ -15,19 +19,24 @@ from chalicelib.content.answers import (
 )
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.content.slugs import ContentId, Slug
+from chalicelib.content.types import MAX_TEXT_CHARACTERS
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
+from chalicelib.keywords import Keyword
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import OwnUrl, ShownLine, html_of
+
+ContentHtml = Annotated[str, html_of(MAX_TEXT_CHARACTERS, BOUNDS.content.html_bytes)]
 
 
 class EntryAnswer(TypedDict):
     """A page in a list, without its text."""
 
     id: ContentId
-    type: str
+    type: ShownType
     address: Slug
-    title: str
-    summary: str | None
+    title: ShownLine
+    summary: ShownSummary | None
     tags: TagsAnswer
     detail: DetailBesideText
     author: WriterAnswer | None
@@ -48,7 +57,7 @@ class EntriesAnswer(TypedDict):
 class TagCountAnswer(TypedDict):
     """A tag, and how many pages that are shown have it."""
 
-    tag: str
+    tag: Keyword
     count: int
 
 
@@ -61,21 +70,21 @@ class TagCountsAnswer(TypedDict):
 class FeedsAnswer(TypedDict):
     """The addresses of a site's feeds."""
 
-    atom: str
-    json: str
+    atom: OwnUrl
+    json: OwnUrl
 
 
 class NeighbourAnswer(TypedDict):
     """The page of the same type before or after one."""
 
     address: Slug
-    title: str
+    title: ShownLine
 
 
 class DiscussionCountAnswer(TypedDict):
     """A page's discussion."""
 
-    id: str
+    id: DiscussionId
     comments: Annotated[int, Field(description="How many comments everybody sees.")]
 
 
@@ -90,8 +99,8 @@ class ShownAnswer(EntryAnswer):
     """A page as its readers see it."""
 
     site: SiteId
-    html: Annotated[str, Field(description="The text as sanitised HTML.")]
-    discussion_id: Annotated[str | None, Field(description="The node of its comments.")]
+    html: Annotated[ContentHtml, Field(description="The text as sanitised HTML.")]
+    discussion_id: Annotated[DiscussionId | None, Field(description="The node of its comments.")]
     feeds: FeedsAnswer
     discussion: Annotated[
         DiscussionCountAnswer | None, Field(description="If asked for, and if it has one.")
@@ -102,7 +111,7 @@ class ShownAnswer(EntryAnswer):
 class PreviewAddressAnswer(TypedDict):
     """The address of a preview."""
 
-    url: str
+    url: OwnUrl
     ends_at: datetime
 
 
@@ -110,13 +119,13 @@ class DraftShownAnswer(TypedDict):
     """A draft as it would be shown."""
 
     site: SiteId
-    type: str
+    type: ShownType
     address: Slug
-    title: str
-    summary: str | None
+    title: ShownLine
+    summary: ShownSummary | None
     tags: TagsAnswer
-    detail: dict[str, Any]
-    html: str
+    detail: DetailBesideText
+    html: ContentHtml
 
 
 def entry_answer(node: ContentNode, edition: Edition) -> EntryAnswer:

@@ -7,20 +7,22 @@ from typing_extensions import TypedDict
 
 from chalicelib.content.shapes import ContentSite
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownLine, ShownName, ShownUrl
 
 
 class ContentSettingsAnswer(TypedDict):
     """What a site says of itself."""
 
     site: SiteId
-    title: str
-    base_url: str
-    language: str
-    author: str
+    title: ShownLine
+    base_url: ShownUrl
+    language: ShownName
+    author: ShownLine
     comments: Literal["open", "off"]
     feed_items: int
     feed_host: Annotated[
-        str, Field(description="The ids in its feeds begin with it; it never changes.")
+        Annotated[str, Field(max_length=2_000)],
+        Field(description="The ids in its feeds begin with it; it never changes."),
     ]
 
 

@@ -10,6 +10,7 @@ from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.ids import ID_PATTERN
 from chalicelib.shop.carts.shapes import MAX_LINES
+from chalicelib.shop.ids import SkuId
 from chalicelib.shop.money import Currency
 from chalicelib.shop.orders.allocation import paid_by_line
 from chalicelib.shop.orders.shapes import Order, State
@@ -17,13 +18,14 @@ from chalicelib.shop.payments.port import Name, Status
 from chalicelib.shop.payments.records import MAX_REFUNDS, Payment, Refund, RefundState
 from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Kind
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownLine, ShownUrl
 
 
 class OrderLineAnswer(TypedDict):
     """Units of a SKU that were bought."""
 
-    sku: str
-    title: str
+    sku: SkuId
+    title: ShownLine
     qty: int
     price_micros: int
     paid_micros: Annotated[
@@ -40,19 +42,19 @@ class AdjustmentAnswer(TypedDict):
     """An amount beside the lines."""
 
     kind: Kind
-    label: str
+    label: ShownLine
     amount_micros: int
 
 
 class AddressAnswer(TypedDict):
     """Where an order goes."""
 
-    name: str
-    street: str
-    postal_code: str
-    city: str
-    region: str | None
-    country: str
+    name: ShownLine
+    street: ShownLine
+    postal_code: Annotated[str, Field(max_length=16)]
+    city: ShownLine
+    region: ShownLine | None
+    country: Annotated[str, Field(max_length=2)]
 
 
 class PaymentAnswer(TypedDict):
@@ -61,15 +63,20 @@ class PaymentAnswer(TypedDict):
     provider: Name
     status: Status
     client_secret: Annotated[
-        str | None, Field(description="With it the buyer's page confirms the payment.")
+        Annotated[str, Field(max_length=500)] | None,
+        Field(description="With it the buyer's page confirms the payment."),
     ]
-    redirect_url: Annotated[str | None, Field(description="Where the buyer pays, if elsewhere.")]
+    redirect_url: Annotated[
+        ShownUrl | None, Field(description="Where the buyer pays, if elsewhere.")
+    ]
 
 
 class RefundAnswer(TypedDict):
     """Money given back of an order."""
 
-    key: Annotated[str, Field(description="As its seller named it.")]
+    key: Annotated[
+        Annotated[str, Field(max_length=64)], Field(description="As its seller named it.")
+    ]
     amount_micros: int
     state: Annotated[
         RefundState,
@@ -90,7 +97,9 @@ class OrderAnswer(TypedDict):
         State,
         Field(description="`done` is paid and taken off the shelf; `void` was let go."),
     ]
-    reason: Annotated[str | None, Field(description="Why it was let go.")]
+    reason: Annotated[
+        Annotated[str, Field(max_length=500)] | None, Field(description="Why it was let go.")
+    ]
     lines: Annotated[list[OrderLineAnswer], Field(max_length=MAX_LINES)]
     adjustments: Annotated[list[AdjustmentAnswer], Field(max_length=MAX_ADJUSTMENTS)]
     total_micros: int
@@ -98,7 +107,7 @@ class OrderAnswer(TypedDict):
     refunds: Annotated[list[RefundAnswer], Field(max_length=MAX_REFUNDS)]
     currency: Currency
     email: Annotated[
-        str | None,
+        Annotated[str, Field(max_length=254)] | None,
         Field(description="Null once its buyer was erased, or it was kept for long enough."),
     ]
     address: AddressAnswer | None

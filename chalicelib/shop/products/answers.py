@@ -6,11 +6,14 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.ids import Id
+from chalicelib.keywords import Keyword
 from chalicelib.registered import AnyOf
 from chalicelib.shop.ids import CategoryId, ProductId, SkuId, name_of
 from chalicelib.shop.layouts.stores import details_of
 from chalicelib.shop.money import PriceMicros
-from chalicelib.shop.products.models import OptionName
+from chalicelib.shop.products.models import MAX_OPTIONS, MAX_TEXT_CHARACTERS, OptionName
+from chalicelib.shop.products.rendering import MAX_HTML_BYTES
 from chalicelib.shop.products.rows import (
     MAX_ASSETS,
     MAX_CATEGORIES,
@@ -19,15 +22,16 @@ from chalicelib.shop.products.rows import (
     Product,
     State,
 )
-from chalicelib.shop.types import PRODUCT_TYPES
+from chalicelib.shop.types import PRODUCT_TYPES, ShownShort
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownLine, html_of
 
 
 class SkuAnswer(TypedDict):
     """What is sold by one code."""
 
     sku: SkuId
-    options: dict[OptionName, str]
+    options: Annotated[dict[OptionName, ShownShort], Field(max_length=MAX_OPTIONS)]
     price_micros: PriceMicros
 
 
@@ -36,15 +40,15 @@ class ProductSummary(TypedDict):
 
     id: ProductId
     site: SiteId
-    type: str
-    title: str
+    type: Annotated[str, Field(max_length=64)]
+    title: ShownLine
     state: State
     version: Annotated[int, Field(description="How often it was written.")]
     price_micros: Annotated[int, Field(description="The least price of its SKUs.")]
     skus: Annotated[list[SkuAnswer], Field(max_length=MAX_SKUS)]
     categories: Annotated[list[CategoryId], Field(max_length=MAX_CATEGORIES)]
-    tags: Annotated[list[str], Field(max_length=MAX_TAGS)]
-    assets: Annotated[list[str], Field(max_length=MAX_ASSETS)]
+    tags: Annotated[list[Keyword], Field(max_length=MAX_TAGS)]
+    assets: Annotated[list[Annotated[str, Id]], Field(max_length=MAX_ASSETS)]
     details: Annotated[Any, AnyOf(PRODUCT_TYPES)]
     added_at: datetime
     updated_at: datetime
@@ -53,8 +57,11 @@ class ProductSummary(TypedDict):
 class ProductAnswer(ProductSummary):
     """A product with its text."""
 
-    text: Annotated[str, Field(description="Markdown; empty without one.")]
-    html: str
+    text: Annotated[
+        Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)],
+        Field(description="Markdown; empty without one."),
+    ]
+    html: Annotated[str, html_of(MAX_TEXT_CHARACTERS, MAX_HTML_BYTES)]
 
 
 def product_summary(product: Product) -> ProductSummary:

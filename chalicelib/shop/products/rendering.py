@@ -4,7 +4,7 @@ from chalicelib.errors import UnreadableText
 from chalicelib.shop.errors import ProductTooLarge
 
 # Short Markdown can render to HTML many times its length.
-_MAX_HTML_BYTES = 64 * 1024
+MAX_HTML_BYTES = 64 * 1024
 
 
 def render(text: str | None) -> str:
@@ -17,7 +17,7 @@ def render(text: str | None) -> str:
     from chalicelib.shop.products.dialect import DIALECT
 
     try:
-        return markdown.render(text, DIALECT, max_bytes=_MAX_HTML_BYTES)
+        return markdown.render(text, DIALECT, max_bytes=MAX_HTML_BYTES)
     except markdown.TooLarge:
         raise ProductTooLarge from None
     except markdown.Unreadable as fault:

@@ -6,6 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.shop.ids import SkuId, name_of
+from chalicelib.shop.stock.models import MAX_SHOWN
 from chalicelib.shop.stock.shapes import Stock
 
 # More are shown as this many: how well something sells is its shop's own.
@@ -25,7 +26,8 @@ class AvailableAnswer(TypedDict):
     """How many of some SKUs are available."""
 
     available: Annotated[
-        dict[SkuId, int], Field(description=f"By SKU; {MOST_SHOWN} means that or more.")
+        dict[SkuId, int],
+        Field(max_length=MAX_SHOWN, description=f"By SKU; {MOST_SHOWN} means that or more."),
     ]
 
 

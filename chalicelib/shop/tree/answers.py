@@ -10,13 +10,14 @@ from chalicelib.shop.ids import CategoryId, name_of
 from chalicelib.shop.tree.models import MAX_LISTED, CategorySlug
 from chalicelib.shop.trees.rows import MAX_DEPTH, Ancestor, Category, StoreName, Tree
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownName
 
 
 class CategoryAnswer(TypedDict):
     """A category in its tree."""
 
     id: CategoryId
-    name: str
+    name: ShownName
     slug: CategorySlug
     parent: CategoryId | None
     depth: Annotated[int, Field(ge=1, le=MAX_DEPTH, description="1 at the top.")]
@@ -33,7 +34,7 @@ class CrumbAnswer(TypedDict):
     """A category above another."""
 
     id: CategoryId
-    name: str
+    name: ShownName
     slug: CategorySlug
 
 

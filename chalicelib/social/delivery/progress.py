@@ -28,7 +28,7 @@ class FanOutAnswer(TypedDict):
     ]
     reason: NotRequired[
         Annotated[
-            str | None,
+            Annotated[str, Field(max_length=500)] | None,
             Field(
                 description="The error that it failed with; shown to social moderators alone.",
                 examples=["NotInserted"],

@@ -15,6 +15,7 @@ from chalicelib.social.graph.profiles import ShownCircles, ShownProfile, picture
 from chalicelib.social.graph.reader import Reader
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.users import PublicUser
+from chalicelib.texts import ShownName
 
 # Members listed with each circle; a page of its own lists them all.
 MEMBERS_LISTED = 200
@@ -25,7 +26,7 @@ class PersonAnswer(TypedDict):
 
     id: Annotated[UserId, Field(examples=["rosa"])]
     name: Annotated[
-        str,
+        ShownName,
         Field(
             description="A new name reaches every copy of it within moments.",
             examples=["Rosa Engel"],
@@ -44,7 +45,7 @@ class UserAnswer(TypedDict):
     """A user, as the caller is shown."""
 
     id: Annotated[UserId, Field(examples=["rosa"])]
-    name: Annotated[str, Field(examples=["Rosa Engel"])]
+    name: Annotated[ShownName, Field(examples=["Rosa Engel"])]
     profile: Annotated[ShownProfile, Field(description="The fields that the caller may read.")]
     profile_circles: NotRequired[
         Annotated[
@@ -61,7 +62,7 @@ class CircleAnswer(TypedDict):
     """A circle of the caller's, with its first members."""
 
     id: CircleId
-    name: str
+    name: ShownName
     members: Annotated[
         list[PersonAnswer],
         Field(

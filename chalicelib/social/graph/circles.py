@@ -37,7 +37,8 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
         )
         if renamed:
             store = following.stores(database)[renamed["graph_store"]]
-            return _listed(store, owner_id, circle_id, renamed["circles"][circle_id]), False
+            named = circle_id, renamed["circles"][circle_id]
+            return _listed(store, owner_id, named, MEMBERS_LISTED), False
         made = users.update_one(
             {"_id": owner_id, path: {"$exists": False}, **has_room},
             {
@@ -50,18 +51,21 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
     raise TooManyCircles
 
 
-def list_all(database: Database[Document], owner_id: str) -> list[CircleAnswer]:
-    """Return a user's circles as `{id, name, members}`, each with its first members."""
+def list_all(
+    database: Database[Document], owner_id: str, most: int = MEMBERS_LISTED
+) -> list[CircleAnswer]:
+    """Return a user's circles as `{id, name, members}`, each with so many first members."""
     owner = USERS.of(database).find_one({"_id": owner_id}, {"circles": 1, "graph_store": 1})
     if owner is None:
         return []
     store = following.stores(database)[owner["graph_store"]]
     circles = sorted(owner["circles"].items())
-    return [_listed(store, owner_id, id_, circle) for id_, circle in circles]
+    return [_listed(store, owner_id, each, most) for each in circles]
 
 
-def _listed(store: GraphStore, owner_id: str, circle_id: str, circle: Circle) -> CircleAnswer:
-    members = store.members(owner_id, [key_of(circle_id, circle)], IdRange(limit=MEMBERS_LISTED))
+def _listed(store: GraphStore, owner_id: str, named: tuple[str, Circle], most: int) -> CircleAnswer:
+    circle_id, circle = named
+    members = store.members(owner_id, [key_of(circle_id, circle)], IdRange(limit=most))
     return {
         "id": circle_id,
         "name": circle["name"],

@@ -19,6 +19,7 @@ from chalicelib.social.errors import (
 )
 from chalicelib.social.graph import blocks, circles, following, memberships, users
 from chalicelib.social.graph.answers import (
+    MEMBERS_LISTED,
     CircleAnswer,
     CirclesAnswer,
     FollowersAnswer,
@@ -155,10 +156,11 @@ def _declare_circles(route: Route) -> None:
         circles.delete(request.runtime, caller.id, circle)
         return NoContent()
 
-    @route("GET", "/users/me/circles")
+    @route("GET", "/users/me/circles", rows=MEMBERS_LISTED)
     def list_circles(request: Request, caller: Principal) -> Ok[CirclesAnswer]:
-        """List your circles, each with its first members."""
-        return Ok({"circles": circles.list_all(request.runtime.database, caller.id)})
+        """List your circles, each with its first members: 200, or as many as one answer holds."""
+        database = request.runtime.database
+        return Ok({"circles": circles.list_all(database, caller.id, request.rows)})
 
 
 def _declare_members(route: Route) -> None:

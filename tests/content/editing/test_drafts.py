@@ -13,6 +13,7 @@ from tests.content.support.factories import (
     new,
     node,
     picture,
+    publish,
     published,
     publisher,
     save,
@@ -200,12 +201,13 @@ def test_the_desk_lists_what_was_changed_last(client: Client, clock: Clock) -> N
     )
 
 
-# Eighteen of the longest texts are more than one answer can hold, thrice: as draft, live and next.
-@pytest.mark.parametrize("character", ["a", "é", "\N{DUCK}"], ids=["plain", "accented", "astral"])
-def test_the_desk_lists_the_longest_texts_and_loses_none(client: Client, character: str) -> None:
+# Eighteen of the longest texts are more than one answer can hold, twice: as draft and live.
+@pytest.mark.parametrize(
+    "text", ["a" * 196_000, "é" * 196_000, "\N{DUCK}" * 98_000], ids=["plain", "accented", "astral"]
+)
+def test_the_desk_lists_the_longest_texts_and_loses_none(client: Client, text: str) -> None:
     set_up(client)
-    text = {"text": character * 196_000}
-    ids = [published(client, f"page-{number}", detail=text) for number in range(18)]
+    ids = [published(client, f"page-{number}", detail={"text": text}) for number in range(18)]
 
     page = editor(client).get(f"/content/{SITE}/desk?state=live")
 
@@ -213,6 +215,32 @@ def test_the_desk_lists_the_longest_texts_and_loses_none(client: Client, charact
     assert sorted(each["id"] for each in page.json["nodes"]) == sorted(ids)
     assert page.json["next"] is None
     assert page.json["nodes"][0]["live"]["detail"] == {}
+
+
+def test_a_text_is_as_long_as_a_browser_says(client: Client) -> None:
+    edda, duck = editor(client), "\N{DUCK}"
+    longest = write(edda, "ducks", detail={"text": duck * 100_000})
+    longer = edda.post(f"/content/{SITE}/nodes", **new(detail={"text": duck * 100_000 + "a"}))
+
+    assert edda.get(node(longest)).json["draft"]["detail"]["text"] == duck * 100_000
+    assert longer.json["errors"][0]["field"] == "detail.text"
+    assert longer.json["errors"][0]["code"] == "string_too_long"
+
+
+# Of the heaviest characters by their length: an answer has each text three times.
+@pytest.mark.parametrize("text", ["é" * 200_000, "\N{DUCK}" * 100_000, 'a"' * 100_000, "\n" * 9])
+def test_a_page_with_the_longest_draft_live_and_next_is_read(client: Client, text: str) -> None:
+    set_up(client)
+    detail = {"text": f"a{text[2:-2]}b"}
+    page = published(client, detail=detail, summary="\N{DUCK}" * 1_000)
+    later = publish(client, page, at="2027-01-01T00:00:00Z")
+    assert later.status == 200, later.body
+
+    answer = editor(client).get(node(page))
+
+    assert answer.status == 200
+    texts = [answer.json[words]["detail"]["text"] for words in ("draft", "live", "next")]
+    assert texts == [detail["text"]] * 3
 
 
 def test_the_desk_shows_the_details_beside_texts(client: Client) -> None:

@@ -9,13 +9,14 @@ from chalicelib.people.ids import UserId
 from chalicelib.social.activity.org.models import MAX_ASSIGNED, MAX_MUTED
 from chalicelib.social.activity.org.places import Place
 from chalicelib.social.activity.refs import RefId
+from chalicelib.texts import ShownName
 
 
 class OrgAnswer(TypedDict):
     """Somebody's place in the organisation; all of it is empty for somebody without one."""
 
-    team: str | None
-    department: str | None
+    team: ShownName | None
+    department: ShownName | None
     manager_id: Annotated[
         UserId | None,
         Field(description="A user; what the two do ranks higher in each other's feeds."),
