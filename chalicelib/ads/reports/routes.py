@@ -16,7 +16,7 @@ from chalicelib.ads.reports.answers import (
 from chalicelib.ads.reports.models import ReportQuery
 from chalicelib.ads.reports.queries import Report, Row
 from chalicelib.errors import FieldError, ReportTooLarge
-from chalicelib.http import Ok, Request, Route
+from chalicelib.http import Ok, Request, Route, payloads
 from chalicelib.http.pages import Cursors
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
@@ -77,12 +77,19 @@ def _all(request: Request, report: Report) -> list[Row]:
     runtime = request.runtime
     rows, position = queries.read(runtime.database, report, None, runtime.bounds.ads.csv_rows)
     if position is not None:
-        fault = FieldError("to", ReportTooLarge.code, "Choose an earlier time")
-        raise ReportTooLarge(errors=[fault])
+        raise _too_large()
     return rows
 
 
 def _file(report: Report, rows: Sequence[Mapping[str, Any]]) -> Csv:
     name = f"{report.owner_id.replace(':', '-')}-{report.by}.csv"
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Csv(queries.as_csv(report, rows), disposition)
+    text = queries.as_csv(report, rows)
+    if not payloads.fits(text):
+        raise _too_large()
+    return Csv(text, disposition)
+
+
+def _too_large() -> ReportTooLarge:
+    fault = FieldError("to", ReportTooLarge.code, "Choose an earlier time")
+    return ReportTooLarge(errors=[fault])
