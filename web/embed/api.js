@@ -1,15 +1,18 @@
 // @ts-check
 /** Calls to Plaza's API, as whoever the page says is reading. */
 
-/** @typedef {import("./plaza-api.js").components["schemas"]["Problem"]} ProblemBody */
+/** @typedef {Omit<import("./plaza-api.js").components["schemas"]["Problem"], "code"> & {code: string}} ProblemBody */
 /** @typedef {{method?: string, body?: unknown, key?: string, anonymous?: boolean, anew?: boolean, signal?: AbortSignal}} Options */
 
 /** Seconds before its end at which a token is asked for anew. */
 const EARLY = 60;
 /** After this time a call counts as failed: longer than the API itself takes. */
 const TIMEOUT_MS = 35_000;
+/** After this time a page has failed to say who reads; who only reads does not wait for it again so soon. */
+const PATIENCE_MS = 10_000;
+const PAUSE_MS = 5_000;
 
-/** A failure with the API's stable code, or `offline` if there was no answer. */
+/** A failure with the API's stable code; `offline` if there was no answer, `sign_in_failed` if the page could not say who calls. */
 export class Problem extends Error {
   /** @param {Partial<ProblemBody>} body @param {Response} [response] */
   constructor(body, response) {
@@ -21,50 +24,78 @@ export class Problem extends Error {
 }
 
 /** @typedef {{text: string | null, exp: number, sub: string}} Held */
+/** @type {Held} */
 const GUEST = { text: null, exp: 0, sub: "" };
+/** A reader whom the page has failed to name: nothing is kept of it. @type {Held} */
+const UNKNOWN = { ...GUEST };
 /** @type {Held | null} */
 let held = null;
 /** @type {Promise<Held> | null} */
 let asking = null;
+let failedAt = -Infinity;
+/** Counts the readers, so that no answer is taken for another's. */
+let turn = 0;
 
-/** What a token says; the server alone judges it. @param {string | null} text @returns {Held} */
+/** What a token says; the server alone judges it. Throws for what is no token. @param {string | null | undefined} text @returns {Held} */
 function read(text) {
   if (!text) return GUEST;
-  try {
-    const { exp, sub } = JSON.parse(atob(text.split(".")[1].replace(/-/g, "+").replace(/_/g, "/")));
-    return { text, exp: Number(exp) || 0, sub: String(sub) };
-  } catch {
-    return { ...GUEST, text };
-  }
+  const { exp, sub } = JSON.parse(atob(text.split(".")[1].replace(/-/g, "+").replace(/_/g, "/")));
+  return { text, exp: Number(exp) || 0, sub: String(sub) };
 }
 
-/** Ask the page who reads: its own function, or the address that a <meta> names. */
+/** Ask the page who reads: its own function, or the address that a <meta> names. Throws where it cannot say. */
 async function ask() {
   const own = window.plaza?.token;
-  if (own) return (await own()) || null;
+  if (own) return own();
   const address = document.querySelector('meta[name="plaza-token-url"]')?.getAttribute("content");
-  if (!address) return null;
-  const answer = await fetch(address, { credentials: "same-origin" });
-  return answer.status === 200 ? (await answer.json()).token || null : null;
+  const answer = address && (await fetch(address, { credentials: "same-origin" }));
+  if (!answer || answer.status === 204) return null;
+  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+  return (await answer.json()).token;
 }
 
-/** Who reads, as the page says. @returns {Promise<Held>} */
-async function reader() {
+/** Who reads, as the page says; if it fails to, as it said last. @param {boolean} isPressed Whether the reader waits for it, and the page is asked again at once. @returns {Promise<Held>} */
+async function reader(isPressed) {
   if (held && (!held.text || held.exp - EARLY > Date.now() / 1000)) return held;
-  const mine = (asking ||= ask().then(read, () => GUEST));
-  const answer = await mine;
+  if (!isPressed && performance.now() - failedAt < PAUSE_MS) return held || UNKNOWN;
+  const mine = (asking ||= ask().then(read));
+  try {
+    const answer = await Promise.race([mine, new Promise((_, refuse) => setTimeout(refuse, PATIENCE_MS, "no answer"))]);
+    if (asking === mine) held = answer;
+  } catch (error) {
+    if (asking === mine) {
+      failedAt = performance.now();
+      console.warn("The page's token:", error);
+      // An answer that comes late counts, unless another reader has come.
+      const asked = turn;
+      mine.then((answer) => { if (asked === turn) held = answer; }, () => {});
+    }
+  }
   // Somebody else may have signed in while the page was asked.
-  if (asking !== mine) return reader();
+  if (asking !== mine) return reader(false);
   asking = null;
-  return (held = answer);
+  return held || UNKNOWN;
 }
 
-/** The id that the reader's token names; "" for a guest. */
-export const readerId = async () => (await reader()).sub;
+/** The id that the reader's token names; "" for a guest, null where the page fails to say. */
+export async function readerId() {
+  const known = await reader(false);
+  return known === UNKNOWN ? null : known.sub;
+}
 
 /** Forget the token, since the reader has signed in or out. */
 export function forget() {
   held = asking = null;
+  failedAt = -Infinity;
+  turn++;
+}
+
+/** The token of a call; where the page fails to give one, reading goes on as a guest's. Throws Problem for anything else. @param {Options} options */
+async function bearerOf({ anonymous, method }) {
+  if (anonymous) return null;
+  const known = await reader(!!method);
+  if (known === UNKNOWN && method) throw new Problem({ code: "sign_in_failed" });
+  return known.text;
 }
 
 /**
@@ -74,13 +105,13 @@ export function forget() {
  * @returns {Promise<any>}
  */
 export async function call(base, path, options = {}) {
-  const bearer = options.anonymous ? null : (await reader()).text;
+  const bearer = await bearerOf(options);
   let response = await send(base + path, options, bearer);
   if (response.status === 401 && bearer) {
-    if (held?.text === bearer) forget();
-    const again = (await reader()).text;
+    if (held?.text === bearer) held = null;
+    const again = await bearerOf(options);
     if (again && again !== bearer) response = await send(base + path, options, again);
-    else if (!options.method) response = await send(base + path, options, null);
+    if (response.status === 401 && !options.method) response = await send(base + path, options, null);
   }
   if (!response.ok) {
     throw new Problem(await response.json().catch(() => ({ code: "unavailable" })), response);

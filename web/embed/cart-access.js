@@ -1,7 +1,6 @@
 // @ts-check
 /** Which cart a reader has: kept by the browser, claimed when a guest signs in, opened when needed. */
 import { call, Problem } from "./api.js";
-import { isAnswered } from "./cart-form.js";
 import { ids } from "./cart-kept.js";
 import { apiOf } from "./element.js";
 
@@ -104,3 +103,6 @@ const nothingIf = (...codes) => (/** @type {any} */ error) => {
   if (codes.includes(error.code)) return null;
   throw error;
 };
+
+/** Whether the shop has decided something: a call without an answer may have made the order. @param {unknown} error */
+export const isAnswered = (error) => error instanceof Problem && error.code !== "offline" && Number(error.response?.status) < 500;

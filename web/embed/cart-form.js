@@ -1,7 +1,5 @@
 // @ts-check
-/** Where an order goes: a form whose text survives every failure, and whose key makes one order. */
-import { Problem } from "./api.js";
-import { typed } from "./cart-kept.js";
+/** Where an order goes: a form whose text survives every failure, and whose key makes one order. Loaded at the checkout. */
 import { h } from "./element.js";
 import { newKey } from "./key.js";
 
@@ -15,6 +13,8 @@ import { newKey } from "./key.js";
  * @property {() => number} total What the buyer sees.
  * @property {(agreement: Agreement, key: string) => Promise<void>} send `key` is the same for the same agreement until it is answered.
  * @property {(error: unknown) => string} reason
+ * @property {(error: unknown) => boolean} isAnswered Whether the shop has decided something.
+ * @property {typeof import("./cart-kept.js").typed} typed Keeps the draft.
  */
 
 // ISO 3166-1, alpha-2.
@@ -42,7 +42,7 @@ function countryChoice(codes, { t, language }) {
 }
 
 /** @param {FormOptions} options */
-export function addressForm({ words, place, countries, total, send, reason }) {
+export function addressForm({ words, place, countries, total, send, reason, isAnswered, typed }) {
   const { t } = words;
   /** @type {{values?: Record<string, string>, sent?: {key: string, text: string} | null}} */
   const draft = typed.read(place) || {};
@@ -106,7 +106,8 @@ export function addressForm({ words, place, countries, total, send, reason }) {
 
   /** @param {unknown} error */
   function say(error) {
-    const faults = error instanceof Problem ? (error.body.errors || []).map(({ field }) => fields[field.split(".").slice(-1)[0]]).filter(Boolean) : [];
+    const { body } = /** @type {Partial<import("./api.js").Problem>} */ (error);
+    const faults = (body?.errors || []).map(({ field }) => fields[field.split(".").slice(-1)[0]]).filter(Boolean);
     for (const field of faults) field.setAttribute("aria-invalid", "true");
     faults[0]?.focus();
     const text = faults.length ? t("checkFields", { fields: faults.map(({ name }) => t(name)).join(", ") }) : reason(error);
@@ -116,6 +117,3 @@ export function addressForm({ words, place, countries, total, send, reason }) {
 
   return { form, priced, start: () => fields.email.focus() };
 }
-
-/** Whether the shop has decided something: a call without an answer may have made the order. @param {unknown} error */
-export const isAnswered = (error) => error instanceof Problem && error.code !== "offline" && Number(error.response?.status) < 500;

@@ -1,8 +1,7 @@
 // @ts-check
 /** <plaza-cart site="harbour-post">: what a reader buys, from the first line to the order that is paid. */
 import { forget, Problem, readerId } from "./api.js";
-import { Access } from "./cart-access.js";
-import { addressForm } from "./cart-form.js";
+import { Access, isAnswered } from "./cart-access.js";
 import { typed } from "./cart-kept.js";
 import { linesIn } from "./cart-line.js";
 import { endOf, isOpen, orderView, pastOrders, sums } from "./cart-order.js";
@@ -20,6 +19,9 @@ import css from "./cart.css";
 /** @typedef {{total_micros: number, lines: {sku: string, price_micros: number}[], adjustments: import("./cart-order.js").Adjustment[]}} Priced */
 
 const STYLES = [base, css].map(sheet);
+/** The form of the checkout; the build writes the address of this release. */
+const ADDRESS = BUILT_ADDRESS;
+
 export default class PlazaCart extends HTMLElement {
   static observedAttributes = ["site", "lang", "countries"];
 
@@ -28,7 +30,7 @@ export default class PlazaCart extends HTMLElement {
   #sums = h("dl", {});
   #status = h("p", { role: "status", class: "status" });
   #place = h("div", {});
-  /** @type {ReturnType<typeof addressForm> | null} */
+  /** @type {ReturnType<typeof import("./cart-form.js").addressForm> | null} */
   #form = null;
   /** @type {ReturnType<typeof linesIn>} */
   #showIn = () => {};
@@ -112,6 +114,7 @@ export default class PlazaCart extends HTMLElement {
       this.#words = await cartWords(this);
       const reader = await readerId();
       if (isOver()) return;
+      if (reader === null) throw new Problem({ code: "sign_in_failed" });
       this.#access.reader = reader;
       const cart = await this.#access.kept();
       const checkout = await this.#access.orderOf(cart);
@@ -184,18 +187,28 @@ export default class PlazaCart extends HTMLElement {
 
   /** Ask where the order goes. */
   #fillIn() {
-    const { id, currency } = /** @type {Cart} */ (this.#cart);
-    this.#form = addressForm({
-      words: this.#words,
-      place: `plaza:checkout:${id}`,
-      countries: this.getAttribute("countries") || "",
-      total: () => this.#total(),
-      send: (agreement, key) => this.#buy(id, agreement, key),
-      reason: (error) => this.#words.reason(error, this.#cart),
+    return this.#tried(async () => {
+      /** @type {typeof import("./cart-form.js")} */
+      const { addressForm } = await import(new URL(ADDRESS, import.meta.url).href).catch(() => {
+        throw new Problem({});
+      });
+      // Pressed twice, or emptied meanwhile.
+      if (this.#form || !this.#cart?.lines.length) return;
+      const { id, currency } = this.#cart;
+      this.#form = addressForm({
+        words: this.#words,
+        place: `plaza:checkout:${id}`,
+        countries: this.getAttribute("countries") || "",
+        total: () => this.#total(),
+        send: (agreement, key) => this.#buy(id, agreement, key),
+        reason: (error) => this.#words.reason(error, this.#cart),
+        isAnswered,
+        typed,
+      });
+      this.#form.priced(this.#words.money(this.#total(), currency));
+      this.#place.replaceChildren(...this.#place.querySelectorAll(".again"), this.#form.form);
+      this.#form.start();
     });
-    this.#form.priced(this.#words.money(this.#total(), currency));
-    this.#place.replaceChildren(...this.#place.querySelectorAll(".again"), this.#form.form);
-    this.#form.start();
   }
 
   /** @param {string} id @param {Schemas["Checkout"]} body @param {string} key */

@@ -4,7 +4,6 @@ import { call, forget, Problem, readerId } from "./api.js";
 import { siteOf } from "./author.js";
 import { articleOf } from "./comment.js";
 import { apiOf, h, sheet, tell } from "./element.js";
-import { textForm } from "./form.js";
 import { Head } from "./head.js";
 import { commentBar, inviteAt, marksOf, pageBar } from "./marked.js";
 import { isByTime, lookForFeatured, offerFeatured, orderNamed, orderSelect } from "./orders.js";
@@ -12,20 +11,22 @@ import { makePart } from "./part.js";
 import { loadPeople } from "./people.js";
 import { Pins } from "./pins.js";
 import { canReport, openReport } from "./report.js";
-import { failure, invitation, whileShown } from "./states.js";
+import { failure, invitation, retry, whileShown } from "./states.js";
 import { Thread } from "./thread.js";
 import { wordsFor } from "./words.js";
 import english from "./words/en/comments.js";
 import ofForms from "./words/en/form.js";
 import base from "./base.css";
-import forms from "./forms.css";
 import css from "./comments.css";
 
 /** @typedef {import("./comment.js").Comment} Comment */
 /** @typedef {import("./plaza-api.js").components["schemas"]["CommentsAnswer"]} Page */
 
-const STYLES = [base, forms, css].map(sheet);
+const STYLES = [base, css].map(sheet);
 const PAGE = 50;
+/** What readers who are signed in load as well, and pages that stay open; the build writes the addresses of this release. */
+const FORM = BUILT_FORM;
+const CHANGES = BUILT_CHANGES;
 
 export default class PlazaComments extends HTMLElement {
   static observedAttributes = ["node", "lang", "order"];
@@ -44,6 +45,10 @@ export default class PlazaComments extends HTMLElement {
   /** Which start is the last: the answer to an earlier one may be somebody else's. */
   #turn = 0;
   #reader = "";
+  /** Whether the page has failed to say who reads. */
+  #isUnknown = false;
+  /** The reader whom the API has shown the discussion to. */
+  #viewer = "";
   /** @type {string | null} */
   #previous = null;
   /** @type {string | null} */
@@ -59,6 +64,8 @@ export default class PlazaComments extends HTMLElement {
   #seen = [];
   /** @type {Page["node"] | null} */
   #node = null;
+  /** What makes forms. @type {typeof import("./form.js") | null} */
+  #writing = null;
   /** What readers say to the page and its comments; null where they may not. @type {ReturnType<typeof marksOf>} */
   #marks = Promise.resolve(null);
   /** @type {import("./words.js").Words} */
@@ -115,12 +122,16 @@ export default class PlazaComments extends HTMLElement {
     this.#words = await wordsFor(this, { ...english, ...ofForms });
     try {
       const reader = await readerId();
-      const page = await this.#page();
+      /** @type {[typeof import("./form.js") | null, Page]} */
+      const [writing, page] = await Promise.all([reader ? import(new URL(FORM, import.meta.url).href).catch(() => null) : null, this.#page()]);
       if (isOver()) return;
+      if (writing) this.#root.adoptedStyleSheets = [...new Set([...this.#root.adoptedStyleSheets, writing.FORM_STYLES])];
+      this.#writing = writing;
       if (reader !== this.#reader) this.#people = null;
-      this.#reader = reader;
+      this.#reader = reader || "";
+      this.#isUnknown = reader === null;
       this.#marks = marksOf(this.#root, {
-        words: this.#words, node: page.node, reader, isOver: () => !!isOver(),
+        words: this.#words, node: page.node, reader: this.#reader, isOver: () => !!isOver(),
         call: (path, options) => this.#callNode(path, options),
         say: (told) => { this.#status.textContent = told; },
         invite: (place, words, key) => inviteAt(this, place, words, key),
@@ -154,6 +165,7 @@ export default class PlazaComments extends HTMLElement {
     this.#previous = page.previous;
     this.#earlier.hidden = !page.previous;
     this.#seen = page.comments.map(({ id }) => id);
+    this.#viewer = page.viewer?.id || "";
     this.#pins.show(page.pinned, this.#words);
     for (const comment of page.waiting) this.#thread.place(comment);
     this.#show(page);
@@ -165,14 +177,16 @@ export default class PlazaComments extends HTMLElement {
     const words = this.#words;
     this.#head.show(page, words,
       () => this.#form("", { label: words.t("write"), send: (text, key, signs) => this.#post({ text, ...signs }, key) }),
-      () => invitation(this, words, "signIn"));
+      () => this.#isUnknown ? retry(new Problem({ code: "sign_in_failed" }), words, () => this.#start()) : invitation(this, words, "signIn"));
   }
 
   /** @param {string} place @param {Pick<import("./form.js").FormOptions, "label" | "text" | "send" | "done">} options */
   #form(place, options) {
     const hint = this.#words.t("placeholder");
     const search = async (/** @type {string} */ q) => (await this.#callNode(`/people?${new URLSearchParams({ q })}`, { method: "GET" })).people;
-    return textForm({ words: this.#words, place: `${this.#reader}:${this.#node?.id}${place}`, hint, search, ...options });
+    // It could not be loaded, or a token that was refused is accepted by now.
+    if (!this.#writing) throw new Problem({});
+    return this.#writing.textForm({ words: this.#words, place: `${this.#reader}:${this.#node?.id}${place}`, hint, search, ...options });
   }
 
   /** @param {Page} page */
@@ -191,8 +205,8 @@ export default class PlazaComments extends HTMLElement {
   /** @param {Comment} comment */
   #article(comment) {
     const article = /** @type {HTMLElement} */ (makePart(this.#words, () => articleOf(comment, this.#words, {
-      reply: () => this.#reply(comment),
-      edit: () => this.#edit(comment),
+      reply: () => this.#tried(async () => this.#reply(comment)),
+      edit: () => this.#tried(async () => this.#edit(comment)),
       remove: () => this.#remove(comment),
       report: canReport(comment, this.#reader, this.#node) ? () => this.#report(comment) : null,
       decide: (state) => this.#decide(comment, state),
@@ -330,28 +344,17 @@ export default class PlazaComments extends HTMLElement {
     });
   }
 
-  /** Look for what is new and what has changed; what is read never moves by itself. */
+  /** Look for what is new and what has changed. */
   async #look() {
     if (!this.#node) return false;
-    const marks = await this.#marks;
-    const askedAt = marks?.now() || 0;
-    const page = await this.#page({}, true);
-    this.#headed(page);
-    const isMarked = (await marks?.read(page, askedAt)) || false;
-    for (const id of this.#pins.show(page.pinned, this.#words)) this.#thread.again(id);
-    const isChanged = this.#thread.compare(page.comments) || isMarked || (await this.#blocksChanged(page));
-    const fresh = page.node.counts.visible - this.#count;
-    if (fresh > 0) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#start() }, this.#words.t("fresh", { n: fresh })));
-    else this.#counted(page.node.counts.visible);
-    return fresh > 0 || isChanged;
-  }
-
-  /** Whether the reader has blocked somebody elsewhere, or not any more: what is gone from the page may be theirs. @param {Page} page */
-  async #blocksChanged({ comments }) {
-    const ids = comments.map(({ id }) => id);
-    const isLess = this.#seen.some((id) => !ids.includes(id));
-    this.#seen = ids;
-    return !!this.#reader && (isLess || !!this.#people?.hasBlocked) && (await this.#cards()).refresh();
+    /** @type {typeof import("./changes.js")} */
+    const { look } = await import(new URL(CHANGES, import.meta.url).href);
+    return look({
+      thread: this.#thread, pins: this.#pins, marks: await this.#marks, words: this.#words, root: this.#root, fresh: this.#fresh,
+      viewer: this.#viewer, count: this.#count, seen: this.#seen, readerId,
+      page: (where) => this.#page(where, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#start(),
+      refold: async (isLess) => !!this.#reader && (isLess || !!this.#people?.hasBlocked) && (await this.#cards()).refresh(),
+    });
   }
 
   /** Go to the comment that the page's address names, wherever in the discussion it is. */

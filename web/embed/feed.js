@@ -99,6 +99,7 @@ export default class PlazaFeed extends HTMLElement {
     const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
     try {
       const reader = await readerId();
+      if (reader === null && !this.hasAttribute("user")) throw new Problem({ code: "sign_in_failed" });
       /** @type {[Writing | null, Page | null]} */
       const [writing, page] = await Promise.all([
         reader ? import(new URL(WRITING, import.meta.url).href).catch(() => null) : null,
@@ -107,7 +108,7 @@ export default class PlazaFeed extends HTMLElement {
       const words = await wordsFor(this, { ...english, ...writing?.ENGLISH });
       if (isOver()) return;
       this.#words = words;
-      this.#reader = reader;
+      this.#reader = reader || "";
       this.#writing = writing;
       this.#root.adoptedStyleSheets = [...STYLES, ...(writing?.STYLES || [])];
       this.#render(page);

@@ -1,7 +1,8 @@
 // @ts-check
-/** A form for a text: a draft that survives, and failures that lose nothing. */
-import { h } from "./element.js";
+/** A form for a text: a draft that survives, and failures that lose nothing. Loaded for readers who are signed in. */
+import { h, sheet } from "./element.js";
 import { newKey } from "./key.js";
+import forms from "./forms.css";
 
 /** @typedef {import("./words.js").Words} Words */
 /** @typedef {{id: string, name: string}} Person */
@@ -22,6 +23,7 @@ import { newKey } from "./key.js";
 /** @typedef {{website: string, written_ms: number, mentions: string[]}} Signs Whom the text mentions, and what tells a program from a person: a field that nobody sees, and for how long the form was open. */
 /** @typedef {{text: string, key: string, choice?: string[], signs?: Signs, people?: Person[]}} Draft */
 
+export const FORM_STYLES = sheet(forms);
 /** Completes names; the build writes the address of this release. */
 const COMPLETION = BUILT_COMPLETION;
 /** More people the API does not let a text mention. */
@@ -133,9 +135,10 @@ export function textForm({ words, place, label, hint = "", most = 10_000, choice
       signs = undefined;
       done?.();
     } catch (error) {
+      const { response } = /** @type {{response?: Response}} */ (error);
       const told = words.reason(error);
-      form.append(h("p", { role: "alert", class: "note" }, told === t("offline") ? `${told} ${t("kept")}` : told));
-      wait = Number(/** @type {{response?: Response}} */ (error).response?.headers.get("Retry-After"));
+      form.append(h("p", { role: "alert", class: "note" }, response ? told : `${told} ${t("kept")}`));
+      wait = Number(response?.headers.get("Retry-After"));
     }
     area.readOnly = button.disabled = false;
     button.textContent = does;

@@ -1,5 +1,6 @@
 // @ts-check
 /** What an element shows of its own state: nobody is signed in, something failed, something is new. */
+import { forget } from "./api.js";
 import { h, tell } from "./element.js";
 
 /** @typedef {import("./words.js").Words} Words */
@@ -19,8 +20,13 @@ export function invitation(element, { t }, key) {
 /** Say why there is nothing, above what the page put inside. @param {Element} element @param {unknown} error @param {Words} words @param {() => void} again */
 export function failure(element, error, words, again) {
   tell(element, "error", error);
-  return h("section", { part: "root", dir: words.isRtl ? "rtl" : "ltr", lang: words.language }, h("slot"),
-    h("div", { class: "note" }, h("p", { role: "alert" }, words.reason(error)), h("button", { part: "button", onclick: again }, words.t("retry"))));
+  return h("section", { part: "root", dir: words.isRtl ? "rtl" : "ltr", lang: words.language }, h("slot"), retry(error, words, again));
+}
+
+/** Say why something failed, with a button to try it again. @param {unknown} error @param {Words} words @param {() => void} again */
+export function retry(error, words, again) {
+  return h("div", { class: "note" }, h("p", { role: "alert" }, words.reason(error)),
+    h("button", { part: "button", onclick: () => { forget(); again(); } }, words.t("retry")));
 }
 
 /**

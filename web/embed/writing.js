@@ -1,8 +1,7 @@
 // @ts-check
 /** What those write who read a feed: loaded for who is signed in, beside the first page. */
 import { h, sheet } from "./element.js";
-import { textForm } from "./form.js";
-import forms from "./forms.css";
+import { FORM_STYLES, textForm } from "./form.js";
 import css from "./writing.css";
 import ofForms from "./words/en/form.js";
 import english from "./words/en/writing.js";
@@ -31,7 +30,7 @@ import english from "./words/en/writing.js";
 
 /** The words of what is here. */
 export const ENGLISH = { ...ofForms, ...english };
-export const STYLES = [forms, css].map(sheet);
+export const STYLES = [FORM_STYLES, sheet(css)];
 const [EVERYBODY, ALL_CIRCLES] = ["*public*", "*circles*"];
 const MOST_IN_POST = 5_000;
 const MOST_IN_COMMENT = 2_000;

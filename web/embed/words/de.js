@@ -42,6 +42,7 @@ export default {
   unavailable: "Plaza ist gerade nicht verfügbar. Versuche es gleich noch einmal.",
   internal: "In Plaza ist etwas schiefgegangen. Versuche es gleich noch einmal.",
   too_fast: "Du schreibst schneller, als es hier erlaubt ist. Warte einen Moment.",
+  sign_in_failed: "Deine Anmeldung lässt sich gerade nicht prüfen.",
   unauthenticated: "Deine Anmeldung ist abgelaufen. Melde dich neu an; dein Text bleibt stehen.",
   forbidden: "Das darfst du nicht.",
   unknown_node: "Hier gibt es keine Diskussion.",

@@ -44,6 +44,7 @@ export default {
   unavailable: "Plaza no está disponible ahora mismo. Inténtalo de nuevo en un momento.",
   internal: "Algo ha fallado en Plaza. Inténtalo de nuevo en un momento.",
   too_fast: "Escribes más rápido de lo que se permite aquí. Espera un momento.",
+  sign_in_failed: "Ahora no se puede comprobar tu sesión.",
   unauthenticated: "Tu sesión ha caducado. Vuelve a iniciarla; tu texto se conserva.",
   forbidden: "No tienes permiso para hacer esto.",
   unknown_node: "Aquí no hay ninguna conversación.",

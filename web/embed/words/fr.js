@@ -44,6 +44,7 @@ export default {
   unavailable: "Plaza n’est pas disponible pour le moment. Réessayez dans un instant.",
   internal: "Une erreur s’est produite dans Plaza. Réessayez dans un instant.",
   too_fast: "Vous écrivez plus vite qu’il n’est permis ici. Attendez un instant.",
+  sign_in_failed: "Impossible de vérifier votre connexion pour le moment.",
   unauthenticated: "Votre session a expiré. Reconnectez-vous ; votre texte est conservé.",
   forbidden: "Vous n’avez pas le droit de faire cela.",
   unknown_node: "Il n’y a pas de discussion ici.",

@@ -44,6 +44,7 @@ export default {
   unavailable: "Plaza non è disponibile in questo momento. Riprova tra poco.",
   internal: "Qualcosa è andato storto in Plaza. Riprova tra poco.",
   too_fast: "Scrivi più in fretta di quanto sia permesso qui. Aspetta un momento.",
+  sign_in_failed: "Al momento non è possibile verificare il tuo accesso.",
   unauthenticated: "La tua sessione è scaduta. Accedi di nuovo; il tuo testo resta qui.",
   forbidden: "Non hai il permesso di farlo.",
   unknown_node: "Qui non c’è nessuna discussione.",

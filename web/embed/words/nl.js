@@ -42,6 +42,7 @@ export default {
   unavailable: "Plaza is nu niet beschikbaar. Probeer het zo opnieuw.",
   internal: "Er ging iets mis in Plaza. Probeer het zo opnieuw.",
   too_fast: "Je schrijft sneller dan hier is toegestaan. Wacht even.",
+  sign_in_failed: "Je aanmelding kan nu niet worden gecontroleerd.",
   unauthenticated: "Je bent niet meer ingelogd. Log opnieuw in; je tekst blijft staan.",
   forbidden: "Dit mag je niet doen.",
   unknown_node: "Hier is geen discussie.",

@@ -46,6 +46,7 @@ export default {
   unavailable: "Plaza jest chwilowo niedostępna. Spróbuj ponownie za chwilę.",
   internal: "W Plazie wystąpił błąd. Spróbuj ponownie za chwilę.",
   too_fast: "Piszesz szybciej, niż jest to tu dozwolone. Poczekaj chwilę.",
+  sign_in_failed: "Nie można teraz sprawdzić Twojego logowania.",
   unauthenticated: "Sesja wygasła. Zaloguj się ponownie; Twój tekst pozostaje tutaj.",
   forbidden: "Nie możesz tego zrobić.",
   unknown_node: "Nie ma tu żadnej dyskusji.",

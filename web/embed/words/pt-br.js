@@ -44,6 +44,7 @@ export default {
   unavailable: "O Plaza não está disponível agora. Tente de novo daqui a pouco.",
   internal: "Algo deu errado no Plaza. Tente de novo daqui a pouco.",
   too_fast: "Você está escrevendo mais rápido do que é permitido aqui. Espere um momento.",
+  sign_in_failed: "Não é possível verificar seu login agora.",
   unauthenticated: "Sua sessão terminou. Entre de novo; seu texto continua aqui.",
   forbidden: "Você não tem permissão para fazer isso.",
   unknown_node: "Não há nenhuma discussão aqui.",

@@ -40,6 +40,7 @@ export default {
   unavailable: "Plaza 暂时不可用。请稍后再试。",
   internal: "Plaza 出了问题。请稍后再试。",
   too_fast: "你发言的速度超过了这里的限制。请稍等。",
+  sign_in_failed: "现在无法确认你的登录状态。",
   unauthenticated: "你的登录已过期。请重新登录;你的文字已保留。",
   forbidden: "你不能这样做。",
   unknown_node: "这里没有讨论。",
