@@ -201,6 +201,14 @@ class IdempotencyKeyReused(Problem):
     title = "This Idempotency-Key was used for another request"
 
 
+class EditWindowOver(Problem):
+    """The author may no longer change the comment."""
+
+    status = 403
+    code = "edit_window_over"
+    title = "A comment can be changed by its author for 15 minutes"
+
+
 class UnknownComment(Problem):
     """The node has no comment of this id that the caller may know about."""
 

@@ -22,7 +22,6 @@ from chalicelib.comments.errors import (
     CommentDeleted,
     CommentTooLarge,
     Duplicate,
-    EditWindowOver,
     NodeClosed,
     NodeExists,
     NodeHasComments,
@@ -54,7 +53,7 @@ from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
 from chalicelib.comments.spam_check.origins import Sender
 from chalicelib.comments.voting import routes as voting_routes
-from chalicelib.errors import Forbidden, TooFast, UnknownComment
+from chalicelib.errors import EditWindowOver, Forbidden, TooFast, UnknownComment
 from chalicelib.http import (
     Accepted,
     Created,

@@ -12,7 +12,7 @@ from chalicelib.comments.discussion.composing import others_of, people_of, write
 from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.entries import writing as entries
-from chalicelib.comments.errors import CommentChanged, CommentDeleted, EditWindowOver
+from chalicelib.comments.errors import CommentChanged, CommentDeleted
 from chalicelib.comments.judgement.judge import Written, judge
 from chalicelib.comments.log import acts
 from chalicelib.comments.log.acts import Actor, Change
@@ -30,7 +30,7 @@ from chalicelib.comments.spam_check import origins
 from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, matches
 from chalicelib.comments.stores import ask, store_of
 from chalicelib.database import Document
-from chalicelib.errors import Forbidden, Unavailable, UnknownComment
+from chalicelib.errors import EditWindowOver, Forbidden, Unavailable, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.marks.shapes import Outcome
 from chalicelib.runtime import Runtime

@@ -3,10 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.database import Document, in_transaction
+from chalicelib.database import Document
 from chalicelib.jobs import outbox
 from chalicelib.people.follows import Step, Trace, job_entries
 from chalicelib.runtime import Runtime
@@ -15,7 +14,7 @@ from chalicelib.social.graph.stores.edges import EDGES
 from chalicelib.social.messages import Rebuild, Trim
 from chalicelib.social.paging.id_range import IdRange
 from chalicelib.social.personal_data import exports
-from chalicelib.social.posts import audiences, posts, votes
+from chalicelib.social.posts import audiences, comment_changes, posts, votes
 from chalicelib.social.posts.audiences import AUDIENCES
 from chalicelib.social.posts.comments import OLDER_COMMENTS
 from chalicelib.social.posts.votes import VOTES
@@ -117,14 +116,26 @@ def _erase_posts(runtime: Runtime, user_id: str, until: datetime | None = None) 
 
 
 def _erase_comments(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:
-    rows = posts.POSTS.of(runtime.database)
-    for post in rows.find({"comments.by.id": user_id}, {"comments": 1}):
-        for comment in post["comments"]:
-            if comment["by"]["id"] == user_id and (until is None or comment["ts"] <= until):
-                _forget(runtime, post["_id"], comment["id"])
-    # Afterwards, since comments move from the post to here.
-    for comment in OLDER_COMMENTS.of(runtime.database).find({"by.id": user_id, **_up_to(until)}):
-        _forget(runtime, comment["post_id"], comment["id"])
+    # Comments move from the post to the older ones, and back.
+    while written := _comments_of(runtime.database, user_id, until):
+        for post_id, comment_id in written:
+            if comment_changes.take_out(runtime, post_id, comment_id):
+                propagation.propagate(runtime, post_id)
+
+
+def _comments_of(
+    database: Database[Document], user_id: str, until: datetime | None
+) -> list[tuple[str, str]]:
+    """Return the ids of posts, and of a user's comments on them."""
+    rows = posts.POSTS.of(database).find({"comments.by.id": user_id}, {"comments": 1})
+    on_posts = [
+        (post["_id"], comment["id"])
+        for post in rows
+        for comment in post["comments"]
+        if comment["by"]["id"] == user_id and (until is None or comment["ts"] <= until)
+    ]
+    older = OLDER_COMMENTS.of(database).find({"by.id": user_id, **_up_to(until)}, {"post_id": 1})
+    return on_posts + [(comment["post_id"], comment["_id"]) for comment in older]
 
 
 def _erase_votes(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:
@@ -135,16 +146,3 @@ def _erase_votes(runtime: Runtime, user_id: str, until: datetime | None = None) 
 
 def _up_to(until: datetime | None) -> dict[str, Any]:
     return {"ts": {"$lte": until}} if until else {}
-
-
-def _forget(runtime: Runtime, post_id: str, comment_id: str) -> None:
-    """Delete a comment, on the post or moved off it, and count one less, both or neither."""
-    older, rows = OLDER_COMMENTS.of(runtime.database), posts.POSTS.of(runtime.database)
-    gone = {"$pull": {"comments": {"id": comment_id}}, "$inc": {"comment_count": -1}}
-
-    def work(session: ClientSession) -> None:
-        older.delete_one({"_id": comment_id, "post_id": post_id}, session=session)
-        rows.update_one({"_id": post_id}, posts.marked(runtime, gone), session=session)
-
-    in_transaction(runtime.database, work)
-    propagation.propagate(runtime, post_id)

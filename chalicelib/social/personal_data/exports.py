@@ -90,4 +90,5 @@ class OfUser:
 
 def _comment(post_id: str, comment: PostComment) -> ExportEntry:
     fields: dict[str, Any] = {"post_id": post_id, "id": comment["id"], "author": comment["by"]}
-    return entry("post_comment", **fields, posted_at=comment["ts"], text=comment["text"])
+    dates = {"posted_at": comment["ts"], "edited_at": comment.get("edited")}
+    return entry("post_comment", **fields, **dates, text=comment["text"])

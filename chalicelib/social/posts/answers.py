@@ -35,6 +35,7 @@ class PostCommentAnswer(TypedDict):
     id: str
     author: PersonAnswer
     posted_at: datetime
+    edited_at: Annotated[datetime | None, Field(description="Null if it never was.")]
     text: Annotated[str, Field(description="Plain text, of several lines.")]
 
 
@@ -142,6 +143,12 @@ class PostCommentsAnswer(TypedDict):
 
     comments: Annotated[list[PostCommentAnswer], Field(max_length=MAX_PAGE)]
     next: Next
+    read_as: NotRequired[
+        Annotated[
+            Literal["moderator"],
+            Field(description="There if only the role lets the caller read them; this is audited."),
+        ]
+    ]
 
 
 def comment_answer(comment: PostComment) -> PostCommentAnswer:
@@ -150,6 +157,7 @@ def comment_answer(comment: PostComment) -> PostCommentAnswer:
         "id": comment["id"],
         "author": comment["by"],
         "posted_at": comment["ts"],
+        "edited_at": comment.get("edited"),
         "text": comment["text"],
     }
 

@@ -2,11 +2,12 @@
 
 from datetime import datetime, timedelta
 
-from pymongo import ASCENDING, IndexModel
+from pymongo import ASCENDING, IndexModel, ReplaceOne
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.database import Collection, Document, insert_missing
-from chalicelib.errors import Unavailable, UnknownComment
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.errors import Forbidden, Unavailable, UnknownComment
 from chalicelib.http import PageQuery
 from chalicelib.http.pages import Cursors
 from chalicelib.identity import Principal
@@ -20,6 +21,7 @@ from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, dated, newer_than
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.answers import PostCommentsAnswer, comment_answer
+from chalicelib.social.posts.models import COMMENTS_SHOWN, PostCommentsQuery
 from chalicelib.social.posts.shapes import OlderComment, PostComment
 from chalicelib.social.posts.visibility import sees
 
@@ -89,32 +91,62 @@ def _push(runtime: Runtime, post_id: str, comment: PostComment) -> None:
 
 
 def _move_oldest(runtime: Runtime, post_id: str) -> None:
-    """Move the oldest comments off the post; a crash in between leaves them in both places."""
-    database, count = runtime.database, runtime.bounds.social.comments_moved_at_once
-    post = posts.POSTS.of(database).find_one(
-        {"_id": post_id, "deleted": False}, {"comments": {"$slice": count}}
-    )
-    if post is None:
-        raise UnknownPost
-    rows: list[OlderComment] = [
-        {"_id": comment["id"], "post_id": post_id, **comment} for comment in post["comments"]
-    ]
-    insert_missing(OLDER_COMMENTS.of(database), rows)
-    moved = [comment["id"] for comment in post["comments"]]
-    posts.POSTS.of(database).update_one(
-        {"_id": post_id}, {"$pull": {"comments": {"id": {"$in": moved}}}}
-    )
+    """Move the oldest comments off a full post, all or nothing.
+
+    It is a transaction that writes the post, so a comment that is edited or deleted meanwhile is
+    not moved as it was before. Moves of older releases may have left a comment in both places.
+    """
+    database, rows = runtime.database, posts.POSTS.of(runtime.database)
+    count, held = runtime.bounds.social.comments_moved_at_once, runtime.bounds.social.held_on_post
+    there = {"_id": post_id, "deleted": False}
+    full = {**there, f"comments.{held - 1}": {"$exists": True}}
+
+    def work(session: ClientSession) -> None:
+        post = rows.find_one(full, {"comments": {"$slice": count}}, session=session)
+        if post is None:
+            if rows.find_one(there, {"_id": 1}, session=session) is None:
+                raise UnknownPost
+            # Another call has made room.
+            return
+        moved: list[OlderComment] = [
+            {"_id": comment["id"], "post_id": post_id, **comment} for comment in post["comments"]
+        ]
+        writes = [
+            ReplaceOne({"_id": each["_id"], "post_id": post_id}, each, upsert=True)
+            for each in moved
+        ]
+        ids = [each["_id"] for each in moved]
+        pull = {"$pull": {"comments": {"id": {"$in": ids}}}}
+        rows.update_one({"_id": post_id}, pull, session=session)
+        OLDER_COMMENTS.of(database).bulk_write(writes, ordered=False, session=session)
+
+    in_transaction(database, work)
 
 
 def list_all(
-    runtime: Runtime, post_id: str, reader_id: str | None, query: PageQuery
+    runtime: Runtime, post_id: str, reader_id: str | None, query: PostCommentsQuery
 ) -> PostCommentsAnswer:
     """Return a page of a post's comments, oldest first: `{comments, next}`.
 
     A page that blocks have thinned may be short before the end; only `next` says whether there
-    is more. Raises UnknownPost if the reader may not see the post.
+    is more. Raises UnknownPost if the reader may not see the post, and Forbidden if a reader who
+    did not write it asks for what blocks hide.
     """
-    posts.find_visible(runtime.database, post_id, reader_id)
+    post = posts.find_visible(runtime.database, post_id, reader_id)
+    if query.blocked and post["by"]["id"] != reader_id:
+        raise Forbidden("Only its author can read what blocks hide under a post")
+    return page(runtime, post_id, query, reader_id, hides_blocked=not query.blocked)
+
+
+def page(
+    runtime: Runtime,
+    post_id: str,
+    query: PageQuery,
+    reader_id: str | None,
+    *,
+    hides_blocked: bool,
+) -> PostCommentsAnswer:
+    """Return a page of a post's comments, not checked for any reader."""
     database = runtime.database
 
     def fetch(after: Position | None, count: int) -> list[Entry[PostComment]]:
@@ -122,6 +154,8 @@ def list_all(
         return [Entry(_at(comment), comment) for comment in found]
 
     def show(found: list[PostComment]) -> list[PostComment | None]:
+        if not hides_blocked:
+            return list(found)
         reader = graph.reader(database, reader_id, {each["by"]["id"] for each in found})
         return [comment if sees(reader, comment) else None for comment in found]
 
@@ -138,14 +172,21 @@ def _after(
 ) -> list[PostComment]:
     """Return the comments that follow a position, oldest first, on the post or moved off it."""
     # The post first: a comment that is being moved is then found in one place at least.
+    on_post = _held(database, post_id)
+    older = _older(database, post_id, after, limit)
+    if older and len(on_post) <= COMMENTS_SHOWN:
+        # Comments come back to a post of which nearly all have been deleted.
+        on_post += _held(database, post_id)
+    found: dict[str, PostComment] = {each["id"]: each for each in older}
+    found |= {each["id"]: each for each in on_post if after is None or _at(each) > after}
+    return sorted(found.values(), key=_at)[:limit]
+
+
+def _held(database: Database[Document], post_id: str) -> list[PostComment]:
     post = posts.POSTS.of(database).find_one({"_id": post_id}, {"comments": 1})
     if post is None:
         raise UnknownPost
-    held = [comment for comment in post["comments"] if after is None or _at(comment) > after]
-    older = _older(database, post_id, after, limit)
-    found: dict[str, PostComment] = {each["id"]: each for each in older}
-    found |= {each["id"]: each for each in held}
-    return sorted(found.values(), key=_at)[:limit]
+    return post["comments"]
 
 
 def _older(

@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from chalicelib.http import Input
+from chalicelib.http import Input, PageQuery
 from chalicelib.people.ids import UserId
 from chalicelib.registered import AnyOf, name_in
 from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC, Audience
@@ -33,6 +33,7 @@ MAX_COMMENT_CHARACTERS = 2_000
 
 # Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
 PostId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+PostCommentId = PostId
 CommentText = Annotated[Paragraphs, at_most(MAX_COMMENT_CHARACTERS)]
 
 
@@ -42,6 +43,24 @@ class NewPostComment(Input):
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "In, if it is dry."}]})
 
     text: CommentText = Field(description="Plain text, of several lines.")
+
+
+class PostCommentEdit(Input):
+    """A new text of a comment on a post."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "In, if it stays dry."}]})
+
+    text: CommentText = Field(description="Plain text, of several lines.")
+
+
+class PostCommentsQuery(PageQuery):
+    """The query of the comments on a post."""
+
+    blocked: bool = Field(
+        default=False,
+        description="Also the comments that blocks hide, for the post's author alone, who can "
+        "delete them.",
+    )
 
 
 class NewPost(Input):

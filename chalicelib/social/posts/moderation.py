@@ -3,9 +3,11 @@
 from chalicelib.http import Request
 from chalicelib.identity import Principal
 from chalicelib.social.errors import UnknownPost
-from chalicelib.social.posts import hidden_comments, posts
-from chalicelib.social.posts.answers import PostAnswer
+from chalicelib.social.posts import comments, hidden_comments, posts
+from chalicelib.social.posts.answers import PostAnswer, PostCommentsAnswer
+from chalicelib.social.posts.models import PostCommentsQuery
 from chalicelib.social.posts.polls import answer
+from chalicelib.social.posts.shapes import ReadPost
 
 
 def read_post(request: Request, post_id: str, caller: Principal | None) -> PostAnswer:
@@ -24,12 +26,36 @@ def read_post(request: Request, post_id: str, caller: Principal | None) -> PostA
     return _read_as_moderator(request, post_id, caller)
 
 
+def list_comments(
+    request: Request, post_id: str, caller: Principal | None, query: PostCommentsQuery
+) -> PostCommentsAnswer:
+    """Return a page of a post's comments to readers who may see it, and, marked, to moderators.
+
+    Raises UnknownPost and Forbidden.
+    """
+    runtime = request.runtime
+    try:
+        return comments.list_all(runtime, post_id, caller.id if caller else None, query)
+    except UnknownPost:
+        if caller is None or not caller.has("social_moderator"):
+            raise
+    _find(request, post_id)
+    told = comments.page(runtime, post_id, query, caller.id, hides_blocked=False)
+    told["read_as"] = "moderator"
+    return told
+
+
 def _read_as_moderator(request: Request, post_id: str, caller: Principal) -> PostAnswer:
+    told = answer(request.runtime, _find(request, post_id), caller.id)
+    told["read_as"] = "moderator"
+    return told
+
+
+def _find(request: Request, post_id: str) -> ReadPost:
+    """Return a post that only the role lets the caller read, and have the call audited."""
     found = posts.find_all(request.runtime.database, [post_id]).get(post_id)
     if found is None:
         raise UnknownPost
-    told = answer(request.runtime, found, caller.id)
-    told["read_as"] = "moderator"
     request.is_audited = True
     request.details["read_as"] = "moderator"
-    return told
+    return found

@@ -1,8 +1,8 @@
 """The routes of posts and of the comments on them."""
 
 from chalicelib.assets.errors import UnknownAsset
-from chalicelib.errors import Forbidden, UnknownComment
-from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
+from chalicelib.errors import EditWindowOver, Forbidden, UnknownComment
+from chalicelib.http import Created, NoContent, Ok, Request, Route
 from chalicelib.http.idempotency import once
 from chalicelib.identity import Principal
 from chalicelib.limits import COMMENTS, EDITS, POSTS
@@ -15,7 +15,15 @@ from chalicelib.social.errors import (
     UnknownPost,
     UnknownUser,
 )
-from chalicelib.social.posts import comments, moderation, polls, posts, reactions, votes
+from chalicelib.social.posts import (
+    comment_changes,
+    comments,
+    moderation,
+    polls,
+    posts,
+    reactions,
+    votes,
+)
 from chalicelib.social.posts.answers import (
     PostAnswer,
     PostCommentAnswer,
@@ -28,6 +36,9 @@ from chalicelib.social.posts.models import (
     NewPost,
     NewPostComment,
     NewVote,
+    PostCommentEdit,
+    PostCommentId,
+    PostCommentsQuery,
     PostEdit,
     PostId,
     edit_model,
@@ -161,7 +172,7 @@ def _declare_comments(route: Route) -> None:
     ) -> Created[PostCommentAnswer]:
         """Comment on a post that you may see.
 
-        A repeated call whose comment has been erased since is answered 404 `unknown_comment`.
+        A repeated call whose comment has been deleted since is answered 404 `unknown_comment`.
         """
         added = once(
             request,
@@ -171,10 +182,53 @@ def _declare_comments(route: Route) -> None:
         request.details["made"] = added["id"]
         return Created(comment_answer(added))
 
-    @route("GET", "/posts/{post}/comments", raises=(UnknownPost,))
+    @route("GET", "/posts/{post}/comments", raises=(UnknownPost, Forbidden))
     def list_post_comments(
-        request: Request, post: PostId, caller: Principal | None, query: PageQuery
+        request: Request, post: PostId, caller: Principal | None, query: PostCommentsQuery
     ) -> Ok[PostCommentsAnswer]:
-        """List the comments on a post, oldest first."""
-        caller_id = caller.id if caller else None
-        return Ok(comments.list_all(request.runtime, post, caller_id, query))
+        """List the comments on a post, oldest first.
+
+        Social moderators can list those of every post; what they could not see as readers is
+        marked.
+        """
+        return Ok(moderation.list_comments(request, post, caller, query))
+
+    @route(
+        "PATCH",
+        "/posts/{post}/comments/{comment}",
+        limit=EDITS,
+        raises=(UnknownPost, UnknownComment, Forbidden, EditWindowOver),
+    )
+    def edit_post_comment(
+        request: Request,
+        post: PostId,
+        comment: PostCommentId,
+        caller: Principal,
+        body: PostCommentEdit,
+    ) -> Ok[PostCommentAnswer]:
+        """Give a comment of yours another text, within 15 minutes.
+
+        Social moderators can edit their own at any time. Workers change the copies of the post in
+        walls and news.
+        """
+        edited = comment_changes.edit(request.runtime, post, comment, caller, body.text)
+        return Ok(comment_answer(edited))
+
+    @route(
+        "DELETE",
+        "/posts/{post}/comments/{comment}",
+        limit=EDITS,
+        raises=(UnknownPost, UnknownComment, Forbidden),
+    )
+    def delete_post_comment(
+        request: Request, post: PostId, comment: PostCommentId, caller: Principal
+    ) -> NoContent:
+        """Delete a comment of yours, any on a post of yours, or any as a social moderator.
+
+        Yours you can delete although you may no longer see the post, and those on your post
+        although a block hides them from you. Workers change the copies of the post in walls and
+        news.
+        """
+        remover = comment_changes.remove(request.runtime, post, comment, caller)
+        request.details["removed_as"] = remover
+        return NoContent()

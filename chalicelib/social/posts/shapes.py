@@ -13,12 +13,13 @@ from chalicelib.social.graph.users import By
 
 
 class PostComment(TypedDict):
-    """A comment as it is stored on its post."""
+    """A comment as it is stored on its post; without `edited`, its text is the first."""
 
     id: str
     by: By
     ts: datetime
     text: str
+    edited: NotRequired[datetime]
 
 
 class OlderComment(PostComment):

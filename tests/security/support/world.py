@@ -345,6 +345,21 @@ def post(world: World) -> dict[str, str]:
     return _post(world, ["*public*"])
 
 
+def post_comment(world: World) -> dict[str, str]:
+    """Make a public post of the owner, with a comment of the owner."""
+    return _commented(world, post(world), "owner")
+
+
+def peers_comment(world: World) -> dict[str, str]:
+    """Make a post of the owner to a circle, with a comment of the peer."""
+    return _commented(world, circle_post(world), "peer")
+
+
+def _commented(world: World, names: dict[str, str], author: str) -> dict[str, str]:
+    posted = world.as_(author).post(f"/posts/{names['post']}/comments", text="So it is")
+    return {**names, "comment": made(posted)["id"]}
+
+
 def circle_post(world: World) -> dict[str, str]:
     """Make a post of the owner to the circle that the peer is in."""
     return _post(world, ["club"])

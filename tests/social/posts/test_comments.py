@@ -46,6 +46,7 @@ def test_a_comment_is_given_back_and_listed(client: Client) -> None:
         "id": made.json["id"],
         "author": {"id": "bob", "name": "Bob"},
         "posted_at": "2026-03-01T12:00:00Z",
+        "edited_at": None,
         "text": "So\nit is",
     }
     listed = client.get(f"/posts/{post}/comments").json

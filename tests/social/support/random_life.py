@@ -9,7 +9,7 @@ from chalicelib.jobs import outbox
 from chalicelib.social.messages import JOB
 from tests.social.support.drivers import Town, settle
 from tests.social.support.interleaving import Meantime
-from tests.social.support.reference_model import ModelPost, Village
+from tests.social.support.reference_model import ModelComment, ModelPost, Village
 from tests.support.isolation import empty_collections
 
 PEOPLE = ["ann", "bob", "cy", "dan"]
@@ -136,9 +136,33 @@ class Life(RuleBasedStateMachine):
         reply = self.client.as_(by).post(f"/posts/{post.id}/comments", text=text)
         if self.village.may_see(by, post):
             assert reply.status == 201, reply.body
-            post.comments.append((by, text))
+            post.comments.append(ModelComment(reply.json["id"], by, text))
         else:
             assert reply.code == "unknown_post"
+
+    @precondition(lambda self: self.village.posts)
+    @rule(data=st.data(), caller=USERS, deletes=st.booleans())
+    def change_comment(self, data: st.DataObject, caller: str, *, deletes: bool) -> None:
+        """Have a user edit or delete a comment, as far as the user may."""
+        post = self._any_post(data)
+        if not post.comments:
+            return
+        comment = data.draw(st.sampled_from(post.comments))
+        path = f"/posts/{post.id}/comments/{comment.id}"
+        if deletes:
+            reply = self.client.as_(caller).delete(path)
+            may = caller in {comment.by, post.by}
+        else:
+            reply = self.client.as_(caller).patch(path, text="Changed")
+            may = caller == comment.by and self.village.may_see(caller, post)
+        if not may:
+            assert reply.status in {403, 404}, reply.body
+        elif deletes:
+            assert reply.status == 204, reply.body
+            post.comments.remove(comment)
+        elif reply.code != "edit_window_over":
+            assert reply.status == 200, reply.body
+            comment.text = "Changed"
 
     @precondition(lambda self: self.village.posts)
     @rule(data=st.data(), text=st.sampled_from(["Second", "Third"]))

@@ -9,6 +9,15 @@ COMMENTS_SHOWN = 3
 
 
 @dataclass
+class ModelComment:
+    """A comment on a post."""
+
+    id: str
+    by: str
+    text: str
+
+
+@dataclass
 class ModelPost:
     """A post with all that was ever said on it."""
 
@@ -19,7 +28,7 @@ class ModelPost:
     kept: frozenset[str] | None
     ts: datetime
     text: str
-    comments: list[tuple[str, str]] = field(default_factory=list)
+    comments: list[ModelComment] = field(default_factory=list)
 
     @property
     def position(self) -> tuple[datetime, str]:
@@ -111,6 +120,8 @@ class Village:
     def shown(self, reader: str, post: ModelPost) -> Any:
         """Return what a reader is shown of a post."""
         last = post.comments[-COMMENTS_SHOWN:]
-        comments = [(self.names[by], text) for by, text in last if not self.blocked(reader, by)]
-        count = sum(not self.blocked(reader, by) for by, _ in post.comments)
+        comments = [
+            (self.names[each.by], each.text) for each in last if not self.blocked(reader, each.by)
+        ]
+        count = sum(not self.blocked(reader, each.by) for each in post.comments)
         return post.id, self.names[post.by], post.text, comments, count

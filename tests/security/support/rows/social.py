@@ -130,9 +130,41 @@ SOCIAL = (
     Row("GET /posts/{post}/comments", {404: "blocked", 200: "*"}, "public"),
     Row(
         "GET /posts/{post}/comments",
-        {200: "peer owner", 404: "*"},
+        {200: "staff_of_social peer owner", 404: "*"},
         "to a circle",
         made=worlds.circle_post,
+    ),
+    Row(
+        "GET /posts/{post}/comments",
+        {404: "blocked", 200: "owner", 403: "*"},
+        "with what blocks hide",
+        query="?blocked=true",
+    ),
+    Row(
+        "PATCH /posts/{post}/comments/{comment}",
+        {200: "owner", 401: "anonymous", 404: "blocked", 403: "*"},
+        "public",
+        {"text": "No"},
+        made=worlds.post_comment,
+    ),
+    Row(
+        "PATCH /posts/{post}/comments/{comment}",
+        {200: "peer", 401: "anonymous", 403: "owner", 404: "*"},
+        "the peer's, to a circle",
+        {"text": "No"},
+        made=worlds.peers_comment,
+    ),
+    Row(
+        "DELETE /posts/{post}/comments/{comment}",
+        {204: "staff_of_social owner", 401: "anonymous", 404: "blocked", 403: "*"},
+        "public",
+        made=worlds.post_comment,
+    ),
+    Row(
+        "DELETE /posts/{post}/comments/{comment}",
+        {204: "staff_of_social peer owner", 401: "anonymous", 404: "*"},
+        "the peer's, to a circle",
+        made=worlds.peers_comment,
     ),
     Row(
         "PUT /posts/{post}/vote",
