@@ -14,7 +14,7 @@ from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.stores.collected import collect
 from chalicelib.database import Document
-from chalicelib.http import Ok, PageQuery, Request, Route, payloads
+from chalicelib.http import Ok, PageQuery, Request, Route
 from chalicelib.http.pages import Cursors, Next, paged
 from chalicelib.identity import Principal
 from chalicelib.instants import milliseconds, moment
@@ -91,13 +91,8 @@ def list_comments(
     rows: Any = ENTRIES.of(runtime.database).find({"$or": branches}, _ENTRY).sort(_ORDER)
     shown, last = paged(list(rows.limit(query.limit + 1)), query.limit)
     found = _found(runtime, shown, user_id, caller)
-    fits = payloads.fitting([answer for _, answer in found])
-    if fits < len(found):
-        # The answer would be too large: the rest comes with the next page.
-        last = found[fits - 1][0]
     position = [milliseconds(last["posted"]), last["_id"]] if last else None
-    answers = [answer for _, answer in found[:fits]]
-    return {"comments": answers, "next": cursors.following(position)}
+    return {"comments": found, "next": cursors.following(position)}
 
 
 _ENTRY = {"node_id": 1, "id": 1, "posted": 1}
@@ -122,8 +117,8 @@ def _found(
     entries: Sequence[Mapping[str, Any]],
     user_id: str,
     caller: Principal | None,
-) -> list[tuple[Mapping[str, Any], PersonsCommentAnswer]]:
-    """Return the entries whose comments the caller may see, each with its answer."""
+) -> list[PersonsCommentAnswer]:
+    """Return the answers of the entries whose comments the caller may see."""
     wanted: dict[str, list[str]] = {}
     for entry in entries:
         wanted.setdefault(entry["node_id"], []).append(entry["id"])
@@ -138,7 +133,7 @@ def _found(
             answer = _answer(runtime, by_id[entry["node_id"]], comment, caller)
             # Its entry may be behind it.
             if answer["comment"]["state"] == "visible":
-                shown.append((entry, answer))
+                shown.append(answer)
     return shown
 
 

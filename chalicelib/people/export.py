@@ -10,7 +10,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.errors import InvalidCursor
-from chalicelib.http import PageQuery, payloads
+from chalicelib.http import PageQuery
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.people.answers import ExportAnswer
 from chalicelib.people.erasure import traces
@@ -35,12 +35,8 @@ def page(runtime: Runtime, people: People, user_id: str, query: PageQuery) -> Ex
     after = _decode(cursors.position(query))
     entries = _entries(runtime.database, people, user_id, after)
     shown, last = paged(list(itertools.islice(entries, query.limit + 1)), query.limit)
-    answers = [entry for _, entry in shown]
-    fitting = payloads.fitting(answers)
-    if fitting < len(answers):
-        last = shown[fitting - 1]
     return {
-        "entries": answers[:fitting],
+        "entries": [entry for _, entry in shown],
         "next": cursors.following(_encode(last[0]) if last else None),
     }
 

@@ -14,7 +14,6 @@ from chalicelib.content.reading.views import Viewed
 from chalicelib.content.shapes import ContentNode
 from chalicelib.content.visibility import shown, shown_filter, tagged
 from chalicelib.database import Document
-from chalicelib.http import payloads
 from chalicelib.http.pages import Cursors, paged
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
@@ -62,9 +61,6 @@ def entries(runtime: Runtime, views: Viewed, site: str, query: ListQuery) -> Ent
     answers = [
         entry_answer(node, edition) for node in nodes if (edition := shown(node, now)) is not None
     ]
-    fitting = payloads.fitting(answers)
-    if fitting < len(answers):
-        answers, last = answers[:fitting], nodes[fitting - 1]
     if query.include:
         counted = views.of(runtime, site, [each["address"] for each in answers])
         for each in answers:

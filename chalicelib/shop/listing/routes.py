@@ -16,7 +16,6 @@ from chalicelib.shop.products.answers import product_summary
 from chalicelib.shop.sites import settings
 from chalicelib.shop.tree import reading
 from chalicelib.shop.tree.answers import category_answer, crumb_answer
-from chalicelib.shop.tree.models import MAX_LISTED
 from chalicelib.shop.trees.rows import Category
 from chalicelib.sites.ids import SiteId
 
@@ -49,16 +48,16 @@ def declare(route: Route) -> None:
             )
         return Ok(answer)
 
-    @route("GET", "/shops/{site}/categories/{category}", rows=MAX_LISTED, raises=(UnknownCategory,))
+    @route("GET", "/shops/{site}/categories/{category}", raises=(UnknownCategory,))
     def get_category(
         request: Request, site: SiteId, category: CategoryId
     ) -> Ok[CategoryPageAnswer]:
         """Read a category: those above it, those right below, and how many products each has.
 
-        Of those below, the first 2,000 are read, or as many as one answer holds.
+        Of those below, the first 2,000 are read.
         """
         database = request.runtime.database
-        place = reading.place(database, site, category, request.rows)
+        place = reading.place(database, site, category)
         names = [name_of(each["_id"]) for each in (place.category, *place.children)]
         counts = counting.below(request.runtime, site, names)
         others = reading.cursors(request.runtime, site, category, 1)

@@ -73,15 +73,13 @@ def subtree(
     return Branch(tree["version"], _depth_first(found, top))
 
 
-def place(
-    database: Database[Document], site: str, category_id: str, most: int = MAX_LISTED
-) -> Place:
-    """Return a category with its breadcrumb and so many children; raises UnknownCategory."""
+def place(database: Database[Document], site: str, category_id: str) -> Place:
+    """Return a category with its breadcrumb and its children; raises UnknownCategory."""
     with _at_one_time(database, site) as (tree, rows):
         category = find(database, site, category_id, rows.session)
         breadcrumb = STORES[tree["store"]].breadcrumb(rows, category)
-        children = _first_children(rows, category["_id"], most + 1)
-    return Place(category, breadcrumb, children[:most], len(children) > most)
+        children = _first_children(rows, category["_id"])
+    return Place(category, breadcrumb, children[:MAX_LISTED], len(children) > MAX_LISTED)
 
 
 def cursors(runtime: Runtime, site: str, under: str | None, levels: int) -> Cursors:
@@ -118,11 +116,11 @@ def _at_one_time(database: Database[Document], site: str) -> Iterator[tuple[Tree
         yield tree or _NO_TREE, Rows(CATEGORIES.of(database), site, session)
 
 
-def _first_children(rows: Rows, parent: str, limit: int) -> list[Category]:
-    """Return the first of those right below a category."""
+def _first_children(rows: Rows, parent: str) -> list[Category]:
+    """Return the first of those right below a category, one more than an answer holds."""
     where = {"site": rows.site, "parent": parent}
     found = rows.collection.find(where, session=rows.session)
-    return list(found.sort([("position", ASCENDING), ("_id", ASCENDING)]).limit(limit))
+    return list(found.sort([("position", ASCENDING), ("_id", ASCENDING)]).limit(MAX_LISTED + 1))
 
 
 def _in_order(categories: list[Category]) -> list[Category]:

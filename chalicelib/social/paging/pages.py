@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from chalicelib.http import PageQuery, payloads
+from chalicelib.http import PageQuery
 from chalicelib.http.pages import Cursors
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
@@ -34,19 +34,16 @@ class Listing(Generic[Listed, Shown]):
 def checked(
     runtime: Runtime, query: PageQuery, view: Listing[Listed, Shown]
 ) -> tuple[list[Shown], str | None]:
-    """Return what a page answers, and the cursor of the next one; it may end early.
+    """Return what a page answers, and the cursor of the next one.
 
-    It does when the check has thinned too many, or when an answer can hold no more.
+    A page ends early if the check has thinned out too many.
     """
     cursors = Cursors(view.scope, runtime.settings.signing_keys)
     position = cursors.position(query)
     after = _decode(position) if position else None
     shown, following = filled(runtime, query.limit, after, view.fetch, view.show)
     answers = [view.answer(document) for _position, document in shown]
-    fitting = payloads.fitting(answers)
-    if fitting < len(answers):
-        following = shown[fitting - 1][0]
-    return answers[:fitting], cursors.following(_encode(following) if following else None)
+    return answers, cursors.following(_encode(following) if following else None)
 
 
 def filled(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypedDict
 from pymongo.database import Database
 
 from chalicelib.database import Document
-from chalicelib.http import PageQuery, payloads
+from chalicelib.http import PageQuery
 from chalicelib.http.cursors import decode_cursor, encode_cursor
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
@@ -87,11 +87,8 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> FeedAnswer:
     shown = [each for each in found.positions if each.post_id in bodies]
     last = _end(found.positions, shown, query.limit, is_full=len(found.positions) == count)
     answers = [feed_action_answer(bodies[each.post_id], each.ts) for each in shown[: query.limit]]
-    fitting = payloads.fitting(answers)
-    if fitting < len(answers):
-        last = shown[fitting - 1]
     return {
-        "actions": answers[:fitting],
+        "actions": answers,
         "next": cursor_of(runtime, reader_id, place.snapshot, last) if last else None,
         "newer": found.newer,
     }
