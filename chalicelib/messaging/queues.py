@@ -31,7 +31,12 @@ _TRY_SECONDS = 0.4
 # A send with less time would only be cut off, and SQS be suspected for it.
 _LEAST_SECONDS = 0.1
 _SERVER_ERROR, _TOO_MANY = 500, 429
-_THROTTLED = frozenset({"RequestThrottled", "ThrottlingException", "Throttling", "OverLimit"})
+_THROTTLED = frozenset(
+    {
+        *("RequestThrottled", "ThrottlingException", "Throttling", "OverLimit"),
+        *("KmsThrottled", "KMS.ThrottlingException"),
+    }
+)
 # After this many receives SQS moves a message to the queue's dead-letter queue.
 MAX_RECEIVES = 5
 DEAD_LETTER_SUFFIX = "-dead"
@@ -113,6 +118,8 @@ class Queues:
             except (BotoCoreError, ClientError, TimeoutError) as error:
                 if _may_pass(error):
                     self._outage.suspect()
+                else:
+                    self._outage.end()
                 _log_unsent(queue, len(batch), type(error).__name__, exc_info=True)
                 return False
         self._outage.end()

@@ -16,6 +16,7 @@ from pymongo.errors import (
     WriteConcernError,
 )
 
+from chalicelib import deadlines
 from chalicelib.database.outages import REQUEST_SECONDS
 from chalicelib.http import (
     Request,
@@ -71,7 +72,7 @@ def failing_with(error: PyMongoError) -> Callable[[Runtime], Blueprint]:
     return failing
 
 
-def test_the_database_has_less_time_than_the_function(
+def test_a_request_has_less_time_than_its_function_and_the_gateway(
     runtime: Runtime, token: Callable[..., str]
 ) -> None:
     def patient(runtime: Runtime) -> Blueprint:
@@ -79,13 +80,14 @@ def test_the_database_has_less_time_than_the_function(
 
         @router(blueprint, runtime)("GET", "/patient")
         def get(_request: Request) -> Response:
-            return reply({"seconds": _csot.remaining()})
+            return reply({"database": _csot.remaining(), "all": deadlines.remaining()})
 
         return blueprint
 
-    seconds = Client(app_with(runtime, patient), token).get("/patient").json["seconds"]
+    seconds = Client(app_with(runtime, patient), token).get("/patient").json
 
-    assert REQUEST_SECONDS - 1 < seconds <= REQUEST_SECONDS
+    for each in ("database", "all"):
+        assert REQUEST_SECONDS - 1 < seconds[each] <= REQUEST_SECONDS
     assert CONFIG["lambda_timeout"] - invocations.MARGIN_SECONDS > REQUEST_SECONDS
 
 

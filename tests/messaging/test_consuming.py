@@ -7,12 +7,14 @@ import pytest
 from pydantic import TypeAdapter, model_validator
 from pymongo.errors import AutoReconnect
 
+from chalicelib import deadlines
 from chalicelib.errors import Unavailable
 from chalicelib.messaging import (
     DEAD_LETTER_SUFFIX,
     consume,
     consume_together,
 )
+from chalicelib.messaging.consuming import LEAST_MESSAGE_SECONDS
 from chalicelib.observability import logs
 from tests.messaging.support.greetings import MESSAGES, Greeting, event_of, greeting
 
@@ -40,6 +42,35 @@ def test_a_poison_message_among_nine_good_ones_fails_alone() -> None:
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m4"}]}
     assert len(seen) == 9
+
+
+def use_up(message: Greeting) -> None:
+    """Handle a message until less time is left than the next would need."""
+    del message
+    while deadlines.remaining() >= LEAST_MESSAGE_SECONDS:
+        pass
+
+
+def test_messages_that_no_time_is_left_for_come_again_and_the_others_do_not() -> None:
+    with deadlines.bounded(LEAST_MESSAGE_SECONDS + 1):
+        answer = consume(event_of(*(greeting(str(n)) for n in range(3))), MESSAGES, use_up)
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}, {"itemIdentifier": "m2"}]}
+
+
+def test_a_batch_that_failed_is_not_halved_when_no_time_is_left() -> None:
+    calls: list[int] = []
+
+    def handle(batch: list[Greeting]) -> None:
+        calls.append(len(batch))
+        use_up(batch[0])
+        raise ZeroDivisionError
+
+    with deadlines.bounded(LEAST_MESSAGE_SECONDS + 1):
+        answer = consume_together(event_of(greeting("ann"), greeting("bob")), MESSAGES, handle)
+
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m1"}]}
+    assert calls == [2]
 
 
 @pytest.mark.parametrize("body", ["", "{}", "[]", "hello", '{"type":"farewell","name":"x"}'])

@@ -2,10 +2,11 @@
 
 import contextlib
 import json
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import pytest
 
@@ -115,8 +116,20 @@ def _drip(server: FailingServer, connection: socket.socket) -> None:
 
 
 def _answer_late(server: FailingServer, connection: socket.socket) -> None:
-    while request := connection.recv(65_536):
-        server.is_over.wait(server.delay_seconds)
-        body = json.dumps({"QueueUrl": f"{server.url}/queue", "Successful": [], "Failed": []})
-        connection.sendall(_HEAD % len(body) + body.encode())
-        server.answered.append(request)
+    with connection.makefile("rb") as sent:
+        while request := _request(sent):
+            server.is_over.wait(server.delay_seconds)
+            server.answered.append(request)
+            body = json.dumps({"QueueUrl": f"{server.url}/queue", "Successful": [], "Failed": []})
+            connection.sendall(_HEAD % len(body) + body.encode())
+
+
+def _request(sent: BinaryIO) -> bytes:
+    """Return a whole request; nothing if there is no other."""
+    head = b""
+    while line := sent.readline():
+        head += line
+        if line == b"\r\n":
+            break
+    length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+    return head + sent.read(int(length[1]) if length else 0)
