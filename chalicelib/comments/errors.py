@@ -109,14 +109,6 @@ class TooManyPins(Problem):
     title = "Three comments are pinned: take one of them down first"
 
 
-class EditWindowOver(Problem):
-    """The author may no longer change the comment."""
-
-    status = 403
-    code = "edit_window_over"
-    title = "A comment can be changed by its author for 15 minutes"
-
-
 class CannotThread(Problem):
     """The store keeps comments by number alone, and the node is to be threaded."""
 
