@@ -204,18 +204,12 @@ ShownUrl = Annotated[str, Field(max_length=2_000)]
 OwnUrl = Annotated[str, Field(max_length=4_000, pattern=r"^[!#-\[\]-~]*$")]
 
 
-def html_of(characters: int, most_bytes: int) -> Any:
-    """Return the field of an answer that has HTML, made of a text of so many characters.
+def html_of(most_bytes: int) -> Any:
+    """Return the field of an answer that has HTML of at most so many bytes of UTF-8.
 
-    The document says its bytes as Lambda sends them. Each byte of UTF-8 takes at most four, as a
-    quotation mark does; a control character takes seven, and four characters of the text: `&#1;`.
-    Or each character of the text takes at most twelve, as an emoji does, and each byte of markup
-    two.
+    The document says its bytes as Lambda sends them: at most four for each, as of a quotation mark.
     """
-    by_bytes = 4 * most_bytes + 3 * (characters // 4)
-    by_text = 12 * characters + 2 * most_bytes
-    sent = min(by_bytes, by_text) + len('\\"\\"')
-    return Field(json_schema_extra={"x-plaza-max-bytes": sent})
+    return Field(json_schema_extra={"x-plaza-max-bytes": 4 * most_bytes + len('\\"\\"')})
 
 
 # Several lines, unchanged except for their line breaks; a field that uses it adds its bound with

@@ -3,6 +3,7 @@ r"""The largest size of each answer, from the API's document: bytes as Lambda se
 A body of JSON is a string in Lambda's own JSON, in ASCII: a quotation mark around a text becomes
 `\"`, a letter such as é six bytes, and an emoji twelve. `x-plaza-max-bytes` of a schema is such
 a size itself, for a text whose length in characters says too little: HTML, or the bytes of a file.
+Of a list with `x-plaza-left-out`, items are left out where they do not fit beside one row.
 """
 
 import json
@@ -18,6 +19,7 @@ import orjson
 Json = Mapping[str, Any]
 MAX_BYTES = "x-plaza-max-bytes"
 CUT = "x-plaza-cut"
+LEFT_OUT = "x-plaza-left-out"
 _LAST = "9999-12-31T23:59:59.999999+00:00"
 _A_CHARACTER = 12
 _ASCII = 128
@@ -134,6 +136,8 @@ class _Measure(NamedTuple):
             return _unbounded(f"{place}: a list without maxItems")
         if most == self.rows or (is_top and most == self.limit):
             most = 1
+        elif LEFT_OUT in schema and self.limit is not None:
+            most = 0
         item = self.value(schema.get("items", {}), f"{place}[]", above)
         return _times(most, _sum([item, Size(len(","))]), len("[]"))
 

@@ -46,7 +46,7 @@ from chalicelib.sites.ids import StoredSiteId
 from chalicelib.sites.permissions import manages
 from chalicelib.texts import ShownLine, ShownName, ShownUrl, html_of
 
-CommentHtml = Annotated[str, html_of(MAX_TEXT_CHARACTERS, BOUNDS.comments.html_bytes)]
+CommentHtml = Annotated[str, html_of(BOUNDS.comments.html_bytes)]
 # The ids of a comment and of all above it.
 CommentSlug = Annotated[str, Field(pattern=r"^[0-9A-Za-z_/-]*$", max_length=33 * (DEEPEST + 1))]
 CountsByNode = Annotated[dict[NodeId, int], Field(max_length=MAX_COUNTS)]
@@ -202,6 +202,7 @@ class CommentsAnswer(ThreadAnswer):
         list[CommentAnswer],
         Field(
             max_length=MOST_WAITING,
+            json_schema_extra={"x-plaza-left-out": True},
             description="Of a first page by rank: the caller's own comments that wait for a "
             "moderator, which have no rank.",
         ),
@@ -210,6 +211,7 @@ class CommentsAnswer(ThreadAnswer):
         list[CommentAnswer],
         Field(
             max_length=MAX_PINNED,
+            json_schema_extra={"x-plaza-left-out": True},
             description="Of a first page: visible comments that moderators have pinned; they "
             "are in their places of the listing, too.",
         ),

@@ -9,7 +9,6 @@ from typing_extensions import TypedDict
 from chalicelib.content.answers import ShownSummary
 from chalicelib.content.feeds.entries import MAX_HTML_BYTES, Feed, FeedEntry
 from chalicelib.content.shapes import MAX_FEED_ITEMS, MAX_TAGS
-from chalicelib.content.types import MAX_TEXT_CHARACTERS
 from chalicelib.keywords import Keyword
 from chalicelib.texts import ShownLine, ShownName, html_of
 
@@ -34,7 +33,7 @@ class JsonFeedItem(TypedDict):
     url: PageUrl
     title: ShownLine
     summary: NotRequired[ShownSummary]
-    content_html: Annotated[str, html_of(MAX_TEXT_CHARACTERS, MAX_HTML_BYTES)]
+    content_html: Annotated[str, html_of(MAX_HTML_BYTES)]
     date_published: datetime
     date_modified: datetime
     authors: Annotated[list[JsonFeedAuthor], Field(max_length=1)]

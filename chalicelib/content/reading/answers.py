@@ -19,14 +19,13 @@ from chalicelib.content.answers import (
 )
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.content.slugs import ContentId, Slug
-from chalicelib.content.types import MAX_TEXT_CHARACTERS
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.keywords import Keyword
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import OwnUrl, ShownLine, html_of
 
-ContentHtml = Annotated[str, html_of(MAX_TEXT_CHARACTERS, BOUNDS.content.html_bytes)]
+ContentHtml = Annotated[str, html_of(BOUNDS.content.html_bytes)]
 
 
 class EntryAnswer(TypedDict):

@@ -61,7 +61,7 @@ class ProductAnswer(ProductSummary):
         Annotated[str, Field(max_length=MAX_TEXT_CHARACTERS)],
         Field(description="Markdown; empty without one."),
     ]
-    html: Annotated[str, html_of(MAX_TEXT_CHARACTERS, MAX_HTML_BYTES)]
+    html: Annotated[str, html_of(MAX_HTML_BYTES)]
 
 
 def product_summary(product: Product) -> ProductSummary:
