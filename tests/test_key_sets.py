@@ -13,9 +13,11 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from chalicelib import deadlines, key_sets
 from chalicelib.errors import Unauthenticated, Unavailable
 from chalicelib.key_sets import KeySet
 from tests.support.clock import Clock
+from tests.support.failing_server import running
 
 
 class Provider:
@@ -237,6 +239,43 @@ def test_a_provider_that_never_answers_takes_two_seconds(
 
     assert 1.9 < first < 5
     assert provider.fetches == 1
+
+
+def test_a_caller_with_a_known_key_waits_for_less_than_one_without(
+    keys: KeySet, provider: Provider, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_sets, "REFRESH_SECONDS", 0.05)
+    asked: list[float] = []
+
+    def note(seconds: float) -> float:
+        asked.append(seconds)
+        return seconds
+
+    monkeypatch.setattr(deadlines, "patience", note)
+    with pytest.raises(Unauthenticated):
+        keys.find("k2", clock())
+    assert 0.05 not in asked
+    clock.advance(minutes=6)
+    provider.answers.clear()
+
+    assert keys.find("k1", clock())
+
+    assert 0.05 in asked
+
+
+def test_a_provider_that_sends_a_byte_at_a_time_is_asked_anew(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_sets, "TIMEOUT_SECONDS", 0.5)
+    with running("drips", monkeypatch) as server:
+        keys = KeySet(server.url)
+        give_up = time.monotonic() + 30
+        while server.connections < 2 and time.monotonic() < give_up:
+            with pytest.raises(Unavailable):
+                keys.find("k1", clock())
+            clock.advance(seconds=10)
+
+        assert server.connections == 2
 
 
 def test_a_clock_that_was_set_back_has_the_set_fetched_again(

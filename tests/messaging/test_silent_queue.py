@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 from chalice.local import LocalChalice
+from pydantic import SecretStr
 
 from app import create_app
 from chalicelib import deadlines, outgoing
@@ -15,6 +16,7 @@ from chalicelib.messaging import Queues, outages
 from chalicelib.messaging.queues import SECONDS
 from chalicelib.outgoing import Result
 from chalicelib.runtime import Runtime
+from chalicelib.settings import Settings
 from tests.ads.support.events import Page
 from tests.ads.support.factories import activate, add_zones, put_campaign
 from tests.analytics.support.hits import hits_by, rows, site
@@ -57,6 +59,21 @@ def sqs_server(failure: Failure, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fa
 
 
 @pytest.fixture
+def settings(settings: Settings, sqs_server: FailingServer) -> Settings:
+    """All providers fail as SQS does; readers' keys are not a provider's."""
+    return settings.model_copy(
+        update={
+            "akismet_key": SecretStr("key"),
+            "akismet_url": sqs_server.url,
+            "payments": "stripe",
+            "stripe_url": sqs_server.url,
+            "stripe_key": SecretStr("key"),
+            "asset_bucket": "bucket",
+        }
+    )
+
+
+@pytest.fixture
 def container(
     runtime: Runtime, token: Callable[..., str], way: CountingWay, sqs_server: FailingServer
 ) -> Client:
@@ -69,17 +86,24 @@ def container(
     add_zones(runtime, "blog/banner")
     put_campaign(runtime, "acme:spring", "blog/banner")
     activate(runtime, "acme:spring")
+    staff = Client(create_app(silent, LocalChalice), token).as_(
+        "mo", roles=["moderator", "publisher"], sites=["blog"]
+    )
+    staff.put("/nodes/blog:moon", title="Moon", url="https://blog.example/moon")
+    staff.put("/sites/blog/comments/settings", spam_check_url="https://blog.example/")
     return Client(create_app(silent, LocalChalice), token)
 
 
 def call_everything(client: Client, number: int) -> None:
-    """Make ten calls that send messages, of which each is done."""
+    """Make calls that send messages, of which each is done."""
     hit = {"path": "/a", "id": f"hit-{number:0>12}"}
     assert client.post("/hits", site="blog", hits=[hit]).status == 202
     assert client.get("/hits/blog/pixel?path=/b").status == 204
     follow(client, f"bob{number}", "ann")
     post = publish(client, "ann")
     comment(client, f"bob{number}", post)
+    said = client.as_(f"bob{number}").post("/nodes/blog:moon/comments", text="Hello")
+    assert (said.status, said.json["state"]) == (201, "pending")
     assert client.as_("ann").put("/users/me", name=f"Ann {number}").status == 200
     page = Page(client)
     ad = page.ad()
@@ -102,6 +126,18 @@ def test_every_call_is_answered_while_the_queue_is_not(
     assert len(way.patience) == 1
     assert way.patience[0] <= SECONDS
     assert time.monotonic() - began < ONCE_SECONDS
+
+
+@pytest.mark.parametrize("failure", ["hangs"])
+def test_calls_that_need_no_provider_ask_none_but_the_queue(
+    container: Client, sqs_server: FailingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outages, "PAUSE_SECONDS", 3_600)
+
+    call_everything(container, 1)
+
+    # The first send and its retry; a second connection may be under way when it is given up.
+    assert 1 <= sqs_server.connections <= 2
 
 
 @pytest.mark.parametrize("failure", ["hangs"])
