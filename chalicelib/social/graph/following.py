@@ -94,6 +94,7 @@ def reader(
         following=relations.following,
         blocked=frozenset(own["blocked"] + own["blocked_by"]),
         blocks=own["blocks"],
+        complete_since=own.get("complete_since"),
     )
 
 
@@ -103,6 +104,7 @@ def _relations_to(others: set[str]) -> Document:
     return {
         "graph_store": 1,
         "circles": 1,
+        "complete_since": 1,
         **{f"followers.{other}.circles": 1 for other in others},
         "blocked": {"$setIntersection": ["$blocked", among]},
         "blocked_by": {"$setIntersection": ["$blocked_by", among]},

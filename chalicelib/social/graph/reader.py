@@ -2,8 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NotRequired, TypedDict
 
 NOBODY: frozenset[str] = frozenset()
+
+
+class CompleteSince(TypedDict):
+    """The instants from which on the stored news, and what was `sent` to a user, are complete.
+
+    Posts before them are read from the posts. The instants only ever rise. `design` has stored
+    the news; without it, any has.
+    """
+
+    design: NotRequired[str]
+    news: datetime
+    sent: datetime
 
 
 @dataclass(frozen=True)
@@ -13,7 +27,8 @@ class Reader:
     `circled_by` has, by author, the keys of that author's circles that the reader is in;
     `following` the authors that the reader follows; `blocked` the authors who block the reader
     or are blocked, and `blocks` says whether there is a block with anybody; `kept` the posts
-    whose audience was recorded at posting and has the reader in it.
+    whose audience was recorded at posting and has the reader in it; `complete_since` the instants
+    of the reader's stored news.
     """
 
     id: str | None = None
@@ -22,3 +37,4 @@ class Reader:
     blocked: frozenset[str] = NOBODY
     blocks: bool = False
     kept: frozenset[str] = NOBODY
+    complete_since: CompleteSince | None = None

@@ -12,6 +12,7 @@ from chalicelib.bounds import BOUNDS
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 from chalicelib.identity import STAFF_ROLES, Principal
+from chalicelib.instants import moment
 from chalicelib.jobs import outbox
 from chalicelib.people.messages import Rename
 from chalicelib.people.names import is_reserved
@@ -19,12 +20,15 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.errors import ReservedName, UnknownUser
 from chalicelib.social.graph.models import FollowCounts
 from chalicelib.social.graph.profiles import picture_fields
+from chalicelib.social.graph.reader import CompleteSince
 from chalicelib.social.graph.store import StoreName
 from chalicelib.social.graph.user_settings import UserSettings
 
 BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
 # A bound of the document: hardly anybody is blocked by more.
 MAX_BLOCKED_BY = 100_000
+# Before every post.
+EPOCH = moment(0)
 
 
 class By(TypedDict):
@@ -61,11 +65,12 @@ class Follower(TypedDict):
 class User(TypedDict):
     """A user as it is stored.
 
-    `circles` by id and `followers` by the user's id are the graph's two directions (MongoDB
-    Applied Design Patterns, ch. 9), as long as `graph_store` is `embedded`. `pulled` says that
-    some posts of the user are read where they are, `away` that fan-outs leave the user out,
-    `stale` that the user's news must be rebuilt, and `trimmed` that the oldest of them are not
-    kept.
+    `circles` by the owner's ids and `followers` by the user's id are the graph's two directions
+    (MongoDB Applied Design Patterns, ch. 9), as long as `graph_store` is `embedded`. `pulled` says
+    that some posts of the user are read where they are, `away` that fan-outs leave the user out,
+    `stale` that the user's news must be rebuilt. `complete_since` says which part of the stored
+    news may be read; in documents of earlier releases it is missing. `trimmed` is theirs: they
+    have deleted the oldest news, and did not say up to when.
     """
 
     _id: str
@@ -82,7 +87,8 @@ class User(TypedDict):
     away: bool
     pulled: bool
     stale: bool
-    trimmed: bool
+    complete_since: NotRequired[CompleteSince]
+    trimmed: NotRequired[bool]
 
 
 class PublicUser(TypedDict):
@@ -226,7 +232,7 @@ def ensure(runtime: Runtime, caller: Principal) -> By:
     user = users.find_one({"_id": caller.id}, {"name": 1})
     user = user or users.find_one_and_update(
         {"_id": caller.id},
-        {"$setOnInsert": _defaults(caller, runtime.now())},
+        {"$setOnInsert": _defaults(caller, runtime.now(), runtime.settings.news)},
         upsert=True,
         projection={"name": 1},
         return_document=ReturnDocument.AFTER,
@@ -235,8 +241,9 @@ def ensure(runtime: Runtime, caller: Principal) -> By:
     return {"id": user["_id"], "name": user["name"]}
 
 
-def _defaults(caller: Principal, now: datetime) -> Document:
-    """Return the fields of a new user."""
+def _defaults(caller: Principal, now: datetime, design: str | None = None) -> Document:
+    """Return the fields of a new user, whose news are complete in a design."""
+    complete = {"news": EPOCH, "sent": EPOCH}
     return {
         "name": caller.name,
         "profile": {},
@@ -250,5 +257,7 @@ def _defaults(caller: Principal, now: datetime) -> Document:
         "away": False,
         "pulled": False,
         "stale": False,
+        "complete_since": complete if design is None else {"design": design, **complete},
+        # The release before reads it.
         "trimmed": False,
     }

@@ -6,7 +6,7 @@ one stays.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, TypedDict, cast
 
@@ -18,7 +18,8 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError, WriteError
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.people.follows import ExportEntry, Trace, entry
-from chalicelib.social.graph.users import By
+from chalicelib.social.graph.reader import CompleteSince
+from chalicelib.social.graph.users import EPOCH, By
 from chalicelib.social.paging.positions import Entry, Position, older_than
 from chalicelib.social.posts.models import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import PostBody, PostComment, ShownPost
@@ -185,17 +186,22 @@ class MonthCopies:
         name = self._documents.name
         return Trace(name, self._documents, {"user_id": user_id}, partial(_copy_entries, name))
 
-    def trim(self, user_id: str, keep: int) -> bool:
-        """Delete a user's oldest months, if the newer ones have at least `keep` posts."""
+    def kept_since(self, user_id: str, keep: int) -> CompleteSince:
+        """Return when the newest months with `keep` posts begin, whether sent or not."""
         months: Document = {"$group": {"_id": "$month", "posts": {"$sum": {"$size": "$posts"}}}}
         stages = [{"$match": {"user_id": user_id}}, months, {"$sort": {"_id": -1}}]
-        held, old = 0, []
+        held, since = 0, EPOCH
         for month in self._rows.aggregate(stages):
             if held >= keep:
-                old.append(month["_id"])
+                return {"news": since, "sent": since}
             held += month["posts"]
-        gone = self._documents.delete_many({"user_id": user_id, "month": {"$in": old}})
-        return gone.deleted_count > 0
+            since = _first_of(month["_id"])
+        return {"news": EPOCH, "sent": EPOCH}
+
+    def discard(self, user_id: str, since: CompleteSince) -> None:
+        """Delete a user's months that have ended before both instants."""
+        first = month_of(min(since["news"], since["sent"]))
+        self._documents.delete_many({"user_id": user_id, "month": {"$lt": first}})
 
     def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[PostCopy]]:
         """Return a user's copies, newest first, across months."""
@@ -253,6 +259,11 @@ class MonthCopies:
 def month_of(ts: datetime) -> str:
     """Return the month of a post as its documents name it: `202603`, in UTC."""
     return f"{ts.year:04}{ts.month:02}"
+
+
+def _first_of(month: str) -> datetime:
+    """Return the first instant of a month."""
+    return datetime(int(month[:4]), int(month[4:]), 1, tzinfo=UTC)
 
 
 def _room(post: PostBody) -> Document:

@@ -5,9 +5,12 @@ and all posts for a reader whose news are stale, are merged in from the posts th
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Literal, NotRequired
 
+from pymongo import ReturnDocument
 from pymongo.database import Database
 
 from chalicelib.database import Document
@@ -16,7 +19,7 @@ from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.following import Follows
-from chalicelib.social.graph.reader import Reader
+from chalicelib.social.graph.reader import CompleteSince, Reader
 from chalicelib.social.messages import Rebuild, Trim
 from chalicelib.social.paging import pages
 from chalicelib.social.paging.positions import Entry, Position, merge
@@ -35,9 +38,18 @@ NEWS = month_collection("social.news")
 AWAY = timedelta(days=30)
 _SEEN_AT_MOST_EVERY = timedelta(days=1)
 
-_PRESENCE = {"last_seen": 1, "stale": 1, "trimmed": 1, **following.FOLLOWING}
+_PRESENCE = {
+    "last_seen": 1,
+    "stale": 1,
+    "trimmed": 1,
+    "complete_since": 1,
+    **following.FOLLOWING,
+}
 
 Belongs = Callable[[Reader, ShownPost], bool]
+# The two views that are made of stored news.
+Part = Literal["news", "sent"]
+PARTS: tuple[Part, ...] = ("news", "sent")
 
 
 class Presence(Follows):
@@ -45,7 +57,12 @@ class Presence(Follows):
 
     last_seen: datetime
     stale: bool
-    trimmed: bool
+    trimmed: NotRequired[bool]
+    complete_since: NotRequired[CompleteSince]
+
+
+class _Trimmed(Exception):
+    """The stored news were trimmed while a page of them was read."""
 
 
 def design(runtime: Runtime) -> NewsView:
@@ -66,55 +83,85 @@ def stored(runtime: Runtime) -> StoredNews | None:
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of news: visible posts by the users that the reader follows."""
-    database = runtime.database
-    reader = note_visit(runtime, reader_id)
-    view = view_for(runtime, reader)
-    above: list[str] = []
-    if not isinstance(view, PulledNews):
-        above = pull.above_line(database, following.following(database, reader_id, reader))
-    pulled = PulledNews(database, reader)
-    fetch = _merged(
-        partial(view.newest, reader_id),
-        partial(pull.newest, database, above),
-        partial(pulled.newest, reader_id) if reader and reader["trimmed"] else None,
-    )
-    show = partial(_show, database, reader_id, is_news)
-    answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
-    listing = pages.Listing(f"news:{reader_id}", fetch, show, answer)
-    shown, further = pages.checked(runtime, query, listing)
-    return {"posts": shown, "next": further}
+    return _read(runtime, reader_id, query, "news")
 
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
     """Return a page of posts to the reader's wall, or to circles that the reader is in."""
-    database = runtime.database
-    reader = note_visit(runtime, reader_id)
-    view, pulled = view_for(runtime, reader), PulledNews(database, reader)
-    fetch = _merged(
-        partial(view.sent, reader_id),
-        partial(pull.sent, database, reader_id),
-        partial(pulled.sent, reader_id) if reader and reader["trimmed"] else None,
-    )
-    show = partial(_show, database, reader_id, was_sent)
-    answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
-    listing = pages.Listing(f"incoming:{reader_id}", fetch, show, answer)
-    shown, further = pages.checked(runtime, query, listing)
-    return {"posts": shown, "next": further}
+    return _read(runtime, reader_id, query, "sent")
 
 
 _Fetch = pages.Fetch[ShownPost]
+_SCOPES: dict[Part, str] = {"news": "news", "sent": "incoming"}
 
 
-def _merged(held: _Fetch, pulled: _Fetch, beyond: _Fetch | None) -> _Fetch:
-    """Return what a view holds merged with what is pulled, and `beyond` after its end."""
+@dataclass(frozen=True)
+class _Source:
+    """Where a part of a reader's news is found; posts `since` an instant were stored."""
+
+    reader_id: str
+    part: Part
+    fetch: pages.Fetch[ShownPost]
+    since: datetime | None = None
+
+
+def _read(runtime: Runtime, reader_id: str, query: PageQuery, part: Part) -> PostsAnswer:
+    """Return a page of stored news; if they are trimmed meanwhile, a page of pulled ones."""
+    reader = note_visit(runtime, reader_id)
+    pull_all = _fetch_of(PulledNews(runtime.database, reader), part, reader_id)
+    pulled = _Source(reader_id, part, pull_all)
+    view = view_for(runtime, reader)
+    if reader is None or isinstance(view, PulledNews):
+        return _page(runtime, query, pulled)
+    since = reader["complete_since"][part]
+    above = _fetch_above(runtime.database, reader_id, reader, part)
+    fetch = _merged(_fetch_of(view, part, reader_id), above, pull_all, since)
+    try:
+        return _page(runtime, query, _Source(reader_id, part, fetch, since))
+    except _Trimmed:
+        return _page(runtime, query, pulled)
+
+
+def _fetch_of(view: NewsView, part: Part, reader_id: str) -> _Fetch:
+    return partial(view.newest if part == "news" else view.sent, reader_id)
+
+
+def _fetch_above(
+    database: Database[Document], reader_id: str, reader: Presence, part: Part
+) -> _Fetch:
+    """Return what fetches the posts above the threshold, which no design stores."""
+    if part == "sent":
+        return partial(pull.sent, database, reader_id)
+    followed = following.following(database, reader_id, reader)
+    return partial(pull.newest, database, pull.above_line(database, followed))
+
+
+def _merged(held: _Fetch, above: _Fetch, pulled: _Fetch, since: datetime) -> _Fetch:
+    """Return what is stored since an instant merged with what is above the threshold.
+
+    A page that goes on beyond the instant is pulled. Stored posts before it may be incomplete.
+    """
 
     def fetch(after: Position | None, count: int) -> Sequence[Entry[ShownPost]]:
-        found = held(after, count)
-        if beyond and len(found) < count:
-            return beyond(after, count)
-        return merge(count, found, pulled(after, count))
+        if after and after.ts < since:
+            return pulled(after, count)
+        found = [entry for entry in held(after, count) if entry.position.ts >= since]
+        if len(found) < count and since > users.EPOCH:
+            return pulled(after, count)
+        return merge(count, found, above(after, count))
 
     return fetch
+
+
+def _page(runtime: Runtime, query: PageQuery, source: _Source) -> PostsAnswer:
+    """Return a page; raises _Trimmed if what was stored is no longer complete."""
+    reader_id = source.reader_id
+    show = partial(_show, runtime.database, source)
+    answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
+    scope = f"{_SCOPES[source.part]}:{reader_id}"
+    listing = pages.Listing(scope, source.fetch, show, answer)
+    shown, further = pages.checked(runtime, query, listing)
+    return {"posts": shown, "next": further}
 
 
 def is_news(reader: Reader, post: AddressedPost) -> bool:
@@ -122,29 +169,41 @@ def is_news(reader: Reader, post: AddressedPost) -> bool:
     return post["by"]["id"] in reader.following
 
 
+def belongs(part: Part, reader: Reader, post: AddressedPost) -> bool:
+    """Return whether a post that the reader may see is a part of the reader's news."""
+    return is_news(reader, post) if part == "news" else was_sent(reader, post)
+
+
 def _show(
-    database: Database[Document], reader_id: str, belongs: Belongs, found: Sequence[ShownPost]
+    database: Database[Document], source: _Source, found: Sequence[ShownPost]
 ) -> list[ShownPost | None]:
-    reader = audiences.reader_of(database, reader_id, found)
-    mine = [post if belongs(reader, post) and may_see(reader, post) else None for post in found]
+    part, since = source.part, source.since
+    reader = audiences.reader_of(database, source.reader_id, found)
+    # Read after the posts: if this is still the instant, none of them was deleted meanwhile.
+    if since and reader.complete_since and reader.complete_since[part] > since:
+        raise _Trimmed
+    mine = [
+        post if belongs(part, reader, post) and may_see(reader, post) else None for post in found
+    ]
     shown = hidden_comments.without(database, reader, mine)
-    counted = reactions.with_counts(database, reader_id, shown)
-    return polls.with_results(database, reader_id, counted)
+    counted = reactions.with_counts(database, source.reader_id, shown)
+    return polls.with_results(database, source.reader_id, counted)
 
 
 def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
     """Note that a reader was seen, and return the reader; None if there is no such user.
 
     The first visit of a day sends a job: it trims the news, or rebuilds those of a reader who
-    comes back after fan-outs have left the reader out. Such news are `stale` until then.
+    comes back after fan-outs have left the reader out. Such news are `stale` until then, and so
+    are stored news of which nobody knows how far they are complete.
     """
     people = users.USERS.of(runtime.database)
     reader = people.find_one({"_id": reader_id}, _PRESENCE)
     if reader is None:
         return None
-    now, stale = runtime.now(), reader["stale"]
+    now, stale = runtime.now(), reader["stale"] or not _is_known(runtime, reader)
     absence = now - reader["last_seen"]
-    if absence >= _SEEN_AT_MOST_EVERY:
+    if absence >= _SEEN_AT_MOST_EVERY or stale != reader["stale"]:
         # A day early, so that no fan-out leaves out a reader who then counts as present.
         stale |= absence >= AWAY - _SEEN_AT_MOST_EVERY
         job: Rebuild | Trim = Rebuild(user_id=reader_id) if stale else Trim(user_id=reader_id)
@@ -154,6 +213,44 @@ def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
         runtime.queues.send(job)
     reader["stale"] = stale
     return reader
+
+
+def _is_known(runtime: Runtime, reader: Presence) -> bool:
+    """Return whether it is known since when a reader's stored news are complete.
+
+    It is not after an earlier release has trimmed them, and after a change of the design.
+    """
+    since = reader.get("complete_since")
+    if since is None or reader.get("trimmed"):
+        return False
+    return since.get("design", runtime.settings.news) == runtime.settings.news
+
+
+def unknown(runtime: Runtime) -> Document:
+    """Return the condition of users whose stored news may be incomplete anywhere."""
+    return {
+        "$or": [
+            {"complete_since": {"$exists": False}},
+            {"complete_since.design": {"$nin": [None, runtime.settings.news]}},
+            {"trimmed": True},
+        ]
+    }
+
+
+def raise_since(runtime: Runtime, user_id: str, to: CompleteSince) -> CompleteSince | None:
+    """Have stored posts before these instants be read no more; return the instants that hold.
+
+    They only ever rise, so that two who raise them do not undo each other. None: it is not known
+    since when the news are complete.
+    """
+    later = {f"complete_since.{part}": to[part] for part in PARTS}
+    user = users.USERS.of(runtime.database).find_one_and_update(
+        {"_id": user_id, "complete_since": {"$exists": True}},
+        {"$max": later},
+        projection={"complete_since": 1},
+        return_document=ReturnDocument.AFTER,
+    )
+    return user.get("complete_since") if user else None
 
 
 def view_for(runtime: Runtime, reader: Presence | None) -> NewsView:

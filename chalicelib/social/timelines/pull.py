@@ -155,7 +155,9 @@ def alive(database: Database[Document], post_ids: Iterable[str]) -> list[ReadPos
     return list(posts.find_all(database, post_ids).values())
 
 
-def newest_of(database: Database[Document], author_id: str, count: int) -> list[ReadPost]:
-    """Return an author's newest posts that are pushed."""
-    where = {"by.id": author_id, "deleted": False, "fan_out.pull": False}
+def newest_of(
+    database: Database[Document], author_id: str, also: Document, count: int
+) -> list[ReadPost]:
+    """Return an author's newest posts that are pushed, and that a filter holds for."""
+    where = {"by.id": author_id, "deleted": False, "fan_out.pull": False, **also}
     return [entry.post for entry in _entries(database, where, count) if entry.post]

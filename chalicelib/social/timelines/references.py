@@ -10,6 +10,8 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.people.follows import ExportEntry, Trace, entry
 from chalicelib.social.graph.audience import PUBLIC
+from chalicelib.social.graph.reader import CompleteSince
+from chalicelib.social.graph.users import EPOCH
 from chalicelib.social.paging.positions import Entry, Position, older_than
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.shapes import PostBody, ReadPost
@@ -75,18 +77,27 @@ class NewsItems:
         """Return where the items of a user are."""
         return Trace("news items", self._items, {"user_id": user_id}, _item_entries)
 
-    def trim(self, user_id: str, keep: int) -> bool:
-        """Delete a user's oldest items, keeping `keep`; return whether any were deleted."""
+    def kept_since(self, user_id: str, keep: int) -> CompleteSince:
+        """Return the times of the last of the newest `keep` items, and of those that were sent.
+
+        Each is kept for itself: to pull what was sent, all followers are asked for it.
+        """
+        mine = {"user_id": user_id}
+        return {"news": self._last(mine, keep), "sent": self._last({**mine, "sent": True}, keep)}
+
+    def _last(self, where: Document, keep: int) -> datetime:
         order = [("ts", DESCENDING), ("post_id", DESCENDING)]
-        fields = {"_id": 0, "ts": 1, "post_id": 1}
-        newest = self._items.find({"user_id": user_id}, fields).sort(order).limit(keep)
-        last = None
-        for last in newest:  # noqa: B007 - only where the kept ones end
-            pass
-        if last is None:
-            return False
-        beyond = older_than(Position(last["ts"], last["post_id"]), "ts", "post_id")
-        return self._items.delete_many({"user_id": user_id, **beyond}).deleted_count > 0
+        newest = self._items.find(where, {"_id": 0, "ts": 1}).sort(order)
+        last = list(newest.skip(keep - 1).limit(2))
+        return last[0]["ts"] if len(last) > 1 else EPOCH
+
+    def discard(self, user_id: str, since: CompleteSince) -> None:
+        """Delete a user's items before instants."""
+        mine, news = {"user_id": user_id}, {"ts": {"$lt": since["news"]}}
+        self._items.delete_many({**mine, **news, "sent": False})
+        if since["sent"] > EPOCH:
+            both = {"ts": {"$lt": min(since["news"], since["sent"])}}
+            self._items.delete_many({**mine, **both, "sent": True})
 
     def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
         """Return a user's items with their posts, newest first."""

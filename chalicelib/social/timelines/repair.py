@@ -1,53 +1,103 @@
 """Repairing stored news: back-fill, rebuilding, verifying, trimming.
 
-The news are defined by what `pull` finds, complete for the newest 1,000 posts of a reader's
-news and of what was sent to the reader.
+The news are defined by what `pull` finds. A reader's `complete_since` says from which instants on
+the stored ones are complete. Whoever leaves posts out, or deletes them, raises these first:
+deliveries, back-fills, rebuilds and trims may then come twice and in any order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
+from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.social.graph import users
-from chalicelib.social.graph.reader import Reader
-from chalicelib.social.paging.positions import Entry, Position
+from chalicelib.social.graph import following, users
+from chalicelib.social.graph.audience import ALL_CIRCLES
+from chalicelib.social.graph.reader import CompleteSince, Reader
+from chalicelib.social.paging.positions import Position
 from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
-from chalicelib.social.posts.visibility import may_see, was_sent
+from chalicelib.social.posts.visibility import may_see
 from chalicelib.social.timelines import news, propagation, pull
-from chalicelib.social.timelines.news import Belongs, is_news
-from chalicelib.social.timelines.view import NewsView
+from chalicelib.social.timelines.news import Part
+from chalicelib.social.timelines.view import NewsView, StoredNews
 
+# The newest posts of each part that a rebuild, or a verification, looks for.
 COMPLETE = 1_000
 _PAGE = 200
-
-Definition = Callable[[str, Position | None, int], Sequence[Entry[ReadPost]]]
+_INSTANT = timedelta(milliseconds=1)
+_WHOLE: CompleteSince = {"news": users.EPOCH, "sent": users.EPOCH}
 
 
 def back_fill(runtime: Runtime, reader_id: str, author_id: str) -> None:
-    """Add an author's newest posts to a reader's news, as far as they belong there by now."""
+    """Add an author's newest posts to a reader's news, as far as they belong there by now.
+
+    Where the author has more, the older ones are read from the posts.
+    """
     view = news.stored(runtime)
     if view is None:
         return
-    found = pull.newest_of(runtime.database, author_id, runtime.bounds.social.back_fill_posts)
-    reader = audiences.reader_of(runtime.database, reader_id, found)
-    wanted = [post for post in found if _is_due(reader, post)]
+    database, most = runtime.database, runtime.bounds.social.back_fill_posts
+    found: dict[str, ReadPost] = {}
+    since = _WHOLE
+    for part, those in _ties(following.reader(database, reader_id, {author_id}), author_id):
+        newest = pull.newest_of(database, author_id, those, most + 1)
+        left = _after(newest[most]["ts"]) if len(newest) > most else users.EPOCH
+        since = news.raise_since(runtime, reader_id, _of(part, left)) or _WHOLE
+        found |= {post["id"]: post for post in newest[:most]}
+    reader = audiences.reader_of(database, reader_id, list(found.values()))
+    wanted = [post for post in found.values() if _is_due(reader, post, since)]
     view.add(wanted, [reader_id])
     propagation.repair(runtime, wanted)
 
 
+def _of(part: Part, instant: datetime) -> CompleteSince:
+    """Return an instant for one part of the news alone."""
+    others = users.EPOCH
+    return {
+        "news": instant if part == "news" else others,
+        "sent": instant if part == "sent" else others,
+    }
+
+
+def _ties(reader: Reader, author_id: str) -> Iterator[tuple[Part, Document]]:
+    """Yield the parts of a reader's news to which an author writes, and a filter of the posts.
+
+    A circle concerns its members' news no more than its posts do: its owner has no say in what
+    else is stored for them.
+    """
+    if author_id in reader.following:
+        yield "news", {}
+    if circles := reader.circled_by.get(author_id):
+        yield "sent", {"circles": {"$in": [ALL_CIRCLES, *sorted(circles)]}}
+
+
 def rebuild(runtime: Runtime, user_id: str) -> None:
     """Rebuild the news of a reader who was left out by fan-outs, and show them again."""
-    verify(runtime, user_id)
-    people = users.USERS.of(runtime.database)
+    people, view = users.USERS.of(runtime.database), news.stored(runtime)
+    whole = {**_WHOLE, "design": runtime.settings.news}
+    # First, so that what is left out from now on is noted in the instants.
+    people.update_one(
+        {"_id": user_id, **news.unknown(runtime)},
+        {"$set": {"complete_since": whole, "trimmed": False, "stale": True}},
+    )
+    if view:
+        walked, _ = _repair(runtime, view, user_id)
+        news.raise_since(runtime, user_id, walked)
     people.update_one({"_id": user_id}, {"$set": {"stale": False}})
 
 
 def trim(runtime: Runtime, user_id: str) -> None:
     """Delete a reader's oldest news; pages beyond them are pulled."""
     view = news.stored(runtime)
-    if view and view.trim(user_id, runtime.bounds.social.news_kept):
-        people = users.USERS.of(runtime.database)
-        people.update_one({"_id": user_id}, {"$set": {"trimmed": True}})
+    if view is None:
+        return
+    kept = view.kept_since(user_id, runtime.bounds.social.news_kept)
+    # First, or a page that is read in between would end where the posts do.
+    since = news.raise_since(runtime, user_id, kept)
+    if since:
+        # Also posts that were delivered late.
+        view.discard(user_id, since)
 
 
 def verify(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
@@ -58,34 +108,69 @@ def verify(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
     view = news.stored(runtime)
     if view is None:
         return {"missing": [], "surplus": []}
-    source = pull.PulledNews(runtime.database)
-    wanted = _wanted(runtime, user_id, source.newest, is_news)
-    wanted |= _wanted(runtime, user_id, source.sent, was_sent)
-    stored = _stored(view, user_id)
+    return _repair(runtime, view, user_id)[1]
+
+
+def _repair(
+    runtime: Runtime, view: StoredNews, user_id: str
+) -> tuple[CompleteSince, dict[str, list[str]]]:
+    """Make stored news right; return since when they certainly are, and what was wrong."""
+    since = news.raise_since(runtime, user_id, _WHOLE) or _WHOLE
+    walks = {part: _walk(runtime, user_id, part, since[part]) for part in news.PARTS}
+    wanted = walks["news"].wanted | walks["sent"].wanted
+    stored = _stored(view, user_id, min(since["news"], since["sent"]))
     missing = [post for post_id, post in wanted.items() if post_id not in stored]
     surplus = sorted(stored - _justified(runtime, user_id, stored))
-    view.add(missing, [user_id])
-    propagation.repair(runtime, missing)
     view.take(surplus, user_id)
-    return {"missing": sorted(post["_id"] for post in missing), "surplus": surplus}
+    # Some may be due again by now, and were still there when they were back-filled.
+    back = _due_again(runtime, user_id, surplus, since)
+    view.add([*missing, *back], [user_id])
+    propagation.repair(runtime, [*missing, *back])
+    wrong = {"missing": sorted(post["_id"] for post in missing), "surplus": surplus}
+    return {"news": walks["news"].since, "sent": walks["sent"].since}, wrong
 
 
-def _wanted(
-    runtime: Runtime, user_id: str, fetch: Definition, belongs: Belongs
-) -> dict[str, ReadPost]:
-    """Return the newest posts that belong to a reader's news by id, without pulled ones."""
+def _due_again(
+    runtime: Runtime, user_id: str, surplus: Sequence[str], since: CompleteSince
+) -> list[ReadPost]:
+    """Return the posts that belong to a reader's news after they were taken out."""
+    if not surplus:
+        return []
+    found = pull.alive(runtime.database, surplus)
+    reader = _unblocked(runtime, user_id, found)
+    return [post for post in found if _is_due(reader, post, since)]
+
+
+class _Walk(NamedTuple):
+    """The pushed posts that belong to a part of a reader's news, by id, since an instant."""
+
+    wanted: dict[str, ReadPost]
+    since: datetime
+
+
+def _walk(runtime: Runtime, user_id: str, part: Part, since: datetime) -> _Walk:
+    """Find the newest posts of a part, down to an instant or until there are enough."""
+    source = pull.PulledNews(runtime.database)
+    fetch = source.newest if part == "news" else source.sent
     wanted: dict[str, ReadPost] = {}
     after: Position | None = None
-    while len(wanted) < COMPLETE:
+    while True:
         entries = fetch(user_id, after, _PAGE)
-        found = [entry.post for entry in entries if entry.post]
+        later = [entry for entry in entries if entry.position.ts >= since]
+        found = [entry.post for entry in later if entry.post]
         reader = _unblocked(runtime, user_id, found)
-        due = [post for post in found if belongs(reader, post) and may_see(reader, post)]
+        due = [post for post in found if news.belongs(part, reader, post) and may_see(reader, post)]
         wanted |= {post["_id"]: post for post in _pushed(runtime, due)}
-        if len(entries) < _PAGE:
-            break
-        after = entries[-1].position
-    return wanted
+        if len(later) < _PAGE:
+            return _Walk(wanted, since)
+        after = later[-1].position
+        if len(wanted) >= COMPLETE:
+            return _Walk(wanted, _after(after.ts))
+
+
+def _after(ts: datetime) -> datetime:
+    """Return the next instant: of several posts of one instant, some may be left out."""
+    return ts + _INSTANT
 
 
 def _pushed(runtime: Runtime, found: list[ReadPost]) -> list[ReadPost]:
@@ -96,26 +181,29 @@ def _pushed(runtime: Runtime, found: list[ReadPost]) -> list[ReadPost]:
     return [post for post in found if post["_id"] not in pulled]
 
 
-def _stored(view: NewsView, user_id: str) -> set[str]:
+def _stored(view: NewsView, user_id: str, since: datetime) -> set[str]:
     stored: set[str] = set()
     after: Position | None = None
     while True:
         entries = view.newest(user_id, after, _PAGE)
-        stored |= {entry.position.post_id for entry in entries}
-        if len(entries) < _PAGE:
+        later = [entry.position for entry in entries if entry.position.ts >= since]
+        stored |= {position.post_id for position in later}
+        if len(later) < _PAGE:
             return stored
-        after = entries[-1].position
+        after = later[-1]
 
 
 def _justified(runtime: Runtime, user_id: str, stored: set[str]) -> set[str]:
     """Return the stored posts that may be shown to the reader now or when a block ends."""
     found = pull.alive(runtime.database, stored)
     reader = _unblocked(runtime, user_id, found)
-    return {post["id"] for post in found if _is_due(reader, post)}
+    return {post["id"] for post in found if _is_due(reader, post, _WHOLE)}
 
 
-def _is_due(reader: Reader, post: ShownPost) -> bool:
-    return (is_news(reader, post) or was_sent(reader, post)) and may_see(reader, post)
+def _is_due(reader: Reader, post: ReadPost, since: CompleteSince) -> bool:
+    """Return whether a post is in a part of the reader's news that is stored."""
+    parts = (part for part in news.PARTS if news.belongs(part, reader, post))
+    return may_see(reader, post) and any(post["ts"] >= since[part] for part in parts)
 
 
 def _unblocked(runtime: Runtime, user_id: str, found: Sequence[ShownPost]) -> Reader:

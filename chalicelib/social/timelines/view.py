@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from chalicelib.people.follows import Trace
+from chalicelib.social.graph.reader import CompleteSince
 from chalicelib.social.paging.positions import Entry, Position
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 
@@ -69,6 +70,13 @@ class StoredView(View, Protocol):
 class StoredNews(NewsView, StoredView, Protocol):
     """News with documents of their own."""
 
-    def trim(self, user_id: str, keep: int) -> bool:
-        """Delete a user's oldest posts, keeping at least `keep`; return whether any were."""
+    def kept_since(self, user_id: str, keep: int) -> CompleteSince:
+        """Return instants from which on a user has at least `keep` posts, `sent` ones too.
+
+        An instant before every post: there are no more.
+        """
+        ...
+
+    def discard(self, user_id: str, since: CompleteSince) -> None:
+        """Delete a user's posts before instants, which are not read from here any more."""
         ...

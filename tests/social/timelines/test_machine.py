@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from chalicelib.settings import Settings
-from chalicelib.social.timelines import news, walls
+from chalicelib.social import schedules
+from chalicelib.social.timelines import news, repair, walls
 from chalicelib.social.timelines.copies import MonthCopies
 from tests.social.support.designs import Design
 from tests.social.support.drivers import Town
@@ -38,6 +39,7 @@ class LookedAt(Life):
             )
             for view in VIEWS:
                 assert self._read(reader, view, limit) == self._expected(reader, view)
+            assert schedules.verify_news(self.runtime, reader)["missing"] == []
 
     @rule(reader=USERS)
     def nothing_forbidden_is_shown_even_before_the_workers_come(self, reader: str) -> None:
@@ -84,6 +86,26 @@ class LookedAt(Life):
         for collection in (walls.WALLS, news.NEWS):
             MonthCopies(database, collection).truncate_comments()
         self._check("news", by)
+
+    @rule(by=USERS, to=USERS, number=st.integers(1, 8), pause=st.sampled_from([0, 1]))
+    def post_many(self, by: str, to: str, number: int, pause: int) -> None:
+        """Write more than a back-fill brings, perhaps at one instant, and be followed by `to`."""
+        for _ in range(number):
+            self.post(by, ["*public*"], None, at_post=False)
+            self.clock.advance(seconds=pause)
+        self.circle(to, "name", by)
+
+    @rule(reader=USERS)
+    def trim(self, reader: str) -> None:
+        repair.trim(self.runtime, reader)
+
+    @rule(reader=USERS)
+    def rebuild(self, reader: str) -> None:
+        repair.rebuild(self.runtime, reader)
+
+    @rule()
+    def mark_away(self) -> None:
+        news.mark_away(self.runtime.database, self.clock())
 
     def _check(self, *views: str) -> None:
         for reader in PEOPLE:
@@ -147,7 +169,12 @@ def settings(settings: Settings, design: Design) -> Settings:
     return design.of(settings)
 
 
-def test_every_view_grants_what_the_rules_grant(watched: Town, meantime: Meantime) -> None:
+@pytest.mark.bounds(social={"news_kept": 4, "back_fill_posts": 2})
+def test_every_view_grants_what_the_rules_grant(
+    watched: Town, meantime: Meantime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repair, "COMPLETE", 4)
+    monkeypatch.setattr(repair, "_PAGE", 2)
     meantime_ = meantime
 
     class Machine(LookedAt):
