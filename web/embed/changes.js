@@ -3,6 +3,7 @@
 import { h } from "./element.js";
 
 /** @typedef {import("./marked.js").Page} Page */
+/** @typedef {import("./comment.js").Comment} Comment */
 /**
  * @typedef {object} Desk What is shown, to whom, and how the API is read.
  * @property {import("./thread.js").Thread} thread
@@ -13,8 +14,11 @@ import { h } from "./element.js";
  * @property {HTMLElement} fresh Where new comments are told.
  * @property {string} viewer The id of the reader whom the API has shown it to; "" for a guest.
  * @property {number} count How many comments are counted.
- * @property {string[]} seen The first page when it was looked at last.
+ * @property {boolean} isFirst Whether the list begins with the discussion.
+ * @property {Map<string, number>} asked How often each comment was asked for by itself.
+ * @property {Map<string, boolean>} lagging Whether each comment is visible by now, where that is not shown yet: somebody writes there.
  * @property {(where?: Record<string, string>) => Promise<Page>} page Reads a page anew.
+ * @property {(id: string) => Promise<Comment>} one Reads a comment.
  * @property {() => Promise<string | null>} readerId
  * @property {(page: Page) => void} head Shows what stands above the list.
  * @property {(count: number) => void} counted
@@ -22,22 +26,34 @@ import { h } from "./element.js";
  * @property {() => Promise<void>} start Shows the discussion anew.
  */
 
-/** Look for what is new and what has changed; what is read never moves by itself. @param {Desk} desk @returns {Promise<boolean>} whether there was anything */
+/** How many comments a look asks for one by one. */
+const MOST_ASKED = 10;
+
+/** Look for what is new, has changed or is gone; what is read never moves by itself. @param {Desk} desk @returns {Promise<boolean>} whether there was anything */
 export async function look(desk) {
   const { thread, pins, marks, words } = desk;
   const askedAt = marks?.now() || 0;
-  const page = await desk.page();
+  const pages = await readAgain(desk);
+  const [page] = pages;
   if ((page.viewer?.id || "") !== desk.viewer) return meet(desk);
+  const listed = pages.flatMap(({ comments }) => comments);
+  const isLast = !pages[pages.length - 1].next;
+  const there = new Map([...page.pinned, ...page.waiting, ...listed].map((each) => [each.id, each]));
+  const { gone, moved } = await lostOf(desk, missing(desk, listed, there, isLast));
+  const isLess = moved.some(({ id }) => desk.asked.get(id) === 1);
+  const known = [...there.values(), ...moved];
+  const fresh = known.filter(({ id, state }) => state === "visible" && !thread.item(id)).length;
+  const count = desk.count + [...known.map((each) => shift(desk, each.id, each.state === "visible")), ...gone.map((id) => shift(desk, id, false))].reduce((sum, each) => sum + each, 0);
   desk.head(page);
-  const isMarked = (await marks?.read(page, askedAt)) || false;
   for (const id of pins.show(page.pinned, words)) thread.again(id);
-  const ids = page.comments.map(({ id }) => id);
-  const isLess = desk.seen.splice(0, Infinity, ...ids).some((id) => !ids.includes(id));
-  const isChanged = thread.compare(page.comments) || isMarked || (await desk.refold(isLess));
-  const fresh = page.node.counts.visible - desk.count;
-  if (fresh > 0) desk.fresh.replaceChildren(h("button", { part: "button", onclick: desk.start }, words.t("fresh", { n: fresh })));
-  else desk.counted(page.node.counts.visible);
-  return fresh > 0 || isChanged;
+  const isChanged = show(desk, known, gone);
+  const isMarked = (await marks?.read({ ...page, comments: known }, askedAt)) || false;
+  const isFolded = await desk.refold(isLess);
+  const { visible } = page.node.counts;
+  const more = !page.previous && isLast ? fresh : Math.max(0, visible - count);
+  desk.fresh.replaceChildren(...(more ? [h("button", { part: "button", onclick: desk.start }, words.t("fresh", { n: more }))] : []));
+  desk.counted(visible - more);
+  return more > 0 || isChanged || isMarked || isFolded;
 }
 
 /** Show the discussion to another reader than before, but not while it is unknown who reads or somebody writes. @param {Desk} desk */
@@ -46,4 +62,70 @@ async function meet({ root, readerId, start }) {
   if (isWriting || (await readerId()) === null) return false;
   await start();
   return true;
+}
+
+/** The pages that now hold what is shown: from the discussion's first on, or from around the first comment that is still there. @param {Desk} desk */
+async function readAgain({ thread: { ids }, isFirst, page }) {
+  const pages = [];
+  for (let at = 0; !pages.length; at++) {
+    try {
+      pages.push(await page(isFirst ? undefined : { around: ids[at] }));
+    } catch (error) {
+      if (isFirst || at + 1 === ids.length || /** @type {{code?: string}} */ (error).code !== "unknown_comment") throw error;
+    }
+  }
+  // As many as were shown, and one for what has come between.
+  const most = Math.ceil(ids.length / pages[0].comments.length) + 1;
+  for (let last = pages[0]; last.next && pages.length < most && !last.comments.some(({ id }) => id === ids[ids.length - 1]); ) {
+    pages.push((last = await page({ cursor: last.next })));
+  }
+  return pages;
+}
+
+/** The shown comments that these pages lack, and would have by their place: what stands behind the last may be on a further page. @param {Desk} desk @param {Comment[]} listed @param {Map<string, Comment>} there @param {boolean} isLast */
+function missing({ thread }, listed, there, isLast) {
+  const { ids } = thread;
+  const end = isLast ? ids.length : Math.max(...listed.map(({ id }) => ids.indexOf(id)));
+  return ids.slice(0, Math.max(0, end)).filter((id) => !there.has(id) && thread.comment(id)?.author);
+}
+
+/** Ask for missing comments one by one: an order may have moved them, and a block hidden them. @param {Desk} desk @param {string[]} ids */
+async function lostOf({ one, asked }, ids) {
+  const times = (/** @type {string} */ id) => asked.get(id) || 0;
+  const chosen = ids.sort((some, other) => times(some) - times(other)).slice(0, MOST_ASKED);
+  const answers = await Promise.all(chosen.map((id) => one(id).catch((error) => {
+    if (error.code !== "unknown_comment") throw error;
+    return null;
+  })));
+  for (const id of chosen) asked.set(id, times(id) + 1);
+  return {
+    gone: chosen.filter((_, at) => !answers[at]?.author),
+    moved: /** @type {Comment[]} */ (answers.filter((each) => each?.author)),
+  };
+}
+
+/** By how much a comment changes the count of those that are shown. @param {Desk} desk @param {string} id @param {boolean} isVisible */
+function shift({ thread, lagging }, id, isVisible) {
+  const comment = thread.comment(id);
+  if (!comment) return 0;
+  const was = lagging.get(id) ?? comment.state === "visible";
+  if (thread.formAt(id)) lagging.set(id, isVisible);
+  else lagging.delete(id);
+  return Number(isVisible) - Number(was);
+}
+
+/** Show what has changed and take out what is gone, but for where somebody writes: there stands a note. @param {Desk} desk @param {Comment[]} known @param {string[]} gone */
+function show({ thread, root, words: { t } }, known, gone) {
+  const { activeElement } = root;
+  let isChanged = thread.compare(known);
+  for (const { id } of known) thread.formAt(id)?.querySelector(".lost")?.remove();
+  for (const id of gone) {
+    const [comment, form] = [thread.comment(id), thread.formAt(id)];
+    if (!form && comment) thread.remove(comment);
+    else if (form && !form.querySelector(".lost")) form.prepend(h("p", { class: "lost", role: "status" }, t("unknown_comment")));
+    else continue;
+    isChanged = true;
+  }
+  if (activeElement && !activeElement.isConnected) root.querySelector("section")?.focus({ preventScroll: true });
+  return isChanged;
 }

@@ -60,8 +60,9 @@ export default class PlazaComments extends HTMLElement {
   #orders = h("select");
   /** People, once the reader has asked for one. @type {import("./people.js").Cards | null} */
   #people = null;
-  /** The first page when it was looked at last. @type {string[]} */
-  #seen = [];
+  /** Of the looks for changes: how often each comment was asked for, and the states that are not shown yet. */
+  #asked = /** @type {Map<string, number>} */ (new Map());
+  #lagging = /** @type {Map<string, boolean>} */ (new Map());
   /** @type {Page["node"] | null} */
   #node = null;
   /** What makes forms. @type {typeof import("./form.js") | null} */
@@ -164,7 +165,8 @@ export default class PlazaComments extends HTMLElement {
     );
     this.#previous = page.previous;
     this.#earlier.hidden = !page.previous;
-    this.#seen = page.comments.map(({ id }) => id);
+    this.#asked.clear();
+    this.#lagging.clear();
     this.#viewer = page.viewer?.id || "";
     this.#pins.show(page.pinned, this.#words);
     for (const comment of page.waiting) this.#thread.place(comment);
@@ -351,8 +353,9 @@ export default class PlazaComments extends HTMLElement {
     const { look } = await import(new URL(CHANGES, import.meta.url).href);
     return look({
       thread: this.#thread, pins: this.#pins, marks: await this.#marks, words: this.#words, root: this.#root, fresh: this.#fresh,
-      viewer: this.#viewer, count: this.#count, seen: this.#seen, readerId,
-      page: (where) => this.#page(where, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#start(),
+      viewer: this.#viewer, count: this.#count, readerId,
+      page: (where) => this.#page(where && { ...where, order: this.#listed }, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#start(),
+      isFirst: !this.#previous, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
       refold: async (isLess) => !!this.#reader && (isLess || !!this.#people?.hasBlocked) && (await this.#cards()).refresh(),
     });
   }

@@ -83,19 +83,39 @@ export class Thread {
     if (comment && !item?.querySelector(WRITING)) this.renew(comment);
   }
 
-  /** Take a comment out; one with replies leaves its place. @param {Comment} comment */
+  /** Take a comment out; one with replies leaves its place, which goes with the last of them. @param {Comment} comment */
   remove(comment) {
     const item = this.item(comment.id);
     if (item?.querySelector(":scope > .thread")) return this.renew({ ...comment, author: null, html: null, text: null, can: [] });
+    const beside = item?.parentElement;
     item?.remove();
     this.#shown.delete(comment.id);
+    if (!beside || beside === this.list || beside.childElementCount) return;
+    beside.remove();
+    const parent = this.comment(comment.parent_id || "");
+    if (parent && !parent.author) this.remove(parent);
+  }
+
+  /** The ids of what is shown, from the top. */
+  get ids() {
+    return [...this.list.querySelectorAll("li[id^=c-]")].map(({ id }) => id.slice(2));
+  }
+
+  /** @param {string} id */
+  comment(id) {
+    return this.#shown.get(id)?.comment;
+  }
+
+  /** The form of who writes at a comment, in its place or below it. @param {string} id */
+  formAt(id) {
+    return this.item(id)?.querySelector(WRITING);
   }
 
   /** Renew what others have changed, but for where somebody writes; say whether there was any. @param {Comment[]} comments */
   compare(comments) {
     const changed = comments.filter((each) => {
-      const { comment, item } = this.#shown.get(each.id) || {};
-      return comment && (comment.html !== each.html || comment.state !== each.state) && !item?.querySelector(WRITING);
+      const comment = this.comment(each.id);
+      return comment && (comment.html !== each.html || comment.state !== each.state) && !this.formAt(each.id);
     });
     changed.forEach((each) => this.renew(each));
     return changed.length > 0;

@@ -1,0 +1,306 @@
+"""What moderators hide and authors delete goes from others' screens, and nothing else does."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Response, expect
+
+from tests.support.http_client import Client
+from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.site import Site
+from tests.web.support.two import POLL_MS, with_clock
+
+expect.set_options(timeout=PATIENCE_MS)
+NODE = "harbour:moon"
+COMMENTS = f"/nodes/{NODE}/comments"
+FAILED = "Failed to load resource"
+# The longest wait between two looks, and as much for a busy machine.
+MOST_TURNS = 200
+LOST = "This comment is no longer there."
+Reading = Callable[..., Page]
+
+
+@pytest.fixture(autouse=True)
+def node(client: Client, site: Site) -> Client:
+    """A node with nothing in it; its page is the site's, which Cleo reads."""
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/").status == 201
+    site.body = f'<plaza-comments node="{NODE}"></plaza-comments>'
+    site.token = lambda: client.token("cleo", name="Cleo")
+    return client
+
+
+@pytest.fixture
+def reading(site: Site, open_page: OpenPage) -> Reading:
+    """Opens the site's page, with so many comments; its time passes by its clock alone."""
+
+    def opened(count: int, heading: str = "") -> Page:
+        page = open_page(site, may_log=FAILED, before=with_clock)
+        expect(page.get_by_role("article")).to_have_count(count)
+        if heading:
+            expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+        return page
+
+    return opened
+
+
+def posted(client: Client, text: str, parent: str = "", by: str = "ann") -> str:
+    """Post a comment; return its id."""
+    body = {"text": text, **({"parent": parent} if parent else {})}
+    reply = client.as_(by, name=by.title()).post(COMMENTS, **body)
+    assert reply.status == 201, reply.body
+    return str(reply.json["id"])
+
+
+def many(client: Client, count: int) -> list[str]:
+    return [posted(client, f"Comment {number}.") for number in range(count)]
+
+
+def put_away(client: Client, comment: str, act: str = "hidden") -> None:
+    """Hide a comment, file it as spam, or delete it."""
+    if act == "deleted":
+        assert client.as_("ann").delete(f"{COMMENTS}/{comment}").status == 204
+    else:
+        admin = client.as_("admin", roles=["admin"])
+        assert admin.post(f"{COMMENTS}/{comment}/state", state=act).status == 200
+
+
+def look(page: Page) -> None:
+    """Let time pass until the page has looked for what is new."""
+    looked: list[str] = []
+
+    def note(answer: Response) -> None:
+        if "limit=50" in answer.url:
+            looked.append(answer.url)
+
+    page.on("response", note)
+    for _ in range(MOST_TURNS):
+        page.clock.run_for(POLL_MS)
+        page.wait_for_timeout(50)
+        if looked:
+            break
+    else:
+        pytest.fail("the page never looked")
+    page.remove_listener("response", note)
+
+
+def shown(page: Page) -> list[str]:
+    """Return the ids of the comments that are shown, from the top."""
+    found: list[str] = page.evaluate(
+        "[...document.querySelector('plaza-comments').shadowRoot.querySelectorAll('li[id^=c-]')]"
+        ".map(({ id }) => id.slice(2))"
+    )
+    return found
+
+
+@pytest.mark.parametrize("act", ["hidden", "spam", "deleted"])
+def test_what_is_put_away_goes_at_the_next_look(node: Client, reading: Reading, act: str) -> None:
+    ids = many(node, 3)
+    page = reading(3, "3 comments")
+    put_away(node, ids[1], act)
+
+    look(page)
+
+    expect(page.get_by_role("article")).to_have_count(2)
+    expect(page.get_by_role("heading", name="2 comments", exact=True)).to_be_visible()
+    assert shown(page) == [ids[0], ids[2]]
+
+
+@pytest.mark.parametrize("act", ["hidden", "deleted"])
+def test_a_thread_keeps_the_place_of_what_its_replies_answer_until_they_go(
+    node: Client, reading: Reading, act: str
+) -> None:
+    first = posted(node, "The first.")
+    reply = posted(node, "A reply.", first, by="ben")
+    last = posted(node, "The last.")
+    page = reading(3, "3 comments")
+    put_away(node, first, act)
+    look(page)
+    expect(page.locator(f"#c-{first} > article")).to_have_class("gone")
+    expect(page.locator(f"#c-{first} #c-{reply}")).to_contain_text("A reply.")
+    expect(page.get_by_role("heading", name="2 comments", exact=True)).to_be_visible()
+
+    admin = node.as_("admin", roles=["admin"])
+    assert admin.post(f"{COMMENTS}/{reply}/state", state="hidden").status == 200
+    look(page)
+
+    expect(page.locator(f"#c-{reply}")).to_have_count(0)
+    expect(page.get_by_role("heading", name="1 comment", exact=True)).to_be_visible()
+    expect(page.locator(f"#c-{last}")).to_contain_text("The last.")
+
+
+def test_the_last_reply_that_goes_leaves_no_trace(node: Client, reading: Reading) -> None:
+    first = posted(node, "The first.")
+    reply = posted(node, "A reply.", first)
+    page = reading(2)
+    put_away(node, reply)
+    look(page)
+    expect(page.locator(f"#c-{first} .thread")).to_have_count(0)
+    put_away(node, first)
+
+    look(page)
+
+    expect(page.get_by_role("article")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Nobody has said anything yet.")).to_be_visible()
+
+
+def test_where_a_reply_is_written_it_stays_with_a_note_and_the_text(
+    node: Client, reading: Reading
+) -> None:
+    ids = many(node, 3)
+    page = reading(3)
+    page.locator(f"#c-{ids[0]} [data-does=reply]").click()
+    field = page.get_by_role("textbox", name="Reply to Ann")
+    field.fill("Half a thought")
+    put_away(node, ids[0])
+    put_away(node, ids[1])
+
+    look(page)
+
+    expect(page.get_by_role("article")).to_have_count(2)
+    expect(page.locator(f"#c-{ids[0]} .lost")).to_have_text(LOST)
+    expect(page.locator(f"#c-{ids[0]}")).to_contain_text("Comment 0.")
+    expect(field).to_have_value("Half a thought")
+    expect(page.get_by_role("heading", name="1 comment", exact=True)).to_be_visible()
+    look(page)
+    expect(page.locator(f"#c-{ids[0]} .lost")).to_have_count(1)
+    page.get_by_role("button", name="Cancel").click()
+    look(page)
+    expect(page.get_by_role("article")).to_have_count(1)
+    expect(page.get_by_role("heading", name="1 comment", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="new comment")).to_have_count(0)
+
+
+def test_where_a_comment_is_edited_it_stays_with_a_note_until_it_is_back(
+    node: Client, site: Site, reading: Reading
+) -> None:
+    site.token = lambda: node.token("ann", name="Ann")
+    ids = many(node, 2)
+    page = reading(2)
+    page.locator(f"#c-{ids[0]} [data-does=edit]").click()
+    field = page.get_by_role("textbox", name="Edit")
+    field.fill("Changed by half")
+    put_away(node, ids[0])
+    look(page)
+    expect(page.locator(f"#c-{ids[0]} form .lost")).to_have_text(LOST)
+    expect(field).to_have_value("Changed by half")
+
+    put_away(node, ids[0], "visible")
+    look(page)
+
+    expect(page.locator(".lost")).to_have_count(0)
+    expect(field).to_have_value("Changed by half")
+    expect(page.get_by_role("heading", name="2 comments", exact=True)).to_be_visible()
+
+
+def test_pages_that_were_asked_for_are_looked_at_too(node: Client, reading: Reading) -> None:
+    ids = many(node, 70)
+    page = reading(50)
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("article")).to_have_count(70)
+    for at in (10, 49, 50, 69):
+        put_away(node, ids[at])
+    changed = node.as_("ann").patch(f"{COMMENTS}/{ids[60]}", text="Changed.")
+    assert changed.status == 200
+
+    look(page)
+
+    expect(page.get_by_role("article")).to_have_count(66)
+    expect(page.locator(f"#c-{ids[60]}")).to_contain_text("Changed.")
+    expect(page.get_by_role("heading", name="66 comments", exact=True)).to_be_visible()
+    assert shown(page) == [id_ for at, id_ in enumerate(ids) if at not in {10, 49, 50, 69}]
+
+
+def test_what_moves_to_the_next_page_stays(node: Client, reading: Reading) -> None:
+    """Replies that came into the first page push its last comments out of it."""
+    ids = many(node, 50)
+    page = reading(50)
+    for number in range(3):
+        posted(node, f"Reply {number}.", ids[0], by="ben")
+    put_away(node, ids[30])
+
+    look(page)
+
+    expect(page.get_by_role("button", name="3 new comments")).to_be_visible()
+    expect(page.get_by_role("heading", name="49 comments", exact=True)).to_be_visible()
+    assert shown(page) == [id_ for id_ in ids if id_ != ids[30]]
+
+
+def test_as_many_new_as_gone_are_told(node: Client, reading: Reading) -> None:
+    ids = many(node, 3)
+    page = reading(3)
+    put_away(node, ids[0])
+    posted(node, "A new one.")
+
+    look(page)
+
+    expect(page.get_by_role("button", name="1 new comment")).to_be_visible()
+    expect(page.get_by_role("heading", name="2 comments", exact=True)).to_be_visible()
+    assert shown(page) == ids[1:]
+
+
+def test_what_votes_have_moved_stays(node: Client, site: Site, reading: Reading) -> None:
+    admin = node.as_("admin", roles=["admin"])
+    settings = {"votes": "up_down", "reactions": []}
+    assert admin.put("/sites/harbour/comments/settings", **settings).status == 200
+    site.body = f'<plaza-comments node="{NODE}" order="top"></plaza-comments>'
+    many(node, 52)
+    page = reading(50)
+    before = shown(page)
+    fallen = before[10]
+    assert node.as_("ben").put(f"{COMMENTS}/{fallen}/vote", value=-1).status == 200
+    first_page = node.get(f"{COMMENTS}?order=top&limit=50").json["comments"]
+    assert fallen not in {each["id"] for each in first_page}
+    put_away(node, before[5])
+
+    look(page)
+
+    expect(page.get_by_role("article")).to_have_count(49)
+    assert shown(page) == [id_ for id_ in before if id_ != before[5]]
+
+
+def test_a_page_around_a_comment_is_looked_at_too(node: Client, reading: Reading) -> None:
+    """Also if its first comment and the one that it is around are gone."""
+    ids = many(node, 90)
+    page = reading(50)
+    page.evaluate(f"location.hash = '#plaza-{ids[60]}'")
+    expect(page.locator(f"#c-{ids[60]}")).to_have_class("target")
+    around = shown(page)
+    assert around[0] != ids[0]
+    gone = {around[0], around[1], ids[60], around[-2]}
+    for comment in gone:
+        put_away(node, comment)
+
+    look(page)
+
+    expect(page.get_by_role("article")).to_have_count(46)
+    assert {*around} - {*shown(page)} == gone
+    expect(page.get_by_role("heading", name="86 comments", exact=True)).to_be_visible()
+
+
+def test_a_look_that_fails_takes_nothing_away(node: Client, reading: Reading) -> None:
+    ids = many(node, 3)
+    page = reading(3)
+    put_away(node, ids[0])
+    page.route(f"**/comments/{ids[0]}", lambda route: route.fulfill(status=503, json={}))
+    with page.expect_response(f"**/comments/{ids[0]}"):
+        page.clock.run_for(POLL_MS)
+    assert shown(page) == ids
+
+    page.unroute(f"**/comments/{ids[0]}")
+    look(page)
+
+    expect(page.get_by_role("article")).to_have_count(2)
+
+
+def test_who_stood_on_what_is_gone_stands_on_the_discussion(node: Client, reading: Reading) -> None:
+    ids = many(node, 2)
+    page = reading(2)
+    page.locator(f"#c-{ids[0]} [data-does=reply]").focus()
+    put_away(node, ids[0])
+
+    look(page)
+
+    expect(page.get_by_role("article")).to_have_count(1)
+    focused = "document.querySelector('plaza-comments').shadowRoot.activeElement?.localName"
+    assert page.evaluate(focused) == "section"
