@@ -9,7 +9,7 @@ from collections.abc import Callable
 PAUSE_SECONDS = 5.0
 
 
-class Outage:
+class QueueOutage:
     """Pauses between sends while SQS does not answer.
 
     After a failure the container sends nothing for a pause, then one call tries again, and the

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib import deadlines, outgoing
-from chalicelib.messaging.outages import Outage
+from chalicelib.messaging.outages import QueueOutage
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 
@@ -90,7 +90,7 @@ class Queues:
         self._way = way or outgoing.Way()
         self._urls: dict[str, str] = {}
         self._lock = threading.Lock()
-        self._outage = Outage()
+        self._outage = QueueOutage()
 
     def name_of(self, queue: str) -> str:
         """Return the queue's name in SQS."""

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 from chalicelib import deadlines, outgoing
 from chalicelib.messaging import Queues, outages
-from chalicelib.messaging.outages import PAUSE_SECONDS, Outage
+from chalicelib.messaging.outages import PAUSE_SECONDS, QueueOutage
 from tests.messaging.support.greetings import Greeting
 
 Answer = dict[str, Any] | Exception
@@ -171,7 +171,7 @@ class Seconds:
 
 def test_after_a_pause_one_call_tries_and_the_others_go_on_without() -> None:
     clock = Seconds()
-    outage = Outage(clock)
+    outage = QueueOutage(clock)
     assert outage.may_try()
     outage.suspect()
     clock.now += PAUSE_SECONDS - 0.001
@@ -185,7 +185,7 @@ def test_after_a_pause_one_call_tries_and_the_others_go_on_without() -> None:
 
 
 def test_an_outage_is_over_at_the_first_answer() -> None:
-    outage = Outage(Seconds())
+    outage = QueueOutage(Seconds())
     outage.suspect()
 
     outage.end()
@@ -197,7 +197,7 @@ def test_of_threads_that_come_after_a_pause_one_tries(monkeypatch: pytest.Monkey
     """The queue hangs until all of them have come."""
     monkeypatch.setattr(outages, "PAUSE_SECONDS", 3_600)
     clock = Seconds()
-    outage = Outage(clock)
+    outage = QueueOutage(clock)
     outage.suspect()
     clock.now += 3_600
     start, tried = threading.Barrier(8), []
