@@ -49,6 +49,8 @@ OPERATIONS = {
             "deletePost",
             "takeOffMyWall",
             "commentOnPost",
+            "editPostComment",
+            "deletePostComment",
             "commentOnAction",
             "reactToAction",
             "withdrawReaction",

@@ -2,7 +2,7 @@
 /** <plaza-feed view="news">: what those whom the reader follows post, a wall, or an activity feed. */
 import { call, forget, Problem, readerId } from "./api.js";
 import { apiOf, h, sheet, tell } from "./element.js";
-import { articleOf, commentOf, isAction, pathOf, personOf, showVotes } from "./item.js";
+import { articleOf, commentOf, editedAt, isAction, pathOf, personOf, showVotes } from "./item.js";
 import { failure, invitation, whileShown } from "./states.js";
 import { wordsFor } from "./words.js";
 import english from "./words/en/feed.js";
@@ -37,6 +37,8 @@ export default class PlazaFeed extends HTMLElement {
   /** Which start is the last: the answer to an earlier one may be somebody else's. */
   #turn = 0;
   #reader = "";
+  /** Whether the reader is a moderator; asked for once they look at what is shown. @type {boolean | null} */
+  #moderates = null;
   /** @type {Writing | null} */
   #writing = null;
   /** @type {string | null} */
@@ -108,6 +110,7 @@ export default class PlazaFeed extends HTMLElement {
       const words = await wordsFor(this, { ...english, ...writing?.ENGLISH });
       if (isOver()) return;
       this.#words = words;
+      if (this.#reader !== reader) this.#moderates = null;
       this.#reader = reader || "";
       this.#writing = writing;
       this.#root.adoptedStyleSheets = [...STYLES, ...(writing?.STYLES || [])];
@@ -141,7 +144,7 @@ export default class PlazaFeed extends HTMLElement {
       ? [writes && this.#writing?.composer(this.#desk, (post) => this.#posted(post))]
       : [h("slot"), invitation(this, this.#words, "signInFeed")];
     this.#root.replaceChildren(
-      h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title" },
+      h("section", { part: "root", dir: isRtl ? "rtl" : "ltr", lang: language, tabindex: -1, "aria-labelledby": "title", onpointerover: () => this.#askRole(), onfocusin: () => this.#askRole() },
         h("header", {}, this.#title), this.#fresh, ...head, this.#status, this.#list, this.#more));
     if (page) this.#show(page);
     else this.#more.hidden = true;
@@ -167,6 +170,7 @@ export default class PlazaFeed extends HTMLElement {
   async #look() {
     if (!this.#words || !(this.#reader || this.hasAttribute("user"))) return false;
     const { items } = await this.#page();
+    for (const each of items) this.#renew(each);
     const n = items.filter((each) => !this.#shown.has(each.id)).length;
     if (n) this.#fresh.replaceChildren(h("button", { part: "button", onclick: () => this.#start(true) }, this.#words.t("posts", { n })));
     return n > 0;
@@ -174,7 +178,7 @@ export default class PlazaFeed extends HTMLElement {
 
   /** @returns {import("./writing.js").Desk} */
   get #desk() {
-    return { words: this.#words, reader: this.#reader, call: (path, options) => this.#call(path, options), tried: (act) => this.#tried(act) };
+    return { words: this.#words, reader: this.#reader, moderates: Boolean(this.#moderates), call: (path, options) => this.#call(path, options), tried: (act) => this.#tried(act) };
   }
 
   /** @param {import("./item.js").Post} post */
@@ -199,13 +203,13 @@ export default class PlazaFeed extends HTMLElement {
     const article = articleOf(item, this.#words, { api: apiOf(this), all: this.hasAttribute("images") });
     const comments = h("ol", { class: "thread comments" });
     const given = isAction(item) ? [] : item.comments;
-    comments.append(...given.map((each) => commentOf(each, this.#words)));
+    comments.append(...given.map((each) => this.#comment(item, each)));
     const footer = h("footer", {});
     if (item.comment_count > given.length) footer.append(this.#allComments(item, comments));
     footer.append(...(this.#writing?.toolsFor(this.#desk, item, {
       place, article,
       isOnOwnWall: this.#view === "wall",
-      commented: (comment) => { this.#put(comment, comments); this.#status.textContent = this.#words.t("posted"); },
+      commented: (comment) => { this.#put(item, comment, comments); this.#status.textContent = this.#words.t("posted"); },
       changed: (now) => this.#fill(place, now),
       voted: (now) => showVotes(article, now),
       removed: () => this.#removed(item),
@@ -226,7 +230,7 @@ export default class PlazaFeed extends HTMLElement {
       const page = await this.#call(`${pathOf(item)}/comments?${query}`);
       if (!isBegun) list.replaceChildren();
       isBegun = true;
-      for (const each of page.comments) this.#put(each, list);
+      for (const each of page.comments) this.#put(item, each, list);
       next = page.next;
       button.textContent = this.#words.t("more");
       if (!next) button.remove();
@@ -234,10 +238,56 @@ export default class PlazaFeed extends HTMLElement {
     return button;
   }
 
-  /** Show a comment, once, below those that came before. @param {Comment} comment @param {HTMLElement} list */
-  #put(comment, list) {
+  /** Show a comment, once, below those that came before. @param {Item} item @param {Comment} comment @param {HTMLElement} list */
+  #put(item, comment, list) {
     list.querySelector(`[data-id="${comment.id}"]`)?.remove();
-    list.append(commentOf(comment, this.#words));
+    list.append(this.#comment(item, comment));
+  }
+
+  /** @param {Item} item @param {Comment} comment @returns {HTMLElement} */
+  #comment(item, comment) {
+    /** @type {HTMLElement} */
+    const place = commentOf(comment, this.#words, this.#writing?.commentTools(this.#desk, item, comment, () => ({
+      place,
+      changed: (now) => { const made = this.#comment(item, now); place.replaceWith(made); made.focus(); },
+      removed: () => this.#again(item),
+    })));
+    return place;
+  }
+
+  /** Show a post as it is now, or that it is no longer there. @param {Item} item */
+  async #again(item) {
+    const shown = this.#shown.get(item.id);
+    try {
+      const now = await this.#call(pathOf(item));
+      if (shown) this.#fill(shown, now);
+      shown?.focus();
+    } catch (error) {
+      if (!(error instanceof Problem) || error.response?.status !== 404) throw error;
+      this.#removed(item);
+    }
+  }
+
+  /** Take away the comments that are deleted by now, and change those that were edited, among the last of a post. @param {Item} item */
+  #renew(item) {
+    const list = this.#shown.get(item.id)?.querySelector(".comments");
+    if (!list || isAction(item)) return;
+    const since = item.comment_count > item.comments.length ? Date.parse(item.comments[0]?.posted_at) : 0;
+    for (const place of /** @type {Iterable<HTMLElement>} */ ([...list.children])) {
+      const { id, at, edited } = place.dataset;
+      const now = item.comments.find((each) => each.id === id);
+      if (place.querySelector("form") || !(Date.parse(String(at)) >= since)) continue;
+      if (!now) place.remove();
+      else if (editedAt(now) !== edited) place.replaceWith(this.#comment(item, now));
+    }
+  }
+
+  /** Ask once, when the reader turns to what is shown, whether they moderate: few do, and they get their buttons then. */
+  async #askRole() {
+    if (this.#moderates !== null || !this.#writing) return;
+    this.#moderates = false;
+    this.#moderates = await this.#writing.moderates(this.#desk).catch(() => false);
+    if (this.#moderates) this.#start();
   }
 
   /** @param {Item} item */

@@ -105,9 +105,14 @@ export function articleOf(item, words, pictures) {
       !isAction(item) && shownOf(item, words, pictures)));
 }
 
-/** @param {Comment} comment @param {Words} words */
-export function commentOf(comment, { language }) {
-  return h("li", { "data-id": comment.id, part: "comment" },
+/** @param {Comment} comment When its text was changed, or an empty string. */
+export const editedAt = (comment) => ("edited_at" in comment && comment.edited_at) || "";
+
+/** @param {Comment} comment @param {Words} words @param {Element[]} [tools] what its reader may do with it */
+export function commentOf(comment, { t, language }, tools = []) {
+  return h("li", { "data-id": comment.id, "data-at": comment.posted_at, "data-edited": editedAt(comment), part: "comment", tabindex: -1 },
     h("b", { part: "author", dir: "auto" }, comment.author.name), " ", when(comment.posted_at, language),
-    h("p", { class: "text", part: "text", dir: "auto" }, comment.text));
+    editedAt(comment) && h("i", {}, " ", t("edited")),
+    h("p", { class: "text", part: "text", dir: "auto" }, comment.text),
+    ...tools);
 }

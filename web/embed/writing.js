@@ -14,6 +14,7 @@ import english from "./words/en/writing.js";
  * @typedef {object} Desk Whose texts they are, and how they reach the API and the page.
  * @property {import("./words.js").Words} words
  * @property {string} reader
+ * @property {boolean} moderates Whether the reader deletes what others wrote.
  * @property {(path: string, options?: import("./api.js").Options) => Promise<any>} call
  * @property {(act: () => Promise<string | void>) => Promise<void>} tried Does something and says what came of it: the word that it returns, or why it failed.
  */
@@ -27,6 +28,7 @@ import english from "./words/en/writing.js";
  * @property {(post: Schemas["PollPost"]) => void} voted
  * @property {() => void} removed
  */
+/** @typedef {{place: HTMLElement, changed: (comment: Comment) => void, removed: () => Promise<void>}} ShownComment Where a comment is shown, and what is to be done there. */
 
 /** The words of what is here. */
 export const ENGLISH = { ...ofForms, ...english };
@@ -34,6 +36,7 @@ export const STYLES = [FORM_STYLES, sheet(css)];
 const [EVERYBODY, ALL_CIRCLES] = ["*public*", "*circles*"];
 const MOST_IN_POST = 5_000;
 const MOST_IN_COMMENT = 2_000;
+const EDIT_WINDOW_MS = 900_000;
 const REACTIONS = /** @type {const} */ (["like", "celebrate", "support", "question"]);
 
 /** A form for a post, with whom it is for. @param {Desk} desk @param {(post: Post) => void} done */
@@ -101,6 +104,40 @@ function commentForm({ words, reader, call }, item, { article, commented }) {
   });
   article.append(form);
   form.querySelector("textarea")?.focus();
+}
+
+/** The buttons of what the reader may do with a comment on a post. @param {Desk} desk @param {Item} item @param {Comment} comment @param {() => ShownComment} shown */
+export function commentTools(desk, item, comment, shown) {
+  if ("descriptor" in item) return [];
+  const { words: { t }, reader, moderates } = desk;
+  const path = `/posts/${item.id}/comments/${comment.id}`;
+  const isOwn = comment.author.id === reader;
+  const isNew = Date.now() - Date.parse(comment.posted_at) < EDIT_WINDOW_MS;
+  const edit = isOwn && isNew && h("button", { part: "button", onclick: () => commentEditor(desk, path, comment, shown()) }, t("edit"));
+  const remove = (isOwn || moderates || item.author.id === reader) && h("button", { part: "button", onclick: () => confirm(t("confirm")) && desk.tried(async () => {
+    await desk.call(path, { method: "DELETE" });
+    await shown().removed();
+    return "gone";
+  }) }, t("delete"));
+  return edit || remove ? [h("footer", {}, edit, remove)] : [];
+}
+
+/** Put a form in the place of a comment. @param {Desk} desk @param {string} path @param {Comment} comment @param {ShownComment} shown */
+function commentEditor({ words, reader, call }, path, comment, { place, changed }) {
+  const form = textForm({
+    words, place: `${reader}:${path}:edit`, label: words.t("edit"), text: comment.text, most: MOST_IN_COMMENT,
+    send: async (text) => { comment = await call(path, { method: "PATCH", body: { text } }); },
+    done: () => changed(comment),
+  });
+  place.replaceChildren(form);
+  form.querySelector("textarea")?.focus();
+}
+
+/** Whether the reader is a moderator of posts. @param {Desk} desk */
+export async function moderates({ call }) {
+  /** @type {Schemas["CallerAnswer"]} */
+  const { roles } = await call("/me");
+  return roles.some((each) => each === "social_moderator" || each === "admin");
 }
 
 /** Put a form in the place of a post, for what it says. @param {Desk} desk @param {Post} post @param {Shown} shown */

@@ -14,5 +14,8 @@ export default {
   unauthenticated: "Your sign-in has ended. Sign in again; your text is kept.",
   forbidden: "You may not do this.",
   unknown_comment: "This comment is no longer there.",
+  gone: "This comment was deleted.",
+  confirm: "Delete this comment?",
+  edit_window_over: "This comment can no longer be changed.",
   invalid_cursor: "The list has changed. Load the page again.",
 };

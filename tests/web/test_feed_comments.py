@@ -1,0 +1,105 @@
+"""Comments in a feed are edited and deleted by whoever may, and go from others' screens."""
+
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.clock import Clock
+from tests.support.http_client import Client
+from tests.support.workers import Workers
+from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.site import Site
+from tests.web.support.town import Town, write
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture(autouse=True)
+def town(client: Client, workers: Workers, clock: Clock, site: Site) -> Town:
+    """Ann, who reads her news on the site's page, and Ben, at the time of the browser."""
+    clock.time = datetime.now(UTC).replace(microsecond=0)
+    town = Town(client, workers, clock)
+    town.settle()
+    site.body = "<plaza-feed></plaza-feed>"
+    site.token = lambda: client.token("ann", name="Ann")
+    return town
+
+
+def test_an_own_comment_is_edited_and_deleted(town: Town, site: Site, open_page: OpenPage) -> None:
+    post = town.post("What is new?")
+    town.comment(post, "By Ben")
+    town.clock.advance(seconds=1)
+    town.comment(post, "By Ann", "ann")
+    page = open_page(site)
+    page.on("dialog", lambda dialog: dialog.accept())
+    listed = page.locator(".comments > li")
+    expect(listed).to_have_count(2)
+    expect(listed.first.get_by_role("button")).to_have_count(0)
+
+    listed.last.get_by_role("button", name="Edit").click()
+    write(page, "Edit", "By Ann, again", button="Save")
+    expect(listed.last).to_contain_text("By Ann, again")
+    expect(listed.last).to_contain_text("edited")
+    stored = town.as_("ben").get(f"/posts/{post}").json["comments"][-1]
+    assert stored["text"] == "By Ann, again"
+
+    listed.last.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("status")).to_have_text("This comment was deleted.")
+    expect(listed).to_have_count(1)
+    assert town.as_("ben").get(f"/posts/{post}").json["comment_count"] == 1
+
+
+def test_the_posts_author_deletes_what_others_wrote(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    post = town.post("What is new?", "ann")
+    town.comment(post, "By Ben")
+    site.body = '<plaza-feed view="wall"></plaza-feed>'
+    page = open_page(site)
+    page.on("dialog", lambda dialog: dialog.accept())
+    listed = page.locator(".comments > li")
+    expect(listed.get_by_role("button", name="Edit")).to_have_count(0)
+
+    listed.get_by_role("button", name="Delete").click()
+
+    expect(listed).to_have_count(0)
+    assert town.as_("ben").get(f"/posts/{post}").json["comments"] == []
+
+
+def test_a_moderator_deletes_a_comment(
+    town: Town, client: Client, site: Site, open_page: OpenPage
+) -> None:
+    post = town.post("What is new?")
+    town.comment(post, "By Ben")
+    site.token = lambda: client.token("ann", name="Ann", roles=["social_moderator"])
+    page = open_page(site)
+    page.on("dialog", lambda dialog: dialog.accept())
+
+    page.get_by_role("article").hover()
+    page.locator(".comments > li").get_by_role("button", name="Delete").click()
+
+    expect(page.locator(".comments > li")).to_have_count(0)
+    assert town.as_("ben").get(f"/posts/{post}").json["comments"] == []
+
+
+def test_a_comment_that_is_deleted_elsewhere_goes_when_the_feed_looks_again(
+    town: Town, site: Site, open_page: OpenPage
+) -> None:
+    post = town.post("What is new?")
+    town.comment(post, "Abuse")
+    town.clock.advance(seconds=1)
+    town.comment(post, "First")
+    page = open_page(site)
+    listed = page.locator(".comments > li")
+    expect(listed).to_have_count(2)
+    abuse, kept = town.as_("ben").get(f"/posts/{post}/comments").json["comments"]
+    assert town.as_("ben").delete(f"/posts/{post}/comments/{abuse['id']}").status == 204
+    path = f"/posts/{post}/comments/{kept['id']}"
+    assert town.as_("ben").patch(path, text="Second").status == 200
+    town.workers.drain()
+
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    expect(listed).to_have_count(1)
+    expect(listed).to_contain_text("Second")
