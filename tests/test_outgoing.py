@@ -1,5 +1,6 @@
 """Providers that refuse, hang, drip or are slow: a call to one ends in the time that is left."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from chalicelib.errors import Unavailable
 from chalicelib.key_sets import KeySet
 from chalicelib.messaging import Queues
 from chalicelib.shop.payments.stripe import StripeProvider
+from deploy.declared import ROOT
 from tests.comments.spam.test_akismet import FACTS
 from tests.messaging.support.greetings import Greeting
 from tests.support.failing_server import FAILURES, FailingServer, Failure, running
@@ -47,6 +49,17 @@ def read_blob(_url: str) -> None:
     S3Blobs("bucket").read("blob", 0, 1)
 
 
+_MODULES = {
+    "messaging/queues.py",
+    "shop/payments/stripe.py",
+    "comments/spam_check/akismet.py",
+    "key_sets.py",
+    "assets/blobs/s3.py",
+}
+_OPENS = re.compile(
+    r"\bHTTPS?Connection\(|\burlopen\(|\bcreate_connection\(|\bboto3\.client\(|\bPyJWKClient\("
+    r"|\boutgoing\.ask\(|\bimport (?:smtplib|ftplib|requests|httpx|aiohttp|urllib3)\b"
+)
 WAYS: dict[str, Callable[[str], None]] = {
     "SQS": send_message,
     "Stripe": ask_stripe,
@@ -54,6 +67,20 @@ WAYS: dict[str, Callable[[str], None]] = {
     "an identity provider": find_key,
     "S3": read_blob,
 }
+
+
+def test_every_module_with_a_way_out_is_tried_here() -> None:
+    """A new one goes through `chalicelib.outgoing`, and gets its row in `WAYS`."""
+    folder = ROOT / "chalicelib"
+    opening = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if path.name != "outgoing.py" and _OPENS.search(path.read_text())
+    }
+
+    assert opening == _MODULES
+    for module in opening:
+        assert "outgoing.Way()" in (folder / module).read_text()
 
 
 @pytest.fixture(autouse=True)
