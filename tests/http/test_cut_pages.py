@@ -9,9 +9,9 @@ from chalice.app import Blueprint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.http import NoContent, Ok, PageQuery, Request, Text, payloads, router
+from chalicelib.http import Ok, PageQuery, Request, Text, payloads, router
 from chalicelib.http.pages import Cursors, paged
-from chalicelib.http.payloads import MAX_BYTES, fits, sent_bytes
+from chalicelib.http.payloads import MAX_BINARY_BYTES, MAX_BYTES, fits, sent_bytes
 from chalicelib.runtime import Runtime
 from tests.http.support.things import app_with
 from tests.support.http_client import Client, Reply
@@ -46,9 +46,10 @@ def listing(rows: list[str], calls: list[int]) -> Callable[[Runtime], Blueprint]
         def read_all(_request: Request) -> Ok[Any]:
             return Ok({"rows": rows})
 
-        @route("POST", "/all")
-        def write_all(_request: Request) -> NoContent:
-            return NoContent()
+        @route("POST", "/rows", rows=len(rows))
+        def write_rows(request: Request) -> Text:
+            calls.append(request.rows)
+            return Text("".join(rows[: request.rows]))
 
         return blueprint
 
@@ -136,6 +137,15 @@ def test_any_other_answer_that_is_too_large_is_a_problem(api_of: Callable[..., C
     assert (answered.status, answered.code) == (500, "internal")
 
 
+def test_a_write_is_not_made_again_for_its_answer(api_of: Callable[..., Client]) -> None:
+    calls: list[int] = []
+
+    answered = api_of(["a" * 1_000_000] * 6, calls).post("/rows")
+
+    assert (answered.status, answered.code) == (500, "internal")
+    assert calls == [6]
+
+
 @given(st.text(), st.integers(0, 5))
 def test_a_body_fits_exactly_if_its_bytes_do(text: str, spare: int) -> None:
     size = sent_bytes(text)
@@ -148,3 +158,9 @@ def test_a_body_fits_exactly_if_its_bytes_do(text: str, spare: int) -> None:
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 4, 999, 1_000])
 def test_bytes_are_measured_in_base64(length: int) -> None:
     assert sent_bytes(b"a" * length) == len(base64.b64encode(b"a" * length))
+
+
+def test_as_many_bytes_fit_as_lambda_takes_in_base64() -> None:
+    assert fits(bytes(MAX_BINARY_BYTES))
+    assert not fits(bytes(MAX_BINARY_BYTES + 1))
+    assert sent_bytes(bytes(MAX_BINARY_BYTES)) < 6_291_556 - 500_000
