@@ -28,3 +28,8 @@ def key_of(site: str, name: str) -> str:
 def name_of(key: str) -> str:
     """Return what is within its site: the end of its `_id`."""
     return key.partition(":")[2]
+
+
+def site_of(key: str) -> str:
+    """Return the site of an `_id` that `key_of` made."""
+    return key.partition(":")[0]

@@ -18,6 +18,7 @@ def test_a_shop_is_opened_and_changed(client: Client) -> None:
         "site": SITE,
         "currency": "EUR",
         "hold_seconds": 900,
+        "hold_percent": 50,
         "payments": "fake",
         "layout": "details",
         "is_rewriting": False,

@@ -20,6 +20,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "analytics.moving.layouts.rewrite: find hit.site",
         "analytics.moving.moves.sweep: find hit.site",
         "analytics.upkeep.trimming.trim: find hit.site",
+        "analytics.reports.late.follow: find hit.late",
         "analytics.sessions.due.make_due: find hit.due",
         "analytics.sessions.due._changed: aggregate hit.day",
         "analytics.sessions.making.make: delete hit.session",
@@ -129,6 +130,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "reconciling, by hand: a campaign's raw events lie where their ids put them": (
         "ads.tracking.reconciliation._grouped: aggregate ad.event",
+    ),
+    "a shop's holds, by its publisher: a stock lies where its id puts it": (
+        "shop.carts.holds._stocks: find shop.stock",
     ),
     "a page of orders: a cart's buyer knows its order by id, and lists are for few": (
         "shop.orders.reading._page: find shop.order",

@@ -1,4 +1,4 @@
-"""Carts: what somebody is about to buy, held for them until each line's own time.
+"""Carts: lines to be bought, of which a share is held until each line's own time.
 
-Public face: `answers`, `carts`, `errors`, `ids`, `routes`, `shapes`.
+Public face: `answers`, `carts`, `errors`, `ids`, `routes`, `shapes`, `sources`.
 """

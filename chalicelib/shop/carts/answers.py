@@ -6,23 +6,29 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.ids import Id
 from chalicelib.shop.carts.ids import CartId
-from chalicelib.shop.carts.shapes import MAX_LINES, Cart, State
+from chalicelib.shop.carts.shapes import MAX_LINES, Cart, Line, State
 from chalicelib.shop.ids import SkuId
 from chalicelib.shop.money import Currency
 from chalicelib.sites.ids import SiteId
+from chalicelib.texts import ShownLine
 
 
 class LineAnswer(TypedDict):
     """A line of a cart."""
 
     sku: SkuId
-    title: str
+    title: ShownLine
     qty: int
     price_micros: Annotated[int, Field(description="Of one, when the line was written.")]
     until: datetime
+    held: Annotated[
+        int,
+        Field(ge=0, description="Units of it that are held: others check out before them alone."),
+    ]
     lapsed: Annotated[
-        bool, Field(description="Whether it is held no more; the checkout holds it if it can.")
+        bool, Field(description="Whether none of it is held; the checkout holds it if it can.")
     ]
 
 
@@ -36,7 +42,8 @@ class CartAnswer(TypedDict):
     lines_micros: Annotated[int, Field(description="What its lines cost.")]
     currency: Currency
     order: Annotated[
-        str | None, Field(description="The order that it is checked out with, or became.")
+        Annotated[str, Id] | None,
+        Field(description="The order that it is checked out with, or became."),
     ]
 
 
@@ -44,6 +51,7 @@ def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
     """Return a cart as the API shows it."""
     lines = sorted(cart["lines"].items())
     is_open = cart["state"] == "open"
+    held = {sku: _held(cart, line, now) for sku, line in lines}
     return {
         "id": cart["_id"],
         "site": cart["site"],
@@ -55,7 +63,8 @@ def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
                 "qty": line["qty"],
                 "price_micros": line["price_micros"],
                 "until": line["until"],
-                "lapsed": is_open and line["until"] <= now,
+                "held": held[sku],
+                "lapsed": is_open and not held[sku],
             }
             for sku, line in lines
         ],
@@ -63,3 +72,11 @@ def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
         "currency": currency,
         "order": None if is_open else cart["order"],
     }
+
+
+def _held(cart: Cart, line: Line, now: datetime) -> int:
+    """Return the units of a line that are held; an order that is being paid holds all."""
+    if cart["state"] == "checkout":
+        return line["qty"]
+    is_held = cart["state"] == "open" and line["until"] > now
+    return line.get("held", line["qty"]) if is_held else 0

@@ -1,13 +1,14 @@
 """Carts opened, found and claimed; frozen for an order, and let go or closed by it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
-from pymongo import ReturnDocument
+from pymongo import ReturnDocument, UpdateOne
 from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
+from chalicelib.shop.carts.clocks import ENDED
 from chalicelib.shop.carts.errors import CartClaimed, UnknownCart
 from chalicelib.shop.carts.ids import new_cart_id
 from chalicelib.shop.carts.shapes import CARTS, MAX_ATTEMPTS, Attempt, Cart, Line
@@ -92,6 +93,18 @@ def let_go(runtime: Runtime, cart_id: str, order_id: str) -> None:
         "version": {"$add": ["$version", 1]},
     }
     CARTS.of(runtime.database).update_one(_frozen(cart_id, order_id), [{"$set": change}])
+
+
+def lapse(runtime: Runtime, held: Iterable[tuple[str, str]], *, for_good: bool = False) -> None:
+    """Note of carts and SKUs that they are held no more; `for_good`, not again either."""
+    now, updates = runtime.now(), []
+    for cart_id, sku in held:
+        this = {"_id": cart_id, "state": "open", f"lines.{sku}": {"$exists": True}}
+        change = {f"lines.{sku}.until": now, f"lines.{sku}.held": 0}
+        ended = {f"first.{sku}": ENDED} if for_good else {}
+        updates.append(UpdateOne(this, {"$set": {**change, **ended}}))
+    if updates:
+        CARTS.of(runtime.database).bulk_write(updates, ordered=False)
 
 
 def close(runtime: Runtime, cart_id: str, order_id: str) -> None:

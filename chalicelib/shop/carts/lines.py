@@ -1,44 +1,66 @@
 """The lines of a cart: each is held on the shelf first, and written in the cart then.
 
 A refusal writes nothing. After a crash in between, something is held that ends by itself; there
-is never a line without goods that says it has them.
+is never a line without goods that says it has them. A line beyond its cart's share is in the cart
+without being held, and can be checked out all the same.
 """
 
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.shop.carts import carts
+from chalicelib.shop.carts import carts, clocks
 from chalicelib.shop.carts.errors import CartClosed, CartFull, NotForSale
 from chalicelib.shop.carts.shapes import CARTS, MAX_LINES, Cart
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.products.offers import Offer, offers
 from chalicelib.shop.sites import settings
+from chalicelib.shop.sites.settings import ShopSite
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.errors import HeldByOrder, OutOfStock, UnknownSku
 from chalicelib.shop.stock.shapes import Claim
 
 
-def put(runtime: Runtime, cart_id: str, sku: str, qty: int) -> Cart:
-    """Have a cart hold this many of a SKU and return it; a repeated call changes nothing.
+class _Terms(NamedTuple):
+    """A shop's terms of holds, for a call from a network."""
 
-    Raises UnknownCart, CartClosed, CartFull, UnknownSku, NotForSale and OutOfStock.
+    shop: ShopSite
+    source: str | None
+
+
+class _Hold(NamedTuple):
+    """Units that a cart holds until a time, and its first hold of them; None if it notes none."""
+
+    units: int
+    until: datetime
+    since: datetime | None
+
+
+def put(runtime: Runtime, cart_id: str, sku: str, qty: int, source: str | None = None) -> Cart:
+    """Put so many of a SKU into a cart and return it; a repeated call changes nothing.
+
+    The cart holds as many of them as its share allows. `source` is the network of the call. Raises
+    UnknownCart, CartClosed, CartFull, UnknownSku, NotForSale, and OutOfStock if orders have them.
     """
     cart = _open(runtime, cart_id)
     offer = _offer(runtime, cart["site"], sku)
-    until = _until(runtime, cart["site"])
+    shop = settings.find(runtime.database, cart["site"])
     stock_id = key_of(cart["site"], sku)
-    _hold(runtime, Claim(stock_id, cart_id, qty, until))
+    hold = _hold(runtime, cart, sku, qty, _Terms(shop, source))
     line = {
         "product": offer["product"],
         "qty": qty,
         "price_micros": offer["price_micros"],
         "title": offer["title"],
-        "until": until,
+        "until": hold.until,
+        "held": hold.units,
     }
     has_room = {"$lt": [{"$size": {"$objectToArray": "$lines"}}, MAX_LINES]}
     room = {"$or": [{f"lines.{sku}": {"$exists": True}}, {"$expr": has_room}]}
-    if not _change(runtime, cart_id, {"$set": {f"lines.{sku}": line}}, room):
+    change = {"$set": {f"lines.{sku}": line}, **_noting({sku: hold})}
+    if not _change(runtime, cart_id, change, room):
         shelf.release(runtime, stock_id, cart_id)
         _open(runtime, cart_id)
         raise CartFull
@@ -54,25 +76,25 @@ def remove(runtime: Runtime, cart_id: str, sku: str) -> Cart:
     return carts.find(runtime.database, cart_id)
 
 
-def hold_all(runtime: Runtime, cart_id: str) -> Cart:
-    """Hold every line of a cart from now on, as far as there is enough, and return it.
+def hold_all(runtime: Runtime, cart_id: str, source: str | None = None) -> Cart:
+    """Hold every line of a cart from now on, as far as its share allows, and return it.
 
-    Raises UnknownCart, CartClosed, and OutOfStock for the first line that cannot be held.
+    Raises UnknownCart, CartClosed, and OutOfStock for the first line that orders have.
     """
     cart = _open(runtime, cart_id)
-    until = _until(runtime, cart["site"])
-    held, missing = [], None
+    terms = _Terms(settings.find(runtime.database, cart["site"]), source)
+    holds, missing = dict[str, _Hold](), None
     for sku, line in sorted(cart["lines"].items()):
         try:
-            _hold(runtime, Claim(key_of(cart["site"], sku), cart_id, line["qty"], until))
+            holds[sku] = _hold(runtime, cart, sku, line["qty"], terms)
         except OutOfStock as refusal:
             missing = missing or refusal
-        else:
-            held.append(sku)
-    renewed = {f"lines.{sku}.until": until for sku in held}
+    renewed = {f"lines.{sku}.until": hold.until for sku, hold in holds.items()}
+    units = {f"lines.{sku}.held": hold.units for sku, hold in holds.items()}
     # A line that was removed meanwhile is not made again.
-    still = {"$and": [{f"lines.{sku}": {"$exists": True}} for sku in held]} if held else {}
-    if held and not _change(runtime, cart_id, {"$set": renewed}, still):
+    still = {"$and": [{f"lines.{sku}": {"$exists": True}} for sku in holds]} if holds else {}
+    change = {"$set": {**renewed, **units}, **_noting(holds)}
+    if holds and not _change(runtime, cart_id, change, still):
         raise CartClosed
     if missing:
         raise missing
@@ -95,16 +117,31 @@ def _offer(runtime: Runtime, site: str, sku: str) -> Offer:
     return offer
 
 
-def _until(runtime: Runtime, site: str) -> datetime:
-    hold_seconds = settings.find(runtime.database, site)["hold_seconds"]
-    return runtime.now() + timedelta(seconds=hold_seconds)
-
-
-def _hold(runtime: Runtime, claim: Claim) -> None:
+def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _Hold:
+    """Hold as many units as the cart's share and its clock allow."""
+    now = runtime.now()
+    since, until = clocks.times(cart, sku, terms.shop["hold_seconds"], now)
+    claim = Claim(
+        key_of(cart["site"], sku),
+        cart["_id"],
+        qty,
+        until,
+        since=since,
+        source=terms.source,
+        most=qty if until > now else 0,
+        percent=settings.hold_percent(terms.shop),
+    )
     try:
-        shelf.put(runtime, claim)
+        units = shelf.share(runtime, claim)
     except HeldByOrder:
         raise CartClosed from None
+    return _Hold(units, until if units else now, since)
+
+
+def _noting(holds: Mapping[str, _Hold]) -> Document:
+    """Return the update that notes the first hold of each SKU, and never a later one."""
+    first = {f"first.{sku}": hold.since for sku, hold in holds.items() if hold.since}
+    return {"$min": first} if first else {}
 
 
 def _change(

@@ -1,7 +1,7 @@
 """Carts as they are stored."""
 
 from datetime import datetime
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 
@@ -18,13 +18,17 @@ State = Literal["open", "checkout", "ordered", "expired"]
 
 
 class Line(TypedDict):
-    """What a cart has of one SKU, of the product that had it then; it is held until then."""
+    """Units of one SKU, of the product that had it then; `held` of them are held `until` then.
+
+    A line of earlier releases has no `held`: all of it was.
+    """
 
     product: str
     qty: int
     price_micros: int
     title: str
     until: datetime
+    held: NotRequired[int]
 
 
 class Attempt(TypedDict):
@@ -42,7 +46,8 @@ class Attempt(TypedDict):
 class Cart(TypedDict):
     """A cart; `version` rises with each change of its lines.
 
-    `order` is the last that was made of it. 90 days after it has `ended` it is deleted.
+    `order` is the last that was made of it. 90 days after it has `ended` it is deleted. `first`
+    is the first hold of each SKU that it ever held, also of those that it has no more.
     """
 
     _id: str
@@ -55,6 +60,7 @@ class Cart(TypedDict):
     version: int
     touched: datetime
     ended: datetime | None
+    first: NotRequired[dict[str, datetime]]
 
 
 CARTS = Collection(

@@ -19,9 +19,9 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.errors import CartClosed, NotForSale
 from chalicelib.shop.carts.shapes import Attempt, Cart, Line
-from chalicelib.shop.ids import key_of
+from chalicelib.shop.ids import key_of, name_of
 from chalicelib.shop.money import step_micros
-from chalicelib.shop.orders import people, resuming
+from chalicelib.shop.orders import excess, people, resuming
 from chalicelib.shop.orders.allocation import allocate
 from chalicelib.shop.orders.errors import EmptyCart, TotalChanged
 from chalicelib.shop.orders.messages import ResumeOrder
@@ -41,16 +41,20 @@ from chalicelib.shop.stock.shapes import Claim
 
 # Tries of a freeze while the buyer changes the cart in another window.
 _ATTEMPTS = 5
+# Orders that one line calls off; each may wait for the payments' provider.
+_CALLED_OFF = 3
 _DIGEST_BYTES = 16
 SHORT = "out_of_stock:"
 
 
-def check_out(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) -> Order:
+def check_out(
+    runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str, source: str | None = None
+) -> Order:
     """Check a cart out, once for each key, and return its order as it is then.
 
-    Raises UnknownCart, CartClosed, EmptyCart, NotForSale, TotalChanged, AmountNotTaken, OutOfStock,
-    PaymentsNotSetUp, IdempotencyKeyReused, and Unavailable if the payment's provider cannot be
-    reached: a repeated call goes on then.
+    `source` is the network of the call. Raises UnknownCart, CartClosed, EmptyCart, NotForSale,
+    TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp, IdempotencyKeyReused, and
+    Unavailable if the payment's provider cannot be reached: a repeated call goes on then.
     """
     cart, order_id = _frozen(runtime, cart_id, wanted, attempt_key)
     order = order_of(runtime, cart, order_id, wanted)
@@ -61,7 +65,7 @@ def check_out(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str
         is_new = False
     people.follow_claim(runtime, order_id, cart_id)
     if is_new:
-        _prepare(runtime, order)
+        _prepare(runtime, order, source)
     else:
         resuming.resume(runtime, order_id)
     _begin_payment(runtime, order_id)
@@ -169,9 +173,9 @@ def _order_lines(lines: dict[str, Line]) -> list[OrderLine]:
     ]
 
 
-def _prepare(runtime: Runtime, order: Order) -> None:
+def _prepare(runtime: Runtime, order: Order, source: str | None) -> None:
     """Hold every line for a new order, and have it paid, or refuse it."""
-    reason = _hold(runtime, order, order["lines"])
+    reason = _hold(runtime, order, order["lines"], source)
     pays_until = runtime.now() + timedelta(seconds=runtime.bounds.shop.payment_seconds)
     if reason is None and resuming.advance(runtime, order, "paying", deadline=pays_until):
         return
@@ -184,13 +188,16 @@ def _prepare(runtime: Runtime, order: Order) -> None:
     resuming.resume(runtime, order["_id"])
 
 
-def _hold(runtime: Runtime, order: Order, lines: Sequence[OrderLine]) -> str | None:
+def _hold(
+    runtime: Runtime, order: Order, lines: Sequence[OrderLine], source: str | None
+) -> str | None:
     """Hold lines for an order; return why that cannot be, if it cannot."""
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     for line in lines:
         stock_id = key_of(order["site"], line["sku"])
         until = runtime.now() + lease
-        claim = Claim(stock_id, order["cart"], line["qty"], until, order["_id"])
+        cart, order_id = order["cart"], order["_id"]
+        claim = Claim(stock_id, cart, line["qty"], until, order_id, source=source)
         try:
             _put(runtime, claim)
         except OutOfStock:
@@ -204,11 +211,30 @@ def _hold(runtime: Runtime, order: Order, lines: Sequence[OrderLine]) -> str | N
 def _put(runtime: Runtime, claim: Claim) -> None:
     """Hold a line; an entry that an ended order of the same cart has left is ended first."""
     try:
-        shelf.put(runtime, claim)
+        _put_first(runtime, claim)
     except HeldByOrder as other:
         resuming.resume(runtime, other.order)
         end_stray(runtime, claim.stock, claim.cart, other.order)
+        _put_first(runtime, claim)
+
+
+def _put_first(runtime: Runtime, claim: Claim) -> None:
+    """Hold a line before carts that only hold; the lines of carts that give way say so."""
+    try:
         shelf.put(runtime, claim)
+    except OutOfStock:
+        gave_way = _ended_for(runtime, claim, _CALLED_OFF)
+        carts.lapse(runtime, [(cart, name_of(claim.stock)) for cart in gave_way])
+
+
+def _ended_for(runtime: Runtime, claim: Claim, orders: int) -> list[str]:
+    """Hold a line and return the carts that gave way; as many `orders` may be called off."""
+    try:
+        return shelf.put_first(runtime, claim)
+    except OutOfStock:
+        if not (orders and excess.call_off(runtime, claim)):
+            raise
+    return _ended_for(runtime, claim, orders - 1)
 
 
 def _begin_payment(runtime: Runtime, order_id: str) -> None:

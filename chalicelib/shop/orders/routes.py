@@ -11,6 +11,7 @@ from chalicelib.limits import CHECKOUTS
 from chalicelib.shop.carts.answers import CartAnswer, cart_answer
 from chalicelib.shop.carts.errors import CartClaimed, CartClosed, NotForSale, UnknownCart
 from chalicelib.shop.carts.ids import CartId
+from chalicelib.shop.carts.sources import source_of
 from chalicelib.shop.orders import checkout, giving_back, people, reading, resuming, webhooks
 from chalicelib.shop.orders.answers import (
     CheckoutAnswer,
@@ -75,7 +76,8 @@ def _declare_checkout(route: Route) -> None:
         `total_micros` is what the buyer saw. A refusal leaves the cart open. A call whose answer
         was lost is repeated with its key, and goes on.
         """
-        order = checkout.check_out(request.runtime, cart, body, required_key_of(request))
+        key, source = required_key_of(request), source_of(request)
+        order = checkout.check_out(request.runtime, cart, body, key, source)
         request.details["order"] = order["_id"]
         return Created(_with_payment(request, order))
 

@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.shop.money import Currency
-from chalicelib.shop.sites.settings import LayoutName, ShopSite
+from chalicelib.shop.sites.settings import LayoutName, ShopSite, hold_percent
 from chalicelib.sites.ids import SiteId
 
 
@@ -16,6 +16,9 @@ class ShopAnswer(TypedDict):
     site: SiteId
     currency: Currency
     hold_seconds: int
+    hold_percent: Annotated[
+        int, Field(description="The share of a SKU that carts hold together without an order.")
+    ]
     payments: Literal["fake", "stripe"]
     layout: Annotated[LayoutName, Field(description="How its products keep their details.")]
     is_rewriting: Annotated[
@@ -29,6 +32,7 @@ def shop_answer(settings: ShopSite) -> ShopAnswer:
         "site": settings["_id"],
         "currency": settings["currency"],
         "hold_seconds": settings["hold_seconds"],
+        "hold_percent": hold_percent(settings),
         "payments": settings["payments"],
         "layout": settings["layout"],
         "is_rewriting": settings.get("is_rewriting", False),

@@ -10,7 +10,7 @@ from pymongo.errors import DuplicateKeyError
 
 from chalicelib.database import Collection, Document
 from chalicelib.shop.errors import CurrencyFixed, UnknownShop
-from chalicelib.shop.sites.models import ShopSettings
+from chalicelib.shop.sites.models import HOLD_PERCENT, ShopSettings
 
 LayoutName = Literal["details", "attributes"]
 
@@ -28,6 +28,7 @@ class ShopSite(TypedDict):
     layout: LayoutName
     is_rewriting: NotRequired[bool]
     layout_chosen: NotRequired[datetime]
+    hold_percent: NotRequired[int]
 
 
 SITES = Collection("shop.site", ShopSite)
@@ -55,3 +56,8 @@ def find(database: Database[Document], site: str, session: ClientSession | None 
     if found is None:
         raise UnknownShop
     return found
+
+
+def hold_percent(shop: ShopSite) -> int:
+    """Return the share of a SKU that carts hold together, also of a shop of earlier releases."""
+    return shop.get("hold_percent", HOLD_PERCENT)

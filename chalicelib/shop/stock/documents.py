@@ -4,17 +4,34 @@ Every write raises the stock's `version`, so that it conflicts with a move of th
 """
 
 from datetime import datetime
+from typing import TypedDict
 
+from pymongo import ASCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.shop.stock.errors import HeldByOrder
-from chalicelib.shop.stock.shapes import HOLDS, STOCKS, Claim, Entry, HoldId, Stock, StoredHold
+from chalicelib.shop.stock.shapes import (
+    HOLDS,
+    STOCKS,
+    Claim,
+    Entry,
+    HoldId,
+    Stock,
+    StoredHold,
+    entry_of,
+)
+from chalicelib.shop.stock.shares import giving_way, shares_of, units_for
 from chalicelib.shop.stock.store import Moved, Short
 
 # Entries that one transaction ends; the next run ends the others.
 MAX_ENDED = 1_000
+
+
+class _Units(TypedDict):
+    _id: str | None
+    units: int
 
 
 class StockOfDocuments:
@@ -22,21 +39,58 @@ class StockOfDocuments:
 
     def put(self, database: Database[Document], claim: Claim) -> None:
         """Make this the cart's entry."""
-        key = _key(claim.stock, claim.cart)
 
         def work(session: ClientSession) -> None:
             stock = _found(database, claim.stock, session)
-            own = HOLDS.of(database).find_one({"_id": key}, session=session)
-            if own is not None and own["order"] not in {None, claim.order}:
-                raise HeldByOrder(str(own["order"]))
-            held = own["qty"] if own else 0
+            held = _own(database, claim, session)
             if stock["available"] + held < claim.qty:
                 raise Short(stock["available"] + held)
             _count(database, claim.stock, session, available=held - claim.qty)
-            entry = StoredHold(_id=key, qty=claim.qty, until=claim.until, order=claim.order)
-            HOLDS.of(database).replace_one({"_id": key}, entry, upsert=True, session=session)
+            _write(database, claim, claim.qty, session)
 
         in_transaction(database, work)
+
+    def share(self, database: Database[Document], claim: Claim) -> int:
+        """Make the cart's entry as many of its units as carts may hold; return how many."""
+
+        def work(session: ClientSession) -> int:
+            stock, own = _found(database, claim.stock, session), _own(database, claim, session)
+            others = _in_carts(database, claim, session)
+            free = stock["available"] + own
+            if free + sum(others.values()) < claim.qty:
+                raise Short(free + sum(others.values()))
+            address = others.get(claim.source, 0)
+            shares = shares_of(stock["on_hand"], claim.percent)
+            units = units_for(claim, shares, sum(others.values()), address, free)
+            _count(database, claim.stock, session, available=own - units)
+            _write(database, claim, units, session)
+            return units
+
+        return in_transaction(database, work)
+
+    def put_first(self, database: Database[Document], claim: Claim) -> list[str]:
+        """Make this an order's entry; carts that only hold give way."""
+
+        def work(session: ClientSession) -> list[str]:
+            stock, own = _found(database, claim.stock, session), _own(database, claim, session)
+            in_carts = {"_id.stock": claim.stock, "order": None}
+            rows = HOLDS.of(database).find(in_carts, session=session).sort("until", ASCENDING)
+            others = [each for row in rows if (each := _entry(row))["cart"] != claim.cart]
+            free = stock["available"] + own
+            carts = set(giving_way(others, claim.cart, claim.qty - free))
+            freed = sum(each["qty"] for each in others if each["cart"] in carts)
+            if free + freed < claim.qty:
+                raise Short(free + freed)
+            ended = {
+                "_id.stock": claim.stock,
+                "_id": {"$in": [_key(claim.stock, c) for c in carts]},
+            }
+            HOLDS.of(database).delete_many(ended, session=session)
+            _count(database, claim.stock, session, available=own + freed - claim.qty)
+            _write(database, claim, claim.qty, session)
+            return [each["cart"] for each in others if each["cart"] in carts]
+
+        return in_transaction(database, work)
 
     def take_out(
         self,
@@ -100,6 +154,14 @@ class StockOfDocuments:
         return _reading(database, stock_id, {"order": {"$ne": None}, "until": {"$lte": now}})
 
 
+def in_carts(database: Database[Document], stock_ids: list[str]) -> dict[str, int]:
+    """Return the units that carts hold of stocks without an order, by stock."""
+    of_carts = {"_id.stock": {"$in": stock_ids}, "order": None}
+    units = {"$group": {"_id": "$_id.stock", "units": {"$sum": "$qty"}}}
+    rows = HOLDS.read_as(_Units, database).aggregate([{"$match": of_carts}, units])
+    return {str(row["_id"]): row["units"] for row in rows}
+
+
 def move_in(database: Database[Document], stock_id: str) -> None:
     """Move a stock's entries here from its document; if they are here already, do nothing."""
 
@@ -148,6 +210,35 @@ def _found(
     return stock
 
 
+def _own(database: Database[Document], claim: Claim, session: ClientSession) -> int:
+    """Return the units that the claim's cart has; raises HeldByOrder."""
+    this = {"_id": _key(claim.stock, claim.cart)}
+    own = HOLDS.of(database).find_one(this, session=session)
+    if own is not None and own["order"] not in {None, claim.order}:
+        raise HeldByOrder(str(own["order"]))
+    return own["qty"] if own else 0
+
+
+def _in_carts(
+    database: Database[Document], claim: Claim, session: ClientSession
+) -> dict[str | None, int]:
+    """Return the units by address that other carts hold without an order."""
+    others = {"_id.stock": claim.stock, "order": None, "_id.cart": {"$ne": claim.cart}}
+    units = {"$group": {"_id": "$source", "units": {"$sum": "$qty"}}}
+    rows = HOLDS.read_as(_Units, database).aggregate([{"$match": others}, units], session=session)
+    return {row["_id"]: row["units"] for row in rows}
+
+
+def _write(database: Database[Document], claim: Claim, qty: int, session: ClientSession) -> None:
+    """Write the claim's entry, or remove it if it has no units."""
+    this = {"_id": _key(claim.stock, claim.cart)}
+    if qty:
+        entry = _stored(claim.stock, entry_of(claim, qty))
+        HOLDS.of(database).replace_one(this, entry, upsert=True, session=session)
+    else:
+        HOLDS.of(database).delete_one(this, session=session)
+
+
 def _count(
     database: Database[Document], stock_id: str, session: ClientSession, **changes: int
 ) -> None:
@@ -160,18 +251,23 @@ def _key(stock_id: str, cart: str) -> HoldId:
 
 
 def _stored(stock_id: str, entry: Entry) -> StoredHold:
-    return {
-        "_id": _key(stock_id, entry["cart"]),
-        "qty": entry["qty"],
-        "until": entry["until"],
-        "order": entry["order"],
-    }
+    stored = StoredHold(
+        _id=_key(stock_id, entry["cart"]),
+        qty=entry["qty"],
+        until=entry["until"],
+        order=entry["order"],
+    )
+    if "since" in entry:
+        stored["since"] = entry["since"]
+    if "source" in entry:
+        stored["source"] = entry["source"]
+    return stored
 
 
 def _entry(row: StoredHold) -> Entry:
-    return {
-        "cart": row["_id"]["cart"],
-        "qty": row["qty"],
-        "until": row["until"],
-        "order": row["order"],
-    }
+    entry = Entry(cart=row["_id"]["cart"], qty=row["qty"], until=row["until"], order=row["order"])
+    if "since" in row:
+        entry["since"] = row["since"]
+    if "source" in row:
+        entry["source"] = row["source"]
+    return entry

@@ -1,7 +1,7 @@
 """Entries within the stock's document: one write of one document, dearer with each entry."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from pymongo import ReturnDocument
 from pymongo.database import Database
@@ -9,12 +9,14 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.shop.stock.errors import HeldByOrder
-from chalicelib.shop.stock.shapes import STOCKS, Claim, Entry, Stock
+from chalicelib.shop.stock.shapes import STOCKS, Claim, Entry, Stock, StoreName, entry_of
+from chalicelib.shop.stock.shares import giving_way
 from chalicelib.shop.stock.store import Full, Moved, Short
 
 Expression = dict[str, Any]
 # Looks at a stock that others change between a refusal and the look that explains it.
 _ATTEMPTS = 10
+_IN_CART: Expression = {"$eq": ["$$each.order", None]}
 
 
 class EmbeddedStock:
@@ -31,9 +33,40 @@ class EmbeddedStock:
             self._explain(_found(database, claim.stock), claim)
         raise Unavailable("Many are buying this now; try again")
 
-    def _may_put(self, claim: Claim) -> Document:
+    def share(self, database: Database[Document], claim: Claim) -> int:
+        """Make the cart's entry as many of its units as carts may hold, by one update."""
+        others = _and(_IN_CART, _not_of(claim.cart))
+        this, change = self._may_put(claim, _units(others)), _share(claim, others)
+        own = {"carted": {"$elemMatch": {"cart": claim.cart}}}
+        for _ in range(_ATTEMPTS):
+            after = STOCKS.of(database).find_one_and_update(
+                this, change, own, return_document=ReturnDocument.AFTER
+            )
+            if after is not None:
+                return sum(each["qty"] for each in after.get("carted", []))
+            self._explain(_found(database, claim.stock), claim, counts_carts=True)
+        raise Unavailable("Many are buying this now; try again")
+
+    def put_first(self, database: Database[Document], claim: Claim) -> list[str]:
+        """Make this an order's entry, by one update; the first entries of carts give way."""
+        others = _and(_IN_CART, _not_of(claim.cart))
+        this, change = self._may_put(claim, _units(others)), _put_first(claim)
+        for _ in range(_ATTEMPTS):
+            before = STOCKS.of(database).find_one_and_update(
+                this, change, return_document=ReturnDocument.BEFORE
+            )
+            if before is not None:
+                own = sum(each["qty"] for each in before["carted"] if each["cart"] == claim.cart)
+                missing = claim.qty - before["available"] - own
+                return giving_way(before["carted"], claim.cart, missing)
+            self._explain(_found(database, claim.stock), claim, counts_carts=True)
+        raise Unavailable("Many are buying this now; try again")
+
+    def _may_put(self, claim: Claim, others: Expression | int = 0) -> Document:
+        """Return the filter of a stock that has enough, with the units of `others` counted in."""
         other = {"cart": claim.cart, "order": {"$nin": [None, claim.order]}}
-        enough = {"$gte": [{"$add": ["$available", _units(_of(claim.cart))]}, claim.qty]}
+        units = {"$add": ["$available", _units(_of(claim.cart)), others]}
+        enough = {"$gte": [units, claim.qty]}
         has_room = {f"carted.{self._most - 1}": {"$exists": False}}
         return {
             "_id": claim.stock,
@@ -43,12 +76,15 @@ class EmbeddedStock:
             "$expr": enough,
         }
 
-    def _explain(self, stock: Stock, claim: Claim) -> None:
-        """Raise what keeps a claim from being put; return if nothing does any more."""
+    def _explain(self, stock: Stock, claim: Claim, *, counts_carts: bool = False) -> None:
+        """Raise the reason why a claim is not put; return if there is none any more."""
         own = next((each for each in stock["carted"] if each["cart"] == claim.cart), None)
         if own is not None and own["order"] not in {None, claim.order}:
             raise HeldByOrder(str(own["order"]))
         available = stock["available"] + (own["qty"] if own else 0)
+        if counts_carts:
+            others = [each for each in stock["carted"] if each["cart"] != claim.cart]
+            available += sum(each["qty"] for each in others if each["order"] is None)
         if available < claim.qty:
             raise Short(available)
         if own is None and len(stock["carted"]) >= self._most:
@@ -118,6 +154,24 @@ class EmbeddedStock:
         return [each for each in held if each["order"] is not None and each["until"] <= now]
 
 
+class Buyable(TypedDict):
+    """Units that an order can have, of those that are in a stock's document."""
+
+    _id: str
+    store: StoreName
+    units: int
+
+
+def buyable(database: Database[Document], stock_ids: list[str]) -> list[Buyable]:
+    """Return the units on the shelf, with those that carts hold within their documents."""
+    units = {"$add": ["$available", _units(_IN_CART)]}
+    pipeline: list[Document] = [
+        {"$match": {"_id": {"$in": stock_ids}}},
+        {"$project": {"store": 1, "units": units}},
+    ]
+    return list(STOCKS.read_as(Buyable, database).aggregate(pipeline))
+
+
 def _found(database: Database[Document], stock_id: str) -> Stock:
     """Return a stock that this store keeps; raises Moved."""
     stock = STOCKS.of(database).find_one({"_id": stock_id, "store": "embedded"})
@@ -127,18 +181,85 @@ def _found(database: Database[Document], stock_id: str) -> Stock:
 
 
 def _put(claim: Claim) -> list[Document]:
-    entry = {
-        "cart": {"$literal": claim.cart},
-        "qty": claim.qty,
-        "until": claim.until,
-        "order": {"$literal": claim.order},
-    }
+    entry = _literal(claim, claim.qty)
     taken = {"$subtract": [claim.qty, _units(_of(claim.cart))]}
     change = {
         "available": {"$subtract": ["$available", taken]},
         "carted": {"$concatArrays": [_filtered(_not_of(claim.cart)), [entry]]},
     }
     return [{"$set": change}]
+
+
+def _share(claim: Claim, others: Expression) -> list[Document]:
+    """Return the update that holds as many units as `shares.units_for` allows."""
+    own = _units(_of(claim.cart))
+    together = _percent("$on_hand", claim.percent)
+    address = _percent(together, claim.percent)
+    cart = _percent(address, claim.percent)
+    free = {"$add": ["$available", own]}
+    most: list[Any] = [claim.most, cart, {"$subtract": [together, _units(others)]}, free]
+    if claim.source is not None:
+        same = _and(others, {"$eq": ["$$each.source", {"$literal": claim.source}]})
+        most.append({"$subtract": [address, _units(same)]})
+    entry = _literal(claim, "$holds")
+    entries = {"$cond": [{"$gt": ["$holds", 0]}, [entry], []]}
+    return [
+        {"$set": {"holds": {"$max": [0, {"$min": most}]}}},
+        {
+            "$set": {
+                "available": {"$subtract": [free, "$holds"]},
+                "carted": {"$concatArrays": [_filtered(_not_of(claim.cart)), entries]},
+            }
+        },
+        {"$unset": "holds"},
+    ]
+
+
+def _put_first(claim: Claim) -> list[Document]:
+    """Return the update that puts an entry; entries of `shares.giving_way` are left out."""
+    free = {"$add": ["$available", _units(_of(claim.cart))]}
+    gives_way = _and({"$gt": ["$$value.missing", 0]}, {"$eq": ["$$this.order", None]})
+    step = {
+        "$cond": [
+            gives_way,
+            {
+                "kept": "$$value.kept",
+                "missing": {"$subtract": ["$$value.missing", "$$this.qty"]},
+                "freed": {"$add": ["$$value.freed", "$$this.qty"]},
+            },
+            {
+                "kept": {"$concatArrays": ["$$value.kept", ["$$this"]]},
+                "missing": "$$value.missing",
+                "freed": "$$value.freed",
+            },
+        ]
+    }
+    begin = {"kept": [], "missing": {"$subtract": [claim.qty, free]}, "freed": 0}
+    of_others = _filtered(_not_of(claim.cart))
+    left = {"$reduce": {"input": of_others, "initialValue": begin, "in": step}}
+    units = {"$subtract": [{"$add": [free, "$left.freed"]}, claim.qty]}
+    entries = {"$concatArrays": ["$left.kept", [_literal(claim, claim.qty)]]}
+    return [
+        {"$set": {"left": left}},
+        {"$set": {"available": units, "carted": entries}},
+        {"$unset": "left"},
+    ]
+
+
+def _percent(units: Expression | str, percent: int) -> Expression:
+    """Return the expression of a share, as `shares.shares_of` rounds it."""
+    share = {"$divide": [{"$multiply": [units, percent]}, 100]}
+    return {"$max": [1, {"$toInt": {"$floor": share}}]}
+
+
+def _literal(claim: Claim, qty: int | str) -> Expression:
+    """Return the expression of a claim's entry, with so many units or those of a field."""
+    entry = entry_of(claim, 0)
+    return {**{key: {"$literal": value} for key, value in entry.items()}, "qty": qty}
+
+
+def _and(*conditions: Expression) -> Expression:
+    return {"$and": [*conditions]}
 
 
 def _of(cart: str) -> Expression:

@@ -12,6 +12,7 @@ class OutOfStock(Problem):
 
     def __init__(self, sku: str, available: int) -> None:
         super().__init__(facts={"sku": sku, "available": available})
+        self.available = available
 
 
 class StockIsCarted(Problem):

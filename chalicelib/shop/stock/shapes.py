@@ -4,7 +4,7 @@ At every instant `available` and what is held make `on_hand`, and none of them i
 """
 
 from datetime import datetime
-from typing import Annotated, Literal, NamedTuple, TypedDict
+from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
@@ -18,12 +18,18 @@ MAX_EMBEDDED = 128
 
 
 class Entry(TypedDict):
-    """What one cart holds of a SKU, until an instant. An `order` keeps it until it is decided."""
+    """Units of a SKU that a cart holds until an instant. An `order` keeps them until it is decided.
+
+    The cart has held some of the SKU `since` then. `source` is a keyed digest of the network that
+    asked for it. Entries of earlier releases have neither.
+    """
 
     cart: str
     qty: int
     until: datetime
     order: str | None
+    since: NotRequired[datetime]
+    source: NotRequired[str]
 
 
 class Stock(TypedDict):
@@ -51,6 +57,8 @@ class StoredHold(TypedDict):
     qty: int
     until: datetime
     order: str | None
+    since: NotRequired[datetime]
+    source: NotRequired[str]
 
 
 class Movement(TypedDict):
@@ -68,13 +76,21 @@ class Movement(TypedDict):
 
 
 class Claim(NamedTuple):
-    """What a cart, or its order, is to hold of a stock."""
+    """Units of a stock that a cart, or its order, is to hold.
+
+    A cart's claim of a share holds `most` units at most, and as many as carts may hold together if
+    they hold so many `percent` of a stock.
+    """
 
     stock: str
     cart: str
     qty: int
     until: datetime
     order: str | None = None
+    since: datetime | None = None
+    source: str | None = None
+    most: int = 0
+    percent: int = 100
 
 
 STOCKS = Collection("shop.stock", Stock, indexes=(IndexModel([("carted.until", ASCENDING)]),))
@@ -93,6 +109,16 @@ MOVEMENTS = Collection(
     indexes=(IndexModel([("stock", ASCENDING), ("_id", ASCENDING)]),),
     shard_key={"stock": 1, "_id": 1},
 )
+
+
+def entry_of(claim: Claim, qty: int) -> Entry:
+    """Return the entry of a claim that holds so many units."""
+    entry = Entry(cart=claim.cart, qty=qty, until=claim.until, order=claim.order)
+    if claim.since is not None:
+        entry["since"] = claim.since
+    if claim.source is not None:
+        entry["source"] = claim.source
+    return entry
 
 
 def find(database: Database[Document], stock_id: str) -> Stock | None:

@@ -10,11 +10,11 @@ from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from chalicelib.shop.ids import key_of, name_of
-from chalicelib.shop.stock import documents
+from chalicelib.shop.stock import documents, embedded, shares
 from chalicelib.shop.stock.documents import StockOfDocuments
 from chalicelib.shop.stock.embedded import EmbeddedStock
 from chalicelib.shop.stock.errors import OutOfStock
-from chalicelib.shop.stock.shapes import STOCKS, Claim, Entry, find
+from chalicelib.shop.stock.shapes import Claim, Entry, find
 from chalicelib.shop.stock.store import Full, Moved, Short, StockStore
 
 Result = TypeVar("Result")
@@ -23,15 +23,57 @@ _ATTEMPTS = 5
 
 
 def put(runtime: Runtime, claim: Claim) -> None:
-    """Hold units for a cart or its order; what it held before is counted in.
+    """Hold units for a cart or its order; the units that it held before are counted in.
 
     Raises OutOfStock, HeldByOrder if an order has the cart's entry, and Unavailable if others
     keep moving the stock. A refusal changes nothing. Entries of others that have ended are ended
-    before anybody is refused.
+    before a claim is refused.
     """
+    _claim(runtime, claim, lambda store: store.put(runtime.database, claim))
+
+
+def share(runtime: Runtime, claim: Claim) -> int:
+    """Hold as many of the claimed units as carts may, and return how many.
+
+    Raises as `put`, and OutOfStock only if orders have too many of them: an order may take over
+    the units that other carts hold, or orders beyond their share.
+    """
+
+    def work() -> int:
+        return _claim(runtime, claim, lambda store: store.share(runtime.database, claim))
+
+    try:
+        held = work()
+    except OutOfStock as refusal:
+        left = claim.qty - refusal.available
+        if left > sum(each["qty"] for each in beyond_share(runtime, claim)):
+            raise
+        release(runtime, claim.stock, claim.cart)
+        return 0
+    return work() if held < min(claim.qty, claim.most) and expire(runtime, claim.stock) else held
+
+
+def beyond_share(runtime: Runtime, claim: Claim) -> list[Entry]:
+    """Return the entries of unpaid orders that a claim may have called off, the largest first."""
+    stock = find(runtime.database, claim.stock)
+    if stock is None or claim.source is None:
+        return []
+    share = shares.shares_of(stock["on_hand"], claim.percent).together
+    return shares.beyond_share(entries(runtime, claim.stock), claim, share)
+
+
+def put_first(runtime: Runtime, claim: Claim) -> list[str]:
+    """Hold units for an order before carts that only hold; return the carts that gave way.
+
+    Raises as `put`.
+    """
+    return _claim(runtime, claim, lambda store: store.put_first(runtime.database, claim))
+
+
+def _claim(runtime: Runtime, claim: Claim, work: Callable[[StockStore], Result]) -> Result:
     for _ in range(_ATTEMPTS):
         try:
-            _kept(runtime, claim.stock, lambda store: store.put(runtime.database, claim))
+            return _kept(runtime, claim.stock, work)
         except Full:
             documents.move_in(runtime.database, claim.stock)
         except Short as short:
@@ -39,8 +81,6 @@ def put(runtime: Runtime, claim: Claim) -> None:
                 raise OutOfStock(name_of(claim.stock), short.available) from None
         except Moved:
             raise OutOfStock(name_of(claim.stock), 0) from None
-        else:
-            return
     raise Unavailable("Many are buying this now; try again")
 
 
@@ -84,11 +124,17 @@ def entries(runtime: Runtime, stock_id: str) -> list[Entry]:
 
 
 def available(database: Database[Document], site: str, skus: Iterable[str]) -> dict[str, int]:
-    """Return how many of each SKU are available; 0 of those that are unknown."""
+    """Return how many of each SKU can be bought; 0 of those that are unknown.
+
+    Units that carts hold without an order are among them: who checks out first has them.
+    """
     keys = {key_of(site, sku): sku for sku in skus}
-    rows = STOCKS.of(database).find({"_id": {"$in": list(keys)}}, {"available": 1})
-    found = {keys[row["_id"]]: row["available"] for row in rows}
-    return {sku: found.get(sku, 0) for sku in keys.values()}
+    rows = embedded.buyable(database, list(keys))
+    units = {row["_id"]: row["units"] for row in rows}
+    apart = [row["_id"] for row in rows if row["store"] == "documents"]
+    for stock_id, held in (documents.in_carts(database, apart) if apart else {}).items():
+        units[stock_id] += held
+    return {sku: units.get(key, 0) for key, sku in keys.items()}
 
 
 def _taken_out(runtime: Runtime, stock_id: str, cart: str, order: str | None, *, sold: bool) -> int:

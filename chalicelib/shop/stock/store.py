@@ -39,6 +39,20 @@ class StockStore(Protocol):
         """
         ...
 
+    def share(self, database: Database[Document], claim: Claim) -> int:
+        """Make the cart's entry as many of its units as carts may hold; return how many.
+
+        Raises Short if orders have too many to buy the claimed units, Full, and HeldByOrder.
+        """
+        ...
+
+    def put_first(self, database: Database[Document], claim: Claim) -> list[str]:
+        """Make this an order's entry; carts that only hold give way, as many as it takes.
+
+        Returns these carts. Raises Short if other orders have too many, Full, and HeldByOrder.
+        """
+        ...
+
     def take_out(
         self,
         database: Database[Document],

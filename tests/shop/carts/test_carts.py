@@ -14,6 +14,7 @@ from tests.shop.support.buying import (
     agreement,
     cart_of,
     check_out,
+    ordered,
     put_line,
     shelf_of,
     stocked,
@@ -46,6 +47,7 @@ def test_a_line_says_how_many_there_are_however_often_it_is_said(
                 "qty": qty,
                 "price_micros": PRICE,
                 "until": "2026-03-01T12:15:00Z",
+                "held": qty,
                 "lapsed": False,
             }
         ]
@@ -56,22 +58,31 @@ def test_a_line_says_how_many_there_are_however_often_it_is_said(
 def test_of_two_buyers_of_the_last_piece_one_gets_it_and_the_other_hears_what_is_left(
     client: Client, runtime: Runtime
 ) -> None:
+    """One cart holds it, both may check out, and who does so first has it, whoever held it."""
     stocked(client, 1)
     both = [cart_of(client) for _ in range(2)]
     replies: dict[int, Any] = {}
 
-    def buy(number: int) -> None:
+    def put(number: int) -> None:
         replies[number] = put_line(client, both[number], SKU, 1)
 
+    def buy(number: int) -> None:
+        replies[number] = check_out(client, both[number])
+
+    in_threads(put, 2)
+    held = [reply.json["lines"][0]["held"] for reply in replies.values()]
+    assert (sorted(held), shelf_of(runtime).held) == ([0, 1], 1)
     in_threads(buy, 2)
 
     refused = [reply for reply in replies.values() if reply.status == 409]
-    assert sorted(reply.status for reply in replies.values()) == [200, 409]
+    assert sorted(reply.status for reply in replies.values()) == [201, 409]
     assert refused[0].code == "out_of_stock"
     assert refused[0].json["facts"] == {"sku": SKU, "available": 0}
     assert shelf_of(runtime).held == 1
     loser = both[0] if replies[0].status == 409 else both[1]
-    assert lines_of(client, loser) == {}
+    assert lines_of(client, loser) == {SKU: (1, True)}
+    refused_line = put_line(client, cart_of(client), SKU, 1)
+    assert (refused_line.code, refused_line.json["facts"]["available"]) == ("out_of_stock", 0)
 
 
 def test_a_refusal_leaves_the_line_as_it_was(client: Client, runtime: Runtime) -> None:
@@ -110,7 +121,7 @@ def test_of_lines_that_are_held_again_one_that_is_gone_is_named(
     stocked(client, 5, hold_seconds=60)
     cart = cart_of(client, MOBY_HARD=2, PEQUOD=1)
     clock.advance(seconds=60)
-    cart_of(client, MOBY_HARD=4)
+    ordered(client, cart_of(client, MOBY_HARD=4), agreement(4))
 
     refused = client.post(f"/carts/{cart}/hold")
 

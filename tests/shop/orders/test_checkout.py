@@ -92,7 +92,7 @@ def test_a_lapsed_line_is_held_by_the_checkout_if_it_can_be(
     clock.advance(seconds=900)
     sweep.sweep(runtime)
     ordered(client, cart, agreement(2))
-    put_line(client, cart_of(client), SKU, 2)
+    ordered(client, cart_of(client, MOBY_HARD=2), agreement(2))
 
     refused = check_out(client, other, agreement(4))
 

@@ -35,8 +35,11 @@ class Shelf:
 
 
 def stocked(client: Client, units: int = 5, **settings: Any) -> Client:
-    """Open a shop with units of two products; return its publisher."""
-    paula = open_shop(client, **settings)
+    """Open a shop with units of two products; return its publisher.
+
+    Its carts hold all that they have; the tests of shares set their own.
+    """
+    paula = open_shop(client, **{"hold_percent": 100, **settings})
     for name, sku in (("moby-dick", SKU), ("pequod", OTHER)):
         assert put(paula, name, book(sku)).status == 201
         fill(paula, units, sku)

@@ -25,6 +25,8 @@ ORDERS = (
     Row("PUT /carts/{cart}/lines/{sku}", {200: "*"}, body={"qty": 2}, made=worlds.cart),
     Row("DELETE /carts/{cart}/lines/{sku}", {200: "*"}, made=worlds.cart),
     Row("POST /carts/{cart}/hold", {200: "*"}, made=worlds.cart),
+    Row("GET /shops/{site}/holds", OWNERS),
+    Row("DELETE /shops/{site}/holds", OWNERS, query="?sku=NEW-SKU"),
     Row("POST /carts/{cart}/checkout", {201: "*"}, body=CHECKOUT, made=worlds.cart),
     Row("GET /orders/{order}", _BUYERS),
     Row("POST /orders/{order}/payment", _BUYERS, made=worlds.order),

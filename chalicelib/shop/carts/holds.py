@@ -1,0 +1,103 @@
+"""The holds of a shop's carts, read and ended by its publisher.
+
+A cart's id is a secret, so that a keyed digest names it here.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from chalicelib import signing
+from chalicelib.runtime import Runtime
+from chalicelib.shop.carts import carts
+from chalicelib.shop.carts.hold_forms import MAX_HOLDERS, FreedAnswer, HeldSku, Holder
+from chalicelib.shop.ids import key_of, name_of
+from chalicelib.shop.stock import shelf
+from chalicelib.shop.stock.shapes import STOCKS, Entry, Stock
+
+_DIGEST_BYTES = 8
+# Stocks of one read of those that carts hold something of.
+_STOCKS = 100
+
+
+def page(runtime: Runtime, site: str, after: str, limit: int) -> list[HeldSku]:
+    """Return the SKUs of which something is held, ordered by SKU, behind `after`."""
+    return list(islice(_held_skus(runtime, site, after), limit))
+
+
+def free(runtime: Runtime, site: str, sku: str | None, cart: str | None) -> FreedAnswer:
+    """End holds of carts without an order: of a site, of one SKU, of one cart.
+
+    These carts hold the SKUs no more. A call ends a number of holds; `is_done` says whether all.
+    """
+    most = runtime.bounds.shop.tended_at_once
+    found = list(islice(_holds(runtime, site, sku, cart), most + 1))
+    units = 0
+    for stock_id, cart_id in found[:most]:
+        units += shelf.release(runtime, stock_id, cart_id)
+    ended = [(cart_id, name_of(stock_id)) for stock_id, cart_id in found[:most]]
+    carts.lapse(runtime, ended, for_good=True)
+    return {"units": units, "holds": len(ended), "is_done": len(found) <= most}
+
+
+def cart_digest(runtime: Runtime, cart_id: str) -> str:
+    """Return the name of a cart for its publisher."""
+    key = signing.signing_key(runtime.settings.signing_keys)
+    return signing.tag(b"hold cart\0" + cart_id.encode(), key, _DIGEST_BYTES).hex()
+
+
+def _holds(
+    runtime: Runtime, site: str, sku: str | None, cart: str | None
+) -> Iterator[tuple[str, str]]:
+    """Yield stocks and carts that hold some of them without an order."""
+    stocks = [key_of(site, sku)] if sku else (each["_id"] for each in _stocks(runtime, site, ""))
+    for stock_id in stocks:
+        for entry in shelf.entries(runtime, stock_id):
+            is_meant = cart is None or cart_digest(runtime, entry["cart"]) == cart
+            if entry["order"] is None and is_meant:
+                yield stock_id, entry["cart"]
+
+
+def _held_skus(runtime: Runtime, site: str, after: str) -> Iterator[HeldSku]:
+    for stock in _stocks(runtime, site, after):
+        entries = shelf.entries(runtime, stock["_id"])
+        if entries:
+            yield _held_sku(runtime, stock, entries)
+
+
+def _stocks(runtime: Runtime, site: str, after: str) -> Iterator[Stock]:
+    """Yield a site's stocks that may have entries, ordered by SKU."""
+    last = key_of(site, after)
+    while True:
+        some = {
+            "_id": {"$gt": last, "$lt": f"{site};"},
+            "$or": [{"carted.0": {"$exists": True}}, {"store": "documents"}],
+        }
+        found = list(STOCKS.of(runtime.database).find(some).sort("_id", 1).limit(_STOCKS))
+        yield from found
+        if len(found) < _STOCKS:
+            return
+        last = found[-1]["_id"]
+
+
+def _held_sku(runtime: Runtime, stock: Stock, entries: list[Entry]) -> HeldSku:
+    in_carts = [each for each in entries if each["order"] is None]
+    largest = sorted(in_carts, key=lambda each: -each["qty"])[:MAX_HOLDERS]
+    units = sum(each["qty"] for each in in_carts)
+    return {
+        "sku": name_of(stock["_id"]),
+        "on_hand": stock["on_hand"],
+        "in_carts": units,
+        "in_orders": sum(each["qty"] for each in entries) - units,
+        "carts": len(in_carts),
+        "holders": [_holder(runtime, each) for each in largest],
+    }
+
+
+def _holder(runtime: Runtime, entry: Entry) -> Holder:
+    return {
+        "cart": cart_digest(runtime, entry["cart"]),
+        "address": entry.get("source"),
+        "units": entry["qty"],
+        "since": entry.get("since"),
+        "until": entry["until"],
+    }

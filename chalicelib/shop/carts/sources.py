@@ -1,0 +1,16 @@
+"""The network that a hold comes from, as a keyed digest: an entry names no address."""
+
+from chalicelib import limits, signing
+from chalicelib.http import Request
+
+_DIGEST_BYTES = 8
+
+
+def source_of(request: Request) -> str | None:
+    """Return the digest of a request's network, as limits know it; None if it has no address."""
+    settings = request.runtime.settings
+    network = limits.source(request.raw.context, request.raw.headers, settings.trusted_hops)
+    if network is None:
+        return None
+    key = signing.signing_key(settings.signing_keys)
+    return signing.tag(b"hold address\0" + network.encode(), key, _DIGEST_BYTES).hex()

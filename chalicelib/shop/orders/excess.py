@@ -1,0 +1,33 @@
+"""Unpaid orders of one network that keep more than their share of a SKU from other buyers.
+
+A checkout takes no share: who wants all there is may buy it. But until it is paid, an order is sure
+of the share of its network alone. Another network's order, which stays within its own share, calls
+it off; a payment that was made by then stays.
+"""
+
+from chalicelib.errors import Problem
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+from chalicelib.shop.ids import site_of
+from chalicelib.shop.orders import resuming
+from chalicelib.shop.sites import settings
+from chalicelib.shop.stock import shelf
+from chalicelib.shop.stock.shapes import Claim, Entry
+
+
+def call_off(runtime: Runtime, claim: Claim) -> bool:
+    """Cancel the largest unpaid order of a network beyond its share; return whether one was."""
+    shop = settings.find(runtime.database, site_of(claim.stock))
+    terms = claim._replace(percent=settings.hold_percent(shop))
+    found = shelf.beyond_share(runtime, terms)
+    return bool(found) and _is_let_go(runtime, found[0])
+
+
+def _is_let_go(runtime: Runtime, entry: Entry) -> bool:
+    try:
+        order = resuming.resume(runtime, str(entry["order"]), cancels=True)
+    except Problem as problem:
+        fields = {"order": entry["order"], "reason": problem.code}
+        log.warning("order not called off", extra={"fields": fields})
+        return False
+    return order is None or order["state"] in {"void", "done"}
