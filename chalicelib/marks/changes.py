@@ -1,7 +1,7 @@
 """What a person can say to a thing, as rules alone; and the same within an update."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -31,17 +31,20 @@ class React(NamedTuple):
 class Flag(NamedTuple):
     """A report to moderators, or, withdrawn, none; one that waits already keeps its weight.
 
-    From the sum `held_from` on, the thing has to be held back.
+    One on which they have decided stays as it is until the text has another `revision`. `owes` is
+    the condition, over the counter, under which the thing has to be held back or queued.
     """
 
     reason: str
     note: str
     weight: int
-    held_from: int
+    owes: Mapping[str, Any]
+    is_heard: bool = True
     adds: bool = True
+    revision: int = 0
 
 
-NO_FLAG = Flag("", "", 0, 0, adds=False)
+NO_FLAG = Flag("", "", 0, {}, is_heard=False, adds=False)
 Change = Vote | React | Flag
 
 
@@ -53,11 +56,12 @@ class Delta(NamedTuple):
     reactions: tuple[tuple[str, int], ...] = ()
     marks: int = 0
     flags: int = 0
+    reports: int = 0
 
     @property
     def is_nothing(self) -> bool:
         """Return whether every count stays as it is."""
-        return not (self.up or self.down or self.reactions or self.flags)
+        return not (self.up or self.down or self.reactions or self.flags or self.reports)
 
 
 def changed(state: State, change: Change) -> State:
@@ -65,8 +69,7 @@ def changed(state: State, change: Change) -> State:
     if isinstance(change, Vote):
         return state._replace(vote=change.value)
     if isinstance(change, Flag):
-        weight = change.weight if state.flag is None else state.flag
-        return state._replace(flag=weight if change.adds else None, is_settled=False)
+        return _flagged(state, change)
     if change.adds == (change.key in state.reactions):
         return state
     if not change.adds:
@@ -76,9 +79,19 @@ def changed(state: State, change: Change) -> State:
     return state._replace(reactions=(*state.reactions, change.key))
 
 
+def _flagged(state: State, change: Flag) -> State:
+    is_decided = state.is_settled and state.revision == change.revision
+    if is_decided or (change.adds and state.flag is not None):
+        return state
+    said = State(state.vote, state.reactions)
+    if not change.adds:
+        return said
+    return said._replace(flag=change.weight, is_heard=change.is_heard)
+
+
 def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
     """Return the sum of changes, each from a state to another."""
-    up = down = marks = flags = 0
+    up = down = marks = flags = reports = 0
     reactions: Counter[str] = Counter()
     for before, after in pairs:
         up += (after.vote == 1) - (before.vote == 1)
@@ -86,9 +99,10 @@ def delta(pairs: Iterable[tuple[State, State]]) -> Delta:
         reactions.update(after.reactions)
         reactions.subtract(before.reactions)
         flags += (after.flag or 0) - (before.flag or 0)
+        reports += after.is_heard - before.is_heard
         marks += 1
     counted = tuple(sorted((k, n) for k, n in reactions.items() if n))
-    return Delta(up, down, counted, marks, flags)
+    return Delta(up, down, counted, marks, flags, reports)
 
 
 def stage(change: Change, user_id: str, now: datetime) -> Document:
@@ -117,16 +131,22 @@ def stage(change: Change, user_id: str, now: datetime) -> Document:
 
 def _flag(change: Flag, now: datetime) -> Any:
     """Return the flag as it is stored: one that waits has its first weight and time."""
+    is_decided = {
+        "$and": [
+            {"$ifNull": ["$flag.outcome", False]},
+            {"$eq": ["$flag.revision", change.revision]},
+        ]
+    }
     if not change.adds:
-        return "$$REMOVE"
+        return {"$cond": [is_decided, "$flag", "$$REMOVE"]}
     said = {"reason": {"$literal": change.reason}, "note": {"$literal": change.note}}
     waits = {
         "$and": [{"$gt": ["$flag.at", None]}, {"$not": [{"$ifNull": ["$flag.outcome", False]}]}]
     }
-    first = {"at": now, "weight": change.weight}
+    first = {"at": now, "weight": change.weight, "is_heard": change.is_heard}
     kept = {name: {"$cond": [waits, f"$flag.{name}", value]} for name, value in first.items()}
     # As an operator: a plain document would be merged into the one before, with its outcome.
-    return {"$mergeObjects": [{**said, **kept}]}
+    return {"$cond": [is_decided, "$flag", {"$mergeObjects": [{**said, **kept}]}]}
 
 
 def _reactions(before: Document, change: React) -> Document:

@@ -4,6 +4,7 @@ A thing is promoted by the very update that counts a mark, so that no other writ
 every container agrees on it.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -41,14 +42,16 @@ def stages(kind: Kind, change: Delta, now: datetime, bounds: MarkBounds) -> list
         counts[f"reactions.{key}"] = _sum(key, by)
     if change.flags:
         counts["flags"] = {"$add": [{"$ifNull": ["$flags", 0]}, change.flags]}
+    if change.reports:
+        counts["reports"] = {"$add": [{"$ifNull": ["$reports", 0]}, change.reports]}
     marking = {"$set": {"marking": _marking(change.marks, now, bounds)}}
-    return [*([{"$set": counts}] if counts else []), *kind.derived(), marking]
+    follows = [*kind.derived(), *(kind.reported() if change.reports else [])]
+    return [*([{"$set": counts}] if counts else []), *follows, marking]
 
 
-def holding(held_from: int, now: datetime) -> Document:
-    """Return the stage that notes since when a thing has to be held back for its flags."""
-    is_held = {"$gte": [{"$ifNull": ["$flags", 0]}, held_from]}
-    since = {"$cond": [is_held, {"$ifNull": ["$hold_at", now]}, "$$REMOVE"]}
+def owing(owes: Mapping[str, Any], now: datetime) -> Document:
+    """Return the stage that notes since when a thing has to be held back or queued."""
+    since = {"$cond": [owes, {"$ifNull": ["$hold_at", now]}, "$$REMOVE"]}
     return {"$set": {"hold_at": since}}
 
 

@@ -1,6 +1,7 @@
 """Deciding on the flags of a thing: they were right or wrong, and are counted no longer."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from pymongo.client_session import ClientSession
 
@@ -14,26 +15,33 @@ from chalicelib.runtime import Runtime
 Credit = Callable[[Sequence[str], ClientSession], None]
 
 
-def decide(
-    runtime: Runtime, kind: Kind, thing_id: str, outcome: Outcome, credit: Credit
-) -> list[str]:
+class Decision(NamedTuple):
+    """What moderators made of the flags on a revision of a text, and the counter's update."""
+
+    outcome: Outcome
+    revision: int
+    update: Sequence[Document]
+    credit: Credit
+
+
+def decide(runtime: Runtime, kind: Kind, thing_id: str, decision: Decision) -> list[str]:
     """Decide on the flags that wait on a thing; return who had flagged it.
 
     A flag of the same moment is decided on, too, or counted afterwards: both write the counter.
     """
     marks = MARKS.of(runtime.database)
     waiting = {**marks_on(kind, thing_id), **FLAGGED, "flag.outcome": {"$exists": False}}
-    none: Document = {"$set": {"flags": 0}, "$unset": {"hold_at": ""}}
+    update = list(decision.update)
 
     def work(session: ClientSession) -> list[str]:
         rows = counters.of(kind, runtime.database)
-        rows.update_one(counters.kept(kind, thing_id), none, session=session)
+        rows.update_one(counters.kept(kind, thing_id), update, session=session)
         found = marks.find(waiting, {"user_id": 1}, session=session).hint(BY_FLAG)
         people = {mark["_id"]: mark["user_id"] for mark in found}
         if people:
-            decided = {"$set": {"flag.outcome": outcome}}
-            marks.update_many({"_id": {"$in": list(people)}}, decided, session=session)
-            credit(list(people.values()), session)
+            decided = {"flag.outcome": decision.outcome, "flag.revision": decision.revision}
+            marks.update_many({"_id": {"$in": list(people)}}, {"$set": decided}, session=session)
+            decision.credit(list(people.values()), session)
         return list(people.values())
 
     return in_transaction(runtime.database, work)

@@ -20,9 +20,10 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
     """Store what a person says and count it, both or neither; the counts are exact at once."""
     rows = MARKS.of(runtime.database)
     key = {"_id": thing.mark_of(user_id)}
-    update: list[Document] = [stage(change, user_id, runtime.now()), {"$unset": _OWED}]
 
     def work(session: ClientSession) -> Marked:
+        made = _of_text(runtime, thing, change, session)
+        update: list[Document] = [stage(made, user_id, runtime.now()), {"$unset": _OWED}]
         before: Mark | None = rows.find_one_and_update(
             key,
             update,
@@ -30,7 +31,7 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
             return_document=ReturnDocument.BEFORE,
             session=session,
         )
-        mine = _after(before, change)
+        mine = _after(before, made)
         if before and mine == NOTHING:
             rows.delete_one(key, session=session)
         by = delta([(counted_of(before), mine)])
@@ -39,6 +40,16 @@ def place(runtime: Runtime, thing: Thing, user_id: str, change: Change) -> Marke
         return Marked(mine, _count(runtime, thing, user_id, _Counted(change, by), session))
 
     return in_transaction(runtime.database, work)
+
+
+def _of_text(runtime: Runtime, thing: Thing, change: Change, session: ClientSession) -> Change:
+    """Return a flag with the revision of the text that its transaction sees."""
+    if not isinstance(change, Flag):
+        return change
+    counter = counters.of(thing.kind, runtime.database).find_one(
+        counters.kept(thing.kind, thing.id), {"revision": 1}, session=session
+    )
+    return change._replace(revision=counter.get("revision", 0) if counter else 0)
 
 
 class _Counted(NamedTuple):
@@ -61,7 +72,7 @@ def _count(
     kind, change, now = thing.kind, counted_as.change, runtime.now()
     stages = counters.stages(kind, counted_as.by, now, runtime.bounds.marks)
     if isinstance(change, Flag) and change.adds:
-        stages.append(counters.holding(change.held_from, now))
+        stages.append(counters.owing(change.owes, now))
     counted = counters.of(kind, runtime.database).find_one_and_update(
         {**counters.kept(kind, thing.id), **kind.takes(user_id)},
         stages,

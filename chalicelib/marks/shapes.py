@@ -31,14 +31,17 @@ class Said(TypedDict):
 class StoredFlag(TypedDict):
     """A report of a thing to its moderators, with the weight that it is counted with.
 
-    Once they have decided on the thing it is no longer counted, and was right or wrong.
+    `is_heard` says that moderators have to see it, whatever its weight. Once they have decided on
+    the thing it is no longer counted, and was right or wrong; `revision` is the text that they saw.
     """
 
     reason: str
     note: str
     at: datetime
     weight: int
+    is_heard: NotRequired[bool]
     outcome: NotRequired[Outcome]
+    revision: NotRequired[int]
 
 
 class Mark(Said):
@@ -73,14 +76,15 @@ class Marking(TypedDict):
 class Counted(TypedDict, total=False):
     """The fields that a counter has for its marks; those that count nothing may be missing.
 
-    `flags` is the weight of the flags that wait for a decision, and `hold_at` since when the thing
-    has to be held back for them, until it is.
+    `flags` is the weight of the flags that wait for a decision, `reports` how many of them are
+    heard, and `hold_at` since when the thing has to be held back or queued for them, until it is.
     """
 
     up: int
     down: int
     reactions: dict[str, int]
     flags: int
+    reports: int
     hold_at: datetime
     marking: Marking
 
@@ -88,14 +92,17 @@ class Counted(TypedDict, total=False):
 class State(NamedTuple):
     """A person's vote and reactions, in the order in which they came.
 
-    `flag` is the weight of a flag that waits for moderators, and `is_settled` whether there is one
-    on which they have decided.
+    `flag` is the weight of a flag that waits for moderators, and `is_heard` whether they have to
+    see it. `is_settled` says that there is a flag on which they have decided, and `revision` on
+    which text.
     """
 
     vote: int = 0
     reactions: tuple[str, ...] = ()
     flag: int | None = None
     is_settled: bool = False
+    is_heard: bool = False
+    revision: int | None = None
 
 
 NOTHING = State()
@@ -144,5 +151,6 @@ def _state(said: Said, mark: Mark) -> State:
     vote, reactions, flag = said["vote"], tuple(said["reactions"]), mark.get("flag")
     if flag is None:
         return State(vote, reactions)
-    is_settled = "outcome" in flag
-    return State(vote, reactions, None if is_settled else flag["weight"], is_settled)
+    if "outcome" in flag:
+        return State(vote, reactions, is_settled=True, revision=flag.get("revision"))
+    return State(vote, reactions, flag["weight"], is_heard=flag.get("is_heard", False))

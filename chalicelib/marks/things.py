@@ -23,8 +23,9 @@ class Kind:
     `key` is the filter of a thing's counter, with its shard key. `takes` is the condition under
     which a thing takes a person's marks, and `keeps` that under which it has counts at all; one
     that has none is `missing`. `derived` are the stages that compute what follows from the counts,
-    within the update that changes them, and `id_of` is the id of a counter's thing, by the
-    counter's shard key.
+    within the update that changes them, `reported` those that follow from another number of
+    reports, and `id_of` is the id of a counter's thing, by the counter's shard key. A counter's
+    `revision` changes with the text of its thing.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Kind:
     keeps: Mapping[str, Any]
     missing: type[Problem]
     derived: Callable[[], list[Document]] = _no_stages
+    reported: Callable[[], list[Document]] = _no_stages
     id_of: Callable[[Mapping[str, Any]], str] = _own_id
     shown: tuple[str, ...] = ("up", "down", "reactions", "marking")
 

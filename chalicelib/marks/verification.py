@@ -78,6 +78,7 @@ def _of(counter: Any) -> Delta:
         counter.get("down", 0),
         tuple((k, n) for k, n in reactions if n),
         flags=counter.get("flags", 0),
+        reports=counter.get("reports", 0),
     )
 
 

@@ -1,6 +1,6 @@
 """The rules of changing a mark, and the stage of an update that follows them."""
 
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,12 +17,18 @@ from chalicelib.marks.changes import (
     stage,
 )
 from chalicelib.marks.errors import TooManyReactions
-from chalicelib.marks.shapes import NOTHING, State, wanted_of
+from chalicelib.marks.shapes import NOTHING, Mark, State, wanted_of
 from chalicelib.runtime import Runtime
 
 VALUES: Any = st.sampled_from([-1, 0, 1])
 FLAGS = st.builds(
-    Flag, st.just("spam"), st.sampled_from(["", "$at"]), st.sampled_from([0, 50]), st.just(300)
+    Flag,
+    st.just("spam"),
+    st.sampled_from(["", "$at"]),
+    st.sampled_from([0, 50]),
+    st.just({}),
+    st.booleans(),
+    revision=st.sampled_from([0, 1]),
 )
 CHANGES: Any = st.one_of(
     st.builds(Vote, VALUES),
@@ -42,13 +48,21 @@ def test_a_sum_of_changes_counts_each_side_once() -> None:
     assert delta([(State(1, ("a", "b")), State(1, ("b", "a")))]).is_nothing
 
 
-@given(st.lists(CHANGES, max_size=12))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_server_changes_a_mark_as_the_rule_does(runtime: Runtime, made: list[Change]) -> None:
+# A change, or a moderator's decision on a revision of the text.
+@given(st.lists(st.one_of(CHANGES, FLAGS, st.sampled_from([0, 1])), max_size=12))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_server_changes_a_mark_as_the_rule_does(
+    runtime: Runtime, made: list[Change | int]
+) -> None:
     rows = runtime.database["test.changed"]
     rows.replace_one({"_id": 1}, {"vote": 0, "reactions": []}, upsert=True)
     state = NOTHING
     for change in made:
+        if isinstance(change, int):
+            decided = {"flag.outcome": "wrong", "flag.revision": change}
+            rows.update_one({"flag": {"$exists": True}}, {"$set": decided})
+            state = wanted_of(cast("Mark", rows.find_one({"_id": 1})))
+            continue
         rows.update_one({"_id": 1}, [stage(change, "$ann", runtime.now())])
         try:
             state = changed(state, change)
@@ -57,3 +71,18 @@ def test_the_server_changes_a_mark_as_the_rule_does(runtime: Runtime, made: list
         found: Any = rows.find_one({"_id": 1})
         assert (wanted_of(found), found["user_id"]) == (state, "$ann")
     runtime.database.drop_collection("test.changed")
+
+
+def test_a_flag_that_was_decided_on_stays_until_the_text_is_another() -> None:
+    decided = State(is_settled=True, revision=7)
+    again = Flag("spam", "", 100, {}, revision=7)
+
+    assert changed(decided, again) == changed(decided, NO_FLAG._replace(revision=7)) == decided
+    later = changed(decided, again._replace(revision=8))
+    assert (later.flag, later.is_heard, later.is_settled) == (100, True, False)
+
+
+def test_flags_of_the_last_release_were_decided_on_no_known_text() -> None:
+    decided = State(is_settled=True, revision=None)
+
+    assert changed(decided, Flag("spam", "", 100, {})).flag == 100

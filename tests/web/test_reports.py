@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from chalicelib.runtime import Runtime
+from tests.comments.support.flagging import know
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
@@ -167,9 +169,12 @@ def test_who_cannot_report_is_not_offered_to(
 
 
 def test_what_enough_people_report_waits_for_a_moderator(
-    talk: Discussion, open_page: OpenPage
+    talk: Discussion, open_page: OpenPage, runtime: Runtime
 ) -> None:
+    talk.decide(flags_hold=2)
     comment = talk.posted()
+    for reader in ("ben", "cleo"):
+        know(runtime, reader, "harbour", visible=3)
     pages = [open_page(talk.site_of(each)) for each in ("ben", "cleo")]
     for page in pages:
         report(page)

@@ -12,6 +12,8 @@ from chalicelib.comments.discussion.composing import others_of, people_of, write
 from chalicelib.comments.discussion.reading import find
 from chalicelib.comments.discussion.turns import make_room, turns
 from chalicelib.comments.entries import writing as entries
+from chalicelib.comments.entries.reported import is_over
+from chalicelib.comments.entries.rows import ENTRIES, key_of
 from chalicelib.comments.errors import CommentChanged, CommentDeleted
 from chalicelib.comments.judgement.judge import Written, judge
 from chalicelib.comments.log import acts
@@ -127,7 +129,7 @@ def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Prin
     with _noted(runtime, "delete", node, comment, caller) as act:
         _changed(runtime, node, comment, {**WIPED, **act})
         if not is_author(caller, comment):
-            flags.decide(runtime, node, comment_id, "right")
+            flags.decide(runtime, node, comment, "right")
 
 
 def set_state(
@@ -167,14 +169,16 @@ def decide(
         changed = _changed(runtime, node, found, {**fields, "act": act.id}, where)
         if changed["state"] != "pending":
             outcome: Outcome = "wrong" if changed["state"] == "visible" else "right"
-            flags.decide(runtime, node, found["id"], outcome)
+            if flags.decide(runtime, node, found, outcome) and outcome == "wrong":
+                # One of these flags may have held it back a moment ago.
+                show_decided(runtime, node, found["id"])
     if tells:
         origins.send(runtime, node, found["id"])
     return changed
 
 
 def conclude(runtime: Runtime, node: Node, found: Comment, fields: CommentFields) -> bool:
-    """Give a comment that waits what a check of it has concluded.
+    """Give a comment what a check or a count of flags has concluded.
 
     Returns False if it is not as it was found any more.
     """
@@ -186,20 +190,28 @@ def conclude(runtime: Runtime, node: Node, found: Comment, fields: CommentFields
     return True
 
 
-def hold_back(runtime: Runtime, node: Node, comment_id: str) -> bool:
+def hold_back(runtime: Runtime, node: Node, found: Comment) -> bool:
     """Let a visible comment wait for a moderator, since people flagged it.
 
-    Returns False if it is not visible.
+    Returns False if it is not as it was found any more.
     """
-    fields: CommentFields = {"state": "pending", "reasons": ["flagged"]}
-    comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
-    if comment is None:
+    return conclude(runtime, node, found, {"state": "pending", "reasons": ["flagged"]})
+
+
+def show_decided(runtime: Runtime, node: Node, comment_id: str) -> bool:
+    """Show a comment that flags have held back while a moderator decided that they are wrong.
+
+    The one who holds it back and the one who decides call this last, so that one of the two finds
+    what both have written. Returns False where the flags that wait now hold it back.
+    """
+    entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id))
+    most = 100 * settings.in_force(runtime, node)["flags_hold"]
+    if entry is None or is_over(entry, most):
         return False
-    try:
-        _changed(runtime, node, comment, fields, {"state": "visible"})
-    except CommentChanged:
+    found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
+    if found is None or found["state"] != "pending" or found.get("reasons") != ["flagged"]:
         return False
-    return True
+    return conclude(runtime, node, found, {"state": "visible", "reasons": []})
 
 
 def _find_own(

@@ -23,7 +23,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import DEFAULT_SITE
 
 _AT_ONCE = 100
-_ADDED = ("up", "down", "flags")
+_ADDED = ("up", "down", "flags", "reports")
 
 
 def carry(runtime: Runtime, node: Node, to: str) -> int:
@@ -66,6 +66,8 @@ def _counting(row: Entry, by: Delta, sign: int) -> Entry:
     counts = {"up": row["up"] + sign * by.up, "down": row["down"] + sign * by.down}
     if "flags" in row:
         counts["flags"] = row["flags"] + sign * by.flags
+    if "reports" in row:
+        counts["reports"] = row["reports"] + sign * by.reports
     kept = {key: number for key, number in reactions.items() if number}
     return cast("Entry", {**row, **counts, "reactions": kept})
 

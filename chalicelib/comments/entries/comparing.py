@@ -6,7 +6,7 @@ one without a comment is removed only when no post that made it can still be run
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from pymongo.errors import BulkWriteError
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.rank_keys import UNRANKED
+from chalicelib.comments.entries.reported import queued
 from chalicelib.comments.entries.rows import (
     ENTRIES,
     Entry,
@@ -37,9 +38,9 @@ _AT_ONCE = 500
 # The fields of an entry that comments decide.
 _DECIDED = (
     *("seq", "depth", "posted", "author_id", "author_key", "state", "ranked", "thread"),
-    *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "mentioned"),
+    *("queue", "queued_at", "excerpt", "author_name", "edited", "shadow", "mentioned", "revision"),
 )
-_READ = dict.fromkeys((*_DECIDED, "best", "top", "contro"), 1)
+_READ = dict.fromkeys((*_DECIDED, "best", "top", "contro", "reports"), 1)
 
 Write = UpdateOne | DeleteOne
 
@@ -85,11 +86,13 @@ def _found(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
     # Entries first: an entry made after this reading may have its comment in the other.
     rows: Any = ENTRIES.of(runtime.database).find(all_of(node, node["site"]), _READ)
     entries = {row["_id"].rpartition("/")[2]: row for row in rows}
-    comments, threads = _comments(runtime, node)
+    reported = {comment_id for comment_id, row in entries.items() if row.get("reports")}
+    comments, threads = _comments(runtime, node, reported)
     writes: list[Write] = []
     missing = wrong = 0
     for comment in comments:
-        entry, right = entries.pop(comment["id"], None), _right(comment, threads)
+        entry = entries.pop(comment["id"], None)
+        right = _right(comment, threads, is_reported=comment["id"] in reported)
         if entry is None:
             missing += 1
             made = new_entry(node, comment, None, right["thread"])
@@ -104,23 +107,26 @@ def _found(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
     return Difference(missing, wrong, len(extra)), writes
 
 
-def _comments(runtime: Runtime, node: Node) -> tuple[list[Comment], Counter[str]]:
+def _comments(
+    runtime: Runtime, node: Node, reported: Container[str]
+) -> tuple[list[Comment], Counter[str]]:
     """Return a node's comments, with their texts where they are queued, and its threads' sizes."""
     comments: list[Comment] = []
     threads: Counter[str] = Counter()
     for comment in itertools.chain.from_iterable(store_of(runtime, node).export(node)):
         threads[comment["slug"].partition("/")[0]] += 1
-        is_queued = queue_of(comment) is not None
+        is_queued = queue_of(comment) is not None or comment["id"] in reported
         comments.append(comment if is_queued else {**comment, "text": None, "html": None})
     return comments, threads
 
 
-def _right(comment: Comment, threads: Mapping[str, int]) -> dict[str, Any]:
+def _right(comment: Comment, threads: Mapping[str, int], *, is_reported: bool) -> dict[str, Any]:
     """Return the fields that an entry has to have."""
     thread = threads[comment["id"]] if comment["depth"] == 0 else 1
     listed = comment["state"] in {"visible", "deleted"} or thread > 1
     return {
         **told_by(comment),
+        **(queued(comment) if is_reported and comment["state"] == "visible" else {}),
         "thread": thread,
         "ranked": comment["depth"] == 0 and listed,
     }

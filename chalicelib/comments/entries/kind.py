@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chalicelib.comments.entries.rank_keys import rank_stages
+from chalicelib.comments.entries.reported import unqueued
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
@@ -38,9 +39,10 @@ KIND = Kind(
     keeps={},
     missing=UnknownComment,
     derived=rank_stages,
+    reported=unqueued,
     id_of=thing_id,
     shown=(
         *("up", "down", "base", "reactions", "marking"),
-        *("author_id", "posted", "site", "flags", "hold_at"),
+        *("author_id", "posted", "site", "flags", "hold_at", "featured", "cleared", "revision"),
     ),
 )

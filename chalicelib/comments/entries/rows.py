@@ -24,6 +24,7 @@ from chalicelib.comments.shapes import (
 from chalicelib.comments.store import is_shadow
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
+from chalicelib.instants import milliseconds
 from chalicelib.marks.shapes import Marking
 from chalicelib.people.names import name_key
 
@@ -44,6 +45,13 @@ class Claim(TypedDict):
     until: datetime
 
 
+class Cleared(TypedDict):
+    """The revision of a text that moderators have shown, and how often, against flags."""
+
+    revision: int
+    times: int
+
+
 class Entry(TypedDict):
     """What is known of a comment beside itself; `_id` is `{node}/{id}`.
 
@@ -53,7 +61,9 @@ class Entry(TypedDict):
     Plaza. `best`, `top` and `contro` are its keys (`rank_keys`). `todo` is since when somebody has
     to look after it, and `featured` since when it is listed in the order of that name. `flags` is
     the weight of the flags that wait for a decision, in hundredths, and `hold_at` since when it has
-    to be held back for them, until it is. `author_key` is what its author's name is found by, and
+    to be held back or queued for them, until it is; `reports` are those of them that moderators
+    have to see. `revision` is when its text was edited, in milliseconds, and missing if it never
+    was. `author_key` is what its author's name is found by, and
     `mentioned` are the ids of those whom it mentions. The last fields it has while it is in a
     `queue`.
     """
@@ -84,6 +94,9 @@ class Entry(TypedDict):
     todo: datetime | None
     featured: NotRequired[datetime]
     flags: NotRequired[int]
+    reports: NotRequired[int]
+    revision: NotRequired[int]
+    cleared: NotRequired[Cleared]
     hold_at: NotRequired[datetime]
     excerpt: NotRequired[str]
     author_name: NotRequired[str]
@@ -99,7 +112,7 @@ TAKING_PART: Document = {"state": "visible"}
 # The fields that an entry has in a queue alone.
 WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons", "claimed")
 # Those that an entry has while its comment says so.
-WHILE_TOLD = (*WHILE_QUEUED, "shadow", "author_key", "mentioned")
+WHILE_TOLD = (*WHILE_QUEUED, "shadow", "author_key", "mentioned", "revision")
 # The update that takes a person out of an entry.
 UNNAMED: Document = {
     "$set": {"author_id": None, "queue": None},
@@ -227,6 +240,8 @@ def told_by(comment: Comment) -> dict[str, Any]:
     }
     if author is not None:
         told["author_key"] = name_key(author["name"])
+    if revision := revision_of(comment):
+        told["revision"] = revision
     if mentions := comment.get("mentions"):
         told["mentioned"] = [each["id"] for each in mentions]
     queue = queue_of(comment)
@@ -242,6 +257,11 @@ def told_by(comment: Comment) -> dict[str, Any]:
     if shadow and is_shadow(comment):
         told["shadow"] = shadow
     return told
+
+
+def revision_of(comment: Comment) -> int:
+    """Return a number of the text of a comment, which no earlier text of it had."""
+    return milliseconds(comment["edited"]) if comment["edited"] else 0
 
 
 def queue_of(comment: Comment) -> Queue | None:

@@ -12,6 +12,7 @@ from pymongo.errors import BulkWriteError
 
 from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.entries.rank_keys import rank_stages
+from chalicelib.comments.entries.reported import while_reported
 from chalicelib.comments.entries.rows import (
     ENTRIES,
     WHILE_TOLD,
@@ -68,6 +69,8 @@ def settled(node: Node, comment: Comment) -> list[Document]:
     if told["queue"] == "flagged":
         fields["queued_at"] = _since(comment)
     is_visible = comment["state"] == "visible"
+    if is_visible:
+        fields |= while_reported(comment)
     fields["hold_at"] = {"$ifNull": ["$hold_at", "$$REMOVE"]} if is_visible else "$$REMOVE"
     # What is the entry's own stays; these are the values of one that is made now.
     own = {"thread": 1, "up": 0, "down": 0, "reactions": {}, "todo": None}

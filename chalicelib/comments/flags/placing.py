@@ -1,11 +1,12 @@
 """Flagging a comment, and taking it back."""
 
+from chalicelib.comments.entries import reported
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.errors import NodeLocked
 from chalicelib.comments.flags import holding
 from chalicelib.comments.flags.models import CommentFlag
 from chalicelib.comments.people import changing
-from chalicelib.comments.people.standing import flag_weight
+from chalicelib.comments.people.standing import flag_weight, flags_are_heard
 from chalicelib.comments.voting.errors import OwnComment
 from chalicelib.comments.voting.placing import Target, find
 from chalicelib.identity import Principal
@@ -18,18 +19,24 @@ from chalicelib.sites.permissions import moderates
 def flag(
     runtime: Runtime, node_id: str, comment_id: str, caller: Principal, body: CommentFlag
 ) -> None:
-    """Store the caller's flag on a comment, and hold that back if its flags weigh enough.
+    """Store the caller's flag on a comment, and queue that or hold it back.
 
-    The same again changes nothing. Raises UnknownNode, UnknownComment, NodeLocked and OwnComment.
+    The same again changes nothing, nor does a flag after a decision on the one before, until the
+    text is another. Raises UnknownNode, UnknownComment, NodeLocked and OwnComment.
     """
     target = find(runtime, node_id, comment_id, caller)
     if target.entry["author_id"] == caller.id:
         raise OwnComment
-    held_from = 100 * target.rights.settings["flags_hold"]
-    weight = weight_of(runtime, target.node["site"], caller)
-    marked = _place(runtime, target, caller, Flag(body.reason, body.note or "", weight, held_from))
+    node, site = target.node, target.node["site"]
+    person, is_staff = changing.find(runtime.database, site, caller.id), moderates(caller, site)
+    weight = flag_weight(person, runtime.now(), is_staff=is_staff)
+    is_heard = is_staff or flags_are_heard(person, runtime.now())
+    owes = reported.owes(holding.held_from(runtime, node))
+    marked = _place(
+        runtime, target, caller, Flag(body.reason, body.note or "", weight, owes, is_heard)
+    )
     if marked.counter.get("hold_at") is not None:
-        holding.hold(runtime, target.node, comment_id)
+        holding.tend(runtime, node, comment_id, marked.counter)
 
 
 def withdraw(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
@@ -38,12 +45,6 @@ def withdraw(runtime: Runtime, node_id: str, comment_id: str, caller: Principal)
     Raises UnknownNode, UnknownComment and NodeLocked.
     """
     _place(runtime, find(runtime, node_id, comment_id, caller), caller, NO_FLAG)
-
-
-def weight_of(runtime: Runtime, site: str, caller: Principal) -> int:
-    """Return what the caller's flags weigh at a site now, in hundredths."""
-    person = changing.find(runtime.database, site, caller.id)
-    return flag_weight(person, runtime.now(), is_staff=moderates(caller, site))
 
 
 def _place(runtime: Runtime, target: Target, caller: Principal, change: Change) -> Marked:

@@ -31,7 +31,8 @@ def declare(route: Route) -> None:
     ) -> NoContent:
         """Report a comment to the site's moderators, or change your report.
 
-        From some weight on, the comment waits for them; it is gone for readers then.
+        It is in their queue then. From some weight on it is hidden until they have decided. Once
+        they have, your report stays as it is until the text is edited.
         """
         placing.flag(request.runtime, node, comment, caller, body)
         return NoContent()
@@ -44,7 +45,10 @@ def declare(route: Route) -> None:
     def withdraw_flag(
         request: Request, node: NodeId, comment: CommentId, caller: Principal
     ) -> NoContent:
-        """Withdraw your report of a comment; without one, nothing changes."""
+        """Withdraw your report of a comment; without one, nothing changes.
+
+        A report of a text on which moderators have decided stays.
+        """
         placing.withdraw(request.runtime, node, comment, caller)
         return NoContent()
 

@@ -5,31 +5,45 @@ from collections.abc import Sequence
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 
+from chalicelib.comments.entries import reported
 from chalicelib.comments.entries.kind import KIND, thing_id
-from chalicelib.comments.entries.rows import ENTRIES, key_of
+from chalicelib.comments.entries.rows import ENTRIES, key_of, revision_of
 from chalicelib.comments.people.rows import PEOPLE, defaults, person_id
-from chalicelib.comments.shapes import Node
+from chalicelib.comments.shapes import Comment, Node
 from chalicelib.database import Document
 from chalicelib.marks import decisions
+from chalicelib.marks.decisions import Decision
 from chalicelib.marks.shapes import Outcome
 from chalicelib.runtime import Runtime
 
 
-def decide(runtime: Runtime, node: Node, comment_id: str, outcome: Outcome) -> None:
+def decide(runtime: Runtime, node: Node, comment: Comment, outcome: Outcome) -> bool:
     """Say of the flags that wait on a comment that they were right or wrong; twice is once.
 
-    Those who placed them are trusted more, or less.
+    Those who placed them are trusted more, or less. Flags that were wrong clear the text that
+    the moderator saw. Returns whether any flag waited.
     """
-    key = key_of(node, comment_id)
-    entry = ENTRIES.of(runtime.database).find_one(key, {"site": 1, "flags": 1})
-    if entry is None or "flags" not in entry:
-        return
+    key, revision = key_of(node, comment["id"]), revision_of(comment)
+    fields = {"site": 1, "flags": 1, "reports": 1, "cleared.revision": 1}
+    entry = ENTRIES.of(runtime.database).find_one(key, fields)
+    if entry is None:
+        return False
+    update = reported.decided(comment, is_cleared=outcome == "wrong")
+    if not entry.get("flags") and not entry.get("reports"):
+        if outcome == "right" or entry.get("cleared", {}).get("revision") == revision:
+            return False
+        none = {"$in": [None, 0]}
+        unflagged = {**key, "flags": none, "reports": none}
+        if ENTRIES.of(runtime.database).update_one(unflagged, update).matched_count:
+            return False
 
     def credit(people: Sequence[str], session: ClientSession) -> None:
         writes = [_credit(node["site"], each, outcome) for each in sorted(people)]
         PEOPLE.of(runtime.database).bulk_write(writes, session=session)
 
-    decisions.decide(runtime, KIND, thing_id(entry), outcome, credit)
+    decision = Decision(outcome, revision, update, credit)
+    decisions.decide(runtime, KIND, thing_id(entry), decision)
+    return True
 
 
 def _credit(site: str, user_id: str, outcome: Outcome) -> UpdateOne:

@@ -12,6 +12,7 @@ Trust = Literal[0, 1, 2]
 TRIAL = timedelta(hours=24)
 APPROVED_OF_1, APPROVED_OF_2 = 3, 20
 REJECTED_PERCENT_OF_2 = 5
+MOST_WRONG_FLAGS = 3
 
 
 def trust_of(person: Person, now: datetime) -> Trust:
@@ -55,19 +56,28 @@ def status_of(person: Mapping[str, Any], now: datetime) -> Status:
 
 
 def flag_weight(person: Person, now: datetime, *, is_staff: bool) -> int:
-    """Return what a person's flag weighs, in hundredths.
+    """Return how much a person's flag weighs, in hundredths.
 
-    That of somebody trusted weighs by how often moderators agreed with them, and that of somebody
-    whom moderators hold off nothing.
+    It weighs by how far the site trusts the person, and by how often moderators agreed with them.
+    Flags of newcomers weigh nothing: a new account costs nothing.
     """
     if is_staff:
         return 1_000
     if status_of(person, now) != "ok":
         return 0
     right, wrong = person["counts"]["flags_right"], person["counts"]["flags_wrong"]
-    decided = right + wrong
-    long_known = round(200 * right / decided) if decided else 200
-    return (50, 100, long_known)[trust_of(person, now)]
+    most = (0, 100, 200)[trust_of(person, now)]
+    return round(most * right / (right + wrong)) if wrong else most
+
+
+def flags_are_heard(person: Person, now: datetime) -> bool:
+    """Return whether moderators see a flag of a person in their queue.
+
+    They do not if they hold the person off, or if wrong flags outnumber right ones by three.
+    """
+    counts = person["counts"]
+    is_mostly_wrong = counts["flags_wrong"] - counts["flags_right"] >= MOST_WRONG_FLAGS
+    return status_of(person, now) == "ok" and not is_mostly_wrong
 
 
 def may_write_expression(now: datetime) -> Document:

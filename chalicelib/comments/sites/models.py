@@ -157,8 +157,10 @@ class CommentSettings(Input):
         3,
         ge=1,
         le=MOST_FLAGS,
-        description="The weight of flags from which on a comment waits for a moderator. A "
-        "newcomer's flag weighs 0.5, a known person's 1, a moderator's 10.",
+        description="The weight of flags from which on a comment is hidden until a moderator has "
+        "decided. A known person's flag weighs 1, a long known person's 2, a moderator's 10; less "
+        "where moderators were of another mind. A newcomer's weighs nothing. Any flag puts a "
+        "comment into the queue.",
     )
 
     spam_check_url: Annotated[Url, Field(min_length=1)] | None = Field(

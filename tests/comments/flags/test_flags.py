@@ -3,31 +3,30 @@
 import dataclasses
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
-from typing import Any
 
 import pytest
 from chalice.local import LocalChalice
 
 from app import create_app
-from chalicelib import marked_things
 from chalicelib.comments import schedules
-from chalicelib.comments.entries import upkeep
-from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.flags import holding
-from chalicelib.comments.people.rows import NO_COUNTS, PEOPLE, new_person
 from chalicelib.marks.shapes import MARKS
 from chalicelib.runtime import Runtime
+from tests.comments.support.flagging import (
+    NODE,
+    PAGE,
+    assert_exact,
+    counts,
+    entry,
+    flag,
+    know,
+    moderator_of,
+    posted,
+    weight,
+)
 from tests.support.clock import Clock
-from tests.support.http_client import Client, Reply
+from tests.support.http_client import Client
 from tests.support.workers import Workers
-
-NODE = "/nodes/blog:moon"
-PAGE = {"title": "Moon", "url": "https://blog.example/moon"}
-
-
-def moderator_of(client: Client) -> Client:
-    return client.as_("mo", roles=["moderator"], sites=["blog"])
 
 
 @pytest.fixture
@@ -47,53 +46,15 @@ def comment(client: Client, publisher: Client) -> str:
     return posted(client, "ann")
 
 
-def posted(client: Client, author: str) -> str:
-    made = client.as_(author).post(f"{NODE}/comments", text="Full tonight")
-    assert made.status == 201, made.body
-    return f"{NODE}/comments/{made.json['id']}"
-
-
-def flag(client: Client, who: str, comment: str, reason: Any = "spam", **given: Any) -> Reply:
-    return client.as_(who).put(f"{comment}/flag", reason=reason, **given)
-
-
-def know(runtime: Runtime, user: str, **counts: int) -> None:
-    """Have the site know somebody for long, with these counts."""
-    person = new_person("blog", user, user)
-    person["first_at"] = runtime.now() - timedelta(days=9)
-    person["counts"] = {**NO_COUNTS, **counts}  # type: ignore[typeddict-item]
-    PEOPLE.of(runtime.database).replace_one({"_id": person["_id"]}, person, upsert=True)
-
-
-def entry(runtime: Runtime, comment: str) -> Any:
-    key = {"site": "blog", "id": comment.rpartition("/")[2]}
-    return ENTRIES.of(runtime.database).find_one(key)
-
-
-def weight(moderator: Client, comment: str) -> float:
-    return float(moderator.get(f"{comment}/flags").json["weight"])
-
-
-def counts(runtime: Runtime, user: str) -> Any:
-    found = PEOPLE.of(runtime.database).find_one({"_id": f"blog/{user}"})
-    return found and (found["counts"]["flags_right"], found["counts"]["flags_wrong"])
-
-
-def assert_exact(runtime: Runtime) -> None:
-    found = marked_things.verify(runtime, "comment")
-    assert (found["wrong"], found["owed"]) == (0, 0)
-    differing = upkeep.compare_nodes(runtime, is_repairing=False)
-    assert (differing["missing"], differing["wrong"], differing["extra"]) == (0, 0, 0)
-
-
 def test_a_flag_is_set_changed_and_withdrawn(
     client: Client, moderator: Client, comment: str, runtime: Runtime
 ) -> None:
+    know(runtime, "bob", visible=3)
     for reason, note in (("spam", "A shop"), ("abuse", None), ("abuse", None)):
         assert flag(client, "bob", comment, reason, note=note).status == 204
         (told,) = moderator.get(f"{comment}/flags").json["flags"]
         assert (told["by"], told["reason"], told["note"]) == ("bob", reason, note or "")
-        assert (told["weight"], told["outcome"], weight(moderator, comment)) == (0.5, None, 0.5)
+        assert (told["weight"], told["outcome"], weight(moderator, comment)) == (1, None, 1)
     assert_exact(runtime)
     for _ in range(2):
         assert client.as_("bob").delete(f"{comment}/flag").status == 204
@@ -102,15 +63,17 @@ def test_a_flag_is_set_changed_and_withdrawn(
 
 
 def test_a_flag_stands_beside_the_vote_of_the_same_person(
-    client: Client, publisher: Client, comment: str, moderator: Client, clock: Clock
+    client: Client, publisher: Client, comment: str, runtime: Runtime, clock: Clock
 ) -> None:
+    moderator = moderator_of(client)
+    know(runtime, "bob", visible=3)
     assert publisher.put("/sites/blog/comments/settings", votes="up").status == 200
     clock.advance(seconds=6)
     bob = client.as_("bob")
     bob.put(f"{comment}/vote", value=1)
     flag(client, "bob", comment)
     bob.put(f"{comment}/vote", value=0)
-    assert weight(moderator, comment) == 0.5
+    assert weight(moderator, comment) == 1
     assert bob.put(f"{comment}/vote", value=1).json["votes"] == {"up": 1, "down": 0}
     bob.delete(f"{comment}/flag")
     assert bob.get(f"{NODE}/marks?ids={comment.rpartition('/')[2]}").json["comments"]
@@ -119,8 +82,11 @@ def test_a_flag_stands_beside_the_vote_of_the_same_person(
 @pytest.mark.parametrize(
     ("counts", "weighs"),
     [
-        ({"visible": 2}, 0.5),
+        ({"visible": 0}, 0),
+        ({"visible": 2}, 0),
         ({"visible": 3}, 1),
+        ({"visible": 3, "flags_right": 3, "flags_wrong": 1}, 0.75),
+        ({"visible": 3, "flags_wrong": 1}, 0),
         ({"visible": 20}, 2),
         ({"visible": 20, "flags_right": 3, "flags_wrong": 1}, 1.5),
         ({"visible": 20, "flags_wrong": 1}, 0),
@@ -147,16 +113,19 @@ def test_the_flag_of_somebody_who_is_held_off_weighs_nothing(
 def test_flags_that_weigh_enough_hold_a_comment_back(
     client: Client, moderator: Client, comment: str, runtime: Runtime, clock: Clock
 ) -> None:
-    for who in ("a", "b", "c", "d", "e"):
+    for who in ("a", "b", "c"):
+        know(runtime, who, visible=3)
+    first = clock.time
+    for who in ("a", "b"):
         assert flag(client, who, comment).status == 204
+        clock.advance(minutes=7)
     assert client.get(comment).status == 200
-    clock.advance(minutes=7)
-    assert flag(client, "f", comment).status == 204
+    assert flag(client, "c", comment).status == 204
 
     assert client.get(comment).status == 404
     assert client.as_("ann").get(comment).json["state"] == "pending"
     found = entry(runtime, comment)
-    assert (found["queue"], found["queued_at"], found["flags"]) == ("flagged", clock.time, 300)
+    assert (found["queue"], found["queued_at"], found["flags"]) == ("flagged", first, 300)
     assert found["excerpt"] == "Full tonight"
     assert "hold_at" not in found
     (waiting,) = moderator.get("/moderation/comments").json["comments"]
@@ -165,12 +134,14 @@ def test_flags_that_weigh_enough_hold_a_comment_back(
 
 
 def test_the_site_says_how_much_flags_have_to_weigh(
-    client: Client, publisher: Client, comment: str, clock: Clock
+    client: Client, publisher: Client, comment: str, runtime: Runtime, clock: Clock
 ) -> None:
     for wrong in (0, 1001, "3"):
         assert publisher.put("/sites/blog/comments/settings", flags_hold=wrong).status == 422
-    assert publisher.put("/sites/blog/comments/settings", flags_hold=1).json["flags_hold"] == 1
+    assert publisher.put("/sites/blog/comments/settings", flags_hold=2).json["flags_hold"] == 2
     clock.advance(seconds=6)
+    for who in ("bob", "cy"):
+        know(runtime, who, visible=3)
     flag(client, "bob", comment)
     assert client.get(comment).status == 200
     flag(client, "cy", comment)
@@ -204,9 +175,10 @@ def test_a_decision_credits_those_who_flagged(
 def test_a_comment_that_waits_again_keeps_its_flags(
     client: Client, moderator: Client, comment: str, runtime: Runtime
 ) -> None:
+    know(runtime, "bob", visible=3)
     flag(client, "bob", comment)
     assert moderator.post(f"{comment}/state", state="pending").status == 200
-    assert weight(moderator, comment) == 0.5
+    assert weight(moderator, comment) == 1
     assert entry(runtime, comment)["queue"] == "pending"
     assert_exact(runtime)
 
@@ -230,13 +202,14 @@ def test_an_author_who_deletes_a_flagged_comment_decides_nothing(
 def test_only_later_flags_count_after_a_decision(
     client: Client, moderator: Client, comment: str, runtime: Runtime
 ) -> None:
+    know(runtime, "bob", visible=3)
     moderator.put(f"{comment}/flag", reason="abuse")
     moderator.post(f"{comment}/state", state="visible")
     flag(client, "bob", comment)
-    assert weight(moderator, comment) == 0.5
+    assert weight(moderator, comment) == 1
     assert client.get(comment).status == 200
-    moderator.put(f"{comment}/flag", reason="abuse")
-    assert weight(moderator, comment) == 10.5
+    assert moderator.put(f"{comment}/flag", reason="abuse").status == 204
+    assert weight(moderator, comment) == 1
     assert_exact(runtime)
 
 
@@ -257,7 +230,7 @@ def test_what_a_crash_left_is_held_back_by_the_schedule(
 ) -> None:
     moderator = moderator_of(client)
     with monkeypatch.context() as patch:
-        patch.setattr(holding, "hold", lambda *_: False)
+        patch.setattr(holding, "tend", lambda *_: False)
         moderator.put(f"{comment}/flag", reason="abuse")
     assert client.get(comment).status == 200
     assert schedules.run_due(runtime)["flagged_held"] == 0
@@ -273,7 +246,7 @@ def test_what_was_decided_meanwhile_is_not_held_back(
 ) -> None:
     moderator = moderator_of(client)
     with monkeypatch.context() as patch:
-        patch.setattr(holding, "hold", lambda *_: False)
+        patch.setattr(holding, "tend", lambda *_: False)
         moderator.put(f"{comment}/flag", reason="abuse")
     moderator.post(f"{comment}/state", state="visible")
     clock.advance(minutes=1)
@@ -288,9 +261,12 @@ def test_many_who_flag_at_once_are_all_counted(
     clock.advance(seconds=6)
     with ThreadPoolExecutor(8) as pool:
         people = [f"p{number}" for number in range(24)] * 2
+        for who in people[:12]:
+            know(runtime, who, visible=3)
         replies = list(pool.map(lambda who: flag(client, who, comment).status, people))
     assert set(replies) == {204}
-    assert entry(runtime, comment)["flags"] == 24 * 50
+    found = entry(runtime, comment)
+    assert (found["flags"], found["reports"], found["queue"]) == (1_200, 24, "flagged")
     assert_exact(runtime)
 
 
@@ -366,12 +342,15 @@ def test_flags_are_read_page_by_page_by_the_sites_moderators(
 def test_a_node_that_moves_takes_its_flags_along(
     client: Client, moderator: Client, comment: str, runtime: Runtime
 ) -> None:
+    know(runtime, "bob", visible=3)
     flag(client, "bob", comment)
     admin = client.as_("adam", roles=["admin"])
     assert admin.post(f"{NODE}/move", to="blog:sun").status == 200
 
     moved = comment.replace("moon", "sun")
-    assert weight(moderator, moved) == 0.5
+    assert weight(moderator, moved) == 1
+    (row,) = moderator.get("/moderation/comments?queue=flagged").json["comments"]
+    assert row["node_id"] == "blog:sun"
     assert_exact(runtime)
 
 
@@ -379,11 +358,12 @@ def test_who_is_erased_takes_their_flags(
     client: Client, moderator: Client, comment: str, runtime: Runtime, workers: Workers
 ) -> None:
     for who in ("bob", "cy"):
+        know(runtime, who, visible=3)
         flag(client, who, comment, note="I know them")
     client.as_("bob").delete("/users/me")
     workers.drain()
     assert [each["by"] for each in moderator.get(f"{comment}/flags").json["flags"]] == ["cy"]
-    assert weight(moderator, comment) == 0.5
+    assert (weight(moderator, comment), entry(runtime, comment)["reports"]) == (1, 1)
     assert MARKS.of(runtime.database).count_documents({"user_id": "bob"}) == 0
     assert_exact(runtime)
 

@@ -14,6 +14,7 @@ from chalicelib.bounds import Bounds, MarkBounds
 from chalicelib.database import Document
 from chalicelib.marks import decisions, placing, removal
 from chalicelib.marks.changes import NO_FLAG, Change, Flag, React, Vote
+from chalicelib.marks.decisions import Decision
 from chalicelib.marks.folded import fold
 from chalicelib.marks.messages import CountMark
 from chalicelib.marks.shapes import MARKS, Outcome
@@ -27,6 +28,9 @@ IDS = ("one", "two", "three")
 PROMOTED = "test.promoted"
 # How often each person's flags were decided to be right, and wrong.
 CREDITED = "test.credited"
+# When a thing has to be held back, and what a decision leaves of flags on its counter.
+OVER: Document = {"$gte": ["$flags", 300]}
+SETTLED: list[Document] = [{"$set": {"flags": 0, "reports": 0, "hold_at": "$$REMOVE"}}]
 # Few marks a minute are hot, so that things are promoted under fire.
 BOUNDS = Bounds(marks=MarkBounds(hot_marks_a_minute=5))
 
@@ -41,7 +45,8 @@ def change_of(rng: random.Random) -> Change:
     value: Any = rng.choice([-1, 0, 1])
     vote = Vote(value)
     if rng.random() < 0.15:
-        return rng.choice([Flag("spam", "", rng.choice([50, 100]), 300), NO_FLAG])
+        weight, is_heard = rng.choice([0, 100]), rng.random() < 0.5
+        return rng.choice([Flag("spam", "", weight, OVER, is_heard=is_heard), NO_FLAG])
     return vote if rng.random() < 0.6 else React(rng.choice("abc"), adds=rng.random() < 0.6)
 
 
@@ -59,7 +64,8 @@ def trade(database: Database[Document], rng: random.Random) -> None:
     elif chance < 0.08:
         placing.choose(runtime, KIND, thing_id, is_folded=rng.random() < 0.5)
     elif chance < 0.10:
-        decisions.decide(runtime, KIND, thing_id, "right", lambda _people, _session: None)
+        decision = Decision("right", 0, SETTLED, lambda _people, _session: None)
+        decisions.decide(runtime, KIND, thing_id, decision)
     else:
         placing.place(runtime, read(database, thing_id), user, change_of(rng))
         _count(runtime, rng)
@@ -89,7 +95,7 @@ def judge(database: Database[Document], rng: random.Random) -> None:
     """Flag a thing as somebody new, or decide on its flags and credit those who placed them."""
     runtime, thing_id = runtime_of(database, rng), rng.choice(IDS)
     if rng.random() < 0.8:
-        flag = Flag("spam", "", 100, 1_000_000)
+        flag = Flag("spam", "", 100, OVER)
         placing.place(runtime, read(database, thing_id), f"user-{rng.getrandbits(60)}", flag)
         return
     outcome: Outcome = rng.choice(["right", "wrong"])
@@ -98,7 +104,7 @@ def judge(database: Database[Document], rng: random.Random) -> None:
         more = [UpdateOne({"_id": each}, {"$inc": {outcome: 1}}, upsert=True) for each in people]
         database[CREDITED].bulk_write(more, session=session)
 
-    decisions.decide(runtime, KIND, thing_id, outcome, credit)
+    decisions.decide(runtime, KIND, thing_id, Decision(outcome, 0, SETTLED, credit))
 
 
 def judge_without_a_transaction(database: Database[Document], rng: random.Random) -> None:

@@ -1,0 +1,95 @@
+"""Visible comments that readers have reported: their place in a queue, and when to hold them back.
+
+An entry counts the flags that wait (`reports`, and `flags` for their weight). A moderator who shows
+a comment clears its text: from then on flags have to weigh twice as much.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib.comments.entries.rows import EXCERPT_CHARACTERS, WHILE_QUEUED, revision_of
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.database import Document
+
+# A thousand times the weight is as good as never.
+_MOST_DOUBLED = 10
+_REPORTS: Document = {"$ifNull": ["$reports", 0]}
+_IS_CLEARED: Document = {
+    "$eq": [{"$ifNull": ["$cleared.revision", -1]}, {"$ifNull": ["$revision", 0]}]
+}
+
+
+def owes(held_from: int) -> Document:
+    """Return the condition under which an entry's comment has to be held back or queued.
+
+    `held_from` is the weight in hundredths that flags need on a text that was not cleared.
+    """
+    doubled = {"$cond": [_IS_CLEARED, {"$pow": [2, "$cleared.times"]}, 1]}
+    is_over = {"$gte": [{"$ifNull": ["$flags", 0]}, {"$multiply": [held_from, doubled]}]}
+    is_unqueued = {"$and": [{"$gt": [_REPORTS, 0]}, {"$ne": ["$queue", "flagged"]}]}
+    return {"$or": [is_over, is_unqueued]}
+
+
+def is_over(entry: Mapping[str, Any], held_from: int) -> bool:
+    """Return whether the flags on a comment weigh enough to hold it back."""
+    cleared = entry.get("cleared")
+    is_cleared = cleared is not None and cleared["revision"] == entry.get("revision", 0)
+    doubled = 2 ** cleared["times"] if is_cleared else 1
+    return bool(entry.get("flags", 0) >= held_from * doubled)
+
+
+def is_protected(node: Node, entry: Mapping[str, Any], comment: Comment) -> bool:
+    """Return whether flags only queue a comment: it is of staff, pinned or featured."""
+    author = comment["author"]
+    is_of_staff = author is not None and "role" in author
+    return is_of_staff or "featured" in entry or comment["id"] in node.get("pinned", [])
+
+
+def queued(comment: Comment) -> dict[str, Any]:
+    """Return the fields of an entry in the queue, of a visible comment that was reported."""
+    author, text = comment["author"], comment["text"]
+    if author is None or text is None:
+        return {}
+    return {
+        "queue": "flagged",
+        "excerpt": text[:EXCERPT_CHARACTERS],
+        "author_name": author["name"],
+        "edited": comment["edited"],
+        "reasons": ["flagged"],
+    }
+
+
+def while_reported(comment: Comment) -> Document:
+    """Return the fields by which the entry of a visible comment is queued while it is reported."""
+    fields = queued(comment)
+    values: Document = {name: {"$literal": value} for name, value in fields.items()}
+    since = {"$ifNull": ["$queued_at", {"$ifNull": ["$hold_at", comment["posted"]]}]}
+    values |= {"queued_at": since, "claimed": {"$ifNull": ["$claimed", "$$REMOVE"]}}
+    is_queued: Document = {"$and": [{"$gt": [_REPORTS, 0]}, bool(fields)]}
+    left = dict.fromkeys(WHILE_QUEUED, "$$REMOVE") | {"queue": None}
+    return {
+        name: {"$cond": [is_queued, values.get(name, "$$REMOVE"), other]}
+        for name, other in left.items()
+    }
+
+
+def unqueued() -> list[Document]:
+    """Return the stage by which a visible comment leaves the queue with its last report."""
+    stays: Document = {"$or": [{"$ne": ["$state", "visible"]}, {"$gt": [_REPORTS, 0]}]}
+    left = dict.fromkeys(WHILE_QUEUED, "$$REMOVE") | {"queue": None}
+    fields = {name: {"$cond": [stays, f"${name}", other]} for name, other in left.items()}
+    return [{"$set": fields}]
+
+
+def decided(comment: Comment, *, is_cleared: bool) -> list[Document]:
+    """Return the update of an entry whose comment moderators have decided on, as they saw it.
+
+    `is_cleared` says that they show it.
+    """
+    revision = revision_of(comment)
+    more = {"$cond": [{"$gt": [{"$add": [_REPORTS, {"$ifNull": ["$flags", 0]}]}, 0]}, 1, 0]}
+    is_again: Document = {"$eq": ["$cleared.revision", revision]}
+    times = {"$cond": [is_again, {"$min": [{"$add": ["$cleared.times", more]}, _MOST_DOUBLED]}, 1]}
+    cleared: list[Document] = [{"$set": {"cleared": {"revision": revision, "times": times}}}]
+    none: Document = {"flags": 0, "reports": 0, "hold_at": "$$REMOVE"}
+    return [*(cleared if is_cleared else []), {"$set": none}, *unqueued()]
