@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from pymongo import ReturnDocument
 
+from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import TooManyBlocked
 from chalicelib.comments.people.rows import MAX_BLOCKED, PEOPLE, defaults, person_id
 from chalicelib.database import Document
@@ -32,7 +33,12 @@ def listed(runtime: Runtime, site: str, user_id: str) -> list[str]:
 
 
 def block(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
-    """Block somebody at a site; a second time changes nothing. Raises TooManyBlocked."""
+    """Block somebody at a site; a second time changes nothing. Raises TooManyBlocked.
+
+    A site where nobody has commented has no people: nothing is stored there.
+    """
+    if ENTRIES.of(runtime.database).find_one({"site": site}, {"_id": 1}) is None:
+        return
     had: Document = {"$ifNull": ["$blocked", []]}
     is_there, is_full = {"$in": [user_id, had]}, {"$gte": [{"$size": had}, MAX_BLOCKED]}
     added = {"$concatArrays": [had, [{"$literal": user_id}]]}

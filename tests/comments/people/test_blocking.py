@@ -97,3 +97,12 @@ def test_nobody_blocks_themselves_or_more_than_may_be(ann: Client, runtime: Runt
 
     assert told(ann.put("/sites/blog/blocked/cat")) == (409, "too_many_blocked")
     assert ann.put(BOB).status == 204
+
+
+def test_a_site_where_nobody_comments_has_no_people(ann: Client, runtime: Runtime) -> None:
+    before = PEOPLE.of(runtime.database).count_documents({})
+    for number in range(30):
+        assert ann.put(f"/sites/nowhere{number}/blocked/bob").status == 204
+
+    assert PEOPLE.of(runtime.database).count_documents({}) == before
+    assert ann.get("/sites/nowhere1/blocked").json == {"people": []}
