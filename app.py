@@ -10,13 +10,18 @@ from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib import marked_things, personal_data, published_pages, rewrites, schema
+from chalicelib import (
+    counted_pages,
+    marked_things,
+    personal_data,
+    published_pages,
+    rewrites,
+    schema,
+)
 from chalicelib.ads import routes as ads
 from chalicelib.ads import schedules as ad_schedules
 from chalicelib.ads import workers as ad_workers
-from chalicelib.analytics import routes as analytics
 from chalicelib.analytics import schedules as analytics_schedules
-from chalicelib.analytics import workers as analytics_workers
 from chalicelib.assets import routes as assets
 from chalicelib.assets import schedules as asset_schedules
 from chalicelib.assets import workers as asset_workers
@@ -53,7 +58,7 @@ ROUTES = (
     shop.routes,
     ads.routes,
     social.routes,
-    analytics.routes,
+    counted_pages.routes,
     personal_data.routes,
 )
 WORKERS = (
@@ -62,7 +67,7 @@ WORKERS = (
     social_workers,
     asset_workers,
     published_pages,
-    analytics_workers,
+    counted_pages,
     shop_workers,
     marked_things,
     personal_data,

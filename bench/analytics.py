@@ -26,6 +26,7 @@ from chalicelib.analytics.reports.days import DAYS
 from chalicelib.analytics.reports.report import Report
 from chalicelib.analytics.sessions import making, rolling
 from chalicelib.analytics.settings import LogName
+from chalicelib.counted_pages import PAGES
 from chalicelib.database import Document
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime
@@ -53,7 +54,7 @@ class Worker:
     def __init__(self, runtime: Runtime, name: LogName, pages: int) -> None:
         whose = f"worker-{name}-{pages}"
         site(runtime, whose, name)
-        self._name, self._counter = name, HitCounter(runtime)
+        self._name, self._counter = name, HitCounter(runtime, PAGES)
         self._pages = pages
         self._raw = runtime.database[f"{RAW}.{name}.{pages}"]
         self._raw.create_indexes(list(EVENTS.indexes))
@@ -107,7 +108,7 @@ def _end_to_end(runtime: Runtime) -> Case:
     queues = KeepingQueues(runtime.settings.queue_prefix)
     here = replace(runtime, queues=queues)
     site(here, "told")
-    calls, counter = AppCalls(here), HitCounter(here)
+    calls, counter = AppCalls(here), HitCounter(here, PAGES)
     source = Source("told", day_of(here.now()), 1, PAGES_READ[0])
     raw = runtime.database[f"{RAW}.told"]
     raw.create_indexes(list(EVENTS.indexes))
@@ -186,7 +187,7 @@ def _load_days(runtime: Runtime, start: datetime) -> None:
     """Have 30 days counted, of 2,000 hits each."""
     for number in range(30):
         day = start + number * DAY
-        counter = HitCounter(replace(runtime, now=partial(_at, day + DAY)))
+        counter = HitCounter(replace(runtime, now=partial(_at, day + DAY)), PAGES)
         source = Source("reported", day, 86_400)
         for _ in range(8):
             named = [

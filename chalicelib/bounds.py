@@ -147,8 +147,20 @@ class AnalyticsBounds:
     """The bounds of analytics."""
 
     # Paths that a site counts a day, and values of each other dimension; the rest is `*other*`.
+    # Names that are known have as many places again.
     paths: int = 5_000
     sources: int = 1_000
+    # Those of them that one network alone has asked for.
+    paths_of_one: int = 2_500
+    sources_of_one: int = 500
+    # Names that a network vouches for a day: 200 networks leave places for others.
+    paths_of_network: int = 30
+    sources_of_network: int = 6
+    # Names of the day before, with the most visitors, that are known.
+    top_paths: int = 2_500
+    top_sources: int = 500
+    # Late names whose hits of before one run of the schedule moves to them.
+    late_in_a_run: int = 1_000
     # Names of paths and sources that a worker's container remembers as known.
     names_remembered: int = 50_000
     # Visitors that it remembers, with what they have read: 1 kB each.

@@ -67,6 +67,9 @@ class PageHit(BaseModel):
     campaign: str | None = None
     node: str | None = None
     title: str | None = None
+    # A digest of the network it came from, with the day's salt: for the names that it may bring,
+    # and not kept with the hit.
+    network: str | None = None
 
 
 class Dropped(BaseModel):
@@ -104,6 +107,16 @@ def rows_of(message: Hits) -> list[StoredHit]:
     known = {name: value for name, value in told.items() if value is not None}
     shared: dict[str, Any] = {"site": message.site, "kind": message.kind, **known}
     return [_row(hit, message.site, shared) for hit in message.hits]
+
+
+def networks_of(message: Hits) -> dict[str, str]:
+    """Return the networks of a message's hits by the ids of their rows.
+
+    Without one, as in messages of an earlier release, a visitor is a network, and so are all hits
+    without a visitor together.
+    """
+    site = message.site
+    return {f"{site}:{hit.id}": hit.network or hit.visitor or "" for hit in message.hits}
 
 
 def _row(hit: PageHit, site: str, shared: dict[str, Any]) -> StoredHit:

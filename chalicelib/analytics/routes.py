@@ -6,16 +6,17 @@ from chalicelib.analytics.administration import routes as administration
 from chalicelib.analytics.counting import routes as counting
 from chalicelib.analytics.counting.beacons import Beacons
 from chalicelib.analytics.reports import routes as reports
+from chalicelib.analytics.reports.names import Pages
 from chalicelib.analytics.sessions import routes as sessions
 from chalicelib.http import router
 from chalicelib.runtime import Runtime
 
 
-def routes(runtime: Runtime) -> Blueprint:
+def routes(runtime: Runtime, pages: Pages) -> Blueprint:
     """Return the routes of analytics; a container remembers the settings of sites for a minute."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Analytics")
-    beacons = Beacons(runtime)
+    beacons = Beacons(runtime, pages)
     counting.declare(route, beacons)
     administration.declare(route, beacons.sites)
     reports.declare(route)

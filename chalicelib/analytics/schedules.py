@@ -3,6 +3,7 @@
 from chalice.app import Chalice, CloudWatchEvent, Rate
 
 from chalicelib.analytics.moving import layouts, moves
+from chalicelib.analytics.reports import late
 from chalicelib.analytics.sessions import due
 from chalicelib.analytics.upkeep import sizes, trimming
 from chalicelib.runtime import Runtime
@@ -22,8 +23,9 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 def roll_up(runtime: Runtime) -> dict[str, int]:
     """Make sessions and roll them up, take moves a step on; return how much was done."""
-    rewritten = layouts.rewrite(runtime)
-    return {**moves.sweep(runtime), "days_rewritten": rewritten, **due.make_due(runtime)}
+    rewritten, followed = layouts.rewrite(runtime), late.follow(runtime)
+    done = {**moves.sweep(runtime), "days_rewritten": rewritten, "names_followed": followed}
+    return {**done, **due.make_due(runtime)}
 
 
 def tend(runtime: Runtime) -> dict[str, int]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from chalicelib.analytics import settings
 from chalicelib.analytics.logs import schema as logs
-from chalicelib.analytics.reports import days, names, people
+from chalicelib.analytics.reports import days, late, names, people
 from chalicelib.analytics.sessions import due, periods
 from chalicelib.analytics.visitors import salts
 from chalicelib.database import Collection
@@ -20,6 +20,8 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     days.DAYS,
     days.SOURCES,
     names.NAME_COUNTS,
+    names.VOTES,
+    late.LATE,
     people.VISITORS,
     periods.SESSIONS,
     *periods.PERIODS.values(),

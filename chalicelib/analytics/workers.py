@@ -6,13 +6,14 @@ from chalice.app import Chalice, SQSEvent
 
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.hits import HITS, Hits
+from chalicelib.analytics.reports.names import Pages
 from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
 
 
-def declare(app: Chalice, runtime: Runtime) -> None:
+def declare(app: Chalice, runtime: Runtime, pages: Pages) -> None:
     """Declare the worker that counts hits."""
-    queue, counter = runtime.queues.name_of(Hits.queue), HitCounter(runtime)
+    queue, counter = runtime.queues.name_of(Hits.queue), HitCounter(runtime, pages)
 
     @app.on_sqs_message(queue=queue, batch_size=500, maximum_batching_window_in_seconds=1)
     def count_hits(event: SQSEvent) -> dict[str, Any]:

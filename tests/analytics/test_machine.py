@@ -33,6 +33,7 @@ from chalicelib.analytics.sessions.periods import LEVELS, PERIODS, SESSIONS
 from chalicelib.analytics.settings import SITES, LayoutName, LogName, SiteAnalytics, kept_since
 from chalicelib.analytics.upkeep import trimming
 from chalicelib.bounds import AnalyticsBounds
+from chalicelib.counted_pages import PAGES
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import LAYOUTS, LOGS, SITE, differences, logs, site, view
 from tests.analytics.support.reference_model import ReferenceModel, Session, Told, period_of
@@ -50,6 +51,13 @@ HOUR = timedelta(hours=1)
 BOUNDS = AnalyticsBounds(
     paths=NAMES,
     sources=NAMES,
+    # Whatever is backed by what: tests/analytics/reports/test_admission.py.
+    paths_of_one=NAMES,
+    sources_of_one=NAMES,
+    paths_of_network=100,
+    sources_of_network=100,
+    top_paths=0,
+    top_sources=0,
     report_shards=2,
     moved_at_once=3,
     moved_in_a_run=10,
@@ -99,7 +107,7 @@ class Reading(RuleBasedStateMachine):
         self.workers = [self.worker(number) for number in range(2)]
 
     def worker(self, number: int) -> HitCounter:
-        return HitCounter(replace(self.runtime, random=random.Random(number)))
+        return HitCounter(replace(self.runtime, random=random.Random(number)), PAGES)
 
     def settings(self) -> SiteAnalytics:
         found = SITES.of(self.runtime.database).find_one({"_id": SITE})

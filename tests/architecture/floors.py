@@ -135,7 +135,7 @@ ANALYTICS: tuple[tuple[str, ...], ...] = (
 )
 # Every collection of every feature, in one list.
 ROOF = (
-    ("marked_things", "published_pages", "told_happenings"),
+    ("counted_pages", "marked_things", "published_pages", "told_happenings"),
     ("personal_data", "rewrites", "schema"),
 )
 

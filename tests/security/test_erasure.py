@@ -46,7 +46,7 @@ NOBODY_THERE = {
     },
     "what sites have of hits without a user; visitors are of a day, and anonymous": {
         *("hit.site", "hit.salt", "hit.series", "hit.seen", "hit.day", "hit.source", "hit.names"),
-        *("hit.visitor", "hit.due"),
+        *("hit.visitor", "hit.due", "hit.vote", "hit.late"),
     },
     "its ids are digests under a secret, and expire": {"limit", "idempotency", "comments.seen"},
     "what the application keeps, under its own ids": {"feed.ref"},

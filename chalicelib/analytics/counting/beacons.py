@@ -11,6 +11,7 @@ from chalicelib.analytics.counting.reading import Read, ReadHit, read
 from chalicelib.analytics.counting.remembered_sites import RememberedSites
 from chalicelib.analytics.errors import OriginRefused, UnknownSite
 from chalicelib.analytics.hits import Dropped, Hits, PageHit
+from chalicelib.analytics.reports.names import Pages
 from chalicelib.analytics.settings import SiteAnalytics
 from chalicelib.analytics.visitors import agents, sources
 from chalicelib.analytics.visitors.salts import Salts
@@ -41,11 +42,11 @@ class Reported:
 class Beacons:
     """Takes beacons; a container has one, with the settings and salts that it remembers."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
         self._salts = Salts(runtime.database, runtime.random)
         self.sites = RememberedSites(runtime.database, runtime.bounds.analytics.sites_remembered)
-        self._counter = HitCounter(runtime)
+        self._counter = HitCounter(runtime, pages)
 
     def take(self, reported: Reported) -> int:
         """Hand hits to the queue; return how many, none from one who counts no own visits.
@@ -102,7 +103,14 @@ class Beacons:
             campaign=sources.campaign(hit.address) if is_view else None,
             node=hit.node,
             title=hit.title,
+            network=self._network(reported, ts),
         )
+
+    def _network(self, reported: Reported, ts: datetime) -> str:
+        """Return which network this is on the day of an instant, of whomever sends the hit."""
+        raw, hops = reported.request.raw, self._runtime.settings.trusted_hops
+        network = limits.source(raw.context, raw.headers, hops)
+        return self._salts.network(reported.site, str(network), ts)
 
     def _visitor(self, reported: Reported, ts: datetime) -> str | None:
         """Return who this is on the day of an instant; None for one who objects."""

@@ -6,7 +6,7 @@ counted until the message comes again, and never less. Whatever dies before the 
 nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from chalicelib.analytics.hits import (
     Hits,
     StoredHit,
     day_of,
+    networks_of,
     rows_of,
 )
 from chalicelib.analytics.layouts import LAYOUTS
@@ -29,9 +30,9 @@ from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.logs.choosing import log_of
 from chalicelib.analytics.reports import days, losses
 from chalicelib.analytics.reports.days import Place
-from chalicelib.analytics.reports.groups import counted_of, grouped
+from chalicelib.analytics.reports.groups import Group, counted_of, grouped
 from chalicelib.analytics.reports.losses import DroppedRow
-from chalicelib.analytics.reports.names import Names
+from chalicelib.analytics.reports.names import NameBook, Names, Pages, Wanted
 from chalicelib.analytics.reports.people import Noted, Visitors
 from chalicelib.analytics.settings import LogName, SiteAnalytics
 from chalicelib.database import DUPLICATE_KEY, in_transaction
@@ -42,6 +43,8 @@ from chalicelib.runtime import Runtime
 
 _ATTEMPTS = 3
 Sites = Mapping[str, SiteAnalytics]
+# How many hits of a place count as `*other*`, by the cause.
+Causes = dict[Place, dict[str, int]]
 
 
 class LogChanged(Exception):
@@ -57,6 +60,16 @@ class _Part(NamedTuple):
     needing_receipts: list[StoredHit]
 
 
+class _Batch(NamedTuple):
+    """What a transaction counts; `known` are the places that no network has to vouch for."""
+
+    parts: Sequence[_Part]
+    dropped: Sequence[DroppedRow]
+    sites: Sites
+    networks: Mapping[str, str]
+    known: set[Place]
+
+
 class _Outcome(NamedTuple):
     """What a transaction has done: how many hits were new, and what may be remembered of them."""
 
@@ -68,9 +81,9 @@ class _Outcome(NamedTuple):
 class HitCounter:
     """Counts hits; a worker's container has one, which remembers the names that are known."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, pages: Pages) -> None:
         self._runtime = runtime
-        self._names = Names(runtime.database, runtime.bounds.analytics)
+        self._names = NameBook(runtime, pages)
         self._visitors = Visitors(runtime.database, runtime.bounds.analytics)
 
     def count(self, messages: Sequence[Hits]) -> int:
@@ -81,6 +94,7 @@ class HitCounter:
         """
         now = self._runtime.now()
         hits, dropped = _distinct(messages, now), losses.rows_of(messages, now - OLDEST)
+        networks = _networks(messages)
         names = {hit["site"] for hit in hits} | {each["site"] for each in dropped}
         for _ in range(_ATTEMPTS):
             sites = settings.find_all(self._runtime.database, names)
@@ -88,6 +102,7 @@ class HitCounter:
                 new = self._count(
                     [hit for hit in hits if hit["site"] in sites],
                     [each for each in dropped if each["site"] in sites],
+                    networks,
                     sites,
                 )
             except LogChanged:
@@ -97,7 +112,13 @@ class HitCounter:
             return new
         raise Unavailable("A site's log is being changed; try again")
 
-    def _count(self, hits: Sequence[StoredHit], dropped: Sequence[DroppedRow], sites: Sites) -> int:
+    def _count(
+        self,
+        hits: Sequence[StoredHit],
+        dropped: Sequence[DroppedRow],
+        networks: Mapping[str, str],
+        sites: Sites,
+    ) -> int:
         if not hits and not dropped:
             return 0
         runtime, now = self._runtime, self._runtime.now()
@@ -110,21 +131,22 @@ class HitCounter:
             part.hits[:] = _kept(part.hits, sites, now)
             if not part.log.is_transactional:
                 part.log.append(part.hits)
-        done = self._transacted(parts, receipts.claim(runtime.database, dropped), sites)
+        kept = [hit for part in parts for hit in part.hits]
+        known = self._names.known(_wanted(grouped(kept, networks)))
+        claimed_drops = receipts.claim(runtime.database, dropped)
+        done = self._transacted(_Batch(parts, claimed_drops, sites, networks, known))
         self._names.remember(done.places)
         self._visitors.remember(done.visitors)
         return done.counted
 
-    def _transacted(
-        self, parts: Sequence[_Part], dropped: Sequence[DroppedRow], sites: Sites
-    ) -> _Outcome:
+    def _transacted(self, batch: _Batch) -> _Outcome:
         """Count what is new in one transaction.
 
         Most batches have no hit that was counted before, and are inserted without a look: the ids
         are unique. One that has is refused as a whole, and counted with a look. On a sharded
         cluster the server tells repeats of one path alone, so that all are looked for.
         """
-        database, work = self._runtime.database, partial(self._work, parts, dropped, sites)
+        database, work = self._runtime.database, partial(self._work, batch)
         is_sharded = database.client.topology_description.topology_type_name == "Sharded"
         if not is_sharded:
             try:
@@ -134,20 +156,12 @@ class HitCounter:
                     raise
         return in_transaction(database, partial(work, looks=True))
 
-    def _work(
-        self,
-        parts: Sequence[_Part],
-        dropped: Sequence[DroppedRow],
-        sites: Sites,
-        session: ClientSession,
-        *,
-        looks: bool,
-    ) -> _Outcome:
-        _check(settings.find_all(self._runtime.database, sites, session), sites)
-        fresh = [hit for part in parts for hit in self._admitted(session, part, looks=looks)]
-        if dropped:
-            losses.count(self._runtime.database, session, dropped, self._shard())
-        return self._report(session, fresh, sites) if fresh else _Outcome(0, set(), {})
+    def _work(self, batch: _Batch, session: ClientSession, *, looks: bool) -> _Outcome:
+        _check(settings.find_all(self._runtime.database, batch.sites, session), batch.sites)
+        fresh = [hit for part in batch.parts for hit in self._admitted(session, part, looks=looks)]
+        if batch.dropped:
+            losses.count(self._runtime.database, session, batch.dropped, self._shard())
+        return self._report(session, fresh, batch) if fresh else _Outcome(0, set(), {})
 
     def _parts(self, hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[_Part]:
         """Return the hits by the log that they go to, and by the one that they may come from."""
@@ -188,24 +202,25 @@ class HitCounter:
             part.log.admit(session, new)
         return new
 
-    def _report(self, session: ClientSession, fresh: list[StoredHit], sites: Sites) -> _Outcome:
+    def _report(self, session: ClientSession, fresh: list[StoredHit], batch: _Batch) -> _Outcome:
         """Add new hits to the reports, in the transaction."""
         database, runtime = self._runtime.database, self._runtime
-        groups = grouped(fresh)
-        asked = {place for group in groups for place in group.places}
-        places = self._names.admitted(session, asked)
+        groups = grouped(fresh, batch.networks)
+        names = self._names.admit(session, _wanted(groups), batch.known)
+        causes: Causes = {}
         for group in groups:
-            # `*other*` where a name has no room.
-            group.places = [each if each in places else each.other() for each in group.places]
+            # `*other*` where a name is not admitted.
+            group.places = [_counted_at(each, group, names, causes) for each in group.places]
         counted = counted_of(groups)
         new, visitors = self._visitors.note(session, groups)
         for place, ts in new:
             minutes = counted[place].setdefault("visitors", {})
             minute = 60 * ts.hour + ts.minute
             minutes[minute] = minutes.get(minute, 0) + 1
-        layouts = {name: LAYOUTS[site["layout"]] for name, site in sites.items()}
-        days.add(database, session, counted, layouts, (self._shard(), runtime.now()))
-        return _Outcome(len(fresh), places, visitors)
+        layouts = {name: LAYOUTS[site["layout"]] for name, site in batch.sites.items()}
+        added = days.Addition(counted, names.via, causes)
+        days.add(database, session, added, layouts, (self._shard(), runtime.now()))
+        return _Outcome(len(fresh), names.places, visitors)
 
     def _shard(self) -> int:
         """Draw a shard, anew in each attempt: the shard that another holds is not met twice."""
@@ -221,6 +236,35 @@ def _distinct(messages: Sequence[Hits], now: datetime) -> list[StoredHit]:
             if hit["ts"] >= oldest:
                 found.setdefault(hit["_id"], hit)
     return list(found.values())
+
+
+def _networks(messages: Iterable[Hits]) -> dict[str, str]:
+    """Return the network of each hit, as the first message that has the hit says."""
+    found: dict[str, str] = {}
+    for message in messages:
+        for name, network in networks_of(message).items():
+            found.setdefault(name, network)
+    return found
+
+
+def _wanted(groups: Iterable[Group]) -> dict[Place, Wanted]:
+    """Return the places of groups, with the networks and nodes of their hits."""
+    wanted: dict[Place, Wanted] = {}
+    for group in groups:
+        for place in group.places:
+            one = wanted.setdefault(place, Wanted(set(), set()))
+            one.networks.update(group.networks)
+            one.nodes.update(group.nodes)
+    return wanted
+
+
+def _counted_at(place: Place, group: Group, names: Names, causes: Causes) -> Place:
+    """Return where a group's hits count; if that is `*other*`, note the cause."""
+    if place in names.places:
+        return place
+    counts, cause = causes.setdefault(place.other(), {}), names.causes[place]
+    counts[cause] = counts.get(cause, 0) + sum(group.minutes.values())
+    return place.other()
 
 
 def _kept(hits: Sequence[StoredHit], sites: Sites, now: datetime) -> list[StoredHit]:

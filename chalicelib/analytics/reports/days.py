@@ -44,6 +44,9 @@ class DayCounts(TypedDict, total=False):
     quarters: dict[str, Any]
     minutes: dict[str, int]
     hours: dict[str, Any]
+    # Of a name, by what it was admitted, in one of its shards; of `*other*`, why hits are there.
+    via: str
+    causes: dict[str, int]
 
 
 class StoredDay(DayCounts):
@@ -127,6 +130,17 @@ Minutes = dict[int, int]
 Counted = dict[Place, dict[CountedField, Minutes]]
 
 
+class Addition(NamedTuple):
+    """What a batch adds to the reports.
+
+    `via` says by what new names were admitted, `causes` how many hits of `*other*` have which.
+    """
+
+    counted: Counted
+    via: Mapping[Place, str]
+    causes: Mapping[Place, Mapping[str, int]]
+
+
 def field_of(hit: StoredHit) -> CountedField:
     """Return what a hit is counted as."""
     field: Any = _AS[hit["kind"]]
@@ -149,7 +163,7 @@ def places_of(hit: StoredHit) -> list[Place]:
 def add(
     database: Database[Document],
     session: ClientSession,
-    counted: Counted,
+    added: Addition,
     layouts: Mapping[str, Layout],
     stamp: tuple[int, datetime],
 ) -> None:
@@ -158,17 +172,19 @@ def add(
     `layouts` are those of the sites, `stamp` the shard and the time.
     """
     operations: dict[str, list[UpdateOne]] = {DAYS.name: [], SOURCES.name: []}
-    for place, fields in counted.items():
+    for place, fields in added.counted.items():
         subject = place.subject
-        counts = _increments(fields, layouts[subject.site])
+        counts = increments(fields, layouts[subject.site])
         name = DAYS.name if subject.dimension is None else SOURCES.name
-        operations[name].append(_update(place, counts, stamp))
+        causes = added.causes.get(place, {})
+        counts |= {f"causes.{cause}": number for cause, number in causes.items()}
+        operations[name].append(_update(place, counts, stamp, added.via.get(place)))
     for name, updates in operations.items():
         if updates:
             database[name].bulk_write(updates, ordered=False, session=session)
 
 
-def _increments(fields: Mapping[CountedField, Minutes], layout: Layout) -> dict[str, int]:
+def increments(fields: Mapping[CountedField, Minutes], layout: Layout) -> dict[str, int]:
     """Return what each field of a document grows by: each is named once, however many hits."""
     counts: dict[str, int] = {}
     for field, minutes in fields.items():
@@ -190,14 +206,17 @@ def name_of(place: Place, shard: int) -> str:
     return "/".join((*of, f"{day:%Y%m%d}", str(shard)))
 
 
-def _update(place: Place, counts: dict[str, int], stamp: tuple[int, datetime]) -> UpdateOne:
+def _update(
+    place: Place, counts: dict[str, int], stamp: tuple[int, datetime], via: str | None
+) -> UpdateOne:
     (site, dimension, value), day = place
     shard, now = stamp
     what: Document = (
         {"path": value} if dimension is None else {"dimension": dimension, "value": value}
     )
     this = {"_id": name_of(place, shard), "site": site, **what, "day": day}
-    change: Document = {"$inc": counts, "$setOnInsert": {"shard": shard}}
+    admitted = {} if via is None else {"via": via}
+    change: Document = {"$inc": counts, "$setOnInsert": {"shard": shard, **admitted}}
     if value == WHOLE_SITE:
         # What has changed is asked of whole sites alone: of each path, an index would cost much.
         change["$max"] = {"updated_at": now}

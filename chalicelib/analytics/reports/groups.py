@@ -4,7 +4,7 @@ What a report asks of a hit is worked out once a group and not once a hit: a bat
 hits is of a few pages.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,18 +15,20 @@ from chalicelib.analytics.reports.days import Counted, Minutes, Place, field_of,
 class Group:
     """Hits of one day that count for the same places, as the same field."""
 
-    __slots__ = ("field", "minutes", "places", "visits")
+    __slots__ = ("field", "minutes", "networks", "nodes", "places", "visits")
 
     def __init__(self, hit: StoredHit) -> None:
         self.field = field_of(hit)
         self.places: Sequence[Place] = places_of(hit)
         self.minutes: Minutes = {}
+        self.networks: set[str] = set()
+        self.nodes: set[str] = set()
         # When each visitor came; bots and feed readers are none.
         self.visits: list[tuple[str, datetime]] = []
 
 
-def grouped(hits: Iterable[StoredHit]) -> list[Group]:
-    """Return hits in their groups."""
+def grouped(hits: Iterable[StoredHit], networks: Mapping[str, str]) -> list[Group]:
+    """Return hits in their groups; `networks` are those that they came from, by id."""
     groups: dict[tuple[Any, ...], Group] = {}
     for hit in hits:
         ts, get = hit["ts"], hit.get
@@ -45,6 +47,9 @@ def grouped(hits: Iterable[StoredHit]) -> list[Group]:
             group = groups[key] = Group(hit)
         minute = 60 * ts.hour + ts.minute
         group.minutes[minute] = group.minutes.get(minute, 0) + 1
+        group.networks.add(networks[hit["_id"]])
+        if "node" in hit:
+            group.nodes.add(hit["node"])
         if group.field == "hits" and "visitor" in hit:
             group.visits.append((hit["visitor"], ts))
     return list(groups.values())

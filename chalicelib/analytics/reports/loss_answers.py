@@ -1,5 +1,6 @@
 """The form in which the API answers with losses."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, NotRequired
 
@@ -7,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.analytics.reports.losses import Loss
+from chalicelib.texts import ShownName
 
 # A report on losses spans so many days at most.
 MAX_DAYS = 366
@@ -24,12 +26,26 @@ class DroppedAnswer(TypedDict):
     ago_ms: NotRequired[int]
 
 
+class CausesAnswer(TypedDict):
+    """Hits by the cause for which they were counted as `*other*`."""
+
+    full: Annotated[int, Field(description="The day had as many names as it may.")]
+    unconfirmed: Annotated[
+        int, Field(description="One network alone had asked for the page or source.")
+    ]
+    spent: Annotated[int, Field(description="The network had brought as many new names as it may.")]
+    named_later: Annotated[
+        int, Field(description="Of all these, hits that have since moved to a name of their own.")
+    ]
+
+
 class OtherAnswer(TypedDict):
     """Hits that count as `*other*`."""
 
     hits: Annotated[int, Field(description="Views of people.")]
     bots: int
     feeds: int
+    causes: CausesAnswer
 
 
 class LossRow(TypedDict):
@@ -38,8 +54,11 @@ class LossRow(TypedDict):
     period: datetime
     dropped: DroppedAnswer
     other: Annotated[
-        dict[str, OtherAnswer],
-        Field(description="By group: hits whose page or source has no row of its own."),
+        dict[ShownName, OtherAnswer],
+        Field(
+            max_length=5,
+            description="By group: hits whose page or source has no row of its own.",
+        ),
     ]
 
 
@@ -52,8 +71,19 @@ class Losses(TypedDict):
 def loss_row(loss: Loss) -> LossRow:
     """Return a day's losses as the API shows them."""
     dropped: Any = {name: number for name, number in loss.dropped.items() if number}
-    other: dict[str, OtherAnswer] = {
-        group: {"hits": counts["hits"], "bots": counts["bots"], "feeds": counts["feeds"]}
-        for group, counts in loss.other.items()
-    }
+    other = {group: _other(counts) for group, counts in loss.other.items()}
     return {"period": loss.day, "dropped": dropped, "other": other}
+
+
+def _other(counts: Mapping[str, int]) -> OtherAnswer:
+    return {
+        "hits": counts.get("hits", 0),
+        "bots": counts.get("bots", 0),
+        "feeds": counts.get("feeds", 0),
+        "causes": {
+            "full": counts.get("causes.full", 0),
+            "unconfirmed": counts.get("causes.unconfirmed", 0),
+            "spent": counts.get("causes.spent", 0),
+            "named_later": counts.get("causes.named_later", 0),
+        },
+    }

@@ -21,7 +21,7 @@ from chalicelib.database import Document
 # Of an id of hits, no character: a beacon has the id of its first hit.
 _MARK = "~"
 _COUNTED = ("hits", "bots", "feeds")
-_FIELDS = ("day", "path", "dimension", "value", "dropped", *_COUNTED)
+_FIELDS = ("day", "path", "dimension", "value", "dropped", "causes", *_COUNTED)
 
 
 class DroppedRow(TypedDict):
@@ -92,4 +92,6 @@ def read(database: Database[Document], site: str, start: datetime, end: datetime
             if WHOLE_SITE not in (row.get("path"), row.get("value")):
                 other = loss.other.setdefault(row.get("dimension", "path"), Counter())
                 other.update({name: row[name] for name in _COUNTED if name in row})
+                causes = row.get("causes", {}).items()
+                other.update({f"causes.{cause}": number for cause, number in causes})
     return [found[day] for day in sorted(found) if found[day].dropped or found[day].other]

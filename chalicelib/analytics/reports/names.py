@@ -1,31 +1,62 @@
-"""How many paths and sources a site counts a day, so that no stranger can fill the database.
+"""The names of a day's reports: each page and source that has a row of its own.
 
-The number of a day's names is in one document, which only a batch with new names writes to. A name
-is known if a report has a document of it.
+A name is counted in the transaction that admits it, and known if a report has a document of it.
+`admission` decides; a batch whose names a container knows asks the database for nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypedDict
+from typing import Annotated, Any, NamedTuple, NotRequired, Protocol, TypedDict
 
-from pymongo import ASCENDING, IndexModel
+from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import OLDEST, OTHER, WHOLE_SITE, Dimension
-from chalicelib.analytics.reports.days import DAYS, SOURCES, Place
+from chalicelib.analytics.reports import top
+from chalicelib.analytics.reports.admission import Asked, Cause, Room, Tally, Via, decide
+from chalicelib.analytics.reports.days import DAYS, SOURCES, Place, Subject
+from chalicelib.analytics.reports.late import note_late
+from chalicelib.analytics.reports.people import digest
 from chalicelib.bounds import AnalyticsBounds
 from chalicelib.database import Collection, Document
+from chalicelib.database.validators import AtMost
+from chalicelib.runtime import Runtime
 
 _ALWAYS = (WHOLE_SITE, OTHER)
+# Words of ours and codes of countries: their number bounds itself.
+_CLOSED: tuple[Dimension, ...] = ("device", "country")
+# Longer than any bound of a network's names.
+_MOST_VOTES = 1_000
+# From the beginning of the day; later hits have no network that could be told from others.
+_VOTES_KEPT = timedelta(days=4)
 
 
 class NameCount(TypedDict):
-    """How many names a site has on a day: `_id` is `site/day/path`, or the dimension."""
+    """How many names a site has on a day: `_id` is `site/day/path`, or the dimension.
+
+    `names` are those that were not known before, `one` those of them with one network. `refused`
+    says that hits of the day count as `*other*`.
+    """
 
     _id: str
     day: datetime
     names: int
+    one: NotRequired[int]
+    known: NotRequired[int]
+    refused: NotRequired[bool]
+
+
+class NetworkVotes(TypedDict):
+    """The names that a network has vouched for on a day, as digests; `_id` is `site/day/…/network`.
+
+    A network is told by a digest with the day's salt, and is not kept with its hits.
+    """
+
+    _id: str
+    site: str
+    day: datetime
+    votes: Annotated[list[int], AtMost(_MOST_VOTES)]
 
 
 # Longer than hits of the day may come.
@@ -38,6 +69,15 @@ NAME_COUNTS = Collection(
             expireAfterSeconds=int((OLDEST + timedelta(days=2)).total_seconds()),
         ),
     ),
+)
+VOTES = Collection(
+    "hit.vote",
+    NetworkVotes,
+    indexes=(
+        IndexModel([("site", ASCENDING), ("day", ASCENDING), ("votes", ASCENDING)]),
+        IndexModel([("day", ASCENDING)], expireAfterSeconds=int(_VOTES_KEPT.total_seconds())),
+    ),
+    shard_key={"site": 1, "day": 1},
 )
 
 
@@ -54,61 +94,196 @@ class Day(NamedTuple):
         return f"{self.site}/{self.day:%Y%m%d}/{self.dimension or 'path'}"
 
 
-class Names:
-    """The names that a container has seen counted: those of most hits of a busy site."""
+class Pages(Protocol):
+    """Which paths are pages of their sites, as other features know them."""
 
-    def __init__(self, database: Database[Document], bounds: AnalyticsBounds) -> None:
-        self._database = database
-        self._bounds = bounds
-        self._known: set[Place] = set()
+    def among(self, runtime: Runtime, asked: Mapping[Place, Iterable[str]]) -> set[Place]:
+        """Return the places whose path is a page, or the page of one of the nodes it names."""
+        ...
+
+
+class Wanted(NamedTuple):
+    """What a batch says of a place: the networks of its hits, and the nodes they name."""
+
+    networks: set[str]
+    nodes: set[str]
+
+
+class Names(NamedTuple):
+    """The places of a batch that count by themselves; of new ones by what, of others why not."""
+
+    places: set[Place]
+    via: dict[Place, Via]
+    causes: dict[Place, Cause]
+
+
+class NameBook:
+    """Admits names; a container has one, which knows the names of most hits of a busy site."""
+
+    def __init__(self, runtime: Runtime, pages: Pages) -> None:
+        self._runtime = runtime
+        self._database: Database[Document] = runtime.database
+        self._bounds: AnalyticsBounds = runtime.bounds.analytics
+        self._pages = pages
+        self._counted: set[Place] = set()
+        self._top = top.Tops(runtime.database, self._bounds)
 
     def remember(self, places: Iterable[Place]) -> None:
         """Remember names that were counted, once their transaction has committed."""
-        if len(self._known) > self._bounds.names_remembered:
-            self._known.clear()
-        self._known.update(places)
+        if len(self._counted) > self._bounds.names_remembered:
+            self._counted.clear()
+        self._counted.update(places)
 
-    def admitted(self, session: ClientSession, places: Iterable[Place]) -> set[Place]:
-        """Return the places that count under their own names, in the caller's transaction.
+    def known(self, wanted: Mapping[Place, Wanted]) -> set[Place]:
+        """Return the places that are known without a vote, outside of any transaction."""
+        new = {place: one for place, one in wanted.items() if not self._is_counted(place)}
+        if not new:
+            return set()
+        found = self._top.among(new)
+        paths = {
+            place: one.nodes
+            for place, one in new.items()
+            if place.subject.dimension is None and place not in found
+        }
+        return found | (self._pages.among(self._runtime, paths) if paths else set())
 
-        Names that are new are counted, as far as their day has room for them.
-        """
-        asked = set(places)
-        found = {each for each in asked if each in self._known or each.subject.value in _ALWAYS}
-        by_day: dict[Day, list[str]] = {}
-        for subject, day in asked - found:
-            by_day.setdefault(Day(subject.site, subject.dimension, day), []).append(subject.value)
-        for whose, values in sorted(by_day.items(), key=lambda item: item[0].id):
-            admitted = self._of_day(session, whose, values)
-            of_day = {each for each in asked - found if _day(each) == whose}
-            found |= {each for each in of_day if each.subject.value in admitted}
+    def admit(
+        self, session: ClientSession, wanted: Mapping[Place, Wanted], known: set[Place]
+    ) -> Names:
+        """Return which places count by themselves, in the caller's transaction."""
+        counted = {place for place in wanted if self._is_counted(place)}
+        counted |= _stored(self._database, session, wanted.keys() - counted)
+        found = Names(counted, {}, {})
+        by_day: dict[Day, dict[str, Asked]] = {}
+        for place in wanted.keys() - counted:
+            one = Asked(digest(place.subject), wanted[place].networks, place in known)
+            by_day.setdefault(_day(place), {})[place.subject.value] = one
+        if by_day:
+            self._admit(session, by_day, found)
         return found
 
-    def _of_day(self, session: ClientSession, day: Day, values: Sequence[str]) -> set[str]:
-        known = self._counted(session, day, values)
-        new = sorted(set(values) - known)
-        if not new:
-            return known
-        counts = NAME_COUNTS.of(self._database)
-        stored = counts.find_one({"_id": day.id}, session=session)
-        names = stored["names"] if stored else 0
-        most = self._bounds.sources if day.dimension else self._bounds.paths
-        room = new[: max(most - names, 0)]
-        if room:
-            added = {"$inc": {"names": len(room)}, "$setOnInsert": {"day": day.day}}
-            counts.update_one({"_id": day.id}, added, upsert=True, session=session)
-        return known | set(room)
+    def _admit(
+        self, session: ClientSession, by_day: Mapping[Day, dict[str, Asked]], found: Names
+    ) -> None:
+        ids = [day.id for day in by_day]
+        rows: Any = NAME_COUNTS.of(self._database).find({"_id": {"$in": ids}}, session=session)
+        stored = {row["_id"]: row for row in rows}
+        votes = _votes(self._database, session, by_day)
+        counts: list[UpdateOne] = []
+        cast: list[UpdateOne] = []
+        late_places: list[Place] = []
+        for day, asked in by_day.items():
+            row = stored.get(day.id, {})
+            before = Tally(row.get("known", 0), row.get("names", 0), row.get("one", 0))
+            tally = Tally(before.known, before.names, before.one)
+            decision = decide(asked, votes[day], tally, self._room(day))
+            subjects = {name: _place(day, name) for name in asked}
+            found.via.update({subjects[name]: via for name, via in decision.via.items()})
+            found.causes.update({subjects[name]: why for name, why in decision.causes.items()})
+            is_refused = bool(decision.causes)
+            if decision.via or decision.cast or (is_refused and not row.get("refused")):
+                counts.append(_counting(day, before, tally, is_refused=is_refused))
+            cast += [_casting(day, network, keys) for network, keys in decision.cast.items()]
+            if row.get("refused"):
+                late_places += [subjects[name] for name in decision.via]
+        found.places.update(found.via)
+        for collection, writes in ((NAME_COUNTS, counts), (VOTES, cast)):
+            if writes:
+                collection.of(self._database).bulk_write(writes, ordered=False, session=session)
+        note_late(self._database, session, late_places, self._runtime.now())
 
-    def _counted(self, session: ClientSession, day: Day, values: Sequence[str]) -> set[str]:
-        """Return the names that a report has a document of; the index alone answers."""
-        field = "value" if day.dimension else "path"
-        where: Document = {"site": day.site, "day": day.day, field: {"$in": list(values)}}
-        rows: Any = (SOURCES if day.dimension else DAYS).of(self._database)
-        if day.dimension:
-            where["dimension"] = day.dimension
-        found = rows.find(where, {"_id": 0, field: 1}, session=session)
-        return {row[field] for row in found}
+    def _is_counted(self, place: Place) -> bool:
+        subject = place.subject
+        is_closed = subject.dimension in _CLOSED
+        return is_closed or subject.value in _ALWAYS or place in self._counted
+
+    def _room(self, day: Day) -> Room:
+        bounds = self._bounds
+        if day.dimension is None:
+            return Room(bounds.paths, bounds.paths_of_one, bounds.paths_of_network)
+        return Room(bounds.sources, bounds.sources_of_one, bounds.sources_of_network)
+
+
+def _stored(
+    database: Database[Document], session: ClientSession, places: Iterable[Place]
+) -> set[Place]:
+    """Return the places that a report has a document of; the indexes alone answer."""
+    by_day: dict[Day, list[str]] = {}
+    for place in places:
+        by_day.setdefault(_day(place), []).append(place.subject.value)
+    found: set[Place] = set()
+    for collection, field in ((DAYS, "path"), (SOURCES, "value")):
+        branches = [
+            {**_filter(day), field: {"$in": values}}
+            for day, values in by_day.items()
+            if (day.dimension is None) == (collection is DAYS)
+        ]
+        if branches:
+            rows: Any = collection.of(database)
+            fields = {"_id": 0, "site": 1, "day": 1, field: 1}
+            fields |= {"dimension": 1} if collection is SOURCES else {}
+            # In one answer: a cursor's first batch has but 101.
+            for row in rows.find({"$or": branches}, fields, session=session).batch_size(100_000):
+                found.add(_place(Day(row["site"], row.get("dimension"), row["day"]), row[field]))
+    return found
+
+
+def _votes(
+    database: Database[Document], session: ClientSession, by_day: Mapping[Day, dict[str, Asked]]
+) -> dict[Day, dict[str, set[int]]]:
+    """Return the votes of the networks of a batch, and of all that vouch for one of its names."""
+    branches: list[Document] = []
+    prefixes = {f"{day.id}/": day for day in by_day}
+    for day, asked in by_day.items():
+        of_day = {"site": day.site, "day": day.day}
+        networks = {network for one in asked.values() for network in one.networks}
+        branches.append({**of_day, "_id": {"$in": [f"{day.id}/{each}" for each in networks]}})
+        branches.append({**of_day, "votes": {"$in": [one.key for one in asked.values()]}})
+    found: dict[Day, dict[str, set[int]]] = {day: {} for day in by_day}
+    rows: Any = VOTES.of(database).find({"$or": branches}, session=session).batch_size(100_000)
+    for row in rows:
+        prefix, _, network = row["_id"].rpartition("/")
+        if day_of_row := prefixes.get(f"{prefix}/"):
+            found[day_of_row][network] = set(row["votes"])
+    return found
+
+
+def _counting(day: Day, before: Tally, tally: Tally, *, is_refused: bool) -> UpdateOne:
+    """Return the write of a day's count, which two batches with votes cannot both make at once."""
+    added = {
+        name: getattr(tally, name) - getattr(before, name) for name in ("names", "one", "known")
+    }
+    change: Document = {"$inc": added, "$setOnInsert": {"day": day.day}}
+    if is_refused:
+        change["$set"] = {"refused": True}
+    return UpdateOne({"_id": day.id}, change, upsert=True)
+
+
+def _casting(day: Day, network: str, keys: Sequence[int]) -> UpdateOne:
+    this = {"_id": f"{day.id}/{network}", "site": day.site, "day": day.day}
+    return UpdateOne(this, {"$push": {"votes": {"$each": list(keys)}}}, upsert=True)
+
+
+def free(
+    database: Database[Document], session: ClientSession, place: Place, via: Via | None
+) -> None:
+    """Give the place of a name that was removed to another, in the caller's transaction.
+
+    `via` is None of names of an earlier release.
+    """
+    freed = {"known": -1} if via == "known" else {"names": -1, "one": -(via == "one")}
+    name = _day(place).id
+    NAME_COUNTS.of(database).update_one({"_id": name}, {"$inc": freed}, session=session)
+
+
+def _filter(day: Day) -> Document:
+    dimension = {} if day.dimension is None else {"dimension": day.dimension}
+    return {"site": day.site, **dimension, "day": day.day}
 
 
 def _day(place: Place) -> Day:
     return Day(place.subject.site, place.subject.dimension, place.day)
+
+
+def _place(day: Day, name: str) -> Place:
+    return Place(Subject(day.site, day.dimension, name), day.day)

@@ -10,7 +10,8 @@ from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.analytics.reports.days import Place, Subject
+from chalicelib.analytics.hits import StoredHit
+from chalicelib.analytics.reports.days import Minutes, Place, Subject
 from chalicelib.analytics.reports.groups import Group
 from chalicelib.bounds import AnalyticsBounds
 from chalicelib.database import Collection, Document
@@ -22,6 +23,8 @@ KEPT = timedelta(days=4)
 RENEWED_AFTER = timedelta(seconds=30)
 # What is remembered of one visitor of one day. Pages beyond it count their hits, and no visitor.
 MAX_SUBJECTS = 500
+# There if a visitor has as many.
+_LAST_SEEN = f"seen.{MAX_SUBJECTS - 1}"
 _DIGEST_BYTES = 6
 
 
@@ -130,6 +133,28 @@ class Visitors:
                     if first is None or ts < first[1]:
                         met.places[key] = (place, ts)
         return found
+
+
+def follow(
+    database: Database[Document], session: ClientSession, place: Place, hits: Iterable[StoredHit]
+) -> Minutes:
+    """Note the visitors of hits as visitors of a place; return the minutes of those new to it."""
+    key, rows = digest(place.subject), VISITORS.of(database)
+    whose = f"{place.subject.site}:{place.day:%Y%m%d}:"
+    first: dict[str, datetime] = {}
+    for hit in hits:
+        if hit["kind"] == "view" and "visitor" in hit:
+            name = whose + hit["visitor"]
+            first[name] = min(hit["ts"], first.get(name, hit["ts"]))
+    new = {"_id": {"$in": list(first)}, "seen": {"$ne": key}, _LAST_SEEN: {"$exists": False}}
+    found = [row["_id"] for row in rows.find(new, {"_id": 1}, session=session)]
+    if found:
+        rows.update_many({"_id": {"$in": found}}, {"$push": {"seen": key}}, session=session)
+    minutes: Minutes = {}
+    for name in found:
+        minute = 60 * first[name].hour + first[name].minute
+        minutes[minute] = minutes.get(minute, 0) + 1
+    return minutes
 
 
 def _noting(name: str, met: Met, keys: Sequence[int]) -> UpdateOne:

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import DAY, WHOLE_SITE, Dimension
+from chalicelib.analytics.hits import DAY, OTHER, WHOLE_SITE, Dimension
 from chalicelib.analytics.log import Log, Span
+from chalicelib.analytics.reports import names
 from chalicelib.analytics.reports.days import DAYS, SOURCES, Place, Subject, name_of
 from chalicelib.database import Document, in_transaction
 
@@ -28,7 +30,28 @@ def remove_source(
     for day in _days(rows, where):
         for log in logs:
             log.forget_source(Span(site, day, day + DAY), dimension, value)
-        rows.delete_many({**where, "day": day})
+        own = {**where, "day": day}
+        place = Place(Subject(site, dimension, value), day)
+        in_transaction(database, partial(_remove_source_day, database, own, place))
+
+
+def _remove_source_day(
+    database: Database[Document], own: Document, place: Place, session: ClientSession
+) -> None:
+    rows: Any = SOURCES.of(database)
+    found = list(rows.find(own, session=session))
+    if found:
+        rows.delete_many(own, session=session)
+        _free(database, session, place, found)
+
+
+def _free(
+    database: Database[Document], session: ClientSession, place: Place, rows: Sequence[Any]
+) -> None:
+    """Have another name take the place of a removed one."""
+    if place.subject.value != OTHER:
+        via = next((row["via"] for row in rows if "via" in row), None)
+        names.free(database, session, place, via)
 
 
 def remove_path(
@@ -58,16 +81,18 @@ def _remove_day(
 
     def work(session: ClientSession) -> None:
         # A path's document and the site's of one shard were written in the same transactions.
+        found = list(rows.find(own, session=session))
         operations = [
             UpdateOne(
                 {"site": site, "path": WHOLE_SITE, "day": day, "_id": _whole_id(row)},
                 {"$inc": dict(_negated(row)), "$max": {"updated_at": now}},
             )
-            for row in rows.find(own, session=session)
+            for row in found
         ]
         if operations:
             rows.bulk_write(operations, ordered=False, session=session)
             rows.delete_many(own, session=session)
+            _free(database, session, Place(Subject(site, None, path), day), found)
 
     in_transaction(database, work)
 

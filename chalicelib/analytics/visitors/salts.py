@@ -64,6 +64,12 @@ class Salts:
 
     def visitor(self, site: str, address: str, user_agent: str, at: datetime) -> str:
         """Return who this is on the day of an instant: HMAC-SHA256 (RFC 2104), in 12 characters."""
-        message = f"{site}\0{address}\0{user_agent}".encode(errors="replace")
-        digest = hmac.digest(self.of_day(day_of(at)).encode(), message, "sha256")
-        return signing.encoded(digest)[:_VISITOR_CHARACTERS]
+        return self._digest(f"{site}\0{address}\0{user_agent}", at)
+
+    def network(self, site: str, network: str, at: datetime) -> str:
+        """Return which network this is on the day of an instant; no user agent makes another."""
+        return self._digest(f"{site}\0{network}", at)
+
+    def _digest(self, text: str, at: datetime) -> str:
+        key, message = self.of_day(day_of(at)).encode(), text.encode(errors="replace")
+        return signing.encoded(hmac.digest(key, message, "sha256"))[:_VISITOR_CHARACTERS]

@@ -4,6 +4,7 @@ Its queue is a collection: a message is deleted when it was counted, and taken b
 """
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 
 from pymongo.database import Database
@@ -12,8 +13,11 @@ from chalicelib.analytics import settings
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.hits import HITS
 from chalicelib.analytics.moving import layouts, moves
+from chalicelib.analytics.reports import late
 from chalicelib.analytics.sessions import due
 from chalicelib.analytics.upkeep import trimming
+from chalicelib.bounds import BOUNDS, AnalyticsBounds
+from chalicelib.counted_pages import PAGES
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.messaging import Queues
@@ -25,16 +29,20 @@ QUEUE = "test.hits"
 BATCH = 20
 
 
+# Most names need two visitors, so that hits of before follow some of them.
+_BOUNDS = replace(BOUNDS, analytics=AnalyticsBounds(paths_of_one=4, paths_of_network=2))
+
+
 def runtime_of(database: Database[Document], rng: random.Random) -> Runtime:
     """Return the runtime of one process, which sends nothing."""
-    return Runtime(database, Queues("test-"), utc_now, rng, Settings())
+    return Runtime(database, Queues("test-"), utc_now, rng, Settings(), bounds=_BOUNDS)
 
 
 def work(database: Database[Document], rng: random.Random) -> None:
     """Count one batch; at times make sessions, begin a move, or take the moves on."""
     runtime = runtime_of(database, rng)
     # A move's steps wait for transactions, of which none takes this long here.
-    moves.GRACE = timedelta(seconds=6)
+    moves.GRACE = late.GRACE = timedelta(seconds=6)
     try:
         _count(runtime, rng)
         if rng.random() < 0.1:
@@ -48,7 +56,7 @@ def _count(runtime: Runtime, rng: random.Random) -> None:
     rows = list(queue.aggregate([{"$sample": {"size": BATCH}}]))
     if not rows:
         return
-    HitCounter(runtime).count([HITS.validate_json(row["body"]) for row in rows])
+    HitCounter(runtime, PAGES).count([HITS.validate_json(row["body"]) for row in rows])
     if rng.random() < 0.8:
         queue.delete_many({"_id": {"$in": [row["_id"] for row in rows]}})
 
@@ -56,6 +64,7 @@ def _count(runtime: Runtime, rng: random.Random) -> None:
 def _tend(runtime: Runtime, rng: random.Random) -> None:
     moves.sweep(runtime)
     layouts.rewrite(runtime)
+    late.follow(runtime)
     due.make_due(runtime)
     trimming.trim(runtime)
     for site in settings.SITES.of(runtime.database).find({"moving": {"$exists": False}}):

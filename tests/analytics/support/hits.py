@@ -14,6 +14,7 @@ from chalicelib.analytics.logs import together
 from chalicelib.analytics.reports import queries, recount
 from chalicelib.analytics.reports.report import Report, Row
 from chalicelib.analytics.settings import LayoutName, LogName, SiteAnalytics
+from chalicelib.counted_pages import PAGES
 from chalicelib.runtime import Runtime
 
 SITE = "blog"
@@ -49,12 +50,12 @@ def view(number: int | str, ts: datetime, path: str = "/a", **changes: Any) -> H
 
 def count(runtime: Runtime, *messages: Hits) -> int:
     """Count messages, as one batch of a worker of its own."""
-    return HitCounter(runtime).count(messages)
+    return HitCounter(runtime, PAGES).count(messages)
 
 
 def worker(runtime: Runtime, number: int) -> HitCounter:
     """Return a worker with randomness of its own."""
-    return HitCounter(replace(runtime, random=Random(number)))
+    return HitCounter(replace(runtime, random=Random(number)), PAGES)
 
 
 def logs(runtime: Runtime, name: str = SITE) -> list[Log]:

@@ -1,0 +1,255 @@
+"""Names that were admitted after hits of theirs had been counted as `*other*`: the hits follow.
+
+The log says which hits they are. What it has of a name beyond the name's own counts is in
+`*other*`, and moves over in one transaction. Doing it again moves nothing. Visitors of `*other*`
+stay, as long as it has hits: they were on its pages, and may have read others of them.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, NamedTuple, NotRequired, TypedDict
+
+from pymongo import ASCENDING, IndexModel, UpdateOne
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.analytics import settings
+from chalicelib.analytics.hits import DAY, FIELD_OF, Dimension, StoredHit
+from chalicelib.analytics.layout import Layout
+from chalicelib.analytics.layouts import LAYOUTS
+from chalicelib.analytics.log import Log, Span
+from chalicelib.analytics.logs import receipts, together
+from chalicelib.analytics.reports import people
+from chalicelib.analytics.reports.days import (
+    DAYS,
+    QUARTER_MINUTES,
+    SOURCES,
+    CountedField,
+    Minutes,
+    Place,
+    Subject,
+    field_of,
+    increments,
+    name_of,
+)
+from chalicelib.analytics.settings import SiteAnalytics, kept_since
+from chalicelib.database import Collection, Document, in_transaction
+from chalicelib.runtime import Runtime
+
+# Longer than a worker's transaction, its retries and the time between two clocks: after it, no
+# worker counts a hit of the name as `*other*` any more.
+GRACE = timedelta(seconds=90)
+_NAMES_AT_ONCE = 100
+_FIELDS: tuple[CountedField, ...] = ("hits", "bots", "feeds")
+# How often each field was counted, by the minute of the day.
+Cells = dict[CountedField, Counter[int]]
+
+
+class LateName(TypedDict):
+    """A name whose earlier hits are to follow; `_id` is `site/day/…/name`."""
+
+    _id: str
+    site: str
+    day: datetime
+    dimension: NotRequired[Dimension]
+    value: str
+    at: datetime
+
+
+LATE = Collection(
+    "hit.late",
+    LateName,
+    indexes=(IndexModel([("at", ASCENDING)]),),
+    shard_key={"site": 1, "day": 1},
+)
+
+
+class _Of(NamedTuple):
+    site: str
+    dimension: Dimension | None
+    day: datetime
+
+
+def note_late(
+    database: Database[Document], session: ClientSession, places: Sequence[Place], now: datetime
+) -> None:
+    """Note names that were admitted late, in the transaction that admits them."""
+    if not places:
+        return
+    writes = []
+    for place in places:
+        _, dimension, value = place.subject
+        of = {} if dimension is None else {"dimension": dimension}
+        fields = {**of, "value": value, "at": now}
+        writes.append(UpdateOne(_noted(place), {"$set": fields}, upsert=True))
+    LATE.of(database).bulk_write(writes, ordered=False, session=session)
+
+
+def follow(runtime: Runtime) -> int:
+    """Have the hits of late names follow, as many names as a run may; return of how many.
+
+    A name that is counted at that moment, and those of a site that is being moved, wait.
+    """
+    database, now = runtime.database, runtime.now()
+    due: Any = LATE.of(database).find({"at": {"$lte": now - GRACE}}).sort("at", ASCENDING)
+    groups: dict[_Of, list[str]] = {}
+    for row in due.limit(runtime.bounds.analytics.late_in_a_run):
+        of = _Of(row["site"], row.get("dimension"), row["day"])
+        groups.setdefault(of, []).append(row["value"])
+    followed = 0
+    for of, names in groups.items():
+        site = settings.find(database, of.site)
+        logs = together.logs_of(database, site) if site else []
+        if site is None or of.day < kept_since(site, now):
+            _forget(database, of, names)
+        elif len(logs) == 1:
+            for first in range(0, len(names), _NAMES_AT_ONCE):
+                some = names[first : first + _NAMES_AT_ONCE]
+                followed += _follow(runtime, site, logs[0], of, some)
+    return followed
+
+
+def _follow(runtime: Runtime, site: SiteAnalytics, log: Log, of: _Of, names: Sequence[str]) -> int:
+    """Move hits of some names of a day; return of how many names."""
+    database = runtime.database
+    places = [Place(Subject(of.site, of.dimension, name), of.day) for name in names]
+    before = {place: _sum(_rows(database, place)) for place in places}
+    hits = _hits(database, log, of, names)
+    followed = 0
+    for place in places:
+        late = _Late(place, hits.get(place.subject.value, []), before[place])
+        work = partial(_move, database, LAYOUTS[site["layout"]], late)
+        followed += in_transaction(database, work)
+    return followed
+
+
+class _Late(NamedTuple):
+    """A late name, the hits that the log has of it, and how many its reports had before."""
+
+    place: Place
+    hits: Sequence[StoredHit]
+    before: int
+
+
+def _hits(
+    database: Database[Document], log: Log, of: _Of, names: Sequence[str]
+) -> dict[str, list[StoredHit]]:
+    """Return the hits that were counted, by name; a log may have others that wait to be."""
+    field = "path" if of.dimension is None else FIELD_OF[of.dimension]
+    # Of sources, reports have the views alone.
+    views = {} if of.dimension is None else {"kind": "view"}
+    stages: list[Document] = [
+        {"$match": {field: {"$in": list(names)}, **views}},
+        {"$project": {"ts": 1, "kind": 1, "visitor": 1, field: 1}},
+    ]
+    found = list(log.aggregate(Span(of.site, of.day, of.day + DAY), stages))
+    left = set() if log.is_transactional else receipts.waiting(database, found)
+    by_name: dict[str, list[StoredHit]] = {}
+    for hit in found:
+        if hit["_id"] not in left:
+            by_name.setdefault(hit[field], []).append(hit)
+    return by_name
+
+
+def _move(
+    database: Database[Document], layout: Layout, late: _Late, session: ClientSession
+) -> bool:
+    """Move what the log has beyond the name's counts, unless those have changed meanwhile."""
+    place, rows = late.place, _collection(late.place).of(database)
+    mine = _rows(database, place, session)
+    if _sum(mine) != late.before:
+        return False
+    missing = _missing(late.hits, mine)
+    taken: dict[CountedField, Minutes] = {field: {} for field in _FIELDS}
+    writes = []
+    others = _rows(database, place.other(), session)
+    for row in others:
+        change = _take(row, missing, taken)
+        if change:
+            writes.append(UpdateOne(_this(row), {"$inc": change}))
+    # A name that was removed meanwhile has no document, and its hits are not in the log.
+    if writes and mine:
+        taken["visitors"] = people.follow(database, session, place, late.hits)
+        counted = {field: minutes for field, minutes in taken.items() if minutes}
+        writes.append(UpdateOne(_this(mine[0]), {"$inc": increments(counted, layout)}))
+        rows.bulk_write(writes, ordered=False, session=session)
+        if _sum(others) == sum(sum(taken[field].values()) for field in _FIELDS):
+            rows.delete_many(_filter(place.other()), session=session)
+    LATE.of(database).delete_one(_noted(place), session=session)
+    return True
+
+
+def _missing(hits: Iterable[StoredHit], mine: Iterable[Any]) -> Cells:
+    """Return the hits beyond a name's own counts: of views by the minute, of others by quarter."""
+    missing: Cells = {field: Counter() for field in _FIELDS}
+    for hit in hits:
+        field, minute = field_of(hit), 60 * hit["ts"].hour + hit["ts"].minute
+        step = 1 if field == "hits" else QUARTER_MINUTES
+        missing[field][minute // step * step] += 1
+    for row in mine:
+        for field, minute, number, _ in _cells(row):
+            missing[field][minute] -= number
+    return missing
+
+
+def _take(row: Any, missing: Cells, taken: dict[CountedField, Minutes]) -> dict[str, int]:
+    """Return what a document of `*other*` loses: of no cell more than it has."""
+    change: Counter[str] = Counter()
+    for field, minute, number, parts in _cells(row):
+        some = min(number, missing[field][minute])
+        if some > 0:
+            missing[field][minute] -= some
+            taken[field][minute] = taken[field].get(minute, 0) + some
+            change.update(dict.fromkeys((field, *parts), -some))
+            change["causes.named_later"] += some
+    return dict(change)
+
+
+def _cells(row: Any) -> Iterator[tuple[CountedField, int, int, tuple[str, ...]]]:
+    """Give a document's counts: the field, its minute, the number, and the parts that have it."""
+    for layout in LAYOUTS.values():
+        for minute, number in layout.hits(row, by_minute=True):
+            yield "hits", minute, number, layout.paths(minute)
+    for quarter, counts in row.get("quarters", {}).items():
+        for field in _FIELDS[1:]:
+            if field in counts:
+                minute = int(quarter) * QUARTER_MINUTES
+                yield field, minute, counts[field], (f"quarters.{quarter}.{field}",)
+
+
+def _forget(database: Database[Document], of: _Of, names: Iterable[str]) -> None:
+    """Forget late names of which the log has nothing any more."""
+    ids = [name_of(Place(Subject(of.site, of.dimension, name), of.day), 0) for name in names]
+    LATE.of(database).delete_many({"site": of.site, "day": of.day, "_id": {"$in": ids}})
+
+
+def _noted(place: Place) -> Document:
+    return {"_id": name_of(place, 0), "site": place.subject.site, "day": place.day}
+
+
+def _collection(place: Place) -> Collection[Any]:
+    return DAYS if place.subject.dimension is None else SOURCES
+
+
+def _filter(place: Place) -> Document:
+    (site, dimension, value), day = place
+    if dimension is None:
+        return {"site": site, "path": value, "day": day}
+    return {"site": site, "dimension": dimension, "day": day, "value": value}
+
+
+def _this(row: Any) -> Document:
+    key = ("_id", "site", "path", "dimension", "value", "day")
+    return {name: row[name] for name in key if name in row}
+
+
+def _rows(
+    database: Database[Document], place: Place, session: ClientSession | None = None
+) -> list[Any]:
+    return list(_collection(place).of(database).find(_filter(place), session=session))
+
+
+def _sum(rows: Iterable[Any]) -> int:
+    return sum(row.get(field, 0) for row in rows for field in _FIELDS)

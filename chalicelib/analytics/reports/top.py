@@ -1,0 +1,95 @@
+"""Yesterday's most read pages and sources: names that no stranger has to vouch for."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pymongo import DESCENDING
+from pymongo.database import Database
+
+from chalicelib.analytics.hits import DAY, OTHER, WHOLE_SITE, Dimension
+from chalicelib.analytics.reports.days import DAYS, SOURCES, Place
+from chalicelib.bounds import AnalyticsBounds
+from chalicelib.database import Document
+
+
+class _Of(NamedTuple):
+    """A site's pages or sources, and the day whose most read ones are asked for."""
+
+    site: str
+    dimension: Dimension | None
+    day: datetime
+
+
+class Tops:
+    """The most read names of the days before, as a container has read them: once each."""
+
+    def __init__(self, database: Database[Document], bounds: AnalyticsBounds) -> None:
+        self._database = database
+        self._bounds = bounds
+        self._held: dict[_Of, frozenset[str]] = {}
+
+    def among(self, places: Iterable[Place]) -> set[Place]:
+        """Return the places whose name was among the most read of the day before.
+
+        Two round trips at most, and none for days that were asked for before.
+        """
+        if sum(map(len, self._held.values())) > self._bounds.names_remembered:
+            self._held.clear()
+        by_day: dict[_Of, list[Place]] = {}
+        for place in places:
+            subject = place.subject
+            of = _Of(subject.site, subject.dimension, place.day - DAY)
+            by_day.setdefault(of, []).append(place)
+        self._read([of for of in by_day if of not in self._held])
+        return {
+            place
+            for of, some in by_day.items()
+            for place in some
+            if place.subject.value in self._held[of]
+        }
+
+    def _read(self, missing: list[_Of]) -> None:
+        self._held.update(dict.fromkeys(missing, frozenset()))
+        pages = [of for of in missing if of.dimension is None]
+        sources = [of for of in missing if of.dimension is not None]
+        if pages and self._bounds.top_paths:
+            self._aggregate(DAYS.of(self._database), "path", pages, self._bounds.top_paths)
+        if sources and self._bounds.top_sources:
+            self._aggregate(SOURCES.of(self._database), "value", sources, self._bounds.top_sources)
+
+    def _aggregate(self, rows: Any, field: str, missing: list[_Of], most: int) -> None:
+        """Read the names with the most visitors; those of hits alone would cost but one reader."""
+        key = {"site": "$site", "day": "$day", "dimension": "$dimension"}
+        pipeline: list[Document] = [
+            {"$match": {"$or": [_filter(of) for of in missing]}},
+            {"$match": {field: {"$nin": [WHOLE_SITE, OTHER]}}},
+            {
+                "$group": {
+                    "_id": {**key, "name": f"${field}"},
+                    "visitors": {"$sum": "$visitors"},
+                    "hits": {"$sum": "$hits"},
+                }
+            },
+            {
+                "$group": {
+                    "_id": {name: f"$_id.{name}" for name in key},
+                    "names": {
+                        "$topN": {
+                            "n": most,
+                            "sortBy": {"visitors": DESCENDING, "hits": DESCENDING, "_id": 1},
+                            "output": "$_id.name",
+                        }
+                    },
+                }
+            },
+        ]
+        for row in rows.aggregate(pipeline, allowDiskUse=True):
+            of = row["_id"]
+            known = _Of(of["site"], of.get("dimension"), of["day"])
+            self._held[known] = frozenset(row["names"])
+
+
+def _filter(of: _Of) -> Document:
+    dimension = {} if of.dimension is None else {"dimension": of.dimension}
+    return {"site": of.site, **dimension, "day": of.day}

@@ -1,0 +1,70 @@
+"""Where analytics meet content and comments: pages of a site, which no stranger makes up."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from chalice.app import Blueprint, Chalice
+
+from chalicelib.analytics import routes as analytics_routes
+from chalicelib.analytics import workers
+from chalicelib.analytics.reports.days import Place
+from chalicelib.analytics.visitors import paths
+from chalicelib.comments.nodes import NODES
+from chalicelib.content.publishing.addresses import ADDRESSES, key
+from chalicelib.content.sites.settings import SITES
+from chalicelib.runtime import Runtime
+
+
+class PagesOfSites:
+    """Published pages of content, and pages with a discussion; see `analytics.reports.names`."""
+
+    def among(self, runtime: Runtime, asked: Mapping[Place, Iterable[str]]) -> set[Place]:
+        """Return the places whose path is a page, or the page of one of the nodes it names.
+
+        Three round trips at most: the sites' settings, addresses of content, and nodes.
+        """
+        return _of_content(runtime, asked) | _of_nodes(runtime, asked)
+
+
+def _of_content(runtime: Runtime, asked: Iterable[Place]) -> set[Place]:
+    names = sorted({place.subject.site for place in asked})
+    found: Any = SITES.of(runtime.database).find({"_id": {"$in": names}}, {"base_url": 1})
+    roots = {site["_id"]: urlsplit(site["base_url"]).path for site in found}
+    places: dict[str, list[Place]] = {}
+    for place in asked:
+        site, _, path = place.subject
+        root = roots.get(site)
+        if root is not None and path.startswith(f"{root}/"):
+            places.setdefault(key(site, path.removeprefix(f"{root}/")), []).append(place)
+    if not places:
+        return set()
+    public = {"_id": {"$in": list(places)}, "since": {"$lte": runtime.now()}}
+    rows: Any = ADDRESSES.of(runtime.database).find(public, {"_id": 1})
+    return {place for row in rows for place in places[row["_id"]]}
+
+
+def _of_nodes(runtime: Runtime, asked: Mapping[Place, Iterable[str]]) -> set[Place]:
+    ids = sorted({node for nodes in asked.values() for node in nodes})
+    if not ids:
+        return set()
+    rows: Any = NODES.of(runtime.database).find({"_id": {"$in": ids}}, {"site": 1, "url": 1})
+    pages = {row["_id"]: (row["site"], paths.find(urlsplit(row["url"]).path)) for row in rows}
+    return {
+        place
+        for place, nodes in asked.items()
+        if any(pages.get(node) == (place.subject.site, place.subject.value) for node in nodes)
+    }
+
+
+PAGES = PagesOfSites()
+
+
+def routes(runtime: Runtime) -> Blueprint:
+    """Return the routes of analytics."""
+    return analytics_routes.routes(runtime, PAGES)
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the worker of analytics."""
+    workers.declare(app, runtime, PAGES)
