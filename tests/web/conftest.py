@@ -58,7 +58,8 @@ def site(address: str) -> Iterator[Site]:
 def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
     """Opens a path of the app, or a site, in a fresh profile.
 
-    The test fails on what no page may do, except what it `may_log`. `before` gets the page before
+    `at` is the path of a site's page. The test fails on what no page may do, except what it
+    `may_log`. `before` gets the page before
     it loads anything.
     """
     faults: list[Faults] = []
@@ -68,6 +69,7 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
     def opened(
         where: str | Site,
         *,
+        at: str = "/",
         may_log: str | tuple[str, ...] = (),
         before: Callable[[Page], object] = lambda _page: None,
         **options: object,
@@ -81,7 +83,7 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
         faults.append(Faults(page, api, own))
         allowed.append((may_log,) if isinstance(may_log, str) else may_log)
         before(page)
-        page.goto(f"{own}/" if isinstance(where, Site) else f"{address}{where}")
+        page.goto(f"{own}{at}" if isinstance(where, Site) else f"{address}{where}")
         return page
 
     yield opened

@@ -13,6 +13,7 @@ from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.browser import until
 from tests.web.support.shop import CART, buy
 from tests.web.support.site import Site
 from tests.web.support.town import Town, write
@@ -127,7 +128,7 @@ def test_a_page_that_does_not_answer_has_failed_after_a_while(
     site: Site, open_page: OpenPage, ann: Callable[..., str], clock: Clock
 ) -> None:
     page = open_page(site, may_log=MAY_LOG, before=timed(clock, saying("hang")))
-    page.wait_for_function("window.asked === 1")
+    until(page, lambda: bool(page.evaluate("window.asked === 1")))
     page.clock.run_for(11_000)
     is_unknown(page)
 
@@ -141,7 +142,7 @@ def test_an_answer_that_comes_late_counts(
     site: Site, open_page: OpenPage, ann: Callable[..., str], clock: Clock
 ) -> None:
     page = open_page(site, may_log=MAY_LOG, before=timed(clock, saying("hang", "reject")))
-    page.wait_for_function("window.asked === 1")
+    until(page, lambda: bool(page.evaluate("window.asked === 1")))
     page.clock.run_for(11_000)
     is_unknown(page)
     page.evaluate("(token) => window.late(token)", ann())
@@ -155,7 +156,7 @@ def test_a_late_answer_for_the_last_reader_is_not_the_next_ones(
     site: Site, open_page: OpenPage, ann: Callable[..., str], clock: Clock
 ) -> None:
     page = open_page(site, may_log=MAY_LOG, before=timed(clock, saying("hang", None)))
-    page.wait_for_function("window.asked === 1")
+    until(page, lambda: bool(page.evaluate("window.asked === 1")))
     page.clock.run_for(11_000)
     is_unknown(page)
     page.evaluate("document.dispatchEvent(new CustomEvent('plaza:identity'))")

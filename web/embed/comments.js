@@ -2,6 +2,7 @@
 /** <plaza-comments node="harbour:moon">: the discussion of a page. */
 import { call, forget, Problem, readerId } from "./api.js";
 import { siteOf } from "./author.js";
+import { arriveAt, idInAddress } from "./arrival.js";
 import { articleOf } from "./comment.js";
 import { apiOf, h, sheet, tell } from "./element.js";
 import { Head } from "./head.js";
@@ -117,7 +118,7 @@ export default class PlazaComments extends HTMLElement {
     return this.#call(`?${new URLSearchParams({ ...(this.#order && { order: this.#order }), limit: String(PAGE), ...where })}`, { anew });
   }
 
-  async #start() {
+  async #start(isLed = true) {
     const turn = ++this.#turn;
     const isOver = () => turn !== this.#turn || this.#alive?.signal.aborted;
     this.#words = await wordsFor(this, { ...english, ...ofForms });
@@ -138,7 +139,7 @@ export default class PlazaComments extends HTMLElement {
         invite: (place, words, key) => inviteAt(this, place, words, key),
       });
       this.#render(page);
-      await this.#jump();
+      if (isLed) await this.#jump();
       tell(this, "ready");
     } catch (error) {
       if (!isOver()) this.#root.replaceChildren(failure(this, error, this.#words, () => this.#start()));
@@ -150,7 +151,7 @@ export default class PlazaComments extends HTMLElement {
     const { t, isRtl, language } = this.#words;
     this.#node = page.node;
     [this.#order, this.#listed] = [order, page.order];
-    const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(); });
+    const orders = this.#orders = orderSelect(this.#words, page, (chosen) => { this.#order = chosen; this.#start(false); });
     const bar = pageBar(page, this.#marks, this.#words);
     for (const each of [this.#status, this.#fresh]) each.replaceChildren();
     this.#thread.clear();
@@ -354,7 +355,7 @@ export default class PlazaComments extends HTMLElement {
     return look({
       thread: this.#thread, pins: this.#pins, marks: await this.#marks, words: this.#words, root: this.#root, fresh: this.#fresh,
       viewer: this.#viewer, count: this.#count, readerId,
-      page: (where) => this.#page(where && { ...where, order: this.#listed }, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#start(),
+      page: (where) => this.#page(where && { ...where, order: this.#listed }, true), head: (page) => this.#headed(page), counted: (count) => this.#counted(count), start: () => this.#start(false),
       isFirst: !this.#previous, one: (id) => this.#call(`/${id}`, { anew: true }), asked: this.#asked, lagging: this.#lagging,
       refold: async (isLess) => !!this.#reader && (isLess || !!this.#people?.hasBlocked) && (await this.#cards()).refresh(),
     });
@@ -362,13 +363,23 @@ export default class PlazaComments extends HTMLElement {
 
   /** Go to the comment that the page's address names, wherever in the discussion it is. */
   async #jump() {
-    const id = location.hash.match(/^#plaza-([\w-]+)$/)?.[1];
-    if (!id) return;
-    if (!this.#thread.item(id)) {
-      const order = isByTime(this.#listed) ? this.#listed : "oldest";
-      const page = await this.#page({ around: id, order }).catch(() => null);
-      if (page) this.#render(page, order);
-    }
-    this.#thread.pointAt(id);
+    const id = idInAddress();
+    // One that is not read yet comes when it is.
+    if (!id || !this.#node) return;
+    await this.#tried(async () => {
+      if (!this.#thread.item(id)) {
+        const order = isByTime(this.#listed) ? this.#listed : "oldest";
+        const page = await this.#page({ around: id, order }).catch((error) => {
+          if (error.code === "unknown_comment") return null;
+          throw error;
+        });
+        if (page) this.#render(page, order);
+      }
+      const item = this.#thread.pointAt(id);
+      // An empty line has no place to go to.
+      if (!item) this.#status.textContent = this.#words.t("unknown_comment");
+      arriveAt(item || this.#status, /** @type {AbortController} */ (this.#alive).signal);
+      if (!item) return "unknown_comment";
+    });
   }
 }

@@ -30,9 +30,12 @@ async function load(name) {
   if (!customElements.get(name)) customElements.define(name, module.default);
 }
 
+/** Whether the page's address names a comment: wherever the discussion is, that is where it leads. @param {Element} element */
+const isLinked = ({ localName }) => localName === "plaza-comments" && location.hash.startsWith("#plaza-");
+
 /** @param {Element} element */
 function meet(element) {
-  if (element.getAttribute("loading") === "eager") load(element.localName);
+  if (element.getAttribute("loading") === "eager" || isLinked(element)) load(element.localName);
   else near.observe(element);
 }
 
@@ -46,6 +49,7 @@ if (document.readyState === "loading") {
 } else {
   watch(document);
 }
+addEventListener("hashchange", () => watch(document));
 // A page that builds itself: React, Turbo, a reader that scrolls without end.
 new MutationObserver((changes) => {
   for (const { addedNodes } of changes) {

@@ -69,12 +69,12 @@ export class Thread {
     item.firstElementChild?.replaceWith(this.#articleOf(comment));
   }
 
-  /** Go to a comment, and mark it as the one that was meant. @param {string} id */
+  /** Mark a comment as the one that was meant. @param {string} id */
   pointAt(id) {
     const item = this.item(id);
     this.list.querySelector(".target")?.classList.remove("target");
     item?.classList.add("target");
-    item?.scrollIntoView({ block: "center" });
+    return item;
   }
 
   /** Show a comment as it is, where something beside it has changed. @param {string} id */
