@@ -104,7 +104,11 @@ def follow(runtime: Runtime) -> int:
         logs = together.logs_of(database, site) if site else []
         if site is None or of.day < kept_since(site, now):
             _forget(database, of, names)
-        elif len(logs) == 1:
+            continue
+        # What does not follow now waits behind the others.
+        postponed = {"$set": {"at": now}}
+        LATE.of(database).update_many(_ids(of, names), postponed)
+        if len(logs) == 1:
             for first in range(0, len(names), _NAMES_AT_ONCE):
                 some = names[first : first + _NAMES_AT_ONCE]
                 followed += _follow(runtime, site, logs[0], of, some)
@@ -221,8 +225,13 @@ def _cells(row: Any) -> Iterator[tuple[CountedField, int, int, tuple[str, ...]]]
 
 def _forget(database: Database[Document], of: _Of, names: Iterable[str]) -> None:
     """Forget late names of which the log has nothing any more."""
+    LATE.of(database).delete_many(_ids(of, names))
+
+
+def _ids(of: _Of, names: Iterable[str]) -> Document:
+    """Return the filter of late names."""
     ids = [name_of(Place(Subject(of.site, of.dimension, name), of.day), 0) for name in names]
-    LATE.of(database).delete_many({"site": of.site, "day": of.day, "_id": {"$in": ids}})
+    return {"site": of.site, "day": of.day, "_id": {"$in": ids}}
 
 
 def _noted(place: Place) -> Document:

@@ -3,17 +3,20 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pymongo.database import Database
 
+from chalicelib.analytics.hits import OTHER, day_of
 from chalicelib.analytics.log import Log, Span
 from chalicelib.analytics.logs import together
 from chalicelib.analytics.reports import people
+from chalicelib.analytics.reports.days import DAYS
 from chalicelib.database import Document
 
 LATELY = timedelta(minutes=5)
 MAX_PATHS = 50
+_LOOKED_AT = 1_000
 
 
 class Now(NamedTuple):
@@ -28,9 +31,25 @@ def look(database: Database[Document], logs: Sequence[Log], site: str, now: date
     since = now - LATELY
     # Until a millisecond from now: a hit of this one is there.
     span = Span(site, since, now + timedelta(milliseconds=1))
-    hits = _hits(logs, span)
+    hits = _named(database, span, _hits(logs, span))
     most = sorted(hits.items(), key=lambda item: (-item[1], item[0]))[:MAX_PATHS]
     return Now(people.present(database, site, since), most)
+
+
+def _named(database: Database[Document], span: Span, hits: Counter[str]) -> Counter[str]:
+    """Return the views of the most viewed paths that reports name, and of all others as `*other*`.
+
+    Or a stranger's made-up paths would take the place of pages.
+    """
+    most = [path for path, _ in hits.most_common(_LOOKED_AT)]
+    days = sorted({day_of(span.start), day_of(span.end)})
+    rows: Any = DAYS.of(database)
+    where = {"site": span.site, "day": {"$in": days}, "path": {"$in": most}}
+    named = {row["path"] for row in rows.find(where, {"_id": 0, "path": 1})}
+    found: Counter[str] = Counter()
+    for path, number in hits.items():
+        found[path if path in named else OTHER] += number
+    return found
 
 
 def _hits(logs: Sequence[Log], span: Span) -> Counter[str]:

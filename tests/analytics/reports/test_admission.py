@@ -285,10 +285,47 @@ def test_a_name_that_is_counted_at_that_moment_waits(
     assert late.follow(blog) == 0
     monkeypatch.undo()
 
-    assert late.follow(blog) == 1
+    assert _follow(blog) == 1
     assert named(blog)["/x"] == 3
     assert OTHER not in named(blog)
     assert differences(blog, NOON) == []
+
+
+@pytest.mark.bounds(analytics={**SMALL, "paths_of_one": 6, "late_in_a_run": 1})
+def test_a_late_name_that_has_to_wait_keeps_no_other_waiting(blog: Runtime, hit: Numbers) -> None:
+    """The hits of its site are on their way to another log."""
+    site(blog, name="moving")
+    for whose in ("moving", SITE):
+        count(blog, *(hit(f"/{n}", "n1", site=whose) for n in range(3)))
+        count(blog, hit("/x", "n1", site=whose))
+        count(blog, hit("/x", "n2", site=whose))
+    sites = blog.database["hit.site"]
+    moving = {"log_from": "capped", "log_to": "expiring", "announced_at": NOON}
+    sites.update_one({"_id": "moving"}, {"$set": {"moving": {**moving, "switched_at": NOON}}})
+
+    assert [_follow(blog), _follow(blog)] == [0, 1]
+    sites.update_one({"_id": "moving"}, {"$unset": {"moving": ""}})
+    assert _follow(blog) == 1
+
+    assert named(blog)["/x"] == 2
+
+
+@pytest.mark.bounds(analytics=SMALL)
+def test_who_is_there_now_is_on_pages_that_reports_name(
+    blog: Runtime, publisher: Client, hit: Numbers
+) -> None:
+    count(blog, *(hit(f"/junk/{n % 60}", "n1") for n in range(120)))
+    count(blog, hit("/real", "n2"), hit("/real", "n3"))
+
+    paths = publisher.get(f"/stats/{SITE}/now").json["paths"]
+
+    assert {each["path"]: each["hits"] for each in paths} == {
+        OTHER: 114,
+        "/junk/0": 2,
+        "/junk/1": 2,
+        "/junk/10": 2,
+        "/real": 2,
+    }
 
 
 @pytest.mark.bounds(analytics=SMALL)
