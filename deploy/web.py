@@ -43,6 +43,8 @@ LATER = {
     "BUILT_PERSON": "person.js",
     "BUILT_WRITING": "writing.js",
 }
+# What the loader itself loads.
+OF_LOADER = {"BUILT_SCHEME": "scheme.js"}
 # The words of all elements, and those that most pages need not load.
 LANGUAGES = {
     "BUILT_LANGUAGES": "words",
@@ -130,12 +132,13 @@ def built(sources: Path) -> dict[str, str]:
         files |= {f"{folder.replace('/', '-')}-{tag}.js": text for tag, text in words.items()}
         languages = {tag: f"./{folder.replace('/', '-')}-{tag}.js" for tag in words}
         constants[constant] = json.dumps(languages, separators=(",", ":"))
-    for entry in (*ELEMENTS.values(), *LATER.values()):
+    for entry in (*ELEMENTS.values(), *LATER.values(), *OF_LOADER.values()):
         files[entry] = _small(joined(sources, entry, constants))
     files[PAGE_STYLES] = str(rcssmin.cssmin((sources / PAGE_STYLES).read_text()))
     release = f"{__version__}-{_hash(files)}"
     addresses = {name: f"../{release}/{entry}" for name, entry in ELEMENTS.items()}
-    constants = {"BUILT_FILES": json.dumps(addresses, separators=(",", ":"))}
+    constants = {name: json.dumps(f"../{release}/{entry}") for name, entry in OF_LOADER.items()}
+    constants["BUILT_FILES"] = json.dumps(addresses, separators=(",", ":"))
     files[LOADER] = _small(joined(sources, LOADER, constants))
     files[MANIFEST] = json.dumps({"release": release, "files": sorted(files)})
     return files

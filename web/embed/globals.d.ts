@@ -12,6 +12,7 @@ declare const BUILT_MARKS_LANGUAGES: Record<string, string>;
 declare const BUILT_MARKS: string;
 declare const BUILT_PERSON: string;
 declare const BUILT_PERSON_LANGUAGES: Record<string, string>;
+declare const BUILT_SCHEME: string;
 declare const BUILT_WRITING: string;
 declare module "*.css" {
   const css: string;

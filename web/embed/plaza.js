@@ -10,6 +10,9 @@
 /** The files behind the elements; the build writes the addresses of this release. */
 const FILES = /** @type {Record<string, string>} */ (BUILT_FILES);
 
+/** What finds out whether the page is light or dark, for elements with colours of their own. */
+const SCHEME = BUILT_SCHEME;
+const COLOURED = ["plaza-cart", "plaza-comments", "plaza-feed"];
 /** How far from the view an element starts to load. */
 const MARGIN = "600px 0px";
 
@@ -18,15 +21,20 @@ const near = new IntersectionObserver(
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       near.unobserve(target);
-      load(target.localName);
+      load(target);
     }
   },
   { rootMargin: MARGIN },
 );
 
-/** @param {string} name */
-async function load(name) {
-  const module = await import(new URL(FILES[name], import.meta.url).href);
+/** @param {Element} element */
+async function load(element) {
+  const name = element.localName;
+  const [module, scheme] = await Promise.all([
+    import(new URL(FILES[name], import.meta.url).href),
+    COLOURED.includes(name) && import(new URL(SCHEME, import.meta.url).href).catch(() => null),
+  ]);
+  scheme?.followPage(element);
   if (!customElements.get(name)) customElements.define(name, module.default);
 }
 
@@ -35,7 +43,7 @@ const isLinked = ({ localName }) => localName === "plaza-comments" && location.h
 
 /** @param {Element} element */
 function meet(element) {
-  if (element.getAttribute("loading") === "eager" || isLinked(element)) load(element.localName);
+  if (element.getAttribute("loading") === "eager" || isLinked(element)) load(element);
   else near.observe(element);
 }
 

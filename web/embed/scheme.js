@@ -1,0 +1,70 @@
+// @ts-check
+/** The colour scheme of a page where an element stands, whatever the reader's system prefers. Loaded beside elements with colours. */
+
+/** Below this relative luminance light text is easier to read than dark (WCAG 2.2, contrast ratio). */
+const DARK = 0.18;
+/** The property by which an element's styles know it. */
+const SEEN = "--plaza-seen";
+const ink = /** @type {CanvasRenderingContext2D} */ (Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true }));
+
+/** Paint a colour below those that are painted already; give what is seen. @param {string} colour */
+function under(colour) {
+  ink.globalCompositeOperation = "destination-over";
+  ink.fillStyle = colour;
+  ink.fillRect(0, 0, 1, 1);
+  return ink.getImageData(0, 0, 1, 1).data;
+}
+
+/** The relative luminance of a colour, with an exponent in place of sRGB's curve. @param {Uint8ClampedArray} colour */
+const luminance = ([red, green, blue]) => 0.2126 * (red / 255) ** 2.2 + 0.7152 * (green / 255) ** 2.2 + 0.0722 * (blue / 255) ** 2.2;
+
+/** The element around an element, also where that is a component of the page. @param {Element} element @returns {Element | null} */
+const around = (element) => element.parentElement || /** @type {ShadowRoot} */ (element.getRootNode()).host || null;
+
+/** Whether the page is dark or light behind an element: by its colours, or by its text's where it paints none, or a picture. @param {Element} element */
+function schemeAt(element) {
+  ink.clearRect(0, 0, 1, 1);
+  for (let each = /** @type {Element | null} */ (element); each; each = around(each)) {
+    const { backgroundColor, backgroundImage } = getComputedStyle(each);
+    const seen = under(backgroundColor);
+    if (seen[3] === 255) return luminance(seen) < DARK ? "dark" : "light";
+    if (backgroundImage !== "none") break;
+  }
+  ink.clearRect(0, 0, 1, 1);
+  // A page's own text is made for what is behind it, and follows the colour scheme that it uses.
+  return luminance(under(getComputedStyle(around(element) || element).color)) > 0.5 ? "dark" : "light";
+}
+
+/** @type {Set<HTMLElement>} */
+const followers = new Set();
+let isPlanned = false;
+
+/** Look at the page again, once it is drawn. */
+function lookAtPage() {
+  if (isPlanned) return;
+  isPlanned = true;
+  requestAnimationFrame(() => {
+    isPlanned = false;
+    followers.forEach(show);
+  });
+}
+
+/** @param {HTMLElement} element */
+function show(element) {
+  if (!element.isConnected) followers.delete(element);
+  else if (element.style.getPropertyValue(SEEN) !== schemeAt(element)) element.style.setProperty(SEEN, schemeAt(element));
+}
+
+const attributes = new MutationObserver(lookAtPage);
+attributes.observe(document.head, { attributes: true, childList: true, subtree: true });
+// A theme is switched by an attribute, a box that is ticked, a style sheet or the system.
+for (const event of ["change", "click", "load", "transitionend"]) document.addEventListener(event, lookAtPage, true);
+addEventListener("load", lookAtPage);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", lookAtPage);
+
+/** Have an element follow the page. @param {HTMLElement} element */
+export function followPage(element) {
+  followers.add(element);
+  show(element);
+  for (let each = /** @type {Element | null} */ (element); (each = around(each)); ) attributes.observe(each, { attributes: true });
+}
