@@ -234,7 +234,7 @@ def _bound_nesting(parser: markdown_it.MarkdownIt, innermost: markdown_it.Markdo
         tokenize(state, begin, end)
         state.env[_DEPTH] -= 1
 
-    parser.block.tokenize = bounded  # type: ignore[method-assign]
+    parser.block.tokenize = bounded  # type: ignore[assignment,method-assign]
     for name, (rule, ends) in _CONTAINERS.items():
         innermost.block.ruler.at(name, _outside(rule), {"alt": ends})
 

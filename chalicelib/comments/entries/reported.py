@@ -32,8 +32,8 @@ def owes(held_from: int) -> Document:
 
 def is_over(entry: Mapping[str, Any], held_from: int) -> bool:
     """Return whether the flags on a comment weigh enough to hold it back."""
-    cleared = entry.get("cleared")
-    is_cleared = cleared is not None and cleared["revision"] == entry.get("revision", 0)
+    cleared = entry.get("cleared") or {}
+    is_cleared = cleared.get("revision") == entry.get("revision", 0)
     doubled = 2 ** cleared["times"] if is_cleared else 1
     return bool(entry.get("flags", 0) >= held_from * doubled)
 

@@ -17,6 +17,7 @@ from chalicelib.comments.entries.rows import ENTRIES, key_of, revision_of
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.stores import ask
+from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
@@ -60,7 +61,7 @@ def _queue(runtime: Runtime, node: Node, comment: Comment) -> bool:
     key = key_of(node, comment["id"])
     # A missing revision is 0.
     as_read = {"state": "visible", "revision": revision_of(comment) or None}
-    update = [{"$set": while_reported(comment)}, {"$unset": "hold_at"}]
+    update: list[Document] = [{"$set": while_reported(comment)}, {"$unset": "hold_at"}]
     return ENTRIES.of(runtime.database).update_one({**key, **as_read}, update).matched_count == 1
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments import schedules
-from chalicelib.comments.discussion import editing
+from chalicelib.comments import nodes, schedules
+from chalicelib.comments.discussion.editing import hold_back
 from chalicelib.comments.entries.rows import ENTRIES, WHILE_QUEUED
 from chalicelib.comments.flags import holding
+from chalicelib.comments.moderation import flags
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.runtime import Runtime
 from tests.comments.support.flagging import (
@@ -275,15 +276,15 @@ def test_an_edit_in_the_moment_of_a_decision_is_not_cleared_by_it(
     for who in ("bob", "cy", "dan"):
         know(runtime, who, visible=3)
     flag(client, "bob", comment)
-    decide = editing.flags.decide
+    decide = flags.decide
 
-    def edited_before(*args: Any) -> bool:
+    def edited_before(*args: Any) -> Any:
         clock.advance(seconds=1)
         assert client.as_("ann").patch(comment, text="Rather abusive").status == 200
         return decide(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(editing.flags, "decide", edited_before)
+        patch.setattr(flags, "decide", edited_before)
         show(moderator, comment)
     know(runtime, "bob", visible=3)
 
@@ -394,7 +395,6 @@ def test_a_moderator_who_decides_while_flags_hold_a_comment_back_is_obeyed(
     for who in ("bob", "cy"):
         know(runtime, who, visible=20)
     flag(client, "bob", comment)
-    hold_back = holding.hold_back
 
     def decided_before(*args: Any) -> bool:
         show(moderator, comment)
@@ -418,14 +418,14 @@ def test_a_comment_held_back_within_a_decision_is_shown_by_it(
     for who in ("bob", "cy"):
         know(runtime, who, visible=20)
     flag(client, "bob", comment)
-    decide = editing.flags.decide
+    decide = flags.decide
 
-    def flagged_before(*args: Any) -> bool:
+    def flagged_before(*args: Any) -> Any:
         flag(client, "cy", comment)
         assert not is_shown(client, comment)
         return decide(*args)
 
-    monkeypatch.setattr(editing.flags, "decide", flagged_before)
+    monkeypatch.setattr(flags, "decide", flagged_before)
     show(moderator, comment)
 
     assert is_shown(client, comment)
@@ -444,7 +444,7 @@ def test_a_comment_held_back_after_its_flags_were_decided_is_shown_again(
     flag(client, "bob", comment)
     waits, found = {"flags": 400, "reports": 2}, entry(runtime, comment)
     show(moderator, comment)
-    node = holding.nodes.find(runtime.database, "blog:moon")
+    node = nodes.find(runtime.database, "blog:moon")
 
     assert holding.tend(runtime, node, found["id"], {**found, **waits}) is False
 

@@ -96,7 +96,7 @@ def test_a_flag_stands_beside_the_vote_of_the_same_person(
 def test_a_flag_weighs_by_who_places_it(
     client: Client, comment: str, runtime: Runtime, counts: dict[str, int], weighs: float
 ) -> None:
-    know(runtime, "bob", **counts)
+    know(runtime, "bob", "blog", **counts)
     flag(client, "bob", comment)
     assert weight(moderator_of(client), comment) == weighs
     assert_exact(runtime)
