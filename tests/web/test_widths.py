@@ -1,0 +1,119 @@
+"""A comment is never wider than its column: no text makes the host's page scroll sideways."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.http_client import Client
+from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.site import Site
+
+expect.set_options(timeout=PATIENCE_MS)
+NODE = "harbour:moon"
+WORD = "w" * 500
+URL = f"https://a.example/{'path/' * 90}"
+TEXTS = {
+    "lists": "* " * 50 + "x",
+    "numbered lists": "1. " * 30 + "x",
+    "huge numbers": "999999999. x",
+    "quotes": "> " * 50 + "x",
+    "lists in quotes": "> * " * 25 + "x",
+    "code in lists": "* " * 8 + f"    {WORD}",
+    "code": f"    {WORD}",
+    "fenced code": f"```\n{WORD}\n```",
+    "code in quotes": "> " * 8 + f"`{WORD}`",
+    "inline code": f"`{WORD}`",
+    "word": WORD,
+    "wide letters": "﷽" * 200,
+    "letters that join": "a\u2060" * 300,
+    "blanks that do not break": "a\u00a0" * 300,
+    "address": URL,
+    "link": f"[{WORD}]({URL})",
+    "picture": f"![{WORD}](https://pictures.example/{WORD}.png)",
+    "heading": f"# {WORD}",
+    "emphasis": f"***{WORD}***",
+    "table": "|" + "a|" * 60 + "\n|" + "-|" * 60 + "\n|" + "word|" * 60,
+    "rule": "---",
+    "html": f"<table><tr><td>{WORD}</td></tr></table>",
+    "mention": f"@{'W' * 100}",
+}
+SIDEWAYS = """() => {
+    const root = document.querySelector("plaza-comments").shadowRoot;
+    const { right } = document.documentElement.getBoundingClientRect();
+    const wide = [...root.querySelectorAll(".text")].filter((each) => {
+        const column = each.parentElement.getBoundingClientRect();
+        const own = each.getBoundingClientRect();
+        return own.right > column.right + 1 || own.left < column.left - 1 || own.right > right + 1;
+    });
+    const over = document.documentElement.scrollWidth - innerWidth;
+    return [over, ...wide.map((each) => each.innerText.slice(0, 50))];
+}"""
+PAGE_SIDEWAYS = "document.documentElement.scrollWidth - innerWidth"
+
+
+@pytest.fixture(autouse=True)
+def node(client: Client, site: Site) -> list[str]:
+    """A node's comments: each text at the top and deep in a thread."""
+    admin = client.as_("admin", roles=["admin"])
+    assert admin.put(f"/nodes/{NODE}", title="Moon", url="https://a.example/").status == 201
+    site.body = f'<plaza-comments node="{NODE}"></plaza-comments>'
+    ids = []
+    parent: dict[str, str] = {}
+    for number, text in enumerate(TEXTS.values()):
+        author = client.as_(f"ann{number % 5}", name="W" * 60)
+        for below in ({}, parent):
+            reply = author.post(f"/nodes/{NODE}/comments", text=text + " " * len(below), **below)
+            if reply.status == 409:
+                continue
+            assert reply.status == 201, reply.body
+            ids.append(reply.json["id"])
+        parent = {"parent": ids[-1]} if number < 6 else parent
+    return ids
+
+
+def all_shown(page: Page, count: int) -> None:
+    """Expect a page to show all comments."""
+    expect(page.get_by_role("article").first).to_be_visible()
+    while page.get_by_role("article").count() < count:
+        page.get_by_role("button", name="Show more").click()
+        page.wait_for_timeout(50)
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_no_text_is_wider_than_its_column(
+    node: list[str], site: Site, open_page: OpenPage, language: str
+) -> None:
+    site.language = language
+    page = open_page(site)
+    expect(page.get_by_role("article")).to_have_count(len(node))
+
+    for width in (320, 390, 1_280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(SIDEWAYS) == [0], width
+
+
+def test_a_wide_text_can_be_scrolled_by_keyboard(
+    node: list[str], site: Site, open_page: OpenPage
+) -> None:
+    page = open_page(site, viewport={"width": 320, "height": 800})
+    expect(page.get_by_role("article")).to_have_count(len(node))
+    wide = page.evaluate(
+        """() => {
+            const root = document.querySelector("plaza-comments").shadowRoot;
+            const wide = [...root.querySelectorAll(".text, .text pre")]
+                .filter((each) => each.scrollWidth > each.clientWidth);
+            wide[0].focus();
+            return [wide.length > 0, root.activeElement === wide[0]];
+        }"""
+    )
+
+    assert wide == [True, True]
+
+
+@pytest.mark.parametrize("width", [320, 390, 1_280])
+def test_the_page_without_scripts_does_not_scroll_sideways_either(
+    node: list[str], open_page: OpenPage, width: int
+) -> None:
+    page = open_page(f"/nodes/{NODE}/comments?limit=100", viewport={"width": width, "height": 800})
+    expect(page.locator("article")).to_have_count(len(node))
+
+    assert page.evaluate(PAGE_SIDEWAYS) == 0
