@@ -27,7 +27,7 @@ from tests.support.http_client import Client
 pytestmark = pytest.mark.processes
 
 SECONDS = float(os.environ.get("PLAZA_TEST_SHOP_SECONDS", "4"))
-UNITS = 100_000
+UNITS, FEW = 100_000, 12
 
 
 @pytest.fixture
@@ -68,6 +68,26 @@ def test_buyers_and_sweeps_that_are_killed_lose_nothing(
     told("in this order", died, found, time.monotonic() - begun)
     assert died > 3
     assert found.sold > 3
+    assert not any(found.wrong), found
+
+
+def test_buyers_of_the_last_pieces_who_are_killed_lose_nothing(
+    client: Client, runtime: Runtime, mongodb_uri: str
+) -> None:
+    """So few that carts hold shares, and orders take units from carts that only hold."""
+    stocked(client, FEW, hold_percent=50)
+    SITES.of(runtime.database).update_many({}, {"$set": {"hold_seconds": 2}})
+    begun = time.monotonic()
+
+    died = run_swarm(
+        "tests.shop.support.buyers:trade", mongodb_uri, runtime.database.name, seconds=SECONDS
+    )
+
+    come_to_rest(runtime.database)
+    found = figures(runtime)
+    told("the last pieces", died, found, time.monotonic() - begun)
+    assert died > 3
+    assert 3 < found.sold <= 2 * FEW
     assert not any(found.wrong), found
 
 

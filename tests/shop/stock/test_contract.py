@@ -307,6 +307,16 @@ def test_an_order_that_cannot_have_its_units_takes_none_from_carts(shop: Runtime
     assert held(shop) == {"first": (4, None), "bob": (4, ORDER)}
 
 
+def test_no_order_gives_way_to_another_however_long_it_has_held(shop: Runtime) -> None:
+    hold(shop, "bob", 4, ORDER)
+    hold(shop, "first", 4)
+
+    assert put_first(shop, "ann", 5, OTHER) == ["first"]
+
+    assert held(shop) == {"ann": (5, OTHER), "bob": (4, ORDER)}
+    assert counted(shop) == (10, 1, 9)
+
+
 def test_an_order_that_goes_first_keeps_what_its_own_cart_held(shop: Runtime) -> None:
     hold(shop, "ann", 6)
     hold(shop, "bob", 4)

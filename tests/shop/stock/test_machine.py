@@ -4,6 +4,7 @@ import os
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
@@ -14,6 +15,7 @@ from chalicelib.shop.stock import audit, documents, expiry, movements, shelf
 from chalicelib.shop.stock.errors import HeldByOrder, OutOfStock, StockIsCarted
 from chalicelib.shop.stock.movements import Change
 from chalicelib.shop.stock.shapes import Claim
+from chalicelib.shop.stock.shares import shares_of
 from tests.shop.support.shelves import key, stored, with_entries
 from tests.support.clock import START, Clock
 from tests.support.isolation import empty_collections
@@ -22,6 +24,11 @@ from tests.support.isolation import empty_collections
 EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "25"))
 CARTS = st.sampled_from(["ann", "bob", "cho", "dee"])
 ORDERS = st.sampled_from(["one", "two"])
+
+
+def network(cart: str) -> str:
+    """Return the network of a cart: Ann and Bob share one."""
+    return "near" if cart in {"ann", "bob"} else cart
 
 
 class Held(NamedTuple):
@@ -100,6 +107,69 @@ class Shelf(RuleBasedStateMachine):
         else:
             assert refused.facts == {"sku": "moby", "available": available}
             assert available < qty
+
+    @rule(
+        cart=CARTS,
+        qty=st.integers(1, 5),
+        seconds=st.integers(1, 90),
+        percent=st.sampled_from([1, 50, 80, 100]),
+    )
+    def share(self, cart: str, qty: int, seconds: int, percent: int) -> None:
+        until = self.clock() + timedelta(seconds=seconds)
+        claim = Claim(key(), cart, qty, until, source=network(cart), most=qty, percent=percent)
+        own = self.held.get(cart)
+        if own is not None and own.order is not None:
+            with pytest.raises(HeldByOrder):
+                shelf.share(self.runtime, claim)
+            return
+        if self._in_orders() + qty > self.on_hand:
+            # What has ended is freed before a claim is refused.
+            self.lapse()
+            with pytest.raises(OutOfStock):
+                shelf.share(self.runtime, claim)
+            return
+        units = self._share_of(cart, qty, percent)
+        if units < qty and self.lapse():
+            units = self._share_of(cart, qty, percent)
+        assert shelf.share(self.runtime, claim) == units
+        self.held.pop(cart, None)
+        if units:
+            self.held[cart] = Held(qty=units, until=until, order=None)
+
+    @rule(cart=CARTS, qty=st.integers(1, 5), seconds=st.integers(1, 90), order=ORDERS)
+    def hold_first(self, cart: str, qty: int, seconds: int, order: str) -> None:
+        until = self.clock() + timedelta(seconds=seconds)
+        own = self.held.get(cart)
+        claim = Claim(key(), cart, qty, until, order)
+        if own is not None and own.order not in {None, order}:
+            with pytest.raises(HeldByOrder):
+                shelf.put_first(self.runtime, claim)
+            return
+        others = self._in_orders() - (own.qty if own and own.order else 0)
+        if others + qty > self.on_hand:
+            self.lapse()
+            with pytest.raises(OutOfStock):
+                shelf.put_first(self.runtime, claim)
+            return
+        missing = qty - self.available() - (own.qty if own else 0)
+        for other in shelf.put_first(self.runtime, claim):
+            assert missing > 0
+            gone = self.held.pop(other)
+            assert gone.order is None
+            missing -= gone.qty
+        assert missing <= 0
+        self.held[cart] = Held(qty, until, order)
+
+    def _in_orders(self) -> int:
+        return sum(each.qty for each in self.held.values() if each.order)
+
+    def _share_of(self, cart: str, qty: int, percent: int) -> int:
+        others = {name: each.qty for name, each in self.held.items() if each.order is None}
+        own = others.pop(cart, 0)
+        near = sum(units for name, units in others.items() if network(name) == network(cart))
+        shares = shares_of(self.on_hand, percent)
+        together, address = shares.together - sum(others.values()), shares.address - near
+        return max(0, min(qty, shares.cart, together, address, self.available() + own))
 
     def _refusal(self, claim: Claim) -> HeldByOrder | OutOfStock | None:
         try:
