@@ -11,14 +11,13 @@ import pytest
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.messages import JOB
+from tests.ads.support.factories import BANNER, campaign_body
 from tests.security.support.callers import OWN_ADVERTISER, OWN_SITE
 from tests.security.support.world import (
     ADDRESS,
-    BANNER,
     World,
     build,
     campaign,
-    campaign_body,
     made,
     published_content,
     stock,

@@ -8,7 +8,13 @@ from chalicelib.http.idempotency import once
 from chalicelib.identity import Principal
 from chalicelib.limits import ACTIONS, COMMENTS, EDITS
 from chalicelib.social.activity import renaming
-from chalicelib.social.activity.actions import actions, events, moderation, reactions
+from chalicelib.social.activity.actions import (
+    actions,
+    comment_removal,
+    events,
+    moderation,
+    reactions,
+)
 from chalicelib.social.activity.actions.answers import (
     ActionCommentAnswer,
     ActionCommentsAnswer,
@@ -40,6 +46,7 @@ from chalicelib.social.errors import (
     UnknownAction,
     UnknownPerson,
 )
+from chalicelib.social.posts.models import PostCommentId
 
 # An audience of 1,000 ids takes half of it.
 ACTION_BYTES = 131_072
@@ -150,6 +157,23 @@ def _add_events(route: Route) -> None:
         A page may be short before the end: only `next` says whether there is more.
         """
         return Ok(events.list_comments(request.runtime, action, caller, query))
+
+    @route(
+        "DELETE",
+        "/actions/{action}/comments/{comment}",
+        limit=EDITS,
+        raises=(UnknownAction, UnknownComment, Forbidden),
+    )
+    def delete_action_comment(
+        request: Request, action: ActionId, comment: PostCommentId, caller: Principal
+    ) -> NoContent:
+        """Delete a comment of yours, any on an action of yours, or any as a social moderator.
+
+        The action keeps the place in feeds that the comment gave it.
+        """
+        remover = comment_removal.remove(request.runtime, action, comment, caller)
+        request.details["removed_as"] = remover
+        return NoContent()
 
     @route("PUT", "/actions/{action}/reaction", raises=(UnknownAction,))
     def react_to_action(

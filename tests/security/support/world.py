@@ -394,6 +394,13 @@ def action(world: World) -> dict[str, str]:
     return {"action": made(world.as_("owner").post("/actions", **action_body()))["id"]}
 
 
+def action_comment(world: World) -> dict[str, str]:
+    """Make an action of the owner, with a comment of the owner."""
+    names = action(world)
+    posted = world.as_("owner").post(f"/actions/{names['action']}/comments", text="So it is")
+    return {**names, "comment": made(posted)["id"]}
+
+
 def hidden_action(world: World) -> dict[str, str]:
     """Make an action that a social moderator has hidden."""
     names = action(world)

@@ -61,6 +61,11 @@ ACTIVITY = (
     ),
     Row("GET /actions/{action}/comments", {200: "peer owner", 401: "anonymous", 404: "*"}),
     Row(
+        "DELETE /actions/{action}/comments/{comment}",
+        {204: "staff_of_social owner", 401: "anonymous", 403: "peer", 404: "*"},
+        made=worlds.action_comment,
+    ),
+    Row(
         "PUT /actions/{action}/reaction",
         {204: "peer owner", 401: "anonymous", 404: "*"},
         body={"kind": "like"},
