@@ -1,7 +1,7 @@
 """Models by name, to which an application adds its own: how a field takes any of them."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, NotRequired, Union
 
 from pydantic import Field, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 class AnyOf:
     """Marks a field that takes any model of a registry, as it is when the document is made.
 
-    Fields that it is `without` are left out, and the others may be missing.
+    Fields that it is `without` are left out.
     """
 
     def __init__(self, registry: Mapping[str, Any], without: Collection[str] = ()) -> None:
@@ -30,14 +30,15 @@ class AnyOf:
 
 
 def _part(model: Any, without: Collection[str]) -> Any:
-    """Return the shape of a model's stored fields, but for some: no value is null there."""
+    """Return the shape of a model's stored fields, but for some: what was null is missing."""
     make: Any = TypedDict
-    fields = {
-        name: Annotated[field.annotation, *field.metadata, Field(description=field.description)]
-        for name, field in model.model_fields.items()
-        if name not in without
-    }
-    shape = make(f"{model.__name__}Listed", fields, total=False)
+    fields: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        if name not in without:
+            told = Field(description=field.description)
+            kind = Annotated[field.annotation, *field.metadata, told]
+            fields[name] = kind if field.is_required() else NotRequired[kind]
+    shape = make(f"{model.__name__}Listed", fields)
     shape.__doc__ = model.__doc__
     return shape
 

@@ -51,6 +51,8 @@ FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
 Repeats = Literal["allow", "judge"]
 MAX_BADGES = 5
 MAX_BADGE_CHARACTERS = 20
+# Of a moderator's note about a person.
+MAX_NOTE_CHARACTERS = 500
 ShownBadge = Annotated[str, Field(max_length=MAX_BADGE_CHARACTERS)]
 # What readers are told of an author's rights at the site.
 AuthorRole = Literal["moderator", "publisher"]

@@ -10,8 +10,7 @@ from chalicelib.comments.log.models import ActId
 from chalicelib.comments.log.rows import Act, Action
 from chalicelib.comments.models import MAX_ACT_REASON_CHARACTERS, CommentId
 from chalicelib.comments.node_ids import NodeId
-from chalicelib.comments.people.rows import MAX_NOTE_CHARACTERS
-from chalicelib.comments.shapes import MAX_BADGES, ShownBadge
+from chalicelib.comments.shapes import MAX_BADGES, MAX_NOTE_CHARACTERS, ShownBadge
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.pages import Next
 from chalicelib.ids import Id

@@ -8,13 +8,12 @@ from typing_extensions import TypedDict
 
 from chalicelib.comments.people.rows import (
     MAX_BLOCKED,
-    MAX_NOTE_CHARACTERS,
     Person,
     PersonCounts,
     Status,
 )
 from chalicelib.comments.people.standing import Trust, status_of, trust_of
-from chalicelib.comments.shapes import MAX_BADGES, ShownBadge
+from chalicelib.comments.shapes import MAX_BADGES, MAX_NOTE_CHARACTERS, ShownBadge
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownName

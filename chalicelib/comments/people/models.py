@@ -6,10 +6,9 @@ from pydantic import ConfigDict, Field, model_validator
 
 from chalicelib.comments.models import ActReason
 from chalicelib.comments.people.rows import (
-    MAX_NOTE_CHARACTERS,
     Status,
 )
-from chalicelib.comments.shapes import MAX_BADGE_CHARACTERS, MAX_BADGES
+from chalicelib.comments.shapes import MAX_BADGE_CHARACTERS, MAX_BADGES, MAX_NOTE_CHARACTERS
 from chalicelib.http import Input
 from chalicelib.instants import Instant
 from chalicelib.texts import Line, Paragraphs, at_most

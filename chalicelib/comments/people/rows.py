@@ -11,7 +11,6 @@ from chalicelib.database.validators import AtMost
 
 # `shadowed`: what they write is seen by themselves and by moderators, and they are not told.
 Status = Literal["ok", "shadowed", "suspended", "banned"]
-MAX_NOTE_CHARACTERS = 500
 MAX_BLOCKED = 1_000
 
 
