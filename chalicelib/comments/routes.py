@@ -8,6 +8,7 @@ from chalicelib.comments import highlight_routes, moderation_routes, nodes, prof
 from chalicelib.comments.acts import routes as act_routes
 from chalicelib.comments.answers import (
     CommentAnswer,
+    CountsByNode,
     NodeAnswer,
     PreviewAnswer,
     node_answer,
@@ -130,7 +131,7 @@ def _declare_nodes(route: Route) -> None:
         return Ok(_answer(request, found, staff=staff))
 
     @route("GET", "/comment-counts")
-    def count_comments(request: Request, query: CountsQuery) -> Ok[dict[str, int]]:
+    def count_comments(request: Request, query: CountsQuery) -> Ok[CountsByNode]:
         """Count the visible comments of up to 100 nodes; an unknown node has none."""
         return Ok(nodes.visible_counts(request.runtime.database, query.nodes))
 

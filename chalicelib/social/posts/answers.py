@@ -16,7 +16,7 @@ from chalicelib.social.graph.audience import PUBLIC, AudienceName
 from chalicelib.social.graph.circle_keys import ids_of
 from chalicelib.social.graph.models import MAX_CIRCLES
 from chalicelib.social.posts.kinds import AnyType
-from chalicelib.social.posts.models import COMMENTS_SHOWN, PostId
+from chalicelib.social.posts.models import COMMENTS_SHOWN, MAX_COMMENT_CHARACTERS, PostId
 from chalicelib.social.posts.shapes import (
     PollResults,
     PostComment,
@@ -25,6 +25,7 @@ from chalicelib.social.posts.shapes import (
 )
 from chalicelib.social.posts.types import MAX_OPTIONS, picture_fields
 from chalicelib.social.reactions import ReactionKind
+from chalicelib.texts import ShownLine
 
 _NO_REACTIONS: PostReactions = {"counts": {}, "own": []}
 
@@ -32,11 +33,14 @@ _NO_REACTIONS: PostReactions = {"counts": {}, "own": []}
 class PostCommentAnswer(TypedDict):
     """A comment on a post."""
 
-    id: str
+    id: Annotated[str, Field(max_length=64)]
     author: PersonAnswer
     posted_at: datetime
     edited_at: Annotated[datetime | None, Field(description="Null if it never was.")]
-    text: Annotated[str, Field(description="Plain text, of several lines.")]
+    text: Annotated[
+        Annotated[str, Field(max_length=MAX_COMMENT_CHARACTERS)],
+        Field(description="Plain text, of several lines."),
+    ]
 
 
 class PollAnswer(TypedDict):
@@ -51,7 +55,8 @@ class PollAnswer(TypedDict):
     ]
     vote_count: Annotated[int, Field(ge=0, description="All votes.")]
     own_vote: Annotated[
-        str | None, Field(description="The option that the caller voted for; null without a vote.")
+        ShownLine | None,
+        Field(description="The option that the caller voted for; null without a vote."),
     ]
 
 
