@@ -218,8 +218,8 @@ class UnknownComment(Problem):
 
 
 class ReportTooLarge(Problem):
-    """A report as a file would have more rows than one can."""
+    """A report as a file would have more rows than one can, or more bytes than an answer."""
 
     status = 422
     code = "report_too_large"
-    title = "This report has more than 20,000 rows: ask for less time at once"
+    title = "This report is too large for one file: ask for less time at once"

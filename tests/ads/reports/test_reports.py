@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib.ads.reports import counters, roll_ups
 from chalicelib.database import Document
+from chalicelib.http import payloads
 from chalicelib.runtime import Runtime
 from tests.ads.support.events import PRICE, SPRING, click, count
 from tests.ads.support.factories import advertiser, publisher
@@ -180,6 +181,24 @@ def test_a_report_can_be_had_as_a_file(client: Client) -> None:
     )
     assert [row["period"] for row in rows[:2]] == ["2025-12-01T00:00:00+00:00"] * 2
     assert sum(int(row["spend_micros"]) for row in rows) == len(TIMES) * PRICE
+
+
+@pytest.mark.usefixtures("reported")
+@pytest.mark.parametrize("report", [f"campaigns/{SPRING}", "sites/blog"])
+def test_a_file_is_no_larger_than_an_answer(
+    client: Client, monkeypatch: pytest.MonkeyPatch, report: str
+) -> None:
+    target = f"/reports/{report}?from=2025-01-01&to=2026-12-31"
+    admin = client.as_("root", roles=["admin"])
+    whole = admin.request("GET", target, headers={"Accept": "text/csv"})
+    size = payloads.sent_bytes(whole.body.decode())
+
+    monkeypatch.setattr(payloads, "MAX_BYTES", size)
+    assert admin.request("GET", target, headers={"Accept": "text/csv"}).body == whole.body
+    monkeypatch.setattr(payloads, "MAX_BYTES", size - 1)
+    too_large = admin.request("GET", target, headers={"Accept": "text/csv"})
+
+    assert (too_large.status, too_large.code) == (422, "report_too_large")
 
 
 @pytest.mark.bounds(ads={"csv_rows": 2})

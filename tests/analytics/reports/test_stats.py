@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.analytics.log import Span
+from chalicelib.http import payloads
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import SITE, at, count, differences, logs, rows, site, view
 from tests.support.http_client import Client
@@ -127,6 +128,22 @@ def test_a_file_has_an_end(blog: Runtime, publisher: Client) -> None:
     reply = publisher.request("GET", target, headers={"Accept": "text/csv"})
 
     assert reply.code == "report_too_large"
+
+
+def test_a_file_of_long_paths_ends_before_an_answer_does(
+    blog: Runtime, publisher: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count(blog, *(view(n, NOON, f"/{n}" + '"' * 500) for n in range(20, 30)))
+    target, csv = f"/stats/{SITE}?{SPAN}&group=path", {"Accept": "text/csv"}
+    whole = publisher.request("GET", target, headers=csv)
+    monkeypatch.setattr(payloads, "MAX_BYTES", payloads.sent_bytes(whole.body.decode()))
+    fits = publisher.request("GET", target, headers=csv)
+    monkeypatch.setattr(payloads, "MAX_BYTES", payloads.MAX_BYTES - 1)
+    too_large = publisher.request("GET", target, headers=csv)
+
+    assert whole.body.count(b'"') > 10_000
+    assert (fits.status, fits.body) == (200, whole.body)
+    assert (too_large.status, too_large.code) == (422, "report_too_large")
 
 
 @pytest.mark.parametrize(
