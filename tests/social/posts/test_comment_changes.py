@@ -164,6 +164,22 @@ def test_a_hostile_edit_is_refused(client: Client, text: Any) -> None:
     assert client.get(f"/posts/{post}/comments").json["comments"][0]["edited_at"] is None
 
 
+def test_a_call_that_is_repeated_after_the_deletion_does_not_bring_the_comment_back(
+    client: Client,
+) -> None:
+    settle(client, "bob")
+    post = publish(client, "ann")
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "once"}
+    path, body = f"/posts/{post}/comments", b'{"text": "So it is"}'
+    made = client.as_("bob").request("POST", path, body=body, headers=headers)
+    assert delete(client, "bob", post, made.json["id"]).status == 204
+
+    again = client.as_("bob").request("POST", path, body=body, headers=headers)
+
+    assert again.code == "unknown_comment"
+    assert client.get(f"/posts/{post}").json["comment_count"] == 0
+
+
 def test_a_comment_is_deleted_after_its_author_may_no_longer_see_the_post(client: Client) -> None:
     circle(client, "ann", "club", "bob")
     post = publish(client, "ann", ["club"])
