@@ -36,7 +36,7 @@ def _part(model: Any, without: Collection[str]) -> Any:
     for name, field in model.model_fields.items():
         if name not in without:
             told = Field(description=field.description)
-            kind = Annotated[field.annotation, *field.metadata, told]
+            kind: Any = Annotated[field.annotation, *field.metadata, told]
             fields[name] = kind if field.is_required() else NotRequired[kind]
     shape = make(f"{model.__name__}Listed", fields)
     shape.__doc__ = model.__doc__

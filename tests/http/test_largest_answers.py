@@ -109,7 +109,8 @@ def test_orders_with_all_lines_and_the_longest_titles(client: Client, runtime: R
     ids = sorted([order, *(f"{n:016}" for n in range(59))])
 
     assert (
-        sorted(each["id"] for each in walk(paula, f"/shops/{buying.SITE}/orders", "orders")) == ids
+        sorted(each["id"] for each in walk(paula, f"/shops/{factories.SITE}/orders", "orders"))
+        == ids
     )
     assert sorted(each["id"] for each in walk(bob, "/users/me/orders", "orders")) == ids
 
