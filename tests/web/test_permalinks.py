@@ -145,12 +145,13 @@ def test_a_reader_who_goes_on_is_not_brought_back(
     comment = posted(node, "The moon is up.")
     page = led(comment)
     arrived(page, comment)
-    acts = {
-        "wheel": lambda: page.mouse.wheel(0, -3_000),
-        "key": lambda: page.keyboard.press("Home"),
-        "press": lambda: (page.mouse.click(5, 5), page.evaluate("scrollTo(0, 0)")),
-    }
-    acts[act]()
+    if act == "wheel":
+        page.mouse.wheel(0, -3_000)
+    elif act == "key":
+        page.keyboard.press("Home")
+    else:
+        page.mouse.click(5, 5)
+        page.evaluate("scrollTo(0, 0)")
     expect(page.locator(f"#c-{comment}")).not_to_be_in_viewport()
 
     show_picture(page, address)
@@ -185,7 +186,7 @@ def test_a_link_to_what_is_not_there_says_so_and_asks_no_more(
     asked: list[str] = []
 
     def note(page: Page) -> None:
-        page.on("request", lambda each: "/comments?" in each.url and asked.append(each.url))
+        page.on("request", lambda each: asked.append(each.url))
 
     page = led("nope" if what == "unknown" else ids[55], before=note)
 
@@ -194,7 +195,7 @@ def test_a_link_to_what_is_not_there_says_so_and_asks_no_more(
     expect(page.get_by_role("article").first).to_be_visible()
     expect(page.locator(".target")).to_have_count(0)
     page.wait_for_load_state("networkidle")
-    assert len(asked) == 2
+    assert len([url for url in asked if "/comments?" in url]) == 2
 
 
 def test_a_link_that_cannot_be_followed_says_why(node: Client, led: Callable[..., Page]) -> None:

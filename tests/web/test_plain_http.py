@@ -130,6 +130,7 @@ def test_a_signed_in_reader_reads_writes_replies_and_edits(
     expect(page.get_by_role("status")).to_have_text("Posted.")
     page.locator("[data-does=reply]").first.click()
     write(page, "Reply to Ben", "Full, too.")
+    expect(page.locator(".thread .thread")).to_contain_text("Full, too.")
     page.locator("[data-does=edit]").first.click()
     write(page, "Edit", "Full, tonight.", "Save")
 

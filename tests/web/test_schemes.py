@@ -43,8 +43,13 @@ PAGES: dict[str, tuple[str, str, dict[str, str]]] = {
         LIGHT,
     ),
     "dark column on white": ("main { background: oklch(0.2 0.02 250); color: #fff; }", "", DARK),
+    "faint text": (
+        "html { background: #fff; } main { color: #ccc; } h1 { color: #222; }",
+        "",
+        LIGHT,
+    ),
     "dark picture": (
-        "body { background: linear-gradient(#101010, #181818); color: #eee; }",
+        "html { background: #fff; } body { background: linear-gradient(#111, #222); color: #eee; }",
         "",
         DARK,
     ),
