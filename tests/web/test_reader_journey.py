@@ -71,7 +71,10 @@ def test_a_reader_arrives_writes_and_sees_a_comment_go(
 
     # The page knows its reader again: they write, and still stand at the link.
     says(page, client.token("ann", name="Ann"))
-    page.get_by_role("button", name="Try again").click()
+    with page.expect_response("**/comments?*around=*"):
+        page.get_by_role("button", name="Try again").click()
+    # The first page was shown again until the linked one came.
+    expect(page.get_by_role("button", name="Show earlier")).to_be_visible()
     expect(page.locator(f"#c-{linked}")).to_have_class("target")
     page.get_by_role("textbox", name="Write a comment").fill("Written at last.")
     page.get_by_role("button", name="Post", exact=True).click()

@@ -66,5 +66,5 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", lookAtPage
 export function followPage(element) {
   followers.add(element);
   show(element);
-  for (let each = /** @type {Element | null} */ (element); (each = around(each)); ) attributes.observe(each, { attributes: true });
+  for (let each = around(element); each; each = around(each)) attributes.observe(each, { attributes: true });
 }
