@@ -132,9 +132,12 @@ def _of_schemas(pair: _Pair, old: Json, new: Json, place: _Place) -> Iterator[st
         place = place._replace(above=place.above | {reference})
     old, new = _resolved(pair.old, old), _resolved(pair.new, new)
     before, after = _types(pair.old, old), _types(pair.new, new)
-    if place.is_sent and before - after:
+    # A schema without a type allows any.
+    if place.is_sent and after and before - after:
         yield f"{place.name}: may not be {' or '.join(sorted(before - after))} now"
-    elif not place.is_sent and after - before:
+    elif not place.is_sent and before and not after:
+        yield f"{place.name}: may be anything now"
+    elif not place.is_sent and before and after - before:
         yield f"{place.name}: may be {' or '.join(sorted(after - before))} now"
     else:
         if place.is_sent:

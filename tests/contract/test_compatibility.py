@@ -148,6 +148,9 @@ OF_BOTH: dict[str, Change] = {
         id={"anyOf": [{"type": "string"}, {"type": "null"}]}
     ),
     "shape in the answer: side is gone": lambda new: schema(new, "Box").update(properties={}),
+    "size in the answer: may be anything now": lambda new: schema(new, "Thing")[
+        "properties"
+    ].update(size={}),
     "owner in the answer: name may be missing now": lambda new: schema(new, "Owner").update(
         required=[]
     ),
@@ -163,6 +166,7 @@ HARMLESS: dict[str, Change] = {
         {"in": "query", "name": "new", "required": False, "schema": {"type": "string"}}
     ),
     "a wider bound": lambda new: sent(new)["properties"]["name"].update(maxLength=11),
+    "any value to send": lambda new: sent(new)["properties"].update(name={}),
     "no bound": lambda new: sent(new)["properties"]["name"].pop("maxLength"),
     "one more value to send": lambda new: sent(new)["properties"]["kind"]["enum"].append("bag"),
     "a field that may be left out": lambda new: sent(new).update(required=[]),
