@@ -195,7 +195,7 @@ def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
 
     The first visit of a day sends a job: it trims the news, or rebuilds those of a reader who
     comes back after fan-outs have left the reader out. Such news are `stale` until then, and so
-    are stored news of which nobody knows how far they are complete.
+    are news for which `_is_known` is false.
     """
     people = users.USERS.of(runtime.database)
     reader = people.find_one({"_id": reader_id}, _PRESENCE)
@@ -240,8 +240,8 @@ def unknown(runtime: Runtime) -> Document:
 def raise_since(runtime: Runtime, user_id: str, to: CompleteSince) -> CompleteSince | None:
     """Have stored posts before these instants be read no more; return the instants that hold.
 
-    They only ever rise, so that two who raise them do not undo each other. None: it is not known
-    since when the news are complete.
+    They only ever rise, so two jobs at once do not undo each other. None: the reader's document
+    is an earlier release's, and has no instants.
     """
     later = {f"complete_since.{part}": to[part] for part in PARTS}
     user = users.USERS.of(runtime.database).find_one_and_update(

@@ -1,8 +1,8 @@
 """Repairing stored news: back-fill, rebuilding, verifying, trimming.
 
 The news are defined by what `pull` finds. A reader's `complete_since` says from which instants on
-the stored ones are complete. Whoever leaves posts out, or deletes them, raises these first:
-deliveries, back-fills, rebuilds and trims may then come twice and in any order.
+the stored ones are complete. A job raises them before it leaves posts out or deletes them, so
+deliveries, back-fills, rebuilds and trims may come twice and in any order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -63,8 +63,8 @@ def _of(part: Part, instant: datetime) -> CompleteSince:
 def _ties(reader: Reader, author_id: str) -> Iterator[tuple[Part, Document]]:
     """Yield the parts of a reader's news to which an author writes, and a filter of the posts.
 
-    A circle concerns its members' news no more than its posts do: its owner has no say in what
-    else is stored for them.
+    The posts to a circle concern the `sent` part alone: a stranger who makes a reader a member
+    cannot raise the instant of the reader's news.
     """
     if author_id in reader.following:
         yield "news", {}
