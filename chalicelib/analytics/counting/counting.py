@@ -32,7 +32,7 @@ from chalicelib.analytics.reports import days, losses
 from chalicelib.analytics.reports.days import Place
 from chalicelib.analytics.reports.groups import Group, counted_of, grouped
 from chalicelib.analytics.reports.losses import DroppedRow
-from chalicelib.analytics.reports.names import NameBook, Names, Pages, Wanted
+from chalicelib.analytics.reports.names import NameBook, Names, Pages
 from chalicelib.analytics.reports.people import Noted, Visitors
 from chalicelib.analytics.settings import LogName, SiteAnalytics
 from chalicelib.database import DUPLICATE_KEY, in_transaction
@@ -132,7 +132,7 @@ class HitCounter:
             if not part.log.is_transactional:
                 part.log.append(part.hits)
         kept = [hit for part in parts for hit in part.hits]
-        known = self._names.known(_wanted(grouped(kept, networks)))
+        known = self._names.known(kept)
         claimed_drops = receipts.claim(runtime.database, dropped)
         done = self._transacted(_Batch(parts, claimed_drops, sites, networks, known))
         self._names.remember(done.places)
@@ -206,7 +206,7 @@ class HitCounter:
         """Add new hits to the reports, in the transaction."""
         database, runtime = self._runtime.database, self._runtime
         groups = grouped(fresh, batch.networks)
-        names = self._names.admit(session, _wanted(groups), batch.known)
+        names = self._names.admit(session, groups, batch.known)
         causes: Causes = {}
         for group in groups:
             # `*other*` where a name is not admitted.
@@ -245,17 +245,6 @@ def _networks(messages: Iterable[Hits]) -> dict[str, str]:
         for name, network in networks_of(message).items():
             found.setdefault(name, network)
     return found
-
-
-def _wanted(groups: Iterable[Group]) -> dict[Place, Wanted]:
-    """Return the places of groups, with the networks and nodes of their hits."""
-    wanted: dict[Place, Wanted] = {}
-    for group in groups:
-        for place in group.places:
-            one = wanted.setdefault(place, Wanted(set(), set()))
-            one.networks.update(group.networks)
-            one.nodes.update(group.nodes)
-    return wanted
 
 
 def _counted_at(place: Place, group: Group, names: Names, causes: Causes) -> Place:

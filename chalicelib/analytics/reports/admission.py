@@ -5,9 +5,10 @@ that vouch for them, each of which may vouch for a few names a day: so the room 
 used up by a stranger who makes them up.
 """
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 # By what a name was admitted: known, or vouched for by one network or two.
 Via = Literal["known", "one", "two"]
@@ -52,7 +53,7 @@ class Asked:
     """A name that has no row yet, and the networks of the batch that ask for it."""
 
     key: int
-    networks: Collection[str]
+    networks: set[str]
     is_known: bool
 
 
@@ -71,8 +72,10 @@ def decide(
     """Admit names in their order; `votes` are the keys of names by network, `tally` is changed."""
     decision = Decision()
     held = {network: set(keys) for network, keys in votes.items()}
+    voters = Counter(key for keys in held.values() for key in keys)
     for name, one in sorted(asked.items()):
-        found: Any = _decide(one, held, tally, room, decision)
+        ballot = _Ballot(held, voters[one.key], decision)
+        found: Any = _decide(one, ballot, tally, room)
         if found in CAUSES:
             decision.causes[name] = found
         else:
@@ -81,19 +84,25 @@ def decide(
     return decision
 
 
-def _decide(
-    asked: Asked, held: dict[str, set[int]], tally: Tally, room: Room, decision: Decision
-) -> Via | Cause:
+class _Ballot(NamedTuple):
+    """The votes of all networks, how many a name has, and where new ones are noted."""
+
+    held: dict[str, set[int]]
+    voters: int
+    decision: Decision
+
+
+def _decide(asked: Asked, ballot: _Ballot, tally: Tally, room: Room) -> Via | Cause:
     if asked.is_known and tally.known < room.names:
         return "known"
     if tally.names >= room.names:
         return "full"
-    voters = sum(asked.key in keys for keys in held.values())
+    voters = ballot.voters
     for network in sorted(asked.networks):
-        mine = held.setdefault(network, set())
+        mine = ballot.held.setdefault(network, set())
         if voters < _ENOUGH and asked.key not in mine and len(mine) < room.of_network:
             mine.add(asked.key)
-            decision.cast.setdefault(network, []).append(asked.key)
+            ballot.decision.cast.setdefault(network, []).append(asked.key)
             voters += 1
     if voters >= _ENOUGH:
         return "two"

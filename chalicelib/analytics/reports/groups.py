@@ -15,14 +15,13 @@ from chalicelib.analytics.reports.days import Counted, Minutes, Place, field_of,
 class Group:
     """Hits of one day that count for the same places, as the same field."""
 
-    __slots__ = ("field", "minutes", "networks", "nodes", "places", "visits")
+    __slots__ = ("field", "minutes", "networks", "places", "visits")
 
     def __init__(self, hit: StoredHit) -> None:
         self.field = field_of(hit)
         self.places: Sequence[Place] = places_of(hit)
         self.minutes: Minutes = {}
         self.networks: set[str] = set()
-        self.nodes: set[str] = set()
         # When each visitor came; bots and feed readers are none.
         self.visits: list[tuple[str, datetime]] = []
 
@@ -48,8 +47,6 @@ def grouped(hits: Iterable[StoredHit], networks: Mapping[str, str]) -> list[Grou
         minute = 60 * ts.hour + ts.minute
         group.minutes[minute] = group.minutes.get(minute, 0) + 1
         group.networks.add(networks[hit["_id"]])
-        if "node" in hit:
-            group.nodes.add(hit["node"])
         if group.field == "hits" and "visitor" in hit:
             group.visits.append((hit["visitor"], ts))
     return list(groups.values())

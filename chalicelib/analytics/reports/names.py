@@ -4,18 +4,19 @@ A name is counted in the transaction that admits it, and known if a report has a
 `admission` decides; a batch whose names a container knows asks the database for nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, NamedTuple, NotRequired, Protocol, TypedDict
 
 from pymongo import ASCENDING, IndexModel, UpdateOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.analytics.hits import OLDEST, OTHER, WHOLE_SITE, Dimension
+from chalicelib.analytics.hits import OLDEST, OTHER, WHOLE_SITE, Dimension, StoredHit, day_of
 from chalicelib.analytics.reports import top
 from chalicelib.analytics.reports.admission import Asked, Cause, Room, Tally, Via, decide
 from chalicelib.analytics.reports.days import DAYS, SOURCES, Place, Subject
+from chalicelib.analytics.reports.groups import Group
 from chalicelib.analytics.reports.late import note_late
 from chalicelib.analytics.reports.people import digest
 from chalicelib.bounds import AnalyticsBounds
@@ -102,13 +103,6 @@ class Pages(Protocol):
         ...
 
 
-class Wanted(NamedTuple):
-    """What a batch says of a place: the networks of its hits, and the nodes they name."""
-
-    networks: set[str]
-    nodes: set[str]
-
-
 class Names(NamedTuple):
     """The places of a batch that count by themselves; of new ones by what, of others why not."""
 
@@ -134,30 +128,35 @@ class NameBook:
             self._counted.clear()
         self._counted.update(places)
 
-    def known(self, wanted: Mapping[Place, Wanted]) -> set[Place]:
-        """Return the places that are known without a vote, outside of any transaction."""
-        new = {place: one for place, one in wanted.items() if not self._is_counted(place)}
+    def known(self, hits: Iterable[StoredHit]) -> set[Place]:
+        """Return the places of hits that are known without a vote, outside of any transaction."""
+        new = {place for place in _named(hits) if not self._is_counted(place)}
         if not new:
             return set()
         found = self._top.among(new)
-        paths = {
-            place: one.nodes
-            for place, one in new.items()
-            if place.subject.dimension is None and place not in found
+        paths: dict[Place, set[str]] = {
+            place: set() for place in new - found if place.subject.dimension is None
         }
+        for hit in hits if paths else ():
+            place = Place(Subject(hit["site"], None, hit["path"]), day_of(hit["ts"]))
+            if "node" in hit and place in paths:
+                paths[place].add(hit["node"])
         return found | (self._pages.among(self._runtime, paths) if paths else set())
 
-    def admit(
-        self, session: ClientSession, wanted: Mapping[Place, Wanted], known: set[Place]
-    ) -> Names:
-        """Return which places count by themselves, in the caller's transaction."""
-        counted = {place for place in wanted if self._is_counted(place)}
-        counted |= _stored(self._database, session, wanted.keys() - counted)
+    def admit(self, session: ClientSession, groups: Sequence[Group], known: set[Place]) -> Names:
+        """Return which places of groups count by themselves, in the caller's transaction."""
+        asked = {place for group in groups for place in group.places}
+        counted = {place for place in asked if self._is_counted(place)}
+        if len(counted) < len(asked):
+            counted |= _stored(self._database, session, asked - counted)
         found = Names(counted, {}, {})
         by_day: dict[Day, dict[str, Asked]] = {}
-        for place in wanted.keys() - counted:
-            one = Asked(digest(place.subject), wanted[place].networks, place in known)
-            by_day.setdefault(_day(place), {})[place.subject.value] = one
+        for group in groups if len(counted) < len(asked) else ():
+            for place in group.places:
+                if place not in counted:
+                    of_day = by_day.setdefault(_day(place), {})
+                    new = Asked(digest(place.subject), set(), place in known)
+                    of_day.setdefault(place.subject.value, new).networks.update(group.networks)
         if by_day:
             self._admit(session, by_day, found)
         return found
@@ -168,7 +167,13 @@ class NameBook:
         ids = [day.id for day in by_day]
         rows: Any = NAME_COUNTS.of(self._database).find({"_id": {"$in": ids}}, session=session)
         stored = {row["_id"]: row for row in rows}
-        votes = _votes(self._database, session, by_day)
+        # A day that is full asks nobody.
+        with_room = {
+            day: asked
+            for day, asked in by_day.items()
+            if stored.get(day.id, {}).get("names", 0) < self._room(day).names
+        }
+        votes = _votes(self._database, session, with_room) if with_room else {}
         counts: list[UpdateOne] = []
         cast: list[UpdateOne] = []
         late_places: list[Place] = []
@@ -176,7 +181,7 @@ class NameBook:
             row = stored.get(day.id, {})
             before = Tally(row.get("known", 0), row.get("names", 0), row.get("one", 0))
             tally = Tally(before.known, before.names, before.one)
-            decision = decide(asked, votes[day], tally, self._room(day))
+            decision = decide(asked, votes.get(day, {}), tally, self._room(day))
             subjects = {name: _place(day, name) for name in asked}
             found.via.update({subjects[name]: via for name, via in decision.via.items()})
             found.causes.update({subjects[name]: why for name, why in decision.causes.items()})
@@ -202,6 +207,29 @@ class NameBook:
         if day.dimension is None:
             return Room(bounds.paths, bounds.paths_of_one, bounds.paths_of_network)
         return Room(bounds.sources, bounds.sources_of_one, bounds.sources_of_network)
+
+
+def _named(hits: Iterable[StoredHit]) -> Iterator[Place]:
+    """Give the places of hits that have names of strangers, each once."""
+    paths: set[tuple[str, int, str]] = set()
+    sources: set[tuple[str, int, Dimension, str]] = set()
+    for hit in hits:
+        site, day = hit["site"], hit["ts"].toordinal()
+        paths.add((site, day, hit["path"]))
+        if hit["kind"] == "view":
+            ref, campaign = hit.get("ref"), hit.get("campaign")
+            if ref is not None:
+                sources.add((site, day, "referrer", ref))
+            if campaign is not None:
+                sources.add((site, day, "campaign", campaign))
+    for site, day, path in paths:
+        yield Place(Subject(site, None, path), _midnight(day))
+    for site, day, dimension, value in sources:
+        yield Place(Subject(site, dimension, value), _midnight(day))
+
+
+def _midnight(day: int) -> datetime:
+    return datetime.fromordinal(day).replace(tzinfo=UTC)
 
 
 def _stored(

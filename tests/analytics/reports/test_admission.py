@@ -211,7 +211,7 @@ def test_pages_of_content_and_of_nodes_are_known(
     count(blog, *(hit(f"/en/{slug}", "spent") for slug, _ in addresses), hit("/ferry", "spent"))
     count(blog, hit("/moon", "spent"))
     assert "/moon" not in named(blog)
-    count(blog, hit("/fake", "spent", **own), hit("/moon", "spent", **own))
+    count(blog, hit("/made-up", "spent", **own), hit("/moon", "spent", **own))
 
     assert {name for name in named(blog) if not name.startswith("/f")} == {
         "/en/ferry",
@@ -394,7 +394,7 @@ def test_no_sequence_of_questions_takes_more_than_the_room(asked: list[Any]) -> 
     for name, network, is_known in asked:
         if admitted[name]:
             continue
-        found = decide({name: Asked(ord(name), [network], is_known)}, votes, tally, ROOM)
+        found = decide({name: Asked(ord(name), {network}, is_known)}, votes, tally, ROOM)
         for whose, keys in found.cast.items():
             votes.setdefault(whose, set()).update(keys)
         admitted.update(list(found.via))
