@@ -43,7 +43,7 @@ _CONTAINERS: Mapping[str, tuple[BlockRule, list[str]]] = {
 }
 _MARKS = frozenset({"em", "strong", "s"})
 _NEWLINE = re.compile(r"\r\n?|\n")
-# The name under which the token of a dialect's rule notes where it begins in the text of its block.
+# Where the token of a dialect's rule notes its position in the text of its block.
 AT = "at"
 
 # Changes the tokens of a text before they are rendered.
@@ -262,7 +262,7 @@ def _without_deep_marks(leaves: Iterable[Token]) -> Iterator[Token]:
 
 
 def _known(dialect: Dialect, env: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the environment in which one text is parsed."""
+    """Return the environment of one text's parsing."""
     return {**(env or {}), _STEPS_LEFT: dialect.label_steps, _ALTS: 0, _DEPTH: 0}
 
 

@@ -75,7 +75,7 @@ class PageHit(BaseModel):
 class Dropped(BaseModel):
     """What a beacon could not be counted by: how often each fault was met.
 
-    `id` is the beacon's, by which its faults count once.
+    `id` is the beacon's, so that its faults count once.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

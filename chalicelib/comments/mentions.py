@@ -84,7 +84,7 @@ def rule(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001
 
 
 def renamed(text: str, places: Iterable[int], name: str, to: str) -> str:
-    """Return a text in which a person is mentioned by another name at these positions."""
+    """Return a text that mentions a person by another name at these positions."""
     parts, after = [], 0
     for place in places:
         parts += [text[after:place], f"@{to}"]

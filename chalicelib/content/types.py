@@ -25,7 +25,7 @@ MAX_CAPTION_CHARACTERS = 2_000
 
 
 def _as_browsers_count(text: str) -> str:
-    """Refuse a text that is too long in UTF-16, in which an emoji has the length 2.
+    """Refuse a text that is too long in UTF-16: an emoji has the length 2 there.
 
     Then each unit takes at most six bytes of an answer, which has a page's text three times.
     """

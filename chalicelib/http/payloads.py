@@ -14,7 +14,7 @@ _BYTES_A_BYTE = 3
 BYTES_A_CHARACTER = 12
 # A control character, which bodies of JSON have as an escape already.
 _BYTES_AN_ASCII_CHARACTER = 6
-# Bytes that are no text: 5.6 MB in base64, in which they are sent.
+# Bytes that are no text: 5.6 MB in base64, as they are sent.
 MAX_BINARY_BYTES = 4 * 1024 * 1024
 
 

@@ -90,7 +90,7 @@ class Counted(TypedDict, total=False):
 
 
 class State(NamedTuple):
-    """A person's vote and reactions, in the order in which they came.
+    """A person's vote and reactions, in their order.
 
     `flag` is the weight of a flag that waits for moderators, and `is_heard` whether they have to
     see it. `is_settled` says that there is a flag on which they have decided, and `revision` on

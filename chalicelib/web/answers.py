@@ -10,7 +10,7 @@ from chalicelib.http import NotModified, Request, Text, conditional
 from chalicelib.texts import OwnUrl, ShownName
 from chalicelib.web.files import static_file
 
-# Files of the package, and pages of at most a megabyte of HTML, each byte of which takes three.
+# Files of the package, and pages of at most a megabyte of HTML, and each byte takes three.
 MAX_BYTES = 3_500_000
 
 

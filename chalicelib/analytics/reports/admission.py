@@ -1,8 +1,8 @@
 """Which names of a day have a row of their own, decided without the database.
 
 A *known* name is a page of the site, or was among yesterday's most read. Other names need networks
-that vouch for them, each of which may vouch for a few names a day: so the room for names is not
-used up by a stranger who makes them up.
+that vouch for them. Each network may vouch for a few names a day, so a stranger who makes names up
+does not use up the room for them.
 """
 
 from collections import Counter
@@ -24,7 +24,8 @@ _ENOUGH = 2
 class Room:
     """How many names a day may have.
 
-    `names` bounds the known ones, and the others too, of which `by_one` may have but one network.
+    `names` bounds the known ones, and the others too, and `by_one` of these may have but one
+    network.
     `of_network` is how many names a network vouches for.
     """
 

@@ -224,7 +224,7 @@ def _cells(row: Any) -> Iterator[tuple[CountedField, int, int, tuple[str, ...]]]
 
 
 def _forget(database: Database[Document], of: _Of, names: Iterable[str]) -> None:
-    """Forget late names of which the log has nothing any more."""
+    """Forget late names without hits in the log."""
     LATE.of(database).delete_many(_ids(of, names))
 
 

@@ -1,4 +1,4 @@
-"""The form in which the API answers with losses."""
+"""The API's answer about losses."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -20,7 +20,7 @@ _IS_CLEARED: Document = {
 
 
 def owes(held_from: int) -> Document:
-    """Return the condition under which an entry's comment has to be held back or queued.
+    """Return the condition that an entry's comment has to be held back or queued.
 
     `held_from` is the weight in hundredths that flags need on a text that was not cleared.
     """
@@ -60,7 +60,7 @@ def queued(comment: Comment) -> dict[str, Any]:
 
 
 def while_reported(comment: Comment) -> Document:
-    """Return the fields by which the entry of a visible comment is queued while it is reported."""
+    """Return the fields of a visible comment's entry that queue it while it is reported."""
     fields = queued(comment)
     values: Document = {name: {"$literal": value} for name, value in fields.items()}
     since = {"$ifNull": ["$queued_at", {"$ifNull": ["$hold_at", comment["posted"]]}]}
@@ -74,7 +74,7 @@ def while_reported(comment: Comment) -> Document:
 
 
 def unqueued() -> list[Document]:
-    """Return the stage by which a visible comment leaves the queue with its last report."""
+    """Return the stage that makes a visible comment leave the queue with its last report."""
     stays: Document = {"$or": [{"$ne": ["$state", "visible"]}, {"$gt": [_REPORTS, 0]}]}
     left = dict.fromkeys(WHILE_QUEUED, "$$REMOVE") | {"queue": None}
     fields = {name: {"$cond": [stays, f"${name}", other]} for name, other in left.items()}

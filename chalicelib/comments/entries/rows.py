@@ -57,7 +57,7 @@ class Entry(TypedDict):
 
     `ranked` says that it is the root of a thread that ranked pages list: one that is shown, or has
     replies. `thread` counts the comments of a root's thread, in whatever state and itself among
-    them; it is a hint, by which a page knows how many threads to read. `base` are votes from before
+    them; it is a hint: a page knows from it how many threads to read. `base` are votes from before
     Plaza. `best`, `top` and `contro` are its keys (`rank_keys`). `todo` is since when somebody has
     to look after it, and `featured` since when it is listed in the order of that name. `flags` is
     the weight of the flags that wait for a decision, in hundredths, and `hold_at` since when it has

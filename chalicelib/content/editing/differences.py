@@ -13,7 +13,7 @@ from chalicelib.content.types import MAX_TEXT_SENT_BYTES
 # Beyond this many pairs of lines that differ, all of them count as replaced: finding the longest
 # run that two texts share takes each line of one through the other.
 _MOST_PAIRS = 4_000_000
-# Of all fields, as Lambda sends them: both texts in lines, and their hunks, of which so many pairs
+# Of all fields, as Lambda sends them: both texts in lines, and their hunks, with so many pairs
 # can have 2,001.
 MAX_SENT_BYTES = 2 * MAX_TEXT_SENT_BYTES + 500_000
 _FIELDS = ("slug", "title", "summary", "tags")

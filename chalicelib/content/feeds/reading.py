@@ -43,7 +43,7 @@ class Feeds:
     def fetch(
         self, request: Request, site_id: str, form: Format, query: FeedQuery, held: Collection[str]
     ) -> Fetched:
-        """Return a page of a feed, unless it is one of which the reader holds the tag.
+        """Return a page of a feed, unless the reader holds its tag.
 
         It has at most as many entries as the request's answer may have.
 

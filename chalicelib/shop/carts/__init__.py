@@ -1,4 +1,4 @@
-"""Carts: lines to be bought, of which a share is held until each line's own time.
+"""Carts: lines to be bought, and the share of their units that is held.
 
 Public face: `answers`, `carts`, `errors`, `ids`, `routes`, `shapes`, `sources`.
 """

@@ -7,7 +7,7 @@ from chalicelib.shop.carts.shapes import Cart
 
 # A hold is renewed until it is so many times as long as a shop's hold at most.
 LONGEST_HOLDS = 2
-# SKUs of which a cart remembers its first hold; it holds no further ones.
+# A cart remembers its first hold of so many SKUs; it holds no further ones.
 MAX_CLOCKS = 200
 # The first hold of a cart whose hold was ended by its publisher: it holds the SKU no more.
 ENDED = datetime(1970, 1, 1, tzinfo=UTC)

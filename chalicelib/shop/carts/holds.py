@@ -20,7 +20,7 @@ _STOCKS = 100
 
 
 def page(runtime: Runtime, site: str, after: str, limit: int) -> list[HeldSku]:
-    """Return the SKUs of which something is held, ordered by SKU, behind `after`."""
+    """Return the held SKUs behind `after`, in their order."""
     return list(islice(_held_skus(runtime, site, after), limit))
 
 

@@ -147,7 +147,7 @@ def _make(runtime: Runtime, order: Order, payment: Payment, refund: Refund) -> N
         provider = providers.provider_of(runtime, payment["provider"])
         amount = refund["amount_micros"]
         try:
-            # A unit of which nothing was paid is given back, too, and no provider pays nothing.
+            # A unit that cost nothing is given back, too, and no provider pays nothing.
             if amount:
                 provider.refund(charge, payment["intent"], amount, _name(refund))
         except Refused:

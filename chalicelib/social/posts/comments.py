@@ -175,7 +175,7 @@ def _after(
     on_post = _held(database, post_id)
     older = _older(database, post_id, after, limit)
     if older and len(on_post) <= COMMENTS_SHOWN:
-        # Comments come back to a post of which nearly all have been deleted.
+        # Comments come back to a post that has lost nearly all of them.
         on_post += _held(database, post_id)
     found: dict[str, PostComment] = {each["id"]: each for each in older}
     found |= {each["id"]: each for each in on_post if after is None or _at(each) > after}

@@ -195,7 +195,7 @@ def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
 
     The first visit of a day sends a job: it trims the news, or rebuilds those of a reader who
     comes back after fan-outs have left the reader out. Such news are `stale` until then, and so
-    are news for which `_is_known` is false.
+    are news unless `_is_known`.
     """
     people = users.USERS.of(runtime.database)
     reader = people.find_one({"_id": reader_id}, _PRESENCE)
