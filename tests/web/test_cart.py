@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.shop.support.buying import OTHER, SKU, put_line, stocked
+from tests.shop.support.buying import OTHER, SKU, agreement, check_out, put_line, stocked
 from tests.shop.support.factories import PRICE, SITE, book, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -131,6 +131,7 @@ def test_a_line_that_others_bought_meanwhile_cannot_be_held_again(
     clock.advance(minutes=16)
     other = client.post("/carts", site=SITE).json["id"]
     assert put_line(client, other, SKU, 3).status == 200
+    assert check_out(client, other, agreement(3)).status == 201
     page.reload()
     page.get_by_role("button", name="Hold again").click()
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from chalicelib.shop import pricing
-from tests.shop.support.buying import SKU, put_line, stocked
+from tests.shop.support.buying import SKU, agreement, check_out, put_line, stocked
 from tests.shop.support.factories import PRICE, SITE, book, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -258,12 +258,15 @@ def test_what_others_bought_while_the_form_was_filled_in_is_told(
     clock.advance(minutes=16)
     other = client.post("/carts", site=SITE).json["id"]
     assert put_line(client, other, SKU, 3).status == 200
+    made = check_out(client, other, agreement(3, "slow@example.org"))
+    assert made.status == 201
     order(page)
 
     expect(page.get_by_role("alert")).to_have_text("Sold out: Moby-Dick")
     expect(page.get_by_text("No longer held for you")).to_be_visible()
     expect(page.get_by_label("Street and number")).to_have_value("Quay 1")
-    assert client.delete(f"/carts/{other}/lines/{SKU}").status == 200
+    bought = made.json["order"]["id"]
+    assert client.post(f"/orders/{bought}/cancel?cart={other}").status == 200
     order(page)
     expect(page.get_by_role("heading", name=THANKS)).to_be_visible()
 

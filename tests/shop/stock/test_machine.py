@@ -91,7 +91,10 @@ class Shelf(RuleBasedStateMachine):
     def _put(self, cart: str, qty: int, seconds: int, order: str | None) -> None:
         until = self.clock() + timedelta(seconds=seconds)
         own = self.held.get(cart)
-        refused = self._refusal(Claim(key(), cart, qty, until, order))
+        # Orders of no known network are never beyond a share; tests of carts have the others.
+        source = None if order else network(cart)
+        claim = Claim(key(), cart, qty, until, order, source=source)
+        refused = self._refusal(claim)
         if isinstance(refused, HeldByOrder):
             assert own is not None
             assert own.order == refused.order != order

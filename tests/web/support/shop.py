@@ -19,6 +19,7 @@ CART = (
 TITLES = {SKU: "A whale", OTHER: "A ship"}
 # What Chromium logs of an answer that is no success.
 FAILED = "Failed to load resource"
+HOLDS = f"/shops/{SITE}/holds"
 ORDER = "Order and pay €18.99"
 THANKS = "Thank you for your order."
 ADDRESS = {
@@ -55,8 +56,11 @@ def order(page: Page, button: str = ORDER) -> None:
 
 
 def available(client: Client, sku: str) -> int:
-    """Return how many units of a SKU nobody holds."""
-    return int(client.get(f"/shops/{SITE}/stock?skus={sku}").json["available"][sku])
+    """Return how many units of a SKU neither carts nor orders hold."""
+    paula = client.as_("paula", roles=["publisher"], sites=[SITE])
+    in_carts = {each["sku"]: each["in_carts"] for each in paula.get(HOLDS).json["holds"]}
+    buyable = client.get(f"/shops/{SITE}/stock?skus={sku}").json["available"][sku]
+    return int(buyable) - in_carts.get(sku, 0)
 
 
 def cart_id(page: Page) -> str:
