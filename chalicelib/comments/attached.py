@@ -30,8 +30,10 @@ def begin(runtime: Runtime, node_id: str, title: str, url: str, session: ClientS
         nodes.NODES.of(runtime.database).insert_one(node, session=session)
     elif "vacant" not in left:
         _set(runtime, node_id, {"title": title, "url": url}, session)
-    elif not nodes.take_over(runtime.database, left, node, session):
-        raise Unavailable("Another request is making this discussion")
+    else:
+        vacancies.clear(runtime, left)
+        if not nodes.take_over(runtime.database, left, node, session):
+            raise Unavailable("Another request is making this discussion")
 
 
 def tell(runtime: Runtime, node_id: str, title: str, url: str, *, close: bool | None) -> None:

@@ -1,6 +1,6 @@
 """Nodes: the pages of a site that discussions are about, with their settings and counters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from bson import ObjectId
@@ -107,9 +107,12 @@ def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _N
     }
 
 
-def insert(database: Database[Document], node: Node) -> bool:
+def insert(
+    database: Database[Document], node: Node, clear: Callable[[Node], None] | None = None
+) -> bool:
     """Store a new node under a free or vacant id; return whether there was no node.
 
+    `clear` removes the rest of a former node from a vacant place, before the new node is there.
     In a vacant place the node begins with a generation of its own, so that no late write to
     the node before it can show, and its counts are compared once those writes are over.
     """
@@ -122,6 +125,8 @@ def insert(database: Database[Document], node: Node) -> bool:
             return True
         if left is not None and "vacant" not in left:
             return False
+        if left is not None and clear:
+            clear(left)
         if left is not None and take_over(database, left, node):
             return True
     return False

@@ -18,11 +18,17 @@ def remove_from(database: Database[Document], kind: Kind, thing_id: str) -> None
     MARKS.of(database).delete_many(marks_on(kind, thing_id))
 
 
-def remove_below(database: Database[Document], kind: Kind, prefix: str) -> None:
-    """Delete the marks of all things whose ids begin with a prefix, which ends with a slash."""
+def remove_below(
+    database: Database[Document], kind: Kind, prefix: str, until: datetime | None = None
+) -> None:
+    """Delete the marks of all things whose ids begin with a prefix, which ends with a slash.
+
+    With `until`, only those placed by then.
+    """
     # The successor of the slash ends the range.
-    until = f"{kind.name}:{prefix[:-1]}0"
-    MARKS.of(database).delete_many({"_id": {"$gte": f"{kind.name}:{prefix}", "$lt": until}})
+    end = f"{kind.name}:{prefix[:-1]}0"
+    placed: Document = {"at": {"$lte": until}} if until else {}
+    MARKS.of(database).delete_many({"_id": {"$gte": f"{kind.name}:{prefix}", "$lt": end}, **placed})
 
 
 def take_back(runtime: Runtime, kinds: Kinds, user_id: str, until: datetime | None = None) -> None:

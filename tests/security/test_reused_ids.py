@@ -78,6 +78,30 @@ def test_a_node_made_again_has_no_comments_marks_or_queue_of_the_former(
         assert comment not in str(made(admin.get(elsewhere)))
 
 
+@pytest.mark.parametrize("step", ["queue", "entries"])
+def test_a_node_made_again_after_a_deletion_that_died_shows_nothing_of_the_former(
+    world: World, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    admin, ann, peer = (world.as_(who) for who in ("admin", "owner", "peer"))
+    made(admin.put(f"/nodes/{NODE}", moderation="before", **PAGE))
+    waits = made(ann.post(f"/nodes/{NODE}/comments", text="Waits at the former"))["id"]
+    shown = made(ann.post(f"/nodes/{NODE}/comments", text="Of the former"))["id"]
+    made(admin.post(f"/nodes/{NODE}/comments/{shown}/state", state="visible"))
+    with monkeypatch.context() as patched:
+        patched.setattr(f"chalicelib.comments.lifecycle.vacancies.{step}.forget", _die)
+        assert admin.delete(f"/nodes/{NODE}").status == 500
+
+    made(admin.put(f"/nodes/{NODE}", **ANOTHER))
+
+    assert made(peer.get(f"/nodes/{NODE}/people?q=a"))["people"] == []
+    assert waits not in str(made(admin.get(f"/moderation/comments?site={OWN_SITE}")))
+    assert shown not in str(made(admin.get(f"/sites/{OWN_SITE}/people/ann/comments")))
+
+
+def _die(*_: object) -> None:
+    raise SystemError("killed")
+
+
 def test_an_id_that_forwarded_leads_to_nothing_of_the_former_node(world: World) -> None:
     admin, ann = world.as_("admin"), world.as_("owner")
     made(admin.put(f"/nodes/{NODE}", **PAGE))

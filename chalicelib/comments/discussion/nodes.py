@@ -32,7 +32,7 @@ def put_node(
             raise SiteIsFixed from None
         node = nodes.new_node(node_id, site, settings)
         node["closes_at"] = closing_at(runtime, site, settings)
-        if nodes.insert(runtime.database, node):
+        if vacancies.insert(runtime, node):
             return node, True
         node = nodes.find(runtime.database, node_id)
     _check_manages(caller, node["site"])

@@ -13,6 +13,7 @@ from chalicelib.comments.discussion.composing import Draft
 from chalicelib.comments.discussion.turns import make_room, turns, waits
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import NotThreaded, UnknownNode
+from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.mentions import Mentions
 from chalicelib.comments.models import NewComment, Preview
 from chalicelib.comments.moderation import queue
@@ -164,7 +165,7 @@ def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
     limits.take(runtime, limits.OPENED, author, None)
     node = nodes.new_node(node_id, site)
     node["closes_at"] = settings.closing_at(runtime, site)
-    nodes.insert(runtime.database, node)
+    vacancies.insert(runtime, node)
 
 
 def _keep_pace(runtime: Runtime, node: Node, written: Draft) -> None:

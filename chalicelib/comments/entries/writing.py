@@ -103,10 +103,11 @@ def remove(database: Database[Document], node: Node, comment: Comment) -> None:
         entries.update_one(root_key(node, comment), {"$inc": {"thread": -1}})
 
 
-def forget(database: Database[Document], node: Node) -> None:
-    """Remove every entry of a node, with its marks."""
-    ENTRIES.of(database).delete_many(all_of(node, node["site"]))
-    removal.remove_below(database, KIND, f"{node['site']}/{node['_id']}/")
+def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
+    """Remove every entry of a node, with its marks; with `until`, those made by then."""
+    posted: Document = {"posted": {"$lte": until}} if until else {}
+    ENTRIES.of(database).delete_many({**all_of(node, node["site"]), **posted})
+    removal.remove_below(database, KIND, f"{node['site']}/{node['_id']}/", until)
 
 
 def _replied() -> list[Document]:

@@ -117,7 +117,7 @@ def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
         **vacancies.emptied(runtime),
         "moving": {"owner": owner, "expires_at": vacancies.NEVER, "generation": 0},
     }
-    if not nodes.insert(runtime.database, arriving):
+    if not vacancies.insert(runtime, arriving):
         raise NodeExists
     return arriving
 

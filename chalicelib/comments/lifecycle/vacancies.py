@@ -7,6 +7,7 @@ sweep, so that a crash leaves nothing behind; the sweep removes it when no late 
 """
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypedDict
 
 from pymongo import ASCENDING
@@ -41,6 +42,22 @@ class Emptied(TypedDict):
     vacant: Vacancy
 
 
+def insert(runtime: Runtime, node: Node) -> bool:
+    """Store a new node under a free or vacant id; return whether there was no node."""
+    return nodes.insert(runtime.database, node, partial(clear, runtime))
+
+
+def clear(runtime: Runtime, left: Node) -> None:
+    """Remove from a vacant place the rest of the former node, if its deletion died.
+
+    Readers and moderators of the next node would see it.
+    """
+    if "moved_to" not in left["vacant"]:
+        since = left["vacant"]["since"]
+        queue.forget(runtime.database, left, since)
+        entries.forget(runtime.database, left, since)
+
+
 def delete(runtime: Runtime, node_id: str) -> None:
     """Delete a node and its comments; the schedule removes what one step leaves.
 
@@ -50,13 +67,15 @@ def delete(runtime: Runtime, node_id: str) -> None:
         node = nodes.find(runtime.database, node_id)
         happenings.note(runtime, node["site"], "discussion", node_id)
         promotion.mark_for_sweep(runtime, node)
+        # A node that is made here afterwards keeps its entries.
+        until = runtime.now()
         if _vacate(runtime, node):
             break
     else:
         raise Unavailable("The discussion is being moved")
     happenings.send(runtime, node["site"], "discussion", node_id)
-    queue.forget(runtime.database, node)
-    entries.forget(runtime.database, node)
+    queue.forget(runtime.database, node, until)
+    entries.forget(runtime.database, node, until)
     store_of(runtime, node).drop(node, runtime.bounds.comments.removal_step_comments)
     fields = {"node": node_id, "site": node["site"], "comments": node["counts"]}
     log.info("node deleted", extra={"fields": fields})

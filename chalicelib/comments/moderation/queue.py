@@ -91,9 +91,10 @@ def remove(database: Database[Document], node: Node, comment_id: str) -> None:
     PENDING.of(database).delete_one(key)
 
 
-def forget(database: Database[Document], node: Node) -> None:
-    """Take every comment of a node off the queue."""
-    PENDING.of(database).delete_many({"site": node["site"], "node_id": node["_id"]})
+def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
+    """Take every comment of a node off the queue, or those posted `until` an instant."""
+    posted: Document = {"posted": {"$lte": until}} if until else {}
+    PENDING.of(database).delete_many({"site": node["site"], "node_id": node["_id"], **posted})
 
 
 def queue_again(runtime: Runtime, node: Node) -> None:

@@ -60,7 +60,7 @@ def available(client: Client, sku: str) -> int:
     paula = client.as_("paula", roles=["publisher"], sites=[SITE])
     in_carts = {each["sku"]: each["in_carts"] for each in paula.get(HOLDS).json["holds"]}
     buyable = client.get(f"/shops/{SITE}/stock?skus={sku}").json["available"][sku]
-    return int(buyable) - in_carts.get(sku, 0)
+    return int(buyable) - int(in_carts.get(sku, 0))
 
 
 def cart_id(page: Page) -> str:
