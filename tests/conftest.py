@@ -170,6 +170,8 @@ def runtime(
     """A runtime over empty collections."""
     database = open_database(mongo_client, settings.database)
     empty_collections(database)
+    # An outage that a test before played is over.
+    queues(settings.queue_prefix)._outage.end()
     return Runtime(
         database=database,
         queues=queues(settings.queue_prefix),

@@ -16,7 +16,7 @@ from tests.analytics.support.hits import site, view
 from tests.assets.support.files import png
 from tests.assets.support.uploading import Uploader
 from tests.content.support.factories import SITE, editor, node, published, save, set_up
-from tests.shop.support.buying import bought, stocked
+from tests.shop.support.buying import OTHER, SKU, bought, put_line, stocked
 from tests.social.activity.support.office import Office
 from tests.social.support.drivers import CIRCLES, circle, comment, follow, publish
 from tests.support.clock import Clock
@@ -114,6 +114,9 @@ def build(runtime: Runtime, client: Client, clock: Clock, workers: Workers) -> W
     for name in ("novels", "poems"):
         put = seller.put(f"/shops/{SITE}/categories/{name}", name=name.title(), slug=name)
         assert put.status == 201
+    cart = client.post("/carts", site=SITE).json["id"]
+    for sku in (SKU, OTHER):
+        assert put_line(client, cart, sku, 1).status == 200
     for _ in range(2):
         builder.make(lambda: bought(client.as_("bob"))[1])
         builder.make(lambda: _note(client.as_("mo", roles=["moderator"]), "bob"))
@@ -208,6 +211,7 @@ def listings(world: World) -> dict[str, Listing]:
             for order in ("price", "newest", "best")
         },
         "categories": Listing(bob, f"/shops/{SITE}/categories?"),
+        "holds of a shop": Listing(paula, f"/shops/{SITE}/holds?"),
         "orders of a shop": Listing(paula, f"/shops/{SITE}/orders?"),
         "orders of a buyer": Listing(bob, "/users/me/orders?"),
         "wall": Listing(bob, "/users/ann/wall?"),

@@ -31,7 +31,8 @@ class SentHit(Input):
     )
 
     path: Annotated[Any, WithJsonSchema({"type": "string"})] = Field(
-        None,
+        # A factory, whose value stands in no schema: clients have to send a path.
+        default_factory=lambda: None,
         description="The page's path, with its query: of that, only the campaign is read. A hit "
         "without a path that browsers have is dropped.",
         examples=["/ferry-timetable?utm_source=letter"],
@@ -83,6 +84,7 @@ class NewHits(Input):
         Field(
             min_length=1,
             description=f"Of more than {HITS_AT_ONCE}, the first are counted.",
+            json_schema_extra={"maxItems": HITS_AT_ONCE},
         ),
     ]
 

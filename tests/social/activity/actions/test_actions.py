@@ -75,7 +75,7 @@ def test_an_unknown_type_is_answered_with_the_known_ones(office: Office) -> None
     reply = office.try_action("ann", descriptor={"type": "nothing"})
 
     (fault,) = reply.json["errors"]
-    assert "application_rating, new_applicant, applicant_hired" in fault["detail"]
+    assert "applicant_hired, application_rating, new_applicant" in fault["detail"]
 
 
 @pytest.mark.parametrize(
