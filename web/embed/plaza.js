@@ -34,7 +34,7 @@ async function load(element) {
     import(new URL(FILES[name], import.meta.url).href),
     COLOURED.includes(name) && import(new URL(SCHEME, import.meta.url).href).catch(() => null),
   ]);
-  scheme?.followPage(element);
+  if (scheme) scheme.followPage(element);
   if (!customElements.get(name)) customElements.define(name, module.default);
 }
 
