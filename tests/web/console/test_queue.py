@@ -217,7 +217,7 @@ def test_a_token_without_a_role_opens_no_page(client: Client, open_page: OpenPag
 
 
 def test_a_token_that_is_none_is_refused(open_page: OpenPage) -> None:
-    page = open_page("/console", may_log="401")
+    page = open_page("/console", may_log=("401", "The page's token"))
     page.get_by_label("Token").fill("nonsense")
     page.get_by_role("button", name="Sign in").click()
 
