@@ -1,5 +1,6 @@
 """What a reader of a feed does with what others posted: votes, reacts, takes it off a wall."""
 
+import jwt
 import pytest
 from playwright.sync_api import expect
 
@@ -89,7 +90,8 @@ def test_a_reaction_is_counted_once_and_an_action_commented_on(
 
 def test_who_is_refused_reads_as_a_guest(town: Town, site: Site, open_page: OpenPage) -> None:
     town.post("For those who follow Ben.")
-    site.token = lambda: "no.real.token"
+    forged = jwt.encode({"sub": "ben", "exp": 4_102_444_800}, "a secret of another site" * 2)
+    site.token = lambda: forged
 
     page = open_page(site, may_log="Failed to load resource")
 
