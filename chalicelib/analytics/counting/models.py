@@ -84,7 +84,8 @@ class NewHits(Input):
         Field(
             min_length=1,
             description=f"Of more than {HITS_AT_ONCE}, the first are counted.",
-            json_schema_extra={"maxItems": HITS_AT_ONCE},
+            # A body has room for no more.
+            json_schema_extra={"maxItems": BODY_BYTES // 2},
         ),
     ]
 
