@@ -18,6 +18,8 @@ from chalicelib.http import Input
 from chalicelib.sites.ids import SiteId
 
 BODY_BYTES = 16_384
+# Beyond, a beacon is none of a browser's.
+MAX_SENT_HITS = 200
 # Of a path with its query, as an image's address has it.
 MAX_SENT_CHARACTERS = 4_096
 _JSON_INVALID = "json_invalid"
@@ -83,9 +85,8 @@ class NewHits(Input):
         list[SentHit],
         Field(
             min_length=1,
+            max_length=MAX_SENT_HITS,
             description=f"Of more than {HITS_AT_ONCE}, the first are counted.",
-            # A body has room for no more.
-            json_schema_extra={"maxItems": BODY_BYTES // 2},
         ),
     ]
 
