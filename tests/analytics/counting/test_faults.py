@@ -128,13 +128,19 @@ def test_one_bad_hit_among_twenty_loses_only_itself(
     assert differences(runtime, START) == []
 
 
-@pytest.mark.parametrize(("number", "taken"), [(20, 20), (21, 20), (25, 20)])
+@pytest.mark.parametrize(("number", "taken"), [(20, 20), (21, 20), (200, 20)])
 def test_of_too_many_hits_the_first_are_counted(
     client: Client, publisher: Client, number: int, taken: int
 ) -> None:
     assert beacon(client, *({"path": f"/{n}"} for n in range(number))).json == {"hits": taken}
 
     assert dropped(publisher).get("number", 0) == number - taken
+
+
+def test_a_beacon_of_more_hits_than_any_browser_sends_is_refused(client: Client) -> None:
+    reply = beacon(client, *({"path": f"/{n}"} for n in range(201)))
+
+    assert (reply.status, reply.json["errors"][0]["code"]) == (422, "too_long")
 
 
 def test_a_beacon_without_a_path_is_refused_and_counted(client: Client, publisher: Client) -> None:
