@@ -6,7 +6,7 @@ A page cannot be asked again, so that a detail must not cost a hit, nor a hit th
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from chalicelib.analytics.counting.models import SentHit
 from chalicelib.analytics.hits import HITS_AT_ONCE
@@ -16,15 +16,6 @@ from chalicelib.texts import drop_controls
 
 # A hit is dropped for its `path`, or as one of too many (`number`); of the others a detail is.
 Fault = Literal["path", "number", "id", "referrer", "title", "node", "ago_ms"]
-FAULTS: Final[tuple[Fault, ...]] = (
-    "path",
-    "number",
-    "id",
-    "referrer",
-    "title",
-    "node",
-    "ago_ms",
-)
 MAX_TITLE_CHARACTERS = 200
 DAY_MS = 86_400_000
 _ID = re.compile(ID_PATTERN)

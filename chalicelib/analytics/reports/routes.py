@@ -86,6 +86,7 @@ def declare(route: Route) -> None:
         return Ok(page_counts(database, query.site, query.paths), headers)
 
     _declare_hits(route)
+    _declare_removal(route)
 
 
 def _declare_hits(route: Route) -> None:
@@ -122,6 +123,8 @@ def _declare_hits(route: Route) -> None:
         permissions.of_site(database, site)
         return Ok({"rows": [loss_row(each) for each in losses.read(database, site, *query.span)]})
 
+
+def _declare_removal(route: Route) -> None:
     @route("DELETE", "/stats/{site}", limit=INVENTORY, raises=(UnknownSite, LogCannotForget))
     def remove_path(
         request: Request, site: SiteId, publisher: Publisher, query: RemovalQuery

@@ -59,7 +59,8 @@ def declare(route: Route) -> None:
     """Declare the routes of actions, and of the names of what they are about."""
     _add_new_actions(route)
     _add_actions(route)
-    _add_events(route)
+    _add_comments(route)
+    _add_reactions(route)
     _add_fan_outs(route)
     _add_refs(route)
     feed.declare(route)
@@ -127,7 +128,7 @@ def _add_actions(route: Route) -> None:
         return NoContent()
 
 
-def _add_events(route: Route) -> None:
+def _add_comments(route: Route) -> None:
     @route(
         "POST",
         "/actions/{action}/comments",
@@ -175,6 +176,8 @@ def _add_events(route: Route) -> None:
         request.details["removed_as"] = remover
         return NoContent()
 
+
+def _add_reactions(route: Route) -> None:
     @route("PUT", "/actions/{action}/reaction", raises=(UnknownAction,))
     def react_to_action(
         request: Request, action: ActionId, caller: Principal, body: NewReaction

@@ -53,6 +53,7 @@ def declare(route: Route) -> None:
     _declare_votes(route)
     _declare_reactions(route)
     _declare_comments(route)
+    _declare_comment_changes(route)
 
 
 def _declare_publishing(route: Route) -> None:
@@ -193,6 +194,8 @@ def _declare_comments(route: Route) -> None:
         """
         return Ok(moderation.list_comments(request, post, caller, query))
 
+
+def _declare_comment_changes(route: Route) -> None:
     @route(
         "PATCH",
         "/posts/{post}/comments/{comment}",

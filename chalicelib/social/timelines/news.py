@@ -4,7 +4,7 @@ A design holds what may concern a reader. Posts above the threshold of `PLAZA_PU
 and all posts for a reader whose news are stale, are merged in from the posts themselves.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -46,7 +46,6 @@ _PRESENCE = {
     **following.FOLLOWING,
 }
 
-Belongs = Callable[[Reader, ShownPost], bool]
 # The two views that are made of stored news.
 Part = Literal["news", "sent"]
 PARTS: tuple[Part, ...] = ("news", "sent")

@@ -31,23 +31,6 @@ from tests.support.http_client import Client
 RING = [f"r{number}" for number in range(50)]
 
 
-@pytest.fixture
-def moderator(client: Client) -> Client:
-    return moderator_of(client)
-
-
-@pytest.fixture
-def publisher(client: Client) -> Client:
-    return client.as_("paula", roles=["publisher"], sites=["blog"])
-
-
-@pytest.fixture
-def comment(client: Client, publisher: Client) -> str:
-    """The path of a comment of Ann's."""
-    assert publisher.put(NODE, **PAGE).status == 201
-    return posted(client, "ann")
-
-
 def queued(moderator: Client) -> list[Any]:
     rows: list[Any] = moderator.get("/moderation/comments?queue=flagged").json["comments"]
     return rows

@@ -21,29 +21,11 @@ from tests.comments.support.flagging import (
     flag,
     know,
     moderator_of,
-    posted,
     weight,
 )
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.support.workers import Workers
-
-
-@pytest.fixture
-def moderator(client: Client) -> Client:
-    return moderator_of(client)
-
-
-@pytest.fixture
-def publisher(client: Client) -> Client:
-    return client.as_("paula", roles=["publisher"], sites=["blog"])
-
-
-@pytest.fixture
-def comment(client: Client, publisher: Client) -> str:
-    """The path of a comment of Ann's."""
-    assert publisher.put(NODE, **PAGE).status == 201
-    return posted(client, "ann")
 
 
 def test_a_flag_is_set_changed_and_withdrawn(
