@@ -13,10 +13,10 @@ from chalicelib.content import authors as content
 from chalicelib.happenings import Happened
 from chalicelib.marked_things import marks
 from chalicelib.messaging import consume
+from chalicelib.people import jobs
 from chalicelib.people import routes as people_routes
-from chalicelib.people import workers
 from chalicelib.people.follows import People
-from chalicelib.people.messages import Erase, EraseLate, PersonJob, Rename
+from chalicelib.people.jobs import Erase, EraseLate, PersonJob, Rename
 from chalicelib.runtime import Runtime
 from chalicelib.shop.orders import people as shop
 from chalicelib.social import messages, personal_data
@@ -50,7 +50,7 @@ def run(runtime: Runtime, job: PersonJob | SocialJob | Happened) -> None:
     """Run a job that is still noted; a failure leaves it for the sweep."""
     match job:
         case Rename() | Erase() | EraseLate():
-            workers.run(runtime, PEOPLE, job)
+            jobs.run(runtime, PEOPLE, job)
         case Happened():
             told_happenings.run(runtime, job)
         case _:

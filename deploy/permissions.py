@@ -14,7 +14,7 @@ from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message, Queues
-from chalicelib.people.messages import Erase
+from chalicelib.people.jobs import Erase
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.tree.messages import Relist
 from chalicelib.social.messages import BackFill, Deliver, Propagate, Rerank

@@ -12,8 +12,7 @@ from chalicelib.comments.node_ids import NodeId
 from chalicelib.errors import UnknownComment
 from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional, payloads
 from chalicelib.identity import Principal
-from chalicelib.web.answers import Page
-from chalicelib.web.files import PAGE_STYLES
+from chalicelib.web.files import PAGE_STYLES, Page
 
 
 class DiscussionPage(Page):

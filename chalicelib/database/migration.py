@@ -17,8 +17,55 @@ from pymongo import IndexModel
 from pymongo.database import Database
 from pymongo.errors import OperationFailure
 
-from chalicelib.database import Collection, Document, Family, sharding
+from chalicelib.database import Collection, Document, Family
 from chalicelib.database.validators import AtMost, Schema, schema_of
+
+# Shard keys: how collections are distributed over a sharded cluster, if there is one.
+
+
+class ShardedOtherwise(Exception):
+    """A collection is sharded by another key; only `reshardCollection`, by hand, changes that."""
+
+
+def has_shards(database: Database[Document]) -> bool:
+    """Return whether the server is the router of a sharded cluster."""
+    return bool(database.client.admin.command("hello").get("msg") == "isdbgrid")
+
+
+def supporting_index(collection: Collection[Any]) -> IndexModel | None:
+    """Return the index that sharding needs beside those declared, if it needs one.
+
+    The server asks for an index that begins with the shard key and holds every document.
+    """
+    key = list(collection.shard_key.items())
+    if key == [("_id", 1)] or any(_begins_with(key, index) for index in collection.indexes):
+        return None
+    return IndexModel(key)
+
+
+def _begins_with(key: list[tuple[str, int | str]], index: IndexModel) -> bool:
+    document = index.document
+    is_whole = not document.get("sparse") and "partialFilterExpression" not in document
+    return is_whole and list(document["key"].items())[: len(key)] == key
+
+
+def shard(database: Database[Document], collection: Collection[Any]) -> bool:
+    """Shard a collection by its key; return False if it already is. Raises ShardedOtherwise."""
+    client, namespace = database.client, f"{database.name}.{collection.name}"
+    # A time series is a view of its buckets, which are what is sharded.
+    buckets = f"{database.name}.system.buckets.{collection.name}"
+    names = {"_id": {"$in": [namespace, buckets]}}
+    known = client.get_database("config")["collections"].find_one(names, {"key": 1})
+    if known is not None and known["_id"] == buckets:
+        return False
+    if known is None:
+        key = dict(collection.shard_key)
+        client.admin.command("shardCollection", namespace, key=key)
+        return True
+    if list(known["key"].items()) != list(collection.shard_key.items()):
+        raise ShardedOtherwise(f"{namespace} is sharded by {known['key']}")
+    return False
+
 
 # Marks an index as Plaza's; no other index is ever dropped.
 INDEX_PREFIX = "plaza_"
@@ -70,7 +117,7 @@ def migrate(
     declares.
     """
     report = MigrationReport()
-    is_sharded = sharding.is_sharded(database)
+    is_sharded = has_shards(database)
     with pymongo.timeout(BUILD_TIMEOUT_SECONDS):
         existing = set(database.list_collection_names())
         dated = [each for family in families for each in family.collections(database)]
@@ -84,7 +131,7 @@ def migrate(
 def ensure(database: Database[Document], collection: Collection[Any]) -> None:
     """Have one collection there as it is declared, such as the next day's of a family."""
     _create(database, collection)
-    is_sharded = sharding.is_sharded(database)
+    is_sharded = has_shards(database)
     _bring(database, collection, MigrationReport(), is_sharded=is_sharded, contract=False)
 
 
@@ -102,10 +149,10 @@ def _bring(
     if collection.is_validated:
         _validate(database, collection, report, contract=contract)
     is_to_shard = is_sharded and bool(collection.shard_key)
-    supporting = sharding.supporting_index(collection) if is_to_shard else None
+    supporting = supporting_index(collection) if is_to_shard else None
     declared = [*collection.indexes, *([supporting] if supporting else [])]
     _index(database, collection.name, declared, report, contract=contract)
-    if is_to_shard and sharding.shard(database, collection):
+    if is_to_shard and shard(database, collection):
         report.done.append(f"{collection.name}: sharded by {dict(collection.shard_key)}")
 
 

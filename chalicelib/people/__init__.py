@@ -1,4 +1,4 @@
 """People: their ids and names, and what follows a person everywhere: renaming, erasure, export.
 
-Public face: `follows`, `messages`, `routes`, `workers`.
+Public face: `follows`, `jobs`, `routes`.
 """

@@ -2,20 +2,44 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from bson import json_util
+from pydantic import Field
 from pymongo import ASCENDING
 from pymongo.database import Database
+from typing_extensions import TypedDict
 
 from chalicelib.database import Document
 from chalicelib.errors import InvalidCursor
-from chalicelib.http import PageQuery
-from chalicelib.http.pages import Cursors, paged
-from chalicelib.people.answers import ExportAnswer
-from chalicelib.people.erasure import traces
+from chalicelib.http import MAX_PAGE, PageQuery
+from chalicelib.http.pages import Cursors, Next, paged
 from chalicelib.people.follows import ExportEntry, People, Trace
+from chalicelib.people.jobs import traces_of
 from chalicelib.runtime import Runtime
+
+# The forms in which the API answers about an erasure and an export.
+
+
+class ErasureAnswer(TypedDict):
+    """How far the erasure of a person has come."""
+
+    remaining: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="Documents that are the person's or name the person; 0 when all are gone.",
+            examples=[17],
+        ),
+    ]
+
+
+class ExportAnswer(TypedDict):
+    """A page of what is stored of a person."""
+
+    entries: Annotated[list[ExportEntry], Field(max_length=MAX_PAGE)]
+    next: Next
+
 
 # A node of comments has up to some megabytes, and MongoDB sorts this many in memory.
 _DOCUMENTS_AT_ONCE = 20
@@ -45,7 +69,7 @@ def _entries(
     database: Database[Document], people: People, user_id: str, after: Position | None
 ) -> Iterator[tuple[Position, ExportEntry]]:
     """Give the entries that follow a position, each with its own."""
-    found = traces(database, people, user_id)
+    found = traces_of(database, people, user_id)
     if after:
         names = [trace.name for trace in found]
         if after.trace not in names:

@@ -5,8 +5,8 @@ from chalice.app import Blueprint
 from chalicelib.http import Accepted, Ok, PageQuery, Request, router
 from chalicelib.identity import Principal
 from chalicelib.limits import EXPORTS
-from chalicelib.people import erasure, export
-from chalicelib.people.answers import ErasureAnswer, ExportAnswer
+from chalicelib.people import export, jobs
+from chalicelib.people.export import ErasureAnswer, ExportAnswer
 from chalicelib.people.follows import People
 from chalicelib.runtime import Runtime
 
@@ -23,12 +23,12 @@ def routes(runtime: Runtime, people: People) -> Blueprint:
         A worker does it in the background; `GET /users/me/erasure` counts what is left. A
         repeated call starts it again.
         """
-        return Accepted({"remaining": erasure.ask(request.runtime, people, caller.id)})
+        return Accepted({"remaining": jobs.begin_erasure(request.runtime, people, caller.id)})
 
     @route("GET", "/users/me/erasure")
     def get_my_erasure(request: Request, caller: Principal) -> Ok[ErasureAnswer]:
         """Count the documents that are yours or name you."""
-        left = erasure.remaining(request.runtime.database, people, caller.id)
+        left = jobs.count_remaining(request.runtime.database, people, caller.id)
         return Ok({"remaining": left})
 
     @route("GET", "/users/me/export", limit=EXPORTS)

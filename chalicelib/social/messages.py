@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from chalicelib.happenings import Happened
 from chalicelib.jobs.outbox import Job
 from chalicelib.messaging import Message
-from chalicelib.people.messages import PersonJob
+from chalicelib.people.jobs import PersonJob
 
 
 class Deliver(Message):

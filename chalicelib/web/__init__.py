@@ -1,4 +1,4 @@
 """Pages and files for browsers, which ship in the package and need no other host.
 
-Public face: `answers`, `files`.
+Public face: `files`.
 """

@@ -3,10 +3,8 @@
 import re
 
 from chalicelib.http import NotModified, Request, Route
-from chalicelib.web.answers import Page, Script, Stylesheet, file_answer
 from chalicelib.web.docs import FileName
-from chalicelib.web.errors import UnknownFile
-from chalicelib.web.files import CONSOLE
+from chalicelib.web.files import CONSOLE, Page, Script, Stylesheet, UnknownFile, file_answer
 
 _PAGE = "index.html"
 _FILE = re.compile(r"[a-z-]+\.(js|css)")

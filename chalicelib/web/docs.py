@@ -5,9 +5,17 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from chalicelib.http import NotModified, Request, Route
-from chalicelib.web.answers import Image, Page, Script, Stylesheet, file_answer
-from chalicelib.web.errors import UnknownFile
-from chalicelib.web.files import PAGES, SWAGGER_UI, swagger_ui
+from chalicelib.web.files import (
+    PAGES,
+    SWAGGER_UI,
+    Image,
+    Page,
+    Script,
+    Stylesheet,
+    UnknownFile,
+    file_answer,
+    swagger_ui,
+)
 
 FileName = Annotated[
     str,

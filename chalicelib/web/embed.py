@@ -12,10 +12,18 @@ import orjson
 from pydantic import Field, StringConstraints
 
 from chalicelib.http import NotModified, Request, Route
-from chalicelib.web.answers import Script, Stylesheet, file_answer
 from chalicelib.web.docs import FileName
-from chalicelib.web.errors import UnknownFile
-from chalicelib.web.files import EMBED, LOADER, MANIFEST, PAGE_STYLES, static_file
+from chalicelib.web.files import (
+    EMBED,
+    LOADER,
+    MANIFEST,
+    PAGE_STYLES,
+    Script,
+    Stylesheet,
+    UnknownFile,
+    file_answer,
+    static_file,
+)
 
 Version = Annotated[
     str,

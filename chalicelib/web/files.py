@@ -1,10 +1,17 @@
-"""Files of the package, with an entity tag each."""
+"""Files of the package as answers to browsers: pages, scripts, style sheets and drawings."""
 
 import hashlib
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+from typing_extensions import TypedDict
+
+from chalicelib.errors import Problem
+from chalicelib.http import NotModified, Request, Text, conditional
+from chalicelib.texts import OwnUrl, ShownName
 
 PAGES = Path(__file__).with_name("pages")
 # Where `script/package` puts the files of other makers; on a developer's machine they stay in the
@@ -49,3 +56,71 @@ def swagger_ui() -> Path:
     assert found is not None  # noqa: S101 - the requirements name it
     assert found.origin is not None  # noqa: S101 - it is a package with files
     return Path(found.origin).with_name("dist")
+
+
+# Files of the package, and pages of at most a megabyte of HTML, and each byte takes three.
+MAX_BYTES = 3_500_000
+
+
+class Page(Text):
+    """200: an HTML page."""
+
+    media_type = "text/html"
+    max_bytes = MAX_BYTES
+
+
+class Stylesheet(Text):
+    """200: a style sheet."""
+
+    media_type = "text/css"
+    max_bytes = MAX_BYTES
+
+
+class Script(Text):
+    """200: a script."""
+
+    media_type = "text/javascript"
+    max_bytes = MAX_BYTES
+
+
+class Image(Text):
+    """200: a drawing."""
+
+    media_type = "image/svg+xml"
+    max_bytes = MAX_BYTES
+
+
+class Welcome(TypedDict):
+    """What this is, and where to go on."""
+
+    name: ShownName
+    version: ShownName
+    reference_url: OwnUrl
+    document_url: OwnUrl
+    loader_url: OwnUrl
+    console_url: OwnUrl
+
+
+Kind = TypeVar("Kind", bound=Text)
+
+
+def file_answer(
+    request: Request,
+    kind: type[Kind],
+    path: Path,
+    headers: Mapping[str, str],
+) -> Kind | NotModified:
+    """Answer with a file, or say that the caller has it; `headers` have its Cache-Control."""
+    file = static_file(path)
+    told = {"ETag": file.tag, **headers}
+    if file.tag in conditional.held_tags(request):
+        return NotModified(headers=told)
+    return kind(file.text, told)
+
+
+class UnknownFile(Problem):
+    """The page has no file of this name."""
+
+    status = 404
+    code = "unknown_file"
+    title = "There is no file of this name"

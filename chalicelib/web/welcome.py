@@ -2,8 +2,7 @@
 
 from chalicelib import __version__
 from chalicelib.http import NotModified, Ok, Request, Route
-from chalicelib.web.answers import Page, Welcome, file_answer
-from chalicelib.web.files import PAGES
+from chalicelib.web.files import PAGES, Page, Welcome, file_answer
 
 _VARY = {"Vary": "Accept"}
 _HEADERS = {

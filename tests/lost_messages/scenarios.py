@@ -19,7 +19,7 @@ from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.happenings import Happened
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
-from chalicelib.people import messages as people
+from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.tree.messages import Relist, Rewrite
 from chalicelib.social import messages as social
@@ -134,7 +134,7 @@ def _trim(world: World) -> Effect:
     return lambda: world.count("social.news_item", user_id="bob"), 2
 
 
-@shows(people.Rename)
+@shows(people_jobs.Rename)
 def _rename(world: World) -> Effect:
     post = _followed_post(world)
     with world.silence():
@@ -142,7 +142,7 @@ def _rename(world: World) -> Effect:
     return lambda: world.stored("social.post", post)["by"]["name"], "Anna"
 
 
-@shows(people.Erase)
+@shows(people_jobs.Erase)
 def _erase(world: World) -> Effect:
     _followed_post(world)
     with world.silence():
@@ -150,7 +150,7 @@ def _erase(world: World) -> Effect:
     return lambda: remaining(world.runtime, "bob"), 0
 
 
-@shows(people.EraseLate)
+@shows(people_jobs.EraseLate)
 def _erase_late(world: World) -> Effect:
     _followed_post(world)
     world.client.as_("bob").delete("/users/me")
@@ -158,7 +158,7 @@ def _erase_late(world: World) -> Effect:
     world.clock.advance(minutes=30)
     with world.silence():
         world.run_schedules()
-    jobs = {"errand.type": people.EraseLate.model_fields["type"].default}
+    jobs = {"errand.type": people_jobs.EraseLate.model_fields["type"].default}
     return lambda: world.count("social.errand", **jobs), 0
 
 

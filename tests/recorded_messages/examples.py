@@ -12,7 +12,7 @@ from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.happenings import Happened
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
-from chalicelib.people import messages as people
+from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.tree.messages import Relist, Rewrite
 from chalicelib.social import messages
@@ -63,11 +63,11 @@ _EXAMPLES: tuple[Message, ...] = (
     messages.DeliverChunk(post_id="aaneGAECAwQFBgcI", number=3),
     messages.Propagate(post_id="aaneGAECAwQFBgcI"),
     messages.BackFill(reader_id="bob", author_id="ann"),
-    people.Rename(user_id="ann"),
+    people_jobs.Rename(user_id="ann"),
     messages.Rebuild(user_id="ann"),
     messages.Trim(user_id="ann"),
-    people.Erase(user_id="ann"),
-    people.EraseLate(user_id="ann", until=datetime(2026, 3, 1, 12, 0, tzinfo=UTC)),
+    people_jobs.Erase(user_id="ann"),
+    people_jobs.EraseLate(user_id="ann", until=datetime(2026, 3, 1, 12, 0, tzinfo=UTC)),
     messages.Refill(user_id="ann"),
     Happened(kind="comment", thing="harbour-post:ferry-timetable/0123456789"),
     messages.RenameRef(ref_id="a-17"),

@@ -9,7 +9,7 @@ import pytest
 
 from app import create_app
 from chalicelib.http.responses import as_json
-from chalicelib.people.erasure import traces
+from chalicelib.people.jobs import traces_of
 from chalicelib.personal_data import PEOPLE
 from chalicelib.runtime import Runtime
 from tests.security.support.life import ZED, be_known, comment_everywhere, do_everything, zed_of
@@ -64,7 +64,7 @@ def test_all_that_an_erasure_would_delete_is_shown(world: World, zed: Client) ->
     live(world, zed)
     expected: list[dict[str, Any]] = []
     unplanted = set()
-    for trace in traces(world.runtime.database, PEOPLE, ZED):
+    for trace in traces_of(world.runtime.database, PEOPLE, ZED):
         documents = list(trace.rows.find(trace.where))
         assert bool(trace.not_shown) == (trace.name in NOT_SHOWN)
         if not documents:

@@ -1,17 +1,17 @@
 """A person renamed, erased and counted in all features, as the jobs do it."""
 
-from chalicelib.people import erasure, renaming
+from chalicelib.people import jobs
 from chalicelib.personal_data import PEOPLE
 from chalicelib.runtime import Runtime
 
 
 def rename(runtime: Runtime, user_id: str) -> None:
-    renaming.rename(runtime, PEOPLE, user_id)
+    jobs.rename(runtime, PEOPLE, user_id)
 
 
 def erase(runtime: Runtime, user_id: str) -> None:
-    erasure.erase(runtime, PEOPLE, user_id)
+    jobs.erase(runtime, PEOPLE, user_id)
 
 
 def remaining(runtime: Runtime, user_id: str) -> int:
-    return erasure.remaining(runtime.database, PEOPLE, user_id)
+    return jobs.count_remaining(runtime.database, PEOPLE, user_id)

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 from chalicelib.ads.errors import InvalidToken, TokenExpired, UnknownCreative
 from chalicelib.ads.serving import frames
 from chalicelib.http import Request, Route
-from chalicelib.web.answers import Page
+from chalicelib.web.files import Page
 
 Token = Annotated[
     str,

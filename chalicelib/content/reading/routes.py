@@ -35,8 +35,7 @@ from chalicelib.http import NotModified, Ok, Request, Route, conditional
 from chalicelib.limits import CONTENT
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
-from chalicelib.web.answers import Page
-from chalicelib.web.files import PAGE_STYLES
+from chalicelib.web.files import PAGE_STYLES, Page
 
 _SHORTLY = "public, max-age=30"
 

@@ -14,7 +14,7 @@ from chalicelib.database.validators import AtMost
 from chalicelib.identity import STAFF_ROLES, Principal
 from chalicelib.instants import moment
 from chalicelib.jobs import outbox
-from chalicelib.people.messages import Rename
+from chalicelib.people.jobs import Rename
 from chalicelib.people.names import is_reserved
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import ReservedName, UnknownUser

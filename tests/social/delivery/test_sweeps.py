@@ -10,7 +10,7 @@ from chalice.local import LocalChalice
 from app import create_app
 from chalicelib.jobs import outbox
 from chalicelib.messaging import Message
-from chalicelib.people.messages import Rename
+from chalicelib.people.jobs import Rename
 from chalicelib.runtime import Runtime
 from chalicelib.social import schedules
 from chalicelib.social.delivery import engine, leases, state
@@ -251,7 +251,7 @@ def test_a_backlog_of_1500_posts_earns_one_message_a_lease_and_post(unworked: Of
 @pytest.mark.parametrize(
     ("work", "type_"),
     [
-        ("chalicelib.people.renaming.rename", "rename"),
+        ("chalicelib.people.jobs.rename", "rename"),
         ("chalicelib.social.timelines.walls.WALLS", "spread"),
     ],
 )

@@ -10,8 +10,8 @@ from chalice.local import LocalChalice
 from app import create_app
 from chalicelib import personal_data
 from chalicelib.jobs import outbox
-from chalicelib.people import erasure
-from chalicelib.people.messages import Erase
+from chalicelib.people import jobs
+from chalicelib.people.jobs import Erase
 from chalicelib.personal_data import PEOPLE
 from chalicelib.settings import Settings
 from chalicelib.social.graph import blocks, memberships, promotion
@@ -249,6 +249,6 @@ def test_an_erasure_that_leaves_something_is_done_again(watched: Town, meantime:
 def test_what_is_left_of_a_user_is_counted_by_indexes(town: Town) -> None:
     let_bob_live(town)
 
-    for trace in erasure.traces(town.runtime.database, PEOPLE, "bob"):
+    for trace in jobs.traces_of(town.runtime.database, PEOPLE, "bob"):
         plan = str(trace.rows.find(trace.where).explain()["queryPlanner"]["winningPlan"])
         assert "COLLSCAN" not in plan, trace

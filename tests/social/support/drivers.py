@@ -11,7 +11,7 @@ from typing import Any
 from chalicelib import personal_data
 from chalicelib.database import Document
 from chalicelib.messaging import Message, Queues
-from chalicelib.people.messages import Erase, EraseLate, Rename
+from chalicelib.people.jobs import Erase, EraseLate, Rename
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import engine
 from chalicelib.social.messages import (

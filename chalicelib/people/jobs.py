@@ -1,0 +1,129 @@
+"""Jobs of people: renaming a person, and erasing one, in all features."""
+
+from datetime import datetime
+from functools import partial
+from typing import ClassVar, Literal
+
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.errors import Unavailable
+from chalicelib.jobs import outbox
+from chalicelib.jobs.outbox import Job
+from chalicelib.observability.logs import log
+from chalicelib.people.follows import People, Step, Trace, job_entries
+from chalicelib.runtime import Runtime
+
+
+class Rename(Job):
+    """Propagate a user's name to every copy of it."""
+
+    queue: ClassVar[str] = "social-errands"
+    runs_twice: ClassVar[bool] = True
+    type: Literal["rename"] = "rename"
+    user_id: str
+
+
+class Erase(Job):
+    """Erase a user and everything that names them."""
+
+    queue: ClassVar[str] = "social-errands"
+    type: Literal["erase"] = "erase"
+    user_id: str
+
+
+class EraseLate(Job):
+    """Erase what was written up to a time, after an erasure, by requests that began before it."""
+
+    queue: ClassVar[str] = "social-errands"
+    type: Literal["erase-late"] = "erase-late"
+    user_id: str
+    until: datetime
+
+
+PersonJob = Rename | Erase | EraseLate
+
+# MERGE: docstring of people/renaming.py was: Propagating a person's new name to every copy, in
+#   all features. A worker stops if the name is changed again. What it, or a request that had read
+#   the old name, still writes afterwards is found by the second pass that `outbox.run` gives
+#   every renaming.
+
+
+def rename(runtime: Runtime, people: People, user_id: str) -> None:
+    """Make every copy of a person's name the one that the person has now."""
+    name = people.name_of(runtime.database, user_id)
+    if name is None:
+        return
+    for feature in people.features:
+        feature.rename(runtime, user_id, name)
+
+
+def begin_erasure(runtime: Runtime, people: People, user_id: str) -> int:
+    """Begin the erasure of a person; return how many documents of theirs are left."""
+    job = Erase(user_id=user_id)
+    outbox.note(runtime, job)
+    runtime.queues.send(job)
+    return count_remaining(runtime.database, people, user_id)
+
+
+def erase(runtime: Runtime, people: People, user_id: str) -> None:
+    """Erase a person; every step may be repeated, so that repeating it repairs a crash.
+
+    It is also repeated if others have written something of the person's in the meantime, and
+    continues in another message if a feature has more than one step. What is written after the
+    end, by requests that began before it, is erased when none of them can still be running.
+    """
+    steps = [feature.erase(runtime, user_id) for feature in people.features]
+    outbox.JOBS.of(runtime.database).delete_many(_renaming(user_id))
+    ended = runtime.now()
+    left = count_remaining(runtime.database, people, user_id)
+    if left:
+        outbox.note(runtime, Erase(user_id=user_id))
+        if Step.MORE in steps:
+            runtime.queues.send(Erase(user_id=user_id))
+    else:
+        late = EraseLate(user_id=user_id, until=ended)
+        outbox.note(runtime, late, due=ended + outbox.OUTLIVES_ALL)
+    log.info("user erased", extra={"fields": {"remaining": left}})
+
+
+def erase_late(runtime: Runtime, people: People, user_id: str, until: datetime) -> None:
+    """Erase what a person wrote up to a time; what they have written since is a new beginning.
+
+    Raises Unavailable if something is left: the job stays, and is run again.
+    """
+    steps = {feature.erase(runtime, user_id, until) for feature in people.features}
+    if steps != {Step.DONE}:
+        raise Unavailable("Something of this person is not erased yet")
+
+
+def count_remaining(database: Database[Document], people: People, user_id: str) -> int:
+    """Count the documents that are a person's or name the person, in all collections."""
+    return sum(
+        trace.rows.count_documents(trace.where) for trace in traces_of(database, people, user_id)
+    )
+
+
+def traces_of(database: Database[Document], people: People, user_id: str) -> list[Trace]:
+    """Return where documents are that are a person's or name the person, in all features."""
+    found = [trace for feature in people.features for trace in feature.traces(database, user_id)]
+    return [*found, Trace("renaming", outbox.JOBS.of(database), _renaming(user_id), job_entries)]
+
+
+def _renaming(user_id: str) -> Document:
+    return outbox.noted(Rename(user_id=user_id))
+
+
+def run(runtime: Runtime, people: People, job: PersonJob) -> None:
+    """Run a job that is still noted; a failure leaves it for the sweep."""
+    outbox.run(runtime, job, partial(_run, people))
+
+
+def _run(people: People, runtime: Runtime, job: PersonJob) -> None:
+    match job:
+        case Rename():
+            rename(runtime, people, job.user_id)
+        case Erase():
+            erase(runtime, people, job.user_id)
+        case EraseLate():
+            erase_late(runtime, people, job.user_id, job.until)
