@@ -11,7 +11,7 @@ from chalicelib.assets.ids import AssetId, UploadId, address_of
 from chalicelib.assets.models import Digest
 from chalicelib.assets.shapes import MAX_PARTS, MAX_VERSIONS, Asset, StoreName, Upload, Version
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
 from chalicelib.runtime import Runtime
 from chalicelib.texts import OwnUrl, ShownLine, ShownName

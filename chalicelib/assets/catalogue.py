@@ -22,7 +22,7 @@ from chalicelib.assets.shapes import (
 )
 from chalicelib.database import Document, in_transaction
 from chalicelib.http import PageQuery
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.runtime import Runtime
 
 # How long a reader may be in a blob that no version has any more: no function runs longer.

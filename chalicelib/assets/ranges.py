@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from chalicelib.assets.errors import UnsatisfiableRange
-from chalicelib.http.payloads import MAX_BINARY_BYTES
+from chalicelib.http.responses import MAX_BINARY_BYTES
 
 MOST_BYTES = MAX_BINARY_BYTES
 # No number of bytes has more digits.

@@ -40,7 +40,7 @@ from chalicelib.comments.sites.answers import (
     writing_answer,
 )
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Cursor, Next
+from chalicelib.http.paging import Cursor, Next
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 from chalicelib.sites.permissions import manages

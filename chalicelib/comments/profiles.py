@@ -15,7 +15,7 @@ from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.stores.collected import collect
 from chalicelib.database import Document
 from chalicelib.http import Ok, PageQuery, Request, Route
-from chalicelib.http.pages import Cursors, Next, paged
+from chalicelib.http.paging import Cursors, Next, paged
 from chalicelib.identity import Principal
 from chalicelib.instants import milliseconds, moment
 from chalicelib.people.ids import UserId

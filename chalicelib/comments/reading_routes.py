@@ -10,7 +10,7 @@ from chalicelib.comments.html_page import HEADERS, html_page
 from chalicelib.comments.models import CommentId, CommentsQuery
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.errors import UnknownComment
-from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional, payloads
+from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional, responses
 from chalicelib.identity import Principal
 from chalicelib.web.files import PAGE_STYLES, Page
 
@@ -18,7 +18,7 @@ from chalicelib.web.files import PAGE_STYLES, Page
 class DiscussionPage(Page):
     """200: a page of comments."""
 
-    max_bytes = payloads.MAX_BYTES
+    max_bytes = responses.MAX_BYTES
 
 
 Body = TypeVar("Body")

@@ -20,7 +20,7 @@ from chalicelib.content.slugs import ContentId, Slug
 from chalicelib.content.types import CONTENT_TYPES
 from chalicelib.content.visibility import State, state
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.keywords import Keyword
 from chalicelib.people.ids import UserId
 from chalicelib.registered import AnyOf

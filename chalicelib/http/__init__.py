@@ -1,10 +1,9 @@
 """Requests parsed into models; values and failures written as answers.
 
-Public face: `conditional`, `cursors`, `idempotency`, `pages`, `payloads`.
+Public face: `conditional`, `idempotency`, `paging`, `responses`.
 """
 
-from chalicelib.http.bodies import parse_part
-from chalicelib.http.requests import MAX_PAGE, Input, PageQuery, Request, Retired
+from chalicelib.http.requests import MAX_PAGE, Input, PageQuery, Request, Retired, parse_part
 from chalicelib.http.responses import (
     Accepted,
     Answer,
@@ -19,8 +18,7 @@ from chalicelib.http.responses import (
     problem_response,
     reply,
 )
-from chalicelib.http.routing import Operation, Route, View, router
-from chalicelib.http.signatures import Roles
+from chalicelib.http.routing import Operation, Roles, Route, View, router
 
 __all__ = [
     "MAX_PAGE",

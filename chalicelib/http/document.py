@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from chalice.app import Blueprint
 
-from chalicelib.http import Request, conditional, payloads, router
+from chalicelib.http import Request, conditional, responses, router
 from chalicelib.http.responses import NotModified, Text
 from chalicelib.runtime import Runtime
 
@@ -20,7 +20,7 @@ class Document(Text):
     """200: an OpenAPI document."""
 
     media_type = "application/json"
-    max_bytes = payloads.MAX_BYTES
+    max_bytes = responses.MAX_BYTES
 
 
 def routes(runtime: Runtime) -> Blueprint:

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from chalicelib import errors
 from chalicelib.errors import Problem
-from chalicelib.http.payloads import MAX_BINARY_BYTES, sent_bytes
 from chalicelib.http.requests import PageQuery
-from chalicelib.http.responses import Answer, Binary, Text
+from chalicelib.http.responses import MAX_BINARY_BYTES, Answer, Binary, Text, sent_bytes
 from chalicelib.http.routing import Operation
 
 _EVERY_CALL = (errors.Internal, errors.Unavailable)

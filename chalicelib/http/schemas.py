@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from chalicelib.http.bodies import MAX_ERRORS
 from chalicelib.http.outcomes import outcomes
+from chalicelib.http.requests import MAX_ERRORS
 from chalicelib.http.routing import Operation
 
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from chalicelib.database import Document
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import MAX_PAGE, PageQuery
-from chalicelib.http.pages import Cursors, Next, paged
+from chalicelib.http.paging import Cursors, Next, paged
 from chalicelib.people.follows import ExportEntry, People, Trace
 from chalicelib.people.jobs import traces_of
 from chalicelib.runtime import Runtime

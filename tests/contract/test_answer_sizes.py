@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from chalicelib.http.document import FILE
-from chalicelib.http.payloads import MAX_BINARY_BYTES, MAX_BYTES, sent_bytes
+from chalicelib.http.responses import MAX_BINARY_BYTES, MAX_BYTES, sent_bytes
 from chalicelib.web.files import CONSOLE, EMBED, PAGES, VENDORED
 from contract.sizes import Answer, answers, pattern_bytes, sent_in_json
 

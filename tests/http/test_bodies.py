@@ -4,7 +4,7 @@ import pytest
 from pydantic import model_validator
 
 from chalicelib.errors import InvalidRequest
-from chalicelib.http import bodies
+from chalicelib.http import requests
 from tests.http.support.things import JSON, Thing, fields
 from tests.support.http_client import Client
 
@@ -105,7 +105,7 @@ def test_a_body_of_too_many_values_is_refused_before_a_model_sees_it(
             raise AssertionError("a model has seen the body")
 
     with pytest.raises(InvalidRequest) as refused:
-        bodies.parse(body, Seen, len(body))
+        requests.parse(body, Seen, len(body))
 
     assert [fault.code for fault in refused.value.errors] == ["too_many_values"]
     reply = api.request("PUT", "/lists", body=body, headers=JSON)

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from chalicelib.errors import InvalidCursor, Misconfigured, Unavailable
-from chalicelib.http import cursors
-from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.http import paging
+from chalicelib.http.paging import decode_cursor, encode_cursor
 
 KEYS = (SecretStr("current"), SecretStr("previous"))
 POSITION = [1_772_366_400_000, "AbCd"]
@@ -64,7 +64,7 @@ def test_a_cursor_of_a_newer_release_is_for_a_newer_container(
 ) -> None:
     """While one release replaces another, the next try may meet a container that reads it."""
     with monkeypatch.context() as newer:
-        newer.setattr(cursors, "VERSION", cursors.VERSION + 1)
+        newer.setattr(paging, "VERSION", paging.VERSION + 1)
         cursor = encode_cursor(POSITION, "wall:ann", KEYS)
 
     with pytest.raises(Unavailable):

@@ -9,9 +9,9 @@ from chalice.app import Blueprint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.http import Ok, PageQuery, Request, Text, payloads, router
-from chalicelib.http.pages import Cursors, paged
-from chalicelib.http.payloads import MAX_BINARY_BYTES, MAX_BYTES, fits, sent_bytes
+from chalicelib.http import Ok, PageQuery, Request, Text, responses, router
+from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.responses import MAX_BINARY_BYTES, MAX_BYTES, fits, sent_bytes
 from chalicelib.runtime import Runtime
 from tests.http.support.things import app_with
 from tests.support.http_client import Client, Reply
@@ -151,7 +151,7 @@ def test_a_body_fits_exactly_if_its_bytes_do(text: str, spare: int) -> None:
     size = sent_bytes(text)
     for most in (size + spare, size - 1 - spare):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(payloads, "MAX_BYTES", most)
+            patch.setattr(responses, "MAX_BYTES", most)
             assert fits(text) == (size <= most)
 
 

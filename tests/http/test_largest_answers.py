@@ -8,8 +8,8 @@ import pytest
 from chalicelib.content.editing.revisions import REVISIONS
 from chalicelib.content.nodes import NODES
 from chalicelib.database import Document
-from chalicelib.http import payloads
-from chalicelib.http.payloads import MAX_BYTES, sent_bytes
+from chalicelib.http import responses
+from chalicelib.http.responses import MAX_BYTES, sent_bytes
 from chalicelib.runtime import Runtime
 from chalicelib.shop.orders.shapes import ORDERS
 from chalicelib.shop.products.rows import PRODUCTS
@@ -201,7 +201,7 @@ def test_circles_with_more_members_than_an_answer_holds_list_the_first(
     members = [f"reader{number:02}" for number in range(20)]
     circle(client, "ann", "team", *members)
     circle(client, "ann", "lone", members[0])
-    monkeypatch.setattr(payloads, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(responses, "MAX_BYTES", 1_000)
 
     listed: Reply = client.as_("ann").get("/users/me/circles")
     found = {

@@ -3,8 +3,8 @@ import json
 import orjson
 import pytest
 
-from chalicelib.http import payloads
-from chalicelib.http.payloads import BYTES_A_CHARACTER, MAX_BYTES, fitting
+from chalicelib.http import responses
+from chalicelib.http.responses import BYTES_A_CHARACTER, MAX_BYTES, fitting
 
 HEAVIEST = {
     "astral": "\N{DUCK}",
@@ -45,7 +45,7 @@ def test_no_row_that_fits_is_left_out() -> None:
 
 
 def test_one_row_fits_whatever_it_weighs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(payloads, "MAX_BYTES", 10)
+    monkeypatch.setattr(responses, "MAX_BYTES", 10)
 
     assert fitting(["a" * 100, "b"]) == 1
     assert fitting([]) == 0

@@ -7,7 +7,7 @@ import pytest
 from chalice.app import Blueprint, Response
 
 from chalicelib.http import Input, Ok, PageQuery, Request, Roles, router
-from chalicelib.http.signatures import signature_of
+from chalicelib.http.routing import signature_of
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.http.support.things import app_with

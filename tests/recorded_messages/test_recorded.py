@@ -16,7 +16,7 @@ from chalice.local import LocalChalice
 import chalicelib
 from app import create_app
 from chalicelib.comments.stores.promotion import MoveNode
-from chalicelib.http import cursors, pages
+from chalicelib.http import paging
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 from chalicelib.social.messages import Trim
@@ -132,16 +132,15 @@ def test_the_listings_are_all_that_read_cursors(
 
         return noted
 
-    readers = corpus.modules_with(pages.Cursors)
+    readers = corpus.modules_with(paging.Cursors)
     # Its positions are those of a site's list, and its cursors stand in the addresses of its pages.
     del readers["chalicelib.content.feeds.reading"]
     for name, module in readers.items():
-        noted = type("Noted", (pages.Cursors,), {"position": note(name, pages.Cursors.position)})
+        noted = type("Noted", (paging.Cursors,), {"position": note(name, paging.Cursors.position)})
         monkeypatch.setattr(module, "Cursors", noted)
-    by_hand = corpus.modules_with(cursors.decode_cursor)
-    del by_hand[pages.__name__]
+    by_hand = corpus.modules_with(paging.decode_cursor)
     for name, module in by_hand.items():
-        monkeypatch.setattr(module, "decode_cursor", note(name, cursors.decode_cursor))
+        monkeypatch.setattr(module, "decode_cursor", note(name, paging.decode_cursor))
     client = Client(create_app(runtime, LocalChalice), world.client.token)
     for name, listing in listings(dataclasses.replace(world, client=client)).items():
         cursor = {each.listing: each for each in first_cursors(world)}[name].cursor

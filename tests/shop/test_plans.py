@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
-from chalicelib.http.pages import Cursors
+from chalicelib.http.paging import Cursors
 from chalicelib.instants import milliseconds
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts.shapes import CARTS, Cart

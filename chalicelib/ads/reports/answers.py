@@ -10,8 +10,8 @@ from chalicelib.ads.ids import CampaignId, PartId
 from chalicelib.ads.reports.confidence import wilson_interval
 from chalicelib.ads.reports.queries import Row
 from chalicelib.http import Text
-from chalicelib.http.pages import Next
-from chalicelib.http.payloads import MAX_BYTES
+from chalicelib.http.paging import Next
+from chalicelib.http.responses import MAX_BYTES
 from chalicelib.sites.ids import SiteId
 
 # What `limit` may ask for.

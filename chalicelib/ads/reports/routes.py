@@ -16,8 +16,8 @@ from chalicelib.ads.reports.answers import (
 from chalicelib.ads.reports.models import ReportQuery
 from chalicelib.ads.reports.queries import Report, Row
 from chalicelib.errors import FieldError, ReportTooLarge
-from chalicelib.http import Ok, Request, Route, payloads
-from chalicelib.http.pages import Cursors
+from chalicelib.http import Ok, Request, Route, responses
+from chalicelib.http.paging import Cursors
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
 
@@ -85,7 +85,7 @@ def _file(report: Report, rows: Sequence[Mapping[str, Any]]) -> Csv:
     name = f"{report.owner_id.replace(':', '-')}-{report.by}.csv"
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
     text = queries.as_csv(report, rows)
-    if not payloads.fits(text):
+    if not responses.fits(text):
         raise _too_large()
     return Csv(text, disposition)
 

@@ -16,8 +16,8 @@ from chalicelib.analytics.reports.report import Group, Period, Row
 from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
 from chalicelib.analytics.visitors.sources import MAX_HOST_CHARACTERS
 from chalicelib.http import MAX_PAGE, Text
-from chalicelib.http.pages import Next
-from chalicelib.http.payloads import MAX_BYTES
+from chalicelib.http.paging import Next
+from chalicelib.http.responses import MAX_BYTES
 from chalicelib.texts import ShownLine, ShownName
 
 _OF_DAYS: tuple[Period, ...] = ("day",)

@@ -35,8 +35,8 @@ from chalicelib.analytics.reports.page_counts import page_counts
 from chalicelib.analytics.reports.report import Report, Row
 from chalicelib.analytics.settings import kept_since
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest, ReportTooLarge
-from chalicelib.http import NoContent, Ok, Request, Route, payloads
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http import NoContent, Ok, Request, Route, responses
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.instants import MAX_INSTANT
 from chalicelib.limits import INVENTORY
@@ -175,7 +175,7 @@ def _file(request: Request, report: Report) -> StatsCsv:
     rows, position = _read(request, report, None, most)
     shown = [stats_row(row, report.by, report.group) for row in rows]
     text = as_csv(shown, columns_of(report.by, report.group))
-    if position is not None or not payloads.fits(text):
+    if position is not None or not responses.fits(text):
         fault = FieldError("to", ReportTooLarge.code, "Choose an earlier time")
         raise ReportTooLarge(errors=[fault])
     disposition = f'attachment; filename="{report.site}-{report.by}.csv"'

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from chalicelib.analytics.sessions.periods import MAX_PAGES, Pages, StoredPeriod
 from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
 
 ShownPath = Annotated[str, Field(max_length=MAX_PATH_BYTES)]

@@ -6,7 +6,7 @@ from chalicelib.analytics.sessions import queries
 from chalicelib.analytics.sessions.answers import SessionsPage, sessions_row
 from chalicelib.analytics.sessions.models import SessionsQuery
 from chalicelib.http import Ok, Request, Route
-from chalicelib.http.pages import Cursors
+from chalicelib.http.paging import Cursors
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
 

@@ -9,7 +9,7 @@ from chalicelib.comments.entries import ranking
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.stores import ask
-from chalicelib.http.pages import Cursors
+from chalicelib.http.paging import Cursors
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 

@@ -11,8 +11,8 @@ from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Comment, Node, PageOrder, RankedOrder
 from chalicelib.comments.store import Order, Page, Viewer
 from chalicelib.errors import InvalidCursor
-from chalicelib.http import payloads
-from chalicelib.http.pages import Cursors
+from chalicelib.http import responses
+from chalicelib.http.paging import Cursors
 from chalicelib.runtime import Runtime
 
 # The other members of a comment: ids, a path of up to 17 of them, a name of 100 characters, times.
@@ -119,6 +119,6 @@ def fitting(rows: Sequence[Comment]) -> int:
     """Return how many comments, from the first, fit into an answer."""
     characters = sum(len(row["text"] or "") + len(row["html"] or "") for row in rows)
     beside = _BYTES_BESIDE_TEXT * len(rows)
-    if payloads.BYTES_A_CHARACTER * characters + beside <= payloads.MAX_BYTES:
+    if responses.BYTES_A_CHARACTER * characters + beside <= responses.MAX_BYTES:
         return len(rows)
-    return payloads.fitting(rows)
+    return responses.fitting(rows)

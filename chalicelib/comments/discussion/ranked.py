@@ -20,7 +20,7 @@ from chalicelib.comments.shapes import Comment, Node, RankedOrder
 from chalicelib.comments.store import Page, Root
 from chalicelib.comments.stores import ask
 from chalicelib.errors import Unavailable
-from chalicelib.http.pages import Cursors
+from chalicelib.http.paging import Cursors
 from chalicelib.runtime import Runtime
 
 

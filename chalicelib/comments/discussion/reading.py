@@ -29,7 +29,7 @@ from chalicelib.comments.store import Page, is_shadow
 from chalicelib.comments.stores import ask
 from chalicelib.errors import UnknownComment
 from chalicelib.http import PageQuery
-from chalicelib.http.pages import Cursors
+from chalicelib.http.paging import Cursors
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.comments.flags.models import MAX_FLAGS, MAX_NOTE_CHARACTERS
 from chalicelib.comments.shapes import FlagReason
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.marks.shapes import Outcome
 from chalicelib.people.ids import UserId
 

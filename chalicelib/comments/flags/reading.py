@@ -8,7 +8,7 @@ from chalicelib.comments.entries.rows import ENTRIES, key_of
 from chalicelib.comments.flags.answers import FlagAnswer, FlagsAnswer
 from chalicelib.comments.flags.models import FlagsQuery
 from chalicelib.errors import Forbidden, UnknownComment
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.marks import reading
 from chalicelib.runtime import Runtime

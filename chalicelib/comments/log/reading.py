@@ -11,7 +11,7 @@ from chalicelib.comments.log.models import LogQuery
 from chalicelib.comments.log.rows import LOG, Act, key_of
 from chalicelib.database import Document
 from chalicelib.errors import Forbidden
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates

@@ -12,7 +12,7 @@ from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import MAX_REASONS, Queue, Reason
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 

@@ -24,7 +24,7 @@ from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document, upsert
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import Forbidden
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderated_sites, moderates

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from chalicelib.comments.mark_answers import MarksAnswer
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.voting.models import MAX_MARKED, MAX_REACTED
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
 
 

@@ -11,7 +11,7 @@ from chalicelib.comments.mark_answers import marks_answer, page_marks
 from chalicelib.comments.voting import placing
 from chalicelib.comments.voting.answers import NodeMarksAnswer, ReactedAnswer
 from chalicelib.comments.voting.models import ReactedQuery
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.marks import reading
 from chalicelib.marks.shapes import NOTHING

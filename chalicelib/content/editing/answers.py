@@ -18,7 +18,7 @@ from chalicelib.content.editing.differences import MAX_SENT_BYTES, FieldDifferen
 from chalicelib.content.shapes import Revision
 from chalicelib.content.slugs import Slug
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.texts import ShownLine
 
 

@@ -15,7 +15,7 @@ from chalicelib.content.nodes import NODES
 from chalicelib.content.shapes import ContentNode, Draft, Words, Writer
 from chalicelib.content.visibility import in_state
 from chalicelib.database import Document, in_transaction
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.instants import milliseconds, moment

@@ -36,7 +36,7 @@ from chalicelib.content.shapes import ContentNode
 from chalicelib.content.slugs import ContentId
 from chalicelib.http import Created, Ok, PageQuery, Request, Route, conditional
 from chalicelib.http.idempotency import once
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.limits import CONTENT
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Editor, check_editor

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from chalicelib.http import Ok, Text
-from chalicelib.http.payloads import MAX_BYTES
+from chalicelib.http.responses import MAX_BYTES
 
 Body_co = TypeVar("Body_co", covariant=True)
 

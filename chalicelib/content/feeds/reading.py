@@ -18,7 +18,7 @@ from chalicelib.content.shapes import ContentNode, ContentSite
 from chalicelib.content.sites.held import HeldSettings
 from chalicelib.database import Document
 from chalicelib.http import Request
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.runtime import Runtime
 
 Format = Literal["atom", "json"]

@@ -20,7 +20,7 @@ from chalicelib.content.answers import (
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.content.slugs import ContentId, Slug
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.keywords import Keyword
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import OwnUrl, ShownLine, html_of

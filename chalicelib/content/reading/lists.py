@@ -14,7 +14,7 @@ from chalicelib.content.reading.views import Viewed
 from chalicelib.content.shapes import ContentNode
 from chalicelib.content.visibility import shown, shown_filter, tagged
 from chalicelib.database import Document
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 

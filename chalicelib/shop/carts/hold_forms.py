@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
 from chalicelib.http import Input, PageQuery
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.shop.ids import SkuId
 
 MAX_HOLDERS = 20

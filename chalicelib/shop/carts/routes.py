@@ -1,7 +1,7 @@
 """The routes of carts. A cart's id is what lets its caller use it, so no log has it."""
 
 from chalicelib.http import Created, Ok, Request, Route
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.limits import CARTS
 from chalicelib.shop.carts import carts, holds, lines

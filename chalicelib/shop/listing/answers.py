@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Cursor, Next
+from chalicelib.http.paging import Cursor, Next
 from chalicelib.shop.products.answers import ProductSummary
 from chalicelib.shop.tree.answers import CategoryAnswer, CrumbAnswer
 from chalicelib.shop.tree.models import MAX_LISTED

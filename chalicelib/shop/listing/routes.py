@@ -1,7 +1,7 @@
 """The routes of customers: lists of products, and a category."""
 
 from chalicelib.http import Ok, Request, Route
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.shop.errors import UnknownCategory, UnknownShop
 from chalicelib.shop.ids import CategoryId, name_of
 from chalicelib.shop.listing import counting, filters, pages, words

@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.ids import ID_PATTERN
 from chalicelib.shop.carts.shapes import MAX_LINES
 from chalicelib.shop.ids import SkuId

@@ -6,7 +6,7 @@ from pymongo import DESCENDING
 
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime

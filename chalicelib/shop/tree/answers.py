@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.shop.ids import CategoryId, name_of
 from chalicelib.shop.tree.models import MAX_LISTED, CategorySlug
 from chalicelib.shop.trees.rows import MAX_DEPTH, Ancestor, Category, StoreName, Tree

@@ -13,7 +13,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.errors import InvalidCursor
-from chalicelib.http.pages import Cursors
+from chalicelib.http.paging import Cursors
 from chalicelib.runtime import Runtime
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.tree.models import MAX_LISTED

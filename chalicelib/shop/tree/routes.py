@@ -1,7 +1,7 @@
 """The routes of a shop's categories: changed by its publisher, read by all."""
 
 from chalicelib.http import Created, NoContent, NotModified, Ok, Request, Route, conditional
-from chalicelib.http.pages import paged
+from chalicelib.http.paging import paged
 from chalicelib.limits import INVENTORY
 from chalicelib.shop.errors import (
     CategoryCycle,

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.database import Collection, Document
 from chalicelib.http import PageQuery
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery.leases import Delivered
 from chalicelib.social.delivery.state import FanOut

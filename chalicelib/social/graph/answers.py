@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.assets import pictures
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
 from chalicelib.social.graph.circle_keys import ids_of
 from chalicelib.social.graph.models import MAX_CIRCLES, CircleId

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from chalicelib.assets.errors import UnknownAsset
 from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
-from chalicelib.http.pages import Cursors, paged
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
 from chalicelib.social.errors import (

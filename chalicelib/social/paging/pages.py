@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from chalicelib.http import PageQuery
-from chalicelib.http.pages import Cursors
+from chalicelib.http.paging import Cursors
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 from chalicelib.social.paging.positions import Entry, Listed, Position

@@ -9,7 +9,7 @@ from typing_extensions import TypeAliasType, TypedDict
 from chalicelib.assets import pictures
 from chalicelib.database import Document
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
 from chalicelib.social.graph.answers import PersonAnswer
 from chalicelib.social.graph.audience import PUBLIC, AudienceName

@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.social.delivery.progress import FanOutAnswer, fan_out_answer
 from chalicelib.social.graph.answers import PersonAnswer
 from chalicelib.social.posts.models import PostId

@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.ads.reports import counters, roll_ups
 from chalicelib.database import Document
-from chalicelib.http import payloads
+from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from tests.ads.support.events import PRICE, SPRING, click, count
 from tests.ads.support.factories import advertiser, publisher
@@ -191,11 +191,11 @@ def test_a_file_is_no_larger_than_an_answer(
     target = f"/reports/{report}?from=2025-01-01&to=2026-12-31"
     admin = client.as_("root", roles=["admin"])
     whole = admin.request("GET", target, headers={"Accept": "text/csv"})
-    size = payloads.sent_bytes(whole.body.decode())
+    size = responses.sent_bytes(whole.body.decode())
 
-    monkeypatch.setattr(payloads, "MAX_BYTES", size)
+    monkeypatch.setattr(responses, "MAX_BYTES", size)
     assert admin.request("GET", target, headers={"Accept": "text/csv"}).body == whole.body
-    monkeypatch.setattr(payloads, "MAX_BYTES", size - 1)
+    monkeypatch.setattr(responses, "MAX_BYTES", size - 1)
     too_large = admin.request("GET", target, headers={"Accept": "text/csv"})
 
     assert (too_large.status, too_large.code) == (422, "report_too_large")

@@ -15,7 +15,7 @@ from app import create_app
 from chalicelib.analytics.counting.models import NewHits, SentHit
 from chalicelib.analytics.counting.reading import DAY_MS, read
 from chalicelib.analytics.hits import HITS, HITS_AT_ONCE, Dropped, Hits
-from chalicelib.http import bodies
+from chalicelib.http import requests
 from chalicelib.runtime import Runtime
 from tests.analytics.counting.test_beacons import ID, held
 from tests.analytics.support.hits import SITE, at, count, differences, site, view, worker
@@ -263,7 +263,7 @@ SENT = st.fixed_dictionaries(
 def test_whatever_is_sent_no_hit_costs_another(hits: list[Any]) -> None:
     body = json.dumps({"site": SITE, "hits": hits}).encode()
 
-    parsed = bodies.parse(body, NewHits, 1_000_000)
+    parsed = requests.parse(body, NewHits, 1_000_000)
     found = read(parsed.hits)
 
     right = [

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.analytics.log import Span
-from chalicelib.http import payloads
+from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import SITE, at, count, differences, logs, rows, site, view
 from tests.support.http_client import Client
@@ -136,9 +136,9 @@ def test_a_file_of_long_paths_ends_before_an_answer_does(
     count(blog, *(view(n, NOON, f"/{n}" + '"' * 500) for n in range(20, 30)))
     target, csv = f"/stats/{SITE}?{SPAN}&group=path", {"Accept": "text/csv"}
     whole = publisher.request("GET", target, headers=csv)
-    monkeypatch.setattr(payloads, "MAX_BYTES", payloads.sent_bytes(whole.body.decode()))
+    monkeypatch.setattr(responses, "MAX_BYTES", responses.sent_bytes(whole.body.decode()))
     fits = publisher.request("GET", target, headers=csv)
-    monkeypatch.setattr(payloads, "MAX_BYTES", payloads.MAX_BYTES - 1)
+    monkeypatch.setattr(responses, "MAX_BYTES", responses.MAX_BYTES - 1)
     too_large = publisher.request("GET", target, headers=csv)
 
     assert whole.body.count(b'"') > 10_000

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.comments.store import Order
 from chalicelib.errors import InvalidCursor, UnknownComment
-from chalicelib.http import payloads
+from chalicelib.http import responses
 from tests.comments.support.discussion import Discussion, Layout
 
 ORDERS: tuple[Order, ...] = ("oldest", "newest")
@@ -124,7 +124,7 @@ def test_a_page_around_a_comment_ends_early_before_it_is_too_large(
 ) -> None:
     talk(discussion, layout)
     whole = ids_of(discussion.page(order))
-    monkeypatch.setattr(payloads, "MAX_BYTES", 3_000)
+    monkeypatch.setattr(responses, "MAX_BYTES", 3_000)
 
     for comment in whole:
         page = discussion.page(order, around=comment)

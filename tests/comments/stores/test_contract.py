@@ -18,7 +18,7 @@ from chalicelib.comments.shapes import State
 from chalicelib.comments.store import Order
 from chalicelib.comments.stores import store_of
 from chalicelib.errors import UnknownComment
-from chalicelib.http import payloads
+from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
 from tests.support.clock import Clock
@@ -229,7 +229,7 @@ def test_a_page_ends_early_before_it_is_too_large(discussion: Discussion) -> Non
     found = [comment["id"] for comment in discussion.walk()]
 
     assert 0 < len(page["comments"]) < 60
-    assert len(json.dumps(http.reply(page).body)) < payloads.MAX_BYTES + 1_000
+    assert len(json.dumps(http.reply(page).body)) < responses.MAX_BYTES + 1_000
     assert page["next"] is not None
     assert found == posted
 

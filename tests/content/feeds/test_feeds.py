@@ -13,7 +13,7 @@ import pytest
 from chalicelib.content.feeds import atom
 from chalicelib.content.feeds.entries import Feed
 from chalicelib.content.schedules import run_due
-from chalicelib.http import payloads
+from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from tests.content.support.factories import (
     BASE,
@@ -304,7 +304,7 @@ def test_an_entry_keeps_its_id_where_its_address_changes(site: Client, clock: Cl
 def test_a_feed_with_more_than_an_answer_holds_ends_early(
     site: Client, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    monkeypatch.setattr(payloads, "MAX_BYTES", 25_000)
+    monkeypatch.setattr(responses, "MAX_BYTES", 25_000)
     for number in range(4):
         published(site, f"p{number}", detail={"text": "<b> " * 1_000})
     url, sizes, found = f"/content/{SITE}/feed.{form}", list[int](), list[str]()

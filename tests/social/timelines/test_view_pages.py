@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.http import payloads
+from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.social.messages import Deliver
@@ -74,7 +74,7 @@ def test_a_page_too_large_for_an_answer_ends_early(
     follow(client, "bob", "ann")
     posts = [publish(client, "ann", detail={"text": "x" * 1_000}) for _ in range(5)]
     workers.drain()
-    monkeypatch.setattr(payloads, "MAX_BYTES", 3_000)
+    monkeypatch.setattr(responses, "MAX_BYTES", 3_000)
 
     read = pages(client.as_("bob" if view == "news" else "ann"), f"/users/me/{view}", 50)
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.social.activity.actions.descriptors import PersonId, ShownDescriptor
 from chalicelib.social.activity.actions.models import MAX_COMMENT_CHARACTERS, ActionId
 from chalicelib.social.activity.actions.shapes import (

@@ -14,7 +14,7 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.errors import UnknownComment
 from chalicelib.http import PageQuery
-from chalicelib.http.pages import Cursors
+from chalicelib.http.paging import Cursors
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.jobs import outbox

@@ -12,7 +12,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.database.rewriting import Rewrite
-from chalicelib.http.pages import Cursors
+from chalicelib.http.paging import Cursors
 from chalicelib.identity import Principal
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime

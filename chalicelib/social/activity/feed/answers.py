@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.http import MAX_PAGE
-from chalicelib.http.pages import Next
+from chalicelib.http.paging import Next
 from chalicelib.social.activity.actions.answers import ActionAnswer, ActorAnswer, action_answer
 from chalicelib.social.activity.actions.models import ActionId
 from chalicelib.social.activity.actions.shapes import ShownAction

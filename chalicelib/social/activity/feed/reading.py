@@ -12,7 +12,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
-from chalicelib.http.cursors import decode_cursor, encode_cursor
+from chalicelib.http.paging import decode_cursor, encode_cursor
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions

@@ -8,7 +8,7 @@ import pytest
 from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
-from chalicelib.http import payloads
+from chalicelib.http import responses
 from chalicelib.social.activity.feed import items
 from chalicelib.social.activity.feed import reading as feeds
 from chalicelib.social.activity.feed.scoring import Standing
@@ -53,7 +53,7 @@ def test_a_page_too_large_for_an_answer_ends_early(
 ) -> None:
     done = [office.act("ann", refs=[MARY]) for _ in range(5)]
     office.workers.drain()
-    monkeypatch.setattr(payloads, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(responses, "MAX_BYTES", 1_000)
 
     assert 1 <= len(page(office.client, "bob")["actions"]) < 5
     assert sorted(actions(office.client, "bob")) == sorted(done)

@@ -1,0 +1,92 @@
+"""Pages of a listing, and the signed cursors between them."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import orjson
+from pydantic import Field, SecretStr
+
+from chalicelib import signing
+from chalicelib.errors import InvalidCursor, Unavailable
+from chalicelib.http.requests import MAX_CURSOR_CHARACTERS, PageQuery
+
+# MERGE: docstring of http/cursors.py was: Opaque keyset cursors: a signed position in one
+#   listing. A cursor is base64url of a tag, a version and the position as JSON. People scroll
+#   while one release replaces another, so a release reads the cursors of the last one
+#   (docs/decisions/0066). To change a position's shape, raise VERSION and let its listing read
+#   the old shape too.
+
+VERSION = 1
+_TAG_BYTES = 9
+
+
+def encode_cursor(position: Sequence[Any], scope: str, keys: Sequence[SecretStr]) -> str:
+    """Return a cursor for `position`, a sequence of JSON values, within the listing `scope`.
+
+    The scope names the listing and its order ("comments:page-1:oldest"), so that a cursor
+    of one listing is refused by any other. Raises Misconfigured without a signing key.
+    """
+    key = signing.signing_key(keys)
+    payload = bytes([VERSION]) + orjson.dumps(list(position))
+    return signing.encoded(signing.tag(_message(payload, scope), key, _TAG_BYTES) + payload)
+
+
+def decode_cursor(cursor: str, scope: str, keys: Sequence[SecretStr]) -> list[Any]:
+    """Return the position that `encode_cursor` was given.
+
+    Raises InvalidCursor if the cursor was altered, cut, or made for another scope. Raises
+    Unavailable for a cursor of a newer release, which another container can read.
+    """
+    signed = signing.decoded(cursor) or b""
+    tag, payload = signed[:_TAG_BYTES], signed[_TAG_BYTES:]
+    if signing.signer(tag, _message(payload, scope), keys, _TAG_BYTES) is None:
+        raise InvalidCursor
+    if payload[0] > VERSION:
+        raise Unavailable("This cursor is from a newer release of Plaza; try again")
+    position = orjson.loads(payload[1:])
+    assert isinstance(position, list)  # noqa: S101 - we signed it, so we wrote it
+    return position
+
+
+def _message(payload: bytes, scope: str) -> bytes:
+    return b"cursor\0" + scope.encode() + b"\0" + payload
+
+
+Row = TypeVar("Row")
+# A cursor in an answer, which is as long as a query may have it.
+Cursor = Annotated[str, Field(max_length=MAX_CURSOR_CHARACTERS, pattern=r"^[A-Za-z0-9_-]*$")]
+# The field `next` of a page's answer.
+Next = Annotated[
+    Cursor | None, Field(description="The `cursor` of the next page; null on the last one.")
+]
+
+
+class Cursors(NamedTuple):
+    """The cursors of one listing; `scope` is as for `encode_cursor`."""
+
+    scope: str
+    keys: Sequence[SecretStr]
+
+    def position(self, query: PageQuery) -> tuple[Any, ...] | None:
+        """Return the position after which a page begins; None for the first page.
+
+        Raises InvalidCursor.
+        """
+        return self.place(query.cursor)
+
+    def place(self, cursor: str | None) -> tuple[Any, ...] | None:
+        """Return the position of a cursor; None without one. Raises InvalidCursor."""
+        return None if cursor is None else tuple(decode_cursor(cursor, self.scope, self.keys))
+
+    def following(self, position: Sequence[Any] | None) -> str | None:
+        """Return the cursor of the page after a position; None if no page follows."""
+        return encode_cursor(position, self.scope, self.keys) if position else None
+
+
+def paged(rows: Sequence[Row], limit: int) -> tuple[Sequence[Row], Row | None]:
+    """Return the rows of a page, and the last of them if more rows follow.
+
+    `rows` are up to `limit + 1`: the one beyond the page shows that there is more.
+    """
+    shown = rows[:limit]
+    return shown, shown[-1] if len(rows) > limit else None
