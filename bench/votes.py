@@ -34,8 +34,7 @@ from chalicelib.identity import Principal
 from chalicelib.marks import placing
 from chalicelib.marks.changes import Vote
 from chalicelib.marks.folded import fold
-from chalicelib.marks.shapes import MARKS
-from chalicelib.marks.things import Kinds, Thing, mark_id
+from chalicelib.marks.shapes import MARKS, Kinds, Thing, mark_id
 
 WRITERS, VOTES, COMMENTS = 8, 64, 1_000
 VOTE_AT_MOST, PAGE_AT_MOST = 1.6, 1.7

@@ -5,9 +5,9 @@ from typing import Any
 from chalice.app import Chalice
 
 from chalicelib.comments.entries import kind as comments
-from chalicelib.marks import placing, schedules, verification, workers
+from chalicelib.marks import jobs, placing, verification
 from chalicelib.marks.personal_data import PersonalData
-from chalicelib.marks.things import Kind, Kinds
+from chalicelib.marks.shapes import Kind, Kinds
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts import reactions
 
@@ -18,8 +18,8 @@ marks = PersonalData(KINDS)
 
 def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the worker and the schedule of marks."""
-    workers.declare(app, runtime, KINDS)
-    schedules.declare(app, runtime)
+    jobs.declare_worker(app, runtime, KINDS)
+    jobs.declare_schedule(app, runtime)
 
 
 def verify(runtime: Runtime, kind: str, after: str = "", most: int = 1_000) -> dict[str, Any]:

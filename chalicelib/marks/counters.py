@@ -16,8 +16,7 @@ from pymongo.operations import UpdateOne
 from chalicelib.bounds import MarkBounds
 from chalicelib.database import Document
 from chalicelib.marks.changes import Delta
-from chalicelib.marks.shapes import is_key
-from chalicelib.marks.things import Kind
+from chalicelib.marks.shapes import Kind, is_key
 
 _MINUTE = "$marking.minute"
 

@@ -7,8 +7,7 @@ from pymongo.client_session import ClientSession
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.marks import counters
-from chalicelib.marks.shapes import BY_FLAG, FLAGGED, MARKS, Outcome
-from chalicelib.marks.things import Kind, marks_on
+from chalicelib.marks.shapes import BY_FLAG, FLAGGED, MARKS, Kind, Outcome, marks_on
 from chalicelib.runtime import Runtime
 
 # Told who had flagged, within the transaction of a decision.

@@ -8,8 +8,7 @@ its design at any moment.
 from typing import Any, NamedTuple, Protocol
 
 from chalicelib.marks.changes import Change
-from chalicelib.marks.shapes import State
-from chalicelib.marks.things import Thing
+from chalicelib.marks.shapes import State, Thing
 from chalicelib.runtime import Runtime
 
 

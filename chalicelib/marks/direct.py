@@ -9,8 +9,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.marks import counters
 from chalicelib.marks.changes import Change, Delta, Flag, changed, delta, stage
 from chalicelib.marks.design import Marked
-from chalicelib.marks.shapes import MARKS, NOTHING, Mark, State, counted_of, wanted_of
-from chalicelib.marks.things import Thing
+from chalicelib.marks.shapes import MARKS, NOTHING, Mark, State, Thing, counted_of, wanted_of
 from chalicelib.runtime import Runtime
 
 _OWED = ["counted", "due", "resends", "resent_by"]

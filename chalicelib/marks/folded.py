@@ -18,8 +18,17 @@ from chalicelib.marks.changes import Change, React, delta, stage
 from chalicelib.marks.design import Marked
 from chalicelib.marks.errors import TooManyReactions
 from chalicelib.marks.messages import CountMark
-from chalicelib.marks.shapes import MARKS, NOTHING, Mark, counted_of, wanted_of
-from chalicelib.marks.things import Kind, Kinds, Thing, thing_of
+from chalicelib.marks.shapes import (
+    MARKS,
+    NOTHING,
+    Kind,
+    Kinds,
+    Mark,
+    Thing,
+    counted_of,
+    thing_of,
+    wanted_of,
+)
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 

@@ -8,8 +8,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.marks.changes import Delta, delta
-from chalicelib.marks.shapes import MARKS, NOTHING, counted_of
-from chalicelib.marks.things import Kind, mark_id, marks_on
+from chalicelib.marks.shapes import MARKS, NOTHING, Kind, counted_of, mark_id, marks_on
 
 
 class Carried(NamedTuple):

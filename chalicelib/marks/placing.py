@@ -6,7 +6,7 @@ from chalicelib.database import Document
 from chalicelib.marks import counters, direct, folded
 from chalicelib.marks.changes import NO_FLAG, Change, Flag, React, Vote
 from chalicelib.marks.design import Design, Marked
-from chalicelib.marks.things import Kind, Thing
+from chalicelib.marks.shapes import Kind, Thing
 from chalicelib.runtime import Runtime
 
 __all__ = ["DESIGNS", "NO_FLAG", "Change", "Flag", "Marked", "React", "Vote", "choose", "place"]

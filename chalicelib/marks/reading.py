@@ -6,8 +6,19 @@ from typing import Any, NamedTuple
 from pymongo.database import Database
 
 from chalicelib.database import Document
-from chalicelib.marks.shapes import BY_FLAG, FLAGGED, MARKS, NOTHING, Mark, State, wanted_of
-from chalicelib.marks.things import Kind, mark_id, marks_on, thing_of
+from chalicelib.marks.shapes import (
+    BY_FLAG,
+    FLAGGED,
+    MARKS,
+    NOTHING,
+    Kind,
+    Mark,
+    State,
+    mark_id,
+    marks_on,
+    thing_of,
+    wanted_of,
+)
 
 
 class Said(NamedTuple):

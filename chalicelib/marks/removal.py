@@ -8,8 +8,7 @@ from pymongo.database import Database
 from chalicelib.database import Document, in_transaction
 from chalicelib.marks import counters
 from chalicelib.marks.changes import delta
-from chalicelib.marks.shapes import MARKS, NOTHING, counted_of
-from chalicelib.marks.things import Kind, Kinds, marks_on, thing_of
+from chalicelib.marks.shapes import MARKS, NOTHING, Kind, Kinds, counted_of, marks_on, thing_of
 from chalicelib.runtime import Runtime
 
 

@@ -11,8 +11,7 @@ from pymongo.database import Database
 from chalicelib.database import Document, in_transaction
 from chalicelib.marks import counters
 from chalicelib.marks.changes import Delta, delta
-from chalicelib.marks.shapes import MARKS, NOTHING, counted_of
-from chalicelib.marks.things import Kind, marks_on, thing_of
+from chalicelib.marks.shapes import MARKS, NOTHING, Kind, counted_of, marks_on, thing_of
 
 # Of the things that are counted wrongly, so many are named.
 _MOST_NAMED = 20

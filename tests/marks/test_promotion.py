@@ -8,7 +8,7 @@ import pytest
 from chalicelib.marks import placing
 from chalicelib.marks.changes import React, Vote
 from chalicelib.marks.folded import fold
-from chalicelib.marks.schedules import resend_overdue
+from chalicelib.marks.jobs import resend_overdue
 from chalicelib.marks.shapes import MARKS
 from chalicelib.marks.verification import verify
 from chalicelib.runtime import Runtime

@@ -21,6 +21,7 @@ _DECLARING = frozenset(
             _ROOT / "app.py",
             _ROOT / "chalicelib" / "personal_data.py",
             *(_ROOT / "chalicelib").glob("*/workers.py"),
+            *(_ROOT / "chalicelib").glob("*/jobs.py"),
             *(_ROOT / "chalicelib").glob("*/schedules.py"),
         ),
     )

@@ -8,7 +8,7 @@ from chalicelib.comments.entries.reported import unqueued
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
-from chalicelib.marks.things import Kind
+from chalicelib.marks.shapes import Kind
 
 
 def thing_id(entry: Mapping[str, Any]) -> str:

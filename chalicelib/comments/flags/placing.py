@@ -11,7 +11,7 @@ from chalicelib.comments.voting.errors import OwnComment
 from chalicelib.comments.voting.placing import Target, find
 from chalicelib.identity import Principal
 from chalicelib.marks.placing import NO_FLAG, Change, Flag, Marked, place
-from chalicelib.marks.things import Thing
+from chalicelib.marks.shapes import Thing
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 

@@ -22,7 +22,7 @@ from chalicelib.database import upsert
 from chalicelib.errors import FieldError, InvalidRequest, UnknownComment
 from chalicelib.identity import Principal
 from chalicelib.marks.placing import Change, React, Vote, place
-from chalicelib.marks.things import Thing
+from chalicelib.marks.shapes import Thing
 from chalicelib.runtime import Runtime
 
 

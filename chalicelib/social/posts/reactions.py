@@ -9,8 +9,7 @@ from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.marks import placing, reading, removal
 from chalicelib.marks.placing import React
-from chalicelib.marks.shapes import Counted
-from chalicelib.marks.things import Kind, Thing
+from chalicelib.marks.shapes import Counted, Kind, Thing
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import UnknownPost
 from chalicelib.social.graph import users

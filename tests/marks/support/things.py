@@ -6,8 +6,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 from chalicelib.errors import Problem
-from chalicelib.marks.shapes import Counted
-from chalicelib.marks.things import Kind, Thing
+from chalicelib.marks.shapes import Counted, Kind, Thing
 
 
 class GoneThing(Problem):
