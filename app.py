@@ -22,9 +22,8 @@ from chalicelib.ads import routes as ads
 from chalicelib.ads import schedules as ad_schedules
 from chalicelib.ads import workers as ad_workers
 from chalicelib.analytics import schedules as analytics_schedules
+from chalicelib.assets import jobs as asset_jobs
 from chalicelib.assets import routes as assets
-from chalicelib.assets import schedules as asset_schedules
-from chalicelib.assets import workers as asset_workers
 from chalicelib.comments import repair
 from chalicelib.comments import routes as comments
 from chalicelib.comments import schedules as comment_schedules
@@ -65,7 +64,7 @@ WORKERS = (
     comment_workers,
     ad_workers,
     social_workers,
-    asset_workers,
+    asset_jobs,
     published_pages,
     counted_pages,
     shop_workers,
@@ -76,7 +75,6 @@ SCHEDULES = (
     comment_schedules,
     ad_schedules,
     social_schedules,
-    asset_schedules,
     content_schedules,
     analytics_schedules,
     shop_schedules,

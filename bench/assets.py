@@ -18,7 +18,7 @@ from bench.case import Case
 from bench.stage import Stage
 from chalicelib.assets import uploads
 from chalicelib.assets.blobs.gridfs import CHUNK_BYTES, PART_BYTES
-from chalicelib.assets.models import NewAsset
+from chalicelib.assets.forms import NewAsset
 from chalicelib.assets.shapes import ASSETS, CHUNKS, Asset
 from chalicelib.runtime import Runtime
 

@@ -7,8 +7,8 @@ from pymongo import ASCENDING, DESCENDING
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.assets.answers import AssetsAnswer, asset_answer
 from chalicelib.assets.errors import AssetInUse, UnknownAsset
+from chalicelib.assets.forms import AssetsAnswer, asset_answer
 from chalicelib.assets.shapes import (
     ASSETS,
     DEFAULT_STORE,

@@ -8,9 +8,8 @@ from pymongo.database import Database
 
 from chalicelib.assets import catalogue, kinds
 from chalicelib.assets.errors import AssetTooLarge, TooManyAssets
-from chalicelib.assets.ids import owner_of_person
-from chalicelib.assets.models import NewVersion
-from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Upload
+from chalicelib.assets.forms import NewVersion
+from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Asset, Upload, owner_of_person
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.people.follows import ExportEntry, Step, Trace, entry

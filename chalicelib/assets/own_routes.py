@@ -1,10 +1,16 @@
 """The routes of a person's own pictures, which their posts and their profile may show."""
 
 from chalicelib.assets import catalogue, own, views
-from chalicelib.assets.answers import AssetAnswer, AssetsAnswer, UploadAnswer, WholeAssetAnswer
 from chalicelib.assets.errors import AssetInUse, TooManyAssets, UnknownAsset, UnknownUpload
-from chalicelib.assets.ids import AssetId, UploadId, owner_of_person
-from chalicelib.assets.models import NewAsset, NewVersion
+from chalicelib.assets.forms import (
+    AssetAnswer,
+    AssetsAnswer,
+    NewAsset,
+    NewVersion,
+    UploadAnswer,
+    WholeAssetAnswer,
+)
+from chalicelib.assets.shapes import AssetId, UploadId, owner_of_person
 from chalicelib.assets.views import PartNumber
 from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
 from chalicelib.identity import Principal

@@ -15,7 +15,7 @@ from pymongo.database import Database
 from typing_extensions import get_type_hints
 
 from chalicelib.assets import catalogue, uses
-from chalicelib.assets.ids import address_of, referred
+from chalicelib.assets.shapes import address_of, referred
 from chalicelib.database import Document, in_transaction
 from chalicelib.identity import Principal
 

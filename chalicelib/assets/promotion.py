@@ -11,8 +11,7 @@ from typing import ClassVar
 from pymongo.client_session import ClientSession
 
 from chalicelib.assets import catalogue
-from chalicelib.assets.blobs import BlobGone, Blobs, hash_of, pieces, write
-from chalicelib.assets.blobs.stores import store_of
+from chalicelib.assets.blobs import BlobGone, Blobs, hash_of, pieces, store_of, write
 from chalicelib.assets.shapes import (
     ASSETS,
     LIBRARIES,

@@ -6,13 +6,6 @@ from chalice.app import Blueprint
 from pydantic import Field
 
 from chalicelib.assets import catalogue, own_routes, promotion, serving, views
-from chalicelib.assets.answers import (
-    AssetAnswer,
-    AssetsAnswer,
-    LibraryAnswer,
-    UploadAnswer,
-    WholeAssetAnswer,
-)
 from chalicelib.assets.errors import (
     AssetInUse,
     RangeNeeded,
@@ -21,10 +14,18 @@ from chalicelib.assets.errors import (
     UnknownUpload,
     UnsatisfiableRange,
 )
-from chalicelib.assets.ids import AssetId, UploadId
-from chalicelib.assets.models import AssetStore, NewAsset, NewVersion
+from chalicelib.assets.forms import (
+    AssetAnswer,
+    AssetsAnswer,
+    AssetStore,
+    LibraryAnswer,
+    NewAsset,
+    NewVersion,
+    UploadAnswer,
+    WholeAssetAnswer,
+)
 from chalicelib.assets.serving import Part, Whole
-from chalicelib.assets.shapes import MAX_VERSIONS
+from chalicelib.assets.shapes import MAX_VERSIONS, AssetId, UploadId
 from chalicelib.assets.views import PartNumber, site_folder
 from chalicelib.http import (
     Created,

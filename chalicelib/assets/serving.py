@@ -6,12 +6,10 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from chalicelib.assets import catalogue, kinds
-from chalicelib.assets.blobs import BlobGone
-from chalicelib.assets.blobs.stores import store_of
+from chalicelib.assets.blobs import BlobGone, store_of
 from chalicelib.assets.errors import RangeNeeded, UnknownAsset
-from chalicelib.assets.ids import address_of
 from chalicelib.assets.ranges import MOST_BYTES, Span, span_of
-from chalicelib.assets.shapes import Asset, Version
+from chalicelib.assets.shapes import Asset, Version, address_of
 from chalicelib.http import Binary, Found, NotModified, Request, conditional
 from chalicelib.runtime import Runtime
 

@@ -1,7 +1,7 @@
 """Removal of what nobody can reach: unfinished uploads, and blobs without a version."""
 
 from chalicelib.assets import catalogue
-from chalicelib.assets.blobs.stores import store_of
+from chalicelib.assets.blobs import store_of
 from chalicelib.assets.shapes import ASSETS, UPLOADS, WASTE, Upload
 from chalicelib.runtime import Runtime
 

@@ -11,9 +11,8 @@ from pymongo.database import Database
 
 from chalicelib.assets import catalogue
 from chalicelib.assets.errors import UnknownAsset
-from chalicelib.assets.ids import is_of_site, owner_of_person
 from chalicelib.assets.kinds import IMAGES
-from chalicelib.assets.shapes import ASSETS, Asset
+from chalicelib.assets.shapes import ASSETS, Asset, is_of_site, owner_of_person
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.sites.permissions import edits

@@ -5,16 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from chalicelib.assets import catalogue, uploads
-from chalicelib.assets.answers import (
-    AssetAnswer,
-    UploadAnswer,
-    WholeAssetAnswer,
-    asset_answer,
-    upload_answer,
-    whole_answer,
-)
+from chalicelib.assets.blobs import store_of
 from chalicelib.assets.blobs.gridfs import PART_BYTES
-from chalicelib.assets.blobs.stores import store_of
 from chalicelib.assets.errors import (
     AssetTooLarge,
     OtherStore,
@@ -27,7 +19,15 @@ from chalicelib.assets.errors import (
     UploadFinished,
     WrongContent,
 )
-from chalicelib.assets.models import NewVersion
+from chalicelib.assets.forms import (
+    AssetAnswer,
+    NewVersion,
+    UploadAnswer,
+    WholeAssetAnswer,
+    asset_answer,
+    upload_answer,
+    whole_answer,
+)
 from chalicelib.assets.shapes import MAX_PARTS, Upload
 from chalicelib.http import Created, NoContent, Ok, Request
 

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chalicelib.assets import catalogue, finishing, uploads, uses
+from chalicelib.assets import catalogue, uploads, uses
 from chalicelib.assets.errors import AssetInUse, UnknownAsset
-from chalicelib.assets.models import NewAsset
-from chalicelib.assets.schedules import run_due
+from chalicelib.assets.forms import NewAsset
+from chalicelib.assets.jobs import run_due
 from chalicelib.assets.shapes import ASSETS, CHUNKS, FILES, UPLOADS, WASTE, Asset
 from chalicelib.database import in_transaction
 from chalicelib.errors import Problem
@@ -135,14 +135,14 @@ def test_two_who_finish_at_once_have_one_version(
 ) -> None:
     upload_id = sent(runtime)
     met = threading.Barrier(2)
-    content_of = finishing.content_of
+    content_of = uploads.content_of
 
-    def met_first(*arguments: object) -> finishing.Content:
+    def met_first(*arguments: object) -> uploads.Content:
         content = content_of(*arguments)  # type: ignore[arg-type]
         met.wait(timeout=30)
         return content
 
-    monkeypatch.setattr(finishing, "content_of", met_first)
+    monkeypatch.setattr(uploads, "content_of", met_first)
 
     def finish() -> Asset:
         return uploads.finish(runtime, SITE, upload_id)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.assets.schedules import run_due
+from chalicelib.assets.jobs import run_due
 from chalicelib.assets.shapes import ASSETS, CHUNKS, FILES, UPLOADS, WASTE
 from chalicelib.runtime import Runtime, utc_now
 

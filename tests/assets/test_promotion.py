@@ -9,12 +9,11 @@ import boto3
 import pytest
 
 from chalicelib.assets import catalogue, promotion, serving, uploads
-from chalicelib.assets.blobs import BlobGone, write
+from chalicelib.assets.blobs import BlobGone, store_of, write
 from chalicelib.assets.blobs.s3 import S3Blobs
-from chalicelib.assets.blobs.stores import store_of
-from chalicelib.assets.models import NewAsset
+from chalicelib.assets.forms import NewAsset
+from chalicelib.assets.jobs import run_due
 from chalicelib.assets.ranges import Span
-from chalicelib.assets.schedules import run_due
 from chalicelib.assets.shapes import ASSETS, CHUNKS, FILES, LIBRARIES, WASTE, StoreName, Version
 from chalicelib.runtime import Runtime
 from tests.assets.support.crashes import Crash, crash_at_write

@@ -15,8 +15,8 @@ from app import create_app
 from chalicelib.assets import images
 from chalicelib.assets.blobs import s3 as s3_blobs
 from chalicelib.assets.blobs.s3 import PART_BYTES, S3Blobs
-from chalicelib.assets.models import MOST_BYTES
-from chalicelib.assets.schedules import run_due
+from chalicelib.assets.forms import MOST_BYTES
+from chalicelib.assets.jobs import run_due
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
 from tests.assets.support.files import GPS, exif, jpeg, png

@@ -5,9 +5,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chalicelib.assets.blobs.gridfs import CHUNK_BYTES
+from chalicelib.assets.jobs import run_due
 from chalicelib.assets.kinds import ANY
 from chalicelib.assets.ranges import MOST_BYTES
-from chalicelib.assets.schedules import run_due
 from chalicelib.runtime import Runtime
 from deploy.api import OPENED_BY_BROWSERS
 from tests.assets.support.files import png

@@ -1,8 +1,9 @@
 """Blobs: bytes under an id, in GridFS or in S3, written in parts and never changed.
 
-Public face: `gridfs`, `stores`.
+Public face: `gridfs`.
 """
 
+from chalicelib.assets.blobs.gridfs import GridFsBlobs
 from chalicelib.assets.blobs.protocol import (
     BlobGone,
     Blobs,
@@ -13,6 +14,10 @@ from chalicelib.assets.blobs.protocol import (
     pieces,
     write,
 )
+from chalicelib.assets.blobs.s3 import S3Blobs
+from chalicelib.assets.errors import StoreUnavailable
+from chalicelib.assets.shapes import StoreName
+from chalicelib.runtime import Runtime
 
 __all__ = [
     "BlobGone",
@@ -24,3 +29,14 @@ __all__ = [
     "pieces",
     "write",
 ]
+
+# The stores of blobs that a deployment has.
+
+
+def store_of(runtime: Runtime, name: StoreName) -> Blobs:
+    """Return a store by its name; raises StoreUnavailable for one that the deployment lacks."""
+    if name == "gridfs":
+        return GridFsBlobs(runtime.database, runtime.now)
+    if not runtime.settings.asset_bucket:
+        raise StoreUnavailable
+    return S3Blobs(runtime.settings.asset_bucket)

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from pymongo import MongoClient
 
 from chalicelib.assets import catalogue, uploads
-from chalicelib.assets.models import NewAsset
+from chalicelib.assets.forms import NewAsset
 from chalicelib.database import Document, open_database
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime, utc_now

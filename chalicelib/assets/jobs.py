@@ -1,0 +1,45 @@
+"""The worker and the schedule of assets: uploads that ended early, waste, and moves."""
+
+from typing import Any
+
+from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from pydantic import TypeAdapter
+
+from chalicelib.assets import promotion, upkeep
+from chalicelib.assets.promotion import MoveAssets
+from chalicelib.messaging import consume
+from chalicelib.runtime import Runtime
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers and the schedules."""
+    declare_workers(app, runtime)
+    declare_schedules(app, runtime)
+
+
+def declare_schedules(app: Chalice, runtime: Runtime) -> None:
+    """Declare the schedule."""
+
+    @app.schedule(Rate(5, Rate.MINUTES))
+    def tend_assets(_event: CloudWatchEvent) -> dict[str, int]:
+        return run_due(runtime)
+
+
+def run_due(runtime: Runtime) -> dict[str, int]:
+    """Resend moves, and remove uploads and blobs; return how many of these were removed."""
+    promotion.resend_wanted(runtime)
+    return {
+        "uploads_removed": upkeep.sweep_uploads(runtime),
+        "blobs_removed": upkeep.sweep_waste(runtime),
+    }
+
+
+def declare_workers(app: Chalice, runtime: Runtime) -> None:
+    """Declare the worker that moves assets to another store."""
+
+    @app.on_sqs_message(queue=runtime.queues.name_of(MoveAssets.queue), batch_size=1)
+    def move_assets(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: MoveAssets) -> None:
+            promotion.move_wanted(runtime, message.owner)
+
+        return consume(event.to_dict(), TypeAdapter(MoveAssets), handle)
