@@ -24,12 +24,11 @@ from chalicelib.ads import workers as ad_workers
 from chalicelib.analytics import schedules as analytics_schedules
 from chalicelib.assets import jobs as asset_jobs
 from chalicelib.assets import routes as assets
+from chalicelib.comments import jobs as comment_jobs
 from chalicelib.comments import repair
 from chalicelib.comments import routes as comments
-from chalicelib.comments import schedules as comment_schedules
-from chalicelib.comments import workers as comment_workers
 from chalicelib.comments.entries import upkeep
-from chalicelib.comments.stores.embedded_authors import note_authors
+from chalicelib.comments.stores.embedded_tree import note_authors
 from chalicelib.content import schedules as content_schedules
 from chalicelib.database import migration
 from chalicelib.database.outages import Outage
@@ -61,7 +60,7 @@ ROUTES = (
     personal_data.routes,
 )
 WORKERS = (
-    comment_workers,
+    comment_jobs,
     ad_workers,
     social_workers,
     asset_jobs,
@@ -72,7 +71,6 @@ WORKERS = (
     personal_data,
 )
 SCHEDULES = (
-    comment_schedules,
     ad_schedules,
     social_schedules,
     content_schedules,
@@ -106,7 +104,7 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
         report = migration.migrate(
             runtime.database, collections, schema.FAMILIES, contract=contract
         )
-        marked = comment_schedules.compare_old_counts(runtime)
+        marked = comment_jobs.compare_old_counts(runtime)
         compared = [f"comments.node: {marked} marked to be compared"] if marked else []
         noted = note_authors(runtime.database, {"metadata.authors": None})
         compared += [f"comments.node: authors of {noted} noted"] if noted else []

@@ -22,13 +22,13 @@ from bench.raw_node import LIMIT, Bench
 from bench.stage import Stage
 from chalicelib.comments.entries import marked, upkeep
 from chalicelib.comments.entries.kind import KIND, thing_id
-from chalicelib.comments.entries.rank_keys import rank_stages
+from chalicelib.comments.entries.ranking import rank_stages
 from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.marking import votes
+from chalicelib.comments.marking.vote_forms import CommentVote
 from chalicelib.comments.shapes import Node
 from chalicelib.comments.sites import settings
-from chalicelib.comments.sites.models import CommentSettings
-from chalicelib.comments.voting import placing as voting
-from chalicelib.comments.voting.models import CommentVote
+from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.database import in_transaction
 from chalicelib.identity import Principal
 from chalicelib.marks import placing
@@ -111,7 +111,7 @@ class Voters:
         self._forget_design()
         voter = Principal(self._voter(), "Voter")
         body = CommentVote(value=1)
-        voting.vote(self._runtime, self._node["_id"], self._entry["id"], voter, body)
+        votes.vote(self._runtime, self._node["_id"], self._entry["id"], voter, body)
 
     def raw_vote(self) -> None:
         """Read and write the same by the driver."""

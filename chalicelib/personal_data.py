@@ -8,7 +8,7 @@ from chalice.app import Blueprint, Chalice, SQSEvent
 from chalicelib import told_happenings
 from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
-from chalicelib.comments import authors
+from chalicelib.comments import personal_data as comments_personal_data
 from chalicelib.content import authors as content
 from chalicelib.happenings import Happened
 from chalicelib.marked_things import marks
@@ -28,7 +28,16 @@ from chalicelib.social.messages import SocialJob
 # The social feed comes last: it deletes the document that has the person's name.
 PEOPLE = People(
     name_of=users.name_of,
-    features=(authors, content, own, analytics, shop, marks, activity, personal_data),
+    features=(
+        comments_personal_data,
+        content,
+        own,
+        analytics,
+        shop,
+        marks,
+        activity,
+        personal_data,
+    ),
 )
 
 

@@ -14,7 +14,6 @@ from chalicelib.analytics import schema as analytics
 from chalicelib.assets import shapes as assets
 from chalicelib.comments import nodes, seen
 from chalicelib.comments.entries import rows as entry_rows
-from chalicelib.comments.log import batches
 from chalicelib.comments.log import rows as comment_log
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.people import rows as comment_people
@@ -79,7 +78,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     entry_rows.ENTRIES,
     promotion.GENERATIONS,
     comment_settings.SITES,
-    batches.BATCHES,
+    comment_log.BATCHES,
     comment_log.LOG,
     comment_people.PEOPLE,
     seen.SEEN,

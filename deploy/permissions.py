@@ -8,8 +8,8 @@ from typing import Any
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.analytics.hits import Hits
 from chalicelib.assets.promotion import MoveAssets
-from chalicelib.comments.batches.messages import RunBatch
-from chalicelib.comments.spam_check.messages import CheckSpam
+from chalicelib.comments.batches.running import RunBatch
+from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.marks.messages import CountMark

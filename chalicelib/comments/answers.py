@@ -33,7 +33,7 @@ from chalicelib.comments.shapes import (
     StoreName,
     Votes,
 )
-from chalicelib.comments.sites.answers import (
+from chalicelib.comments.sites.forms import (
     ReactionOffered,
     WritingAnswer,
     reactions_offered,

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.comments.log.batches import Batch
-from chalicelib.comments.log.rows import Act
+from chalicelib.comments.log.rows import Act, Batch
 from chalicelib.comments.people.rows import Person
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.spam_check.origins import Origin

@@ -1,10 +1,16 @@
-"""The routes of deciding on comments, and of what waits for that."""
+"""Routes of moderators: decisions, the queue, pins and featured comments."""
 
 from typing import Annotated
 
 from chalicelib.comments.answers import CommentAnswer
-from chalicelib.comments.discussion import editing, reading
-from chalicelib.comments.errors import CommentChanged, CommentClaimed, CommentDeleted, UnknownNode
+from chalicelib.comments.discussion import editing, highlighting, reading
+from chalicelib.comments.errors import (
+    CommentChanged,
+    CommentClaimed,
+    CommentDeleted,
+    TooManyPins,
+    UnknownNode,
+)
 from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.models import CommentId, PendingQuery, StateChange
 from chalicelib.comments.moderation import claims, queue
@@ -64,4 +70,57 @@ def declare(route: Route) -> None:
     ) -> NoContent:
         """Give up your claim of a comment; without one, nothing changes."""
         claims.release(request.runtime, node, comment, moderator)
+        return NoContent()
+
+
+def declare_highlights(route: Route) -> None:
+    """Declare the routes."""
+    _declare_pins(route)
+    _declare_featured(route)
+
+
+def _declare_pins(route: Route) -> None:
+    @route(
+        "PUT",
+        "/nodes/{node}/comments/{comment}/pin",
+        raises=(UnknownNode, UnknownComment, CommentDeleted, TooManyPins),
+    )
+    def pin_comment(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
+    ) -> NoContent:
+        """Pin a comment above the first page of its discussion, where three may be.
+
+        It stays in its place of the listing, too.
+        """
+        highlighting.pin(request.runtime, node, comment, moderator)
+        return NoContent()
+
+    @route("DELETE", "/nodes/{node}/comments/{comment}/pin", raises=(UnknownNode,))
+    def unpin_comment(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
+    ) -> NoContent:
+        """Take the pin of a comment down; without one, nothing changes."""
+        highlighting.unpin(request.runtime, node, comment, moderator)
+        return NoContent()
+
+
+def _declare_featured(route: Route) -> None:
+    @route(
+        "PUT",
+        "/nodes/{node}/comments/{comment}/featured",
+        raises=(UnknownNode, UnknownComment, CommentDeleted),
+    )
+    def feature_comment(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
+    ) -> NoContent:
+        """Feature a comment: `order=featured` lists it, the last that was featured first."""
+        highlighting.feature(request.runtime, node, comment, moderator)
+        return NoContent()
+
+    @route("DELETE", "/nodes/{node}/comments/{comment}/featured", raises=(UnknownNode,))
+    def unfeature_comment(
+        request: Request, node: NodeId, comment: CommentId, moderator: Moderator
+    ) -> NoContent:
+        """Feature a comment no more; without one, nothing changes."""
+        highlighting.unfeature(request.runtime, node, comment, moderator)
         return NoContent()

@@ -9,14 +9,14 @@ from pymongo import ASCENDING
 
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion.editing import change_comment
-from chalicelib.comments.entries.comparing import repair as repair_entries
+from chalicelib.comments.entries.upkeep import repair as repair_entries
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.rendered import RENDERER, mentions_of, rendered
 from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, Node
 from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
-from chalicelib.comments.stores.embedded_authors import note_authors
+from chalicelib.comments.stores.embedded_tree import note_authors
 from chalicelib.database import Document
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime

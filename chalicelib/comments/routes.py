@@ -4,7 +4,7 @@ from typing import Annotated
 
 from chalice.app import Blueprint
 
-from chalicelib.comments import highlight_routes, moderation_routes, nodes, profiles, reading_routes
+from chalicelib.comments import moderation_routes, nodes, profiles, reading_routes
 from chalicelib.comments.acts import routes as act_routes
 from chalicelib.comments.answers import (
     CommentAnswer,
@@ -34,8 +34,8 @@ from chalicelib.comments.errors import (
     TextRefused,
     UnknownNode,
 )
-from chalicelib.comments.flags import routes as flag_routes
 from chalicelib.comments.lifecycle.forwarding import forwarding
+from chalicelib.comments.marking import flag_routes, vote_routes
 from chalicelib.comments.models import (
     CommentEdit,
     CommentId,
@@ -53,7 +53,6 @@ from chalicelib.comments.shapes import Node, Placed
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
 from chalicelib.comments.spam_check.origins import Sender
-from chalicelib.comments.voting import routes as voting_routes
 from chalicelib.errors import EditWindowOver, Forbidden, TooFast, UnknownComment
 from chalicelib.http import (
     Accepted,
@@ -90,13 +89,13 @@ def routes(runtime: Runtime) -> Blueprint:
     _declare_preview(plain)
     reading_routes.declare(route)
     _declare_changes(route)
-    voting_routes.declare(route)
+    vote_routes.declare(route)
     people_routes.declare(router(blueprint, runtime, "Moderation"))
     profiles.declare(plain)
     member_routes.declare(route)
     moderating = forwarding(router(blueprint, runtime, "Moderation"))
     moderation_routes.declare(moderating)
-    highlight_routes.declare(moderating)
+    moderation_routes.declare_highlights(moderating)
     flag_routes.declare(route)
     unforwarded = router(blueprint, runtime, "Moderation")
     act_routes.declare(unforwarded)

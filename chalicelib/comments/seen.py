@@ -11,9 +11,8 @@ from pydantic import SecretStr
 from pymongo import ASCENDING, IndexModel, ReturnDocument, WriteConcern
 
 from chalicelib import signing
-from chalicelib.comments import nodes
+from chalicelib.comments import judgement, nodes
 from chalicelib.comments.errors import Duplicate, NodeMoved, UnknownNode
-from chalicelib.comments.judgement import phrases
 from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import ask
 from chalicelib.database import Collection, Document
@@ -67,7 +66,7 @@ def mark(runtime: Runtime, writing: Writing) -> int:
 
     Raises Duplicate if the person has another comment with it. A short text is not noted.
     """
-    words = phrases.words(writing.text).strip()
+    words = judgement.words(writing.text).strip()
     if len(words) < SHORTEST:
         return 0
     key = signing.signing_key(runtime.settings.signing_keys)

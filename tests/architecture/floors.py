@@ -58,17 +58,16 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.discussion",),
     (
         "comments.attached",
-        "comments.authors",
-        "comments.highlight_routes",
+        "comments.marking",
         "comments.moderation_routes",
+        "comments.personal_data",
         "comments.profiles",
         "comments.reading_routes",
         "comments.repair",
-        "comments.voting",
     ),
-    ("comments.acts", "comments.flags", "comments.spam"),
+    ("comments.acts", "comments.spam"),
     ("comments.batches",),
-    ("comments.routes", "comments.schedules", "comments.workers"),
+    ("comments.jobs", "comments.routes"),
 )
 ADS: tuple[tuple[str, ...], ...] = (
     ("ads.bounds", "ads.errors", "ads.ids", "ads.responses"),

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from pymongo.errors import AutoReconnect
 
-from chalicelib.comments import authors, nodes
+from chalicelib.comments import nodes, personal_data
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.stores.embedded_authors import note_authors
+from chalicelib.comments.stores.embedded_tree import note_authors
 from chalicelib.people.follows import Step
 from chalicelib.runtime import Runtime
 from tests.comments.support.authors import everything, remaining, talk
@@ -22,7 +22,7 @@ from tests.support.clock import Clock
 def test_a_rename_reaches_every_comment(discussion: Discussion) -> None:
     talk(discussion)
 
-    authors.rename(discussion.runtime, "bob", "Bobby")
+    personal_data.rename(discussion.runtime, "bob", "Bobby")
 
     stored = everything(discussion.runtime)
     assert "'Bob'" not in stored
@@ -38,7 +38,7 @@ def test_an_erasure_leaves_tombstones_of_comments_that_others_replied_to(
     count = discussion.page()["count"]
     by_bob = sum(c["author"]["id"] == "bob" for c in discussion.page()["comments"])
 
-    assert authors.erase(discussion.runtime, "bob") is Step.DONE
+    assert personal_data.erase(discussion.runtime, "bob") is Step.DONE
 
     stored = everything(discussion.runtime)
     assert "bob" not in stored.lower()
@@ -53,7 +53,7 @@ def test_an_erasure_leaves_tombstones_of_comments_that_others_replied_to(
 
 def test_an_erased_person_can_begin_again(discussion: Discussion) -> None:
     talk(discussion)
-    authors.erase(discussion.runtime, "bob")
+    personal_data.erase(discussion.runtime, "bob")
 
     again = discussion.post("here again", by="bob")
 
@@ -68,10 +68,10 @@ def test_hidden_and_waiting_comments_are_erased_too(runtime: Runtime, layout: La
     hidden = discussion.post("is hidden", by="bob")["id"]
     discussion.set_state(hidden, "hidden")
 
-    authors.rename(runtime, "bob", "Bobby")
+    personal_data.rename(runtime, "bob", "Bobby")
     (queued,) = runtime.database[queue.PENDING.name].find()
     assert queued["author"] == {"id": "bob", "name": "Bobby"}
-    authors.erase(runtime, "bob")
+    personal_data.erase(runtime, "bob")
 
     assert "bob" not in everything(runtime).lower()
     assert discussion.node["counts"] == {"visible": 0, "pending": 0}
@@ -90,13 +90,13 @@ def test_an_erasure_that_was_cut_short_continues(
             raise AutoReconnect
         return real(*arguments)
 
-    steps = ((nodes, "touch"), (nodes, "count"), (queue, "settle"), (authors, "_forget"))
+    steps = ((nodes, "touch"), (nodes, "count"), (queue, "settle"), (personal_data, "_forget"))
     for module, name in steps:
         real = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, real=real, **_: cut(*a, real=real))
     for _ in range(200):
         try:
-            if authors.erase(discussion.runtime, "bob") is Step.DONE:
+            if personal_data.erase(discussion.runtime, "bob") is Step.DONE:
                 break
         except AutoReconnect:
             continue
@@ -112,7 +112,7 @@ def test_an_erasure_takes_steps(discussion: Discussion) -> None:
     for _ in range(7):
         discussion.post("x", by="bob")
 
-    ends = [authors.erase(discussion.runtime, "bob") for _ in range(3)]
+    ends = [personal_data.erase(discussion.runtime, "bob") for _ in range(3)]
 
     assert ends == [Step.MORE, Step.MORE, Step.DONE]
     assert remaining(discussion.runtime) == 0
@@ -124,7 +124,7 @@ def test_with_a_time_later_comments_stay(discussion: Discussion, clock: Clock) -
     clock.advance(milliseconds=1)
     after = discussion.post("after", by="bob")["id"]
 
-    assert authors.erase(discussion.runtime, "bob", until) is Step.DONE
+    assert personal_data.erase(discussion.runtime, "bob", until) is Step.DONE
 
     stored = everything(discussion.runtime)
     assert ("'before'" in stored, "'after'" in stored) == (False, True)
@@ -139,7 +139,7 @@ def test_comments_of_a_deleted_node_are_erased(discussion: Discussion) -> None:
     with pytest.raises(UnknownNode):
         nodes.find(discussion.runtime.database, discussion.node_id)
 
-    assert authors.erase(discussion.runtime, "bob") is Step.DONE
+    assert personal_data.erase(discussion.runtime, "bob") is Step.DONE
 
     assert "bob" not in everything(discussion.runtime).lower()
     assert remaining(discussion.runtime) == 0
@@ -157,7 +157,7 @@ def test_an_erasure_loses_no_comment_of_others(discussion: Discussion) -> None:
 
     writer = threading.Thread(target=write)
     writer.start()
-    step = authors.erase(discussion.runtime, "bob")
+    step = personal_data.erase(discussion.runtime, "bob")
     over.set()
     writer.join()
 
@@ -192,6 +192,6 @@ def test_remaining_comments_are_found_by_indexes(runtime: Runtime) -> None:
     for number, layout in enumerate(LAYOUTS):
         Discussion.make(runtime, layout, f"n{number}").post("x", by="bob")
 
-    for trace in authors.traces(runtime.database, "bob"):
+    for trace in personal_data.traces(runtime.database, "bob"):
         plan = str(trace.rows.find(trace.where).explain()["queryPlanner"]["winningPlan"])
         assert "COLLSCAN" not in plan, trace.name

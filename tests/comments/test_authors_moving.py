@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments import authors
+from chalicelib.comments import personal_data
 from chalicelib.comments.discussion import turns
 from chalicelib.comments.store import WIPED
 from chalicelib.comments.stores import promotion, store_of
@@ -23,9 +23,9 @@ def test_comments_that_a_move_left_behind_are_erased(
     discussion.post("bob says", by="bob")
     promotion.move(runtime, discussion.node_id, target)
 
-    authors.rename(runtime, "bob", "Bobby")
+    personal_data.rename(runtime, "bob", "Bobby")
     assert "'Bob'" not in everything(runtime)
-    assert authors.erase(runtime, "bob") is Step.DONE
+    assert personal_data.erase(runtime, "bob") is Step.DONE
 
     assert "bob" not in everything(runtime).lower()
     assert remaining(runtime) == 0
@@ -42,14 +42,14 @@ def test_an_erasure_in_the_middle_of_a_move_ends_after_it(
     switch, steps = promotion._switch, []
 
     def erase_first(*arguments: Any) -> Any:
-        steps.append(authors.erase(runtime, "bob"))
+        steps.append(personal_data.erase(runtime, "bob"))
         return switch(*arguments)
 
     monkeypatch.setattr(promotion, "_switch", erase_first)
     monkeypatch.setattr(turns, "waits", lambda _budget: iter([None]))
     promotion.move(runtime, discussion.node_id, target)
     assert steps == [Step.BUSY]
-    assert authors.erase(runtime, "bob") is Step.DONE
+    assert personal_data.erase(runtime, "bob") is Step.DONE
 
     assert "bob" not in everything(runtime).lower()
     assert [c["text"] for c in discussion.page()["comments"]] == ["ann says"]
@@ -74,7 +74,7 @@ def test_the_copy_of_a_move_that_died_is_erased(
     clock.advance(milliseconds=runtime.settings.lease_ms)
 
     for _ in range(3):
-        authors.erase(runtime, "bob")
+        personal_data.erase(runtime, "bob")
 
     assert "bob" not in everything(runtime).lower()
     assert [c["text"] for c in discussion.page()["comments"]] == ["ann says"]
@@ -94,7 +94,7 @@ def test_the_copy_is_erased_if_nothing_else_ends_the_move_that_died(
     store_of(runtime, node).change(node, comment, WIPED, {})
     clock.advance(milliseconds=runtime.settings.lease_ms)
 
-    assert authors.erase(runtime, "bob") is Step.DONE
+    assert personal_data.erase(runtime, "bob") is Step.DONE
     assert "bob" not in everything(runtime).lower()
 
 
@@ -107,17 +107,17 @@ def test_an_author_stays_noted_while_a_comment_of_theirs_comes_in(
 ) -> None:
     discussion = Discussion.make(runtime, Layout("embedded", threaded=True))
     discussion.post("first", by="bob")
-    forget = authors._forget
+    forget = personal_data._forget
 
     def late(*arguments: Any) -> None:
         discussion.post("second", by="bob")
         forget(*arguments)
 
-    monkeypatch.setattr(authors, "_forget", late)
-    authors.erase(runtime, "bob")
+    monkeypatch.setattr(personal_data, "_forget", late)
+    personal_data.erase(runtime, "bob")
 
     # The comment and its entry.
     assert remaining(runtime) == 2
     monkeypatch.undo()
-    authors.erase(runtime, "bob")
+    personal_data.erase(runtime, "bob")
     assert "bob" not in everything(runtime).lower()

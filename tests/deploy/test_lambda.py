@@ -16,7 +16,7 @@ from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.analytics.hits import Hits
 from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments import nodes
-from chalicelib.comments.batches.messages import RunBatch
+from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.database import Document, open_database

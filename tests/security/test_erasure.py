@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib import schema
-from chalicelib.comments import schedules as comments_upkeep
+from chalicelib.comments import jobs as comments_jobs
 from chalicelib.comments.stores import store_of
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
@@ -95,7 +95,7 @@ def let_all_end(world: World, clock: Clock) -> None:
         clock.time += outbox.OUTLIVES_ALL
         outbox.sweep(world.runtime, JOB)
         propagation.sweep(world.runtime)
-        comments_upkeep.run_due(world.runtime)
+        comments_jobs.run_due(world.runtime)
     world.workers.drain()
 
 

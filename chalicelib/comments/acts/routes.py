@@ -5,8 +5,7 @@ from typing import Annotated
 from chalicelib.comments.acts import undoing
 from chalicelib.comments.errors import ActNotUndoable, ChangedSince, UnknownAct
 from chalicelib.comments.log import reading
-from chalicelib.comments.log.answers import ActAnswer, LogAnswer
-from chalicelib.comments.log.models import ActId, LogQuery
+from chalicelib.comments.log.forms import ActAnswer, ActId, LogAnswer, LogQuery
 from chalicelib.http import Created, Ok, Request, Roles, Route
 from chalicelib.identity import Principal
 

@@ -9,7 +9,7 @@ from chalicelib.comments.discussion.reading import find as find_comment
 from chalicelib.comments.errors import ActNotUndoable, ChangedSince, CommentChanged, UnknownNode
 from chalicelib.comments.log import reading
 from chalicelib.comments.log.acts import Actor, Change, NotDone
-from chalicelib.comments.log.answers import ActAnswer, act_answer, can_undo
+from chalicelib.comments.log.forms import ActAnswer, act_answer, can_undo
 from chalicelib.comments.log.rows import LOG, Act, thing_of
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import CommentFields

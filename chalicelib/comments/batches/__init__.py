@@ -1,4 +1,4 @@
 """Decisions on many comments at once: noted as a batch, which a worker goes through.
 
-Public face: `messages`, `routes`, `running`.
+Public face: `routes`, `running`.
 """

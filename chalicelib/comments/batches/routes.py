@@ -3,8 +3,7 @@
 from typing import Annotated
 
 from chalicelib.comments.batches import starting
-from chalicelib.comments.batches.answers import BatchAnswer, batch_answer
-from chalicelib.comments.batches.models import BatchId, BatchStart
+from chalicelib.comments.batches.forms import BatchAnswer, BatchId, BatchStart, batch_answer
 from chalicelib.comments.errors import BatchRunning, UnknownBatch
 from chalicelib.http import Accepted, Ok, Request, Roles, Route
 from chalicelib.identity import Principal

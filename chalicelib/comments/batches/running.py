@@ -5,17 +5,16 @@ does the item again, finds its own act on the comment, and counts it then.
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from pymongo import ReturnDocument
+from pymongo import ASCENDING, DESCENDING, ReturnDocument
 
 from chalicelib.comments import nodes
 from chalicelib.comments.acts import undoing, upkeep
-from chalicelib.comments.batches.items import Item, items
-from chalicelib.comments.batches.messages import RunBatch
 from chalicelib.comments.discussion import editing
+from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import (
     ActNotUndoable,
     ChangedSince,
@@ -25,8 +24,7 @@ from chalicelib.comments.errors import (
     UnknownNode,
 )
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.log.batches import BATCHES, RUNNING, Batch, NamedComment
-from chalicelib.comments.log.rows import LOG, Act, key_of
+from chalicelib.comments.log.rows import BATCHES, LOG, RUNNING, Act, Batch, NamedComment, key_of
 from chalicelib.comments.models import StateChange
 from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import ask
@@ -36,7 +34,74 @@ from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.jobs import resending
 from chalicelib.jobs.resending import Resending
+from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
+
+# What a batch goes through: named comments, a person's, or the acts of another batch.
+
+
+class Item(NamedTuple):
+    """A comment that is decided on, or an act that is undone, and its place in the batch."""
+
+    after: Document
+    comment: NamedComment | None
+    act: Act | None
+
+
+def items(runtime: Runtime, batch: Batch, most: int) -> Iterator[Item]:
+    """Give the next items of a batch, in its order, at most so many."""
+    if batch["undoes"] is not None:
+        return _acts(runtime, batch, most)
+    if batch["person"] is not None:
+        return _written(runtime, batch, most)
+    begun = batch["after"].get("number", 0)
+    named = enumerate(batch["comments"][begun : begun + most], start=begun + 1)
+    return (Item({"number": number}, comment, None) for number, comment in named)
+
+
+def written_by(batch: Batch) -> Document:
+    """Return the filter of the entries of a person's comments that a batch is of."""
+    posted: Document = {"$lte": batch["at"]}
+    if batch["since"] is not None:
+        posted["$gte"] = batch["since"]
+    return {"site": batch["site"], "author_id": batch["person"], "posted": posted}
+
+
+def _written(runtime: Runtime, batch: Batch, most: int) -> Iterator[Item]:
+    """Give a person's comments, the last first."""
+    where = _beyond(written_by(batch), "posted", batch["after"], ASCENDING)
+    order = [("posted", DESCENDING), ("_id", ASCENDING)]
+    fields = {"node_id": 1, "id": 1, "posted": 1}
+    for row in ENTRIES.of(runtime.database).find(where, fields).sort(order).limit(most):
+        named: NamedComment = {"node_id": row["node_id"], "comment_id": row["id"]}
+        yield Item({"posted": row["posted"], "_id": row["_id"]}, named, None)
+
+
+def _acts(runtime: Runtime, batch: Batch, most: int) -> Iterator[Item]:
+    """Give what another batch did, the last first."""
+    of_batch = {"site": batch["site"], "batch": batch["undoes"], "open": None}
+    where = _beyond(of_batch, "at", batch["after"], DESCENDING)
+    order = [("at", DESCENDING), ("_id", DESCENDING)]
+    for act in LOG.of(runtime.database).find(where).sort(order).limit(most):
+        yield Item({"at": act["at"], "_id": act["_id"]}, None, act)
+
+
+def _beyond(where: Document, at: str, after: Mapping[str, Any], ids: int) -> Document:
+    """Return a filter for what comes after a place, by a time that falls and ids at one time."""
+    if not after:
+        return where
+    beyond = "$gt" if ids == ASCENDING else "$lt"
+    later = {"$or": [{at: {"$lt": after[at]}}, {at: after[at], "_id": {beyond: after["_id"]}}]}
+    return {"$and": [where, later]}
+
+
+class RunBatch(Message):
+    """Go on with a batch of a moderator's decisions."""
+
+    queue: ClassVar[str] = "moderation"
+    type: Literal["run-batch"] = "run-batch"
+    batch: str
+
 
 Outcome = Literal["changed", "unchanged", "left"]
 RESENDING = Resending(at="due", where=RUNNING)

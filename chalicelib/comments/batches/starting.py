@@ -2,12 +2,11 @@
 
 from datetime import timedelta
 
-from chalicelib.comments.batches.items import written_by
-from chalicelib.comments.batches.messages import RunBatch
-from chalicelib.comments.batches.models import BatchComment, BatchStart
+from chalicelib.comments.batches.forms import BatchComment, BatchStart
+from chalicelib.comments.batches.running import RunBatch, written_by
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.errors import BatchRunning, UnknownBatch
-from chalicelib.comments.log.batches import BATCHES, Batch, NamedComment
+from chalicelib.comments.log.rows import BATCHES, Batch, NamedComment
 from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from chalicelib.comments import happened, seen
 from chalicelib.comments.discussion.filing import filed
-from chalicelib.comments.judgement.judge import Verdict, Writer, Written, judge
+from chalicelib.comments.judgement import Verdict, Writer, Written, judge
 from chalicelib.comments.mentions import Mention, Mentions
 from chalicelib.comments.models import CommentEdit, NewComment
 from chalicelib.comments.order import segment

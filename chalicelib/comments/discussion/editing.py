@@ -15,7 +15,7 @@ from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.reported import is_over
 from chalicelib.comments.entries.rows import ENTRIES, key_of
 from chalicelib.comments.errors import CommentChanged, CommentDeleted
-from chalicelib.comments.judgement.judge import Written, judge
+from chalicelib.comments.judgement import Written, judge
 from chalicelib.comments.log import acts
 from chalicelib.comments.log.acts import Actor, Change
 from chalicelib.comments.log.rows import Action

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from chalicelib.comments.judgement.judge import Verdict
+from chalicelib.comments.judgement import Verdict
 from chalicelib.comments.shapes import Comment, CommentFields, GivenState, Reason
-from chalicelib.comments.spam_check.port import Answer
+from chalicelib.comments.spam_check.services import Answer
 from chalicelib.comments.store import WIPED, is_shadow
 
 

@@ -5,14 +5,17 @@ from typing import NamedTuple
 
 from typing_extensions import TypeIs
 
+from chalicelib.comments.entries import ranking
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Comment, Node, PageOrder, RankedOrder
 from chalicelib.comments.store import Order, Page, Viewer
+from chalicelib.comments.stores import ask
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import responses
 from chalicelib.http.paging import Cursors
+from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 
 # The other members of a comment: ids, a path of up to 17 of them, a name of 100 characters, times.
@@ -122,3 +125,30 @@ def fitting(rows: Sequence[Comment]) -> int:
     if responses.BYTES_A_CHARACTER * characters + beside <= responses.MAX_BYTES:
         return len(rows)
     return responses.fitting(rows)
+
+
+# MERGE: docstring of comments/discussion/featured.py was: Pages of the comments that moderators
+#   feature, at whatever depth, each once and without replies. The cursor holds the time and the
+#   number by value: one that is featured while somebody reads on is missed until the list is
+#   opened anew, and all others come once.
+
+
+def featured_page(runtime: Runtime, node: Node, query: CommentsQuery) -> Shown:
+    """Return a page of the featured comments that are visible; raises InvalidCursor."""
+    cursors = Cursors(f"featured comments:{node['_id']}", runtime.settings.signing_keys)
+    position = cursors.position(query)
+    after = (moment(position[0]), position[1]) if position else None
+    rows = ranking.featured(runtime.database, node, after, query.limit + 1)
+    listed = rows[: query.limit]
+    if not listed:
+        return Shown([], None, None)
+    ids = [row.id for row in listed]
+    read = ask(runtime, node, lambda store, now: store.get_many(now, ids))
+    found = {each["id"]: each for each in read if each["state"] == "visible"}
+    comments = [found[id_] for id_ in ids if id_ in found]
+    shown = comments[: fitting(comments)]
+    if len(shown) < len(comments):
+        listed = listed[: ids.index(shown[-1]["id"]) + 1]
+    last = listed[-1] if len(listed) < len(rows) else None
+    place = [milliseconds(last.since), last.seq] if last else None
+    return Shown(shown, None, cursors.following(place))

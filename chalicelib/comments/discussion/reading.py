@@ -14,7 +14,7 @@ from chalicelib.comments.answers import (
     discussion_answer,
     viewer_answer,
 )
-from chalicelib.comments.discussion import featured, pinned, ranked
+from chalicelib.comments.discussion import paging, pinned, ranked
 from chalicelib.comments.discussion.paging import Shown, fitting, is_ranked, listed, order_of
 from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, tags_of
 from chalicelib.comments.entries import marked, shadows
@@ -78,7 +78,7 @@ def _shown(runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery) -
     """Return the comments of a page in its order."""
     order = order_of(query, rights)
     if order == "featured":
-        return featured.page(runtime, node, query)
+        return paging.featured_page(runtime, node, query)
     if is_ranked(order):
         return ranked.page(runtime, node, rights, query, order)
     listing = listed(runtime, node, rights, query, partial(_read, runtime, node))

@@ -1,5 +1,5 @@
 """One small row beside each comment: what is asked across stores, nodes and people.
 
-Public face: `carrying`, `comparing`, `kind`, `marked`, `ranking`, `reported`, `rows`, `shadows`,
-`upkeep`, `writing`.
+Public face: `carrying`, `kind`, `marked`, `ranking`, `reported`, `rows`, `shadows`, `upkeep`,
+`writing`.
 """

@@ -12,7 +12,7 @@ from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
 
 from chalicelib.comments.entries.kind import KIND, thing_id
-from chalicelib.comments.entries.rank_keys import rank_stages
+from chalicelib.comments.entries.ranking import rank_stages
 from chalicelib.comments.entries.rows import ENTRIES, Entry, all_of
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Node

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from chalicelib.comments.entries.rank_keys import rank_stages
+from chalicelib.comments.entries.ranking import rank_stages
 from chalicelib.comments.entries.reported import unqueued
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.database import Document

@@ -11,7 +11,7 @@ from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from chalicelib.comments.entries.kind import KIND
-from chalicelib.comments.entries.rank_keys import rank_stages
+from chalicelib.comments.entries.ranking import rank_stages
 from chalicelib.comments.entries.reported import while_reported
 from chalicelib.comments.entries.rows import (
     ENTRIES,

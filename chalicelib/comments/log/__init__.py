@@ -1,4 +1,4 @@
 """The log of what moderators do: a row for each act, written before it and closed after it.
 
-Public face: `acts`, `answers`, `batches`, `models`, `reading`, `rows`.
+Public face: `acts`, `forms`, `reading`, `rows`.
 """

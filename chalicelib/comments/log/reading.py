@@ -6,8 +6,7 @@ from bson.datetime_ms import DatetimeMS
 from pymongo import DESCENDING
 
 from chalicelib.comments.errors import UnknownAct
-from chalicelib.comments.log.answers import LogAnswer, act_answer
-from chalicelib.comments.log.models import LogQuery
+from chalicelib.comments.log.forms import LogAnswer, LogQuery, act_answer
 from chalicelib.comments.log.rows import LOG, Act, key_of
 from chalicelib.database import Document
 from chalicelib.errors import Forbidden

@@ -1,4 +1,4 @@
 """Comments that wait for a moderator's decision.
 
-Public face: `answers`, `claims`, `flags`, `measuring`, `queue`.
+Public face: `answers`, `claims`, `flags`, `queue`.
 """

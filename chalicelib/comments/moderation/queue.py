@@ -7,7 +7,7 @@ from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
-from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, Entry
+from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, QUEUED, Entry
 from chalicelib.comments.models import PendingQuery
 from chalicelib.comments.moderation.answers import PendingAnswer, QueueAnswer
 from chalicelib.comments.moderation.claims import claim_answer
@@ -26,6 +26,8 @@ from chalicelib.database.validators import AtMost
 from chalicelib.errors import Forbidden
 from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
+from chalicelib.observability.logs import log
+from chalicelib.observability.metrics import WAITING
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderated_sites, moderates
 
@@ -206,4 +208,34 @@ def _answer(row: Pending) -> PendingAnswer:
         "waits_since": row["posted"],
         "flags": 0,
         "claimed": None,
+    }
+
+
+# How many comments wait for a moderator, and for how long, as metrics.
+
+# No moderator decides by how much more there is.
+_MOST_COUNTED = 10_000
+
+
+def measure(runtime: Runtime) -> int:
+    """Log for each queue of all sites how much waits, and for how long the oldest does.
+
+    Returns how many comments wait.
+    """
+    waiting = 0
+    for queue in get_args(WaitingQueue):
+        fields = {"queue": queue, **_measured(runtime, queue)}
+        log.info("waiting comments", extra={"fields": fields, "metrics": WAITING})
+        waiting += fields["waiting_comments"]
+    return waiting
+
+
+def _measured(runtime: Runtime, queue: str) -> dict[str, int]:
+    rows = ENTRIES.of(runtime.database)
+    where = {"$and": [QUEUED, {"queue": queue}]}
+    oldest = rows.find(where, {"queued_at": 1}).sort("queued_at", ASCENDING).limit(1)
+    since = next((row["queued_at"] for row in oldest), runtime.now())
+    return {
+        "waiting_comments": rows.count_documents(where, limit=_MOST_COUNTED),
+        "waiting_seconds": max(0, int((runtime.now() - since).total_seconds())),
     }

@@ -1,5 +1,5 @@
 """People as a site's discussions know them: their standing, their limit of posting, their badges.
 
-Public face: `admission`, `blocking`, `changing`, `counting`, `member_routes`, `members`, `routes`,
-`rows`, `standing`.
+Public face: `admission`, `blocking`, `changing`, `counting`, `member_routes`, `members`,
+`routes`, `rows`.
 """

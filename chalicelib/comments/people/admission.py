@@ -11,11 +11,15 @@ from datetime import datetime, timedelta
 from pymongo import ReturnDocument, WriteConcern
 
 from chalicelib.comments.errors import Banned, Suspended
-from chalicelib.comments.people.rows import PEOPLE, Person, defaults, new_person, person_id
-from chalicelib.comments.people.standing import (
+from chalicelib.comments.people.rows import (
+    PEOPLE,
+    Person,
     Trust,
     by_trust,
+    defaults,
     may_write_expression,
+    new_person,
+    person_id,
     status_of,
     trust_of,
 )

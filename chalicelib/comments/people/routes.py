@@ -1,26 +1,184 @@
-"""The routes of a person at a site."""
+"""Routes and forms of a person at a site, for themselves and for moderators."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+from typing_extensions import TypedDict
 
 from chalicelib.comments.errors import TooManyBlocked
 from chalicelib.comments.log.acts import Actor, Change
+from chalicelib.comments.models import ActReason
 from chalicelib.comments.people import blocking, changing
-from chalicelib.comments.people.answers import (
-    BlockedAnswer,
-    OwnSitePersonAnswer,
-    SitePersonAnswer,
-    own_answer,
-    person_answer,
-)
 from chalicelib.comments.people.avatars import A_DAY, DRAWING_HEADERS, Drawing, drawn
 from chalicelib.comments.people.counting import counted
-from chalicelib.comments.people.models import PersonChange
+from chalicelib.comments.people.rows import (
+    MAX_BLOCKED,
+    Person,
+    PersonCounts,
+    Status,
+    Trust,
+    status_of,
+    trust_of,
+)
+from chalicelib.comments.shapes import (
+    MAX_BADGE_CHARACTERS,
+    MAX_BADGES,
+    MAX_NOTE_CHARACTERS,
+    ShownBadge,
+)
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest
-from chalicelib.http import Found, NoContent, Ok, Request, Roles, Route
+from chalicelib.http import Found, Input, NoContent, Ok, Request, Roles, Route
 from chalicelib.identity import Principal
+from chalicelib.instants import Instant
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import moderates
+from chalicelib.texts import Line, Paragraphs, ShownName, at_most
+
+# A shadowed person is not told.
+ToldStatus = Literal["ok", "suspended", "banned"]
+
+
+class OwnSitePersonAnswer(TypedDict):
+    """What a site tells a person of themselves."""
+
+    id: UserId
+    site: SiteId
+    name: ShownName
+    status: ToldStatus
+    until: Annotated[datetime | None, Field(description="The end of a suspension.")]
+    badges: Annotated[list[ShownBadge], Field(max_length=MAX_BADGES)]
+    first_at: Annotated[datetime | None, Field(description="When they first posted.")]
+
+
+class CountsOfPersonAnswer(TypedDict):
+    """How many of a person's comments are in which state, and how often their flags were right."""
+
+    visible: int
+    pending: int
+    rejected: int
+    spam: int
+    flags_right: int
+    flags_wrong: int
+
+
+class SitePersonAnswer(TypedDict):
+    """What a site knows of a person."""
+
+    id: UserId
+    site: SiteId
+    name: ShownName
+    status: Status
+    until: Annotated[datetime | None, Field(description="The end of a suspension.")]
+    badges: Annotated[list[ShownBadge], Field(max_length=MAX_BADGES)]
+    first_at: Annotated[datetime | None, Field(description="When they first posted.")]
+    trust: Annotated[
+        Trust,
+        Field(
+            description="0: new; 1: three comments are visible, and a day has passed since the "
+            "first; 2: twenty are, and at most 5% were rejected."
+        ),
+    ]
+    counts: CountsOfPersonAnswer
+    note: Annotated[str, Field(max_length=MAX_NOTE_CHARACTERS)]
+
+
+class BlockedPersonAnswer(TypedDict):
+    """Somebody who is blocked."""
+
+    id: UserId
+
+
+class BlockedAnswer(TypedDict):
+    """Whom somebody has blocked at a site."""
+
+    people: Annotated[list[BlockedPersonAnswer], Field(max_length=MAX_BLOCKED)]
+
+
+def person_answer(person: Person, now: datetime) -> SitePersonAnswer:
+    """Return a person as moderators are shown them."""
+    counts: PersonCounts = person["counts"]
+    status = status_of(person, now)
+    return {
+        "id": person["user_id"],
+        "site": person["site"],
+        "name": person["name"],
+        "status": status,
+        "until": person["until"] if status == "suspended" else None,
+        "badges": person["badges"],
+        "first_at": person["first_at"],
+        "trust": trust_of(person, now),
+        "counts": {
+            "visible": counts["visible"],
+            "pending": counts["pending"],
+            "rejected": counts["rejected"],
+            "spam": counts["spam"],
+            "flags_right": counts["flags_right"],
+            "flags_wrong": counts["flags_wrong"],
+        },
+        "note": person["note"],
+    }
+
+
+def own_answer(person: Person, now: datetime) -> OwnSitePersonAnswer:
+    """Return a person as they are shown themselves."""
+    status = status_of(person, now)
+    return {
+        "id": person["user_id"],
+        "site": person["site"],
+        "name": person["name"],
+        "status": "ok" if status == "shadowed" else status,
+        "until": person["until"] if status == "suspended" else None,
+        "badges": person["badges"],
+        "first_at": person["first_at"],
+    }
+
+
+class PersonChange(Input):
+    """What a moderator says of a person at a site; what is left out stays."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"status": "suspended", "until": "2026-12-01T00:00:00Z"}]}
+    )
+
+    status: Status | None = Field(
+        None,
+        description="`suspended` and `banned` people write nothing; what `shadowed` ones write "
+        "is seen by themselves and by moderators alone, and they are not told.",
+    )
+    until: Instant | None = Field(None, description="The end of a suspension; null for none.")
+    badges: (
+        Annotated[
+            tuple[Annotated[Line, at_most(MAX_BADGE_CHARACTERS)], ...],
+            Field(max_length=MAX_BADGES, description="Shown beside the name from then on."),
+        ]
+        | None
+    ) = None
+    note: Annotated[Paragraphs, at_most(MAX_NOTE_CHARACTERS)] | None = Field(
+        None, description="For moderators alone; null for none."
+    )
+
+    reason: ActReason | None = None
+
+    @model_validator(mode="after")
+    def _check_until(self) -> Self:
+        if self.until is not None and self.status != "suspended":
+            raise ValueError("only a suspension has an end")
+        return self
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What is stored of it: another status than a suspension has no end."""
+        said: dict[str, Any] = {}
+        if self.status is not None:
+            said |= {"status": self.status, "until": self.until}
+        if self.badges is not None:
+            said["badges"] = list(dict.fromkeys(self.badges))
+        if "note" in self.model_fields_set:
+            said["note"] = self.note or ""
+        return said
+
 
 Moderator = Annotated[Principal, Roles("moderator")]
 

@@ -1,4 +1,4 @@
 """What a site's publisher decides on its discussions: votes, reactions, orders, moderation.
 
-Public face: `answers`, `limits`, `routes`, `settings`.
+Public face: `forms`, `limits`, `routes`, `settings`.
 """

@@ -1,8 +1,7 @@
 """The routes of the settings of a site's discussions."""
 
 from chalicelib.comments.sites import settings
-from chalicelib.comments.sites.answers import CommentSettingsAnswer, settings_answer
-from chalicelib.comments.sites.models import CommentSettings
+from chalicelib.comments.sites.forms import CommentSettings, CommentSettingsAnswer, settings_answer
 from chalicelib.http import Ok, Request, Route
 from chalicelib.limits import NODES
 from chalicelib.sites.ids import SiteId

@@ -10,7 +10,7 @@ from pymongo import ReturnDocument
 
 from chalicelib.comments.models import OVERRIDES, NodeSettings
 from chalicelib.comments.shapes import CommentSite, Node
-from chalicelib.comments.sites.models import CommentSettings
+from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.database import Collection
 from chalicelib.runtime import Runtime
 

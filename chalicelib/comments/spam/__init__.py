@@ -1,4 +1,4 @@
 """What becomes of comments that are filed as spam, or checked for it.
 
-Public face: `checking`, `wiping`.
+Public face: `checking`.
 """

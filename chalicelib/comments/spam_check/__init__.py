@@ -1,4 +1,4 @@
 """Asking a service whether a comment is spam: the port, Akismet behind it, and who sent a comment.
 
-Public face: `messages`, `origins`, `port`, `services`.
+Public face: `origins`, `services`.
 """

@@ -7,7 +7,7 @@ import http.client
 from urllib.parse import urlencode, urlsplit
 
 from chalicelib import outgoing
-from chalicelib.comments.spam_check.port import Answer, Correction, Facts
+from chalicelib.comments.spam_check.services import Answer, Correction, Facts
 from chalicelib.observability.logs import log
 
 SECONDS = 5.0

@@ -7,17 +7,26 @@ moderator has decided against it.
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple, NotRequired, TypedDict
 
 from pymongo import ASCENDING, IndexModel, ReturnDocument
 
 from chalicelib.comments.shapes import Comment, Node, State
-from chalicelib.comments.spam_check.messages import CheckSpam
 from chalicelib.database import Collection, Document
 from chalicelib.ids import new_id
 from chalicelib.jobs import resending
 from chalicelib.jobs.resending import Resending
+from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
+
+
+class CheckSpam(Message):
+    """Do what is noted beside the origin of a comment: `{node}/{comment}`."""
+
+    queue: ClassVar[str] = "moderation"
+    type: Literal["check-spam"] = "check-spam"
+    comment: str
+
 
 KEPT = timedelta(days=1)
 _MOST_CHARACTERS = 500

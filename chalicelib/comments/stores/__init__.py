@@ -1,6 +1,6 @@
 """The stores of comments, and the move of a node from one to another.
 
-Public face: `buckets`, `collected`, `documents`, `embedded_authors`, `embedded_tree`, `promotion`.
+Public face: `buckets`, `collected`, `documents`, `embedded_tree`, `promotion`.
 """
 
 from collections.abc import Callable

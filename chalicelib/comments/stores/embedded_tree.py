@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import bson
+from pymongo.database import Database
 
+from chalicelib.comments import nodes
 from chalicelib.comments.models import DEEPEST
 from chalicelib.comments.order import position
 from chalicelib.comments.shapes import Comment, Embedded, EmbeddedComment, Node, NodeLayout
@@ -135,3 +137,30 @@ def growth(before: Comment, after: Comment) -> int:
 def at(path: str, values: Mapping[str, Any]) -> Document:
     """Return fields of the comment at a path, as a filter or an update names them."""
     return {f"{path}.{name}": value for name, value in values.items()}
+
+
+# The authors that are noted in a node whose comments are embedded.
+
+
+def note_authors(database: Database[Document], where: Document) -> int:
+    """Note the authors of the comments of nodes that the last release wrote to.
+
+    Returns how many nodes changed.
+    """
+    noted = {"$set": {"metadata.authors": {"$setUnion": [_authors(array) for array in ARRAYS]}}}
+    kept = {"store": "embedded", "metadata.count": {"$gt": 0}, **where}
+    return nodes.NODES.of(database).update_many(kept, [noted]).modified_count
+
+
+def _authors(array: str) -> Document:
+    """Return the expression of the ids of authors in an array, nested lists made flat."""
+    ids: Document = {"$ifNull": [f"${array}.author.id", []]}
+    for _ in range(array.count(".") - 1):
+        ids = {
+            "$reduce": {
+                "input": ids,
+                "initialValue": [],
+                "in": {"$concatArrays": ["$$value", "$$this"]},
+            }
+        }
+    return ids

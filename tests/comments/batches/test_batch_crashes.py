@@ -7,9 +7,8 @@ import pytest
 
 from chalicelib.comments.acts import upkeep
 from chalicelib.comments.batches import running, starting
-from chalicelib.comments.batches.models import BatchStart
-from chalicelib.comments.log.batches import BATCHES, Batch
-from chalicelib.comments.log.rows import LOG
+from chalicelib.comments.batches.forms import BatchStart
+from chalicelib.comments.log.rows import BATCHES, LOG, Batch
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments import schedules
-from chalicelib.comments.log.batches import BATCHES
-from chalicelib.comments.log.rows import KEPT, LOG
+from chalicelib.comments import jobs
+from chalicelib.comments.log.rows import BATCHES, KEPT, LOG
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock
@@ -206,7 +205,7 @@ def test_a_batch_whose_message_is_lost_is_sent_again(
     assert workers.drain() == 0
 
     clock.advance(minutes=5)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
     workers.drain()
 
     assert read(moderator, begun["id"])["status"] == "done"

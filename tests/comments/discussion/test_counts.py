@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app import create_app
-from chalicelib.comments import nodes, repair, schedules
+from chalicelib.comments import jobs, nodes, repair
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.shapes import State, StoreName
@@ -131,13 +131,13 @@ def test_a_deployment_has_the_replies_counted_that_the_last_release_stored(
         "comments.node: 1 marked to be compared"
     ]
     clock.advance(minutes=15)
-    assert schedules.run_due(discussion.runtime)["counts_repaired"] == 1
+    assert jobs.run_due(discussion.runtime)["counts_repaired"] == 1
 
     assert replies(discussion, root) == {None: 1, "ann": 1, "bob": 1, "mo": 3}
     assert init_db({}, None)["done"] == []
     discussion.post("another", root)
     clock.advance(minutes=15)
-    assert schedules.run_due(discussion.runtime)["counts_repaired"] == 0
+    assert jobs.run_due(discussion.runtime)["counts_repaired"] == 0
 
 
 def test_a_count_that_changes_during_the_repair_is_left_to_the_next(

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments import authors, nodes
+from chalicelib.comments import nodes, personal_data
 from chalicelib.comments.discussion import mentioning
 from chalicelib.comments.discussion.editing import change_comment
-from chalicelib.comments.entries import comparing
+from chalicelib.comments.entries import upkeep
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.mentions import NOBODY
 from chalicelib.comments.repair import render_again
@@ -55,7 +55,7 @@ def entry(runtime: Runtime, comment: str) -> Any:
 
 def is_sound(runtime: Runtime) -> bool:
     node = nodes.find(runtime.database, "blog:moon")
-    return not any(comparing.verify(runtime, node))
+    return not any(upkeep.verify(runtime, node))
 
 
 @pytest.mark.usefixtures("root")
@@ -164,7 +164,7 @@ def test_a_rename_reaches_those_who_mention(client: Client, runtime: Runtime) ->
     made = mention(client)
     version = nodes.find(runtime.database, "blog:moon")["version"]
 
-    authors.rename(runtime, "bob", "Robert <b>")
+    personal_data.rename(runtime, "bob", "Robert <b>")
 
     shown = read(client, made["id"])
     assert shown["text"] == "So it is, @Robert <b>"
@@ -180,7 +180,7 @@ def test_a_name_that_would_stand_for_two_stays_as_it_was(client: Client, runtime
     write(client, "cleo", "Cleo", "Hello")
     made = mention(client, "@Bob and @Cleo", mentions=["bob", "cleo"])["id"]
 
-    authors.rename(runtime, "bob", "Cleo")
+    personal_data.rename(runtime, "bob", "Cleo")
 
     assert read(client, made)["text"] == "@Bob and @Cleo"
     assert [each["id"] for each in read(client, made)["mentions"]] == ["bob", "cleo"]
@@ -209,9 +209,9 @@ def test_another_name_changes_mentions_alone(client: Client, runtime: Runtime, n
     made = {text: mention(client, text) for text in TEXTS}
 
     if name:
-        authors.rename(runtime, "bob", name)
+        personal_data.rename(runtime, "bob", name)
     else:
-        authors.erase(runtime, "bob")
+        personal_data.erase(runtime, "bob")
 
     plain = html.escape(f"@{name or NOBODY}")
     for text, comment in made.items():
@@ -227,7 +227,7 @@ def test_somebody_is_named_anew_again_and_again(client: Client, runtime: Runtime
     made = mention(client, f"@Bob {LINK}")
 
     for name in ("Rob", "Bob", "*", "Robert"):
-        authors.rename(runtime, "bob", name)
+        personal_data.rename(runtime, "bob", name)
         shown = read(client, made["id"])
         assert (shown["text"], shown["mentions"]) == (
             f"@{name} {LINK}",
@@ -253,9 +253,9 @@ def test_a_name_with_which_a_text_would_read_otherwise_is_not_put_there(
     made = mention(client, text, mentions=["bob", "cleo"])["id"]
     before = read(client, made)
 
-    authors.rename(runtime, "bob", name)
+    personal_data.rename(runtime, "bob", name)
     after = read(client, made)
-    authors.rename(runtime, "bob", "Robert")
+    personal_data.rename(runtime, "bob", "Robert")
 
     assert (after["text"], after["html"]) == (before["text"], before["html"])
     assert read(client, made)["text"] == text.replace("@Bob", "@Robert")
@@ -266,10 +266,10 @@ def test_of_two_whose_names_begin_alike_one_is_renamed(client: Client, runtime: 
     write(client, "lee", "Bob Lee", "Hello")
     made = mention(client, "@Bob Lee and @Bob", mentions=["bob", "lee"])["id"]
 
-    authors.rename(runtime, "bob", "Rob")
+    personal_data.rename(runtime, "bob", "Rob")
     assert read(client, made)["text"] == "@Bob Lee and @Rob"
 
-    authors.erase(runtime, "lee")
+    personal_data.erase(runtime, "lee")
     assert read(client, made)["text"] == "@\u2026 and @Rob"
     assert [each["id"] for each in read(client, made)["mentions"]] == ["bob"]
 
@@ -289,7 +289,7 @@ def test_a_rename_undoes_no_edit_of_the_same_moment(
         return change_comment(*args)
 
     monkeypatch.setattr(mentioning, "change_comment", edited_before)
-    authors.rename(runtime, "bob", "Rob")
+    personal_data.rename(runtime, "bob", "Rob")
 
     shown = read(client, made)
     assert shown["text"] == "@Rob @Cleo"
@@ -303,7 +303,7 @@ def test_an_erasure_takes_the_person_out_of_the_words_of_others(
 ) -> None:
     made = mention(client)["id"]
 
-    assert authors.erase(runtime, "bob") is Step.DONE
+    assert personal_data.erase(runtime, "bob") is Step.DONE
 
     shown = read(client, made)
     assert (shown["text"], shown["mentions"]) == ("So it is, @\u2026", [])
@@ -318,7 +318,7 @@ def test_an_erasure_also_reaches_comments_that_wait(
     assert root.put(NODE, **PAGE, moderation="before").status == 200
     made = mention(client)["id"]
 
-    assert authors.erase(runtime, "bob") is Step.DONE
+    assert personal_data.erase(runtime, "bob") is Step.DONE
 
     (waiting,) = [
         each for each in root.get("/moderation/comments").json["comments"] if each["id"] == made
@@ -332,7 +332,7 @@ def test_an_erasure_goes_on_with_mentions_step_by_step(client: Client, runtime: 
     for _ in range(5):
         mention(client)
 
-    steps = [authors.erase(runtime, "bob") for _ in range(4)]
+    steps = [personal_data.erase(runtime, "bob") for _ in range(4)]
 
     assert steps == [Step.MORE, Step.MORE, Step.DONE, Step.DONE]
     assert "bob" not in everything(runtime).lower()
@@ -347,7 +347,7 @@ def test_a_comment_that_is_about_to_be_stored_is_waited_for(
     later: Any = {**found, "_id": "blog:moon/later", "id": "later"}
     ENTRIES.of(runtime.database).insert_one(later)
 
-    assert authors.erase(runtime, "bob") is Step.BUSY
+    assert personal_data.erase(runtime, "bob") is Step.BUSY
     assert entry(runtime, "later")["mentioned"] == ["bob"]
 
 
@@ -365,7 +365,7 @@ def test_an_edit_in_the_same_moment_is_not_undone(
 
     monkeypatch.setattr(mentioning, "change_comment", edited_before)
 
-    assert authors.erase(runtime, "bob") is Step.DONE
+    assert personal_data.erase(runtime, "bob") is Step.DONE
     assert read(client, made)["text"] == "It is so, @\u2026"
     assert "bob" not in everything(runtime).lower()
 
@@ -388,7 +388,7 @@ def test_an_edit_that_ends_before_its_entry_is_repaired(
         assert client.as_("ann").patch(f"{COMMENTS}/{made}", **body).status == 500
     assert not is_sound(runtime)
 
-    comparing.repair(runtime, nodes.find(runtime.database, "blog:moon"))
+    upkeep.repair(runtime, nodes.find(runtime.database, "blog:moon"))
 
     assert entry(runtime, made)["mentioned"] == ["bob"]
     assert is_sound(runtime)
@@ -402,7 +402,7 @@ def test_mentions_go_along_with_a_move(client: Client, root: Client, runtime: Ru
     moved = client.as_("reader").get(f"/nodes/blog:sun/comments/{made}").json
     assert [each["id"] for each in moved["mentions"]] == ["bob"]
 
-    assert authors.erase(runtime, "bob") is Step.DONE
+    assert personal_data.erase(runtime, "bob") is Step.DONE
     moved = client.as_("reader").get(f"/nodes/blog:sun/comments/{made}").json
     assert (moved["mentions"], moved["text"]) == ([], "So it is, @\u2026")
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from chalicelib.comments import authors, repair
+from chalicelib.comments import personal_data, repair
 from chalicelib.comments.entries import upkeep, writing
-from chalicelib.comments.entries.comparing import Difference
 from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.entries.upkeep import Difference
+from chalicelib.comments.jobs import compare_old_counts, run_due
 from chalicelib.comments.lifecycle import relocation, vacancies
 from chalicelib.comments.models import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.moderation.queue import PENDING
-from chalicelib.comments.schedules import compare_old_counts, run_due
 from chalicelib.comments.store import Added
 from chalicelib.comments.stores import store_of
 from chalicelib.runtime import Runtime
@@ -327,7 +327,7 @@ def test_a_rename_reaches_what_is_queued(discussion: Discussion) -> None:
     waiting = discussion.post("waits")["id"]
     discussion.set_state(waiting, "pending")
 
-    authors.rename(discussion.runtime, "ann", "Anna")
+    personal_data.rename(discussion.runtime, "ann", "Anna")
 
     assert entry(discussion, waiting)["author_name"] == "Anna"
 
@@ -341,7 +341,7 @@ def test_an_erasure_leaves_nobody_in_an_entry(
         with pytest.raises(Crash):
             discussion.post("never stored")
 
-    authors.erase(discussion.runtime, "ann")
+    personal_data.erase(discussion.runtime, "ann")
 
     assert {row["author_id"] for row in entries(discussion).values()} == {None}
     assert all("author_name" not in row for row in entries(discussion).values())

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chalicelib.comments.entries import comparing, writing
+from chalicelib.comments.entries import upkeep, writing
 from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.marking import votes
 from chalicelib.comments.shapes import Comment
 from chalicelib.comments.stores import store_of
-from chalicelib.comments.voting import placing
 from chalicelib.runtime import Runtime
 from tests.comments.discussion.test_concurrency import real_time
 from tests.comments.support.discussion import PEOPLE, Discussion, Layout
@@ -86,16 +86,14 @@ def test_an_entry_is_added_once_by_many_at_once(discussion: Discussion) -> None:
 def test_entries_are_repaired_by_many_at_once(discussion: Discussion) -> None:
     stored(discussion)
 
-    at_once(
-        lambda: comparing.repair(discussion.runtime, discussion.node), without_entries(discussion)
-    )
+    at_once(lambda: upkeep.repair(discussion.runtime, discussion.node), without_entries(discussion))
 
     assert difference(discussion) == NONE
 
 
 def test_the_entry_of_a_page_is_made_once_by_its_first_voters(discussion: Discussion) -> None:
     found = at_once(
-        lambda: placing.find(discussion.runtime, discussion.node_id, PAGE, PEOPLE["bob"]).entry[
+        lambda: votes.find(discussion.runtime, discussion.node_id, PAGE, PEOPLE["bob"]).entry[
             "_id"
         ],
         without_entries(discussion),

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from chalicelib.comments.entries.rank_keys import rank_keys, rank_stages
+from chalicelib.comments.entries.ranking import rank_keys, rank_stages
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments import nodes, schedules
+from chalicelib.comments import jobs, nodes
 from chalicelib.comments.discussion.editing import hold_back
 from chalicelib.comments.entries.rows import ENTRIES, WHILE_QUEUED
-from chalicelib.comments.flags import holding
+from chalicelib.comments.marking import flags as marking_flags
 from chalicelib.comments.moderation import flags
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.runtime import Runtime
@@ -357,11 +357,11 @@ def test_a_report_that_a_crash_left_is_queued_by_the_schedule(
 ) -> None:
     moderator = moderator_of(client)
     with monkeypatch.context() as patch:
-        patch.setattr(holding, "tend", lambda *_: False)
+        patch.setattr(marking_flags, "tend", lambda *_: False)
         flag(client, "bob", comment)
     assert queued(moderator) == []
     clock.advance(minutes=1)
-    assert schedules.run_due(runtime)["flagged_held"] == 0
+    assert jobs.run_due(runtime)["flagged_held"] == 0
 
     assert len(queued(moderator)) == 1
     assert "hold_at" not in entry(runtime, comment)
@@ -383,7 +383,7 @@ def test_a_moderator_who_decides_while_flags_hold_a_comment_back_is_obeyed(
         show(moderator, comment)
         return hold_back(*args)
 
-    monkeypatch.setattr(holding, "hold_back", decided_before)
+    monkeypatch.setattr(marking_flags, "hold_back", decided_before)
     flag(client, "cy", comment)
 
     assert is_shown(client, comment)
@@ -429,7 +429,7 @@ def test_a_comment_held_back_after_its_flags_were_decided_is_shown_again(
     show(moderator, comment)
     node = nodes.find(runtime.database, "blog:moon")
 
-    assert holding.tend(runtime, node, found["id"], {**found, **waits}) is False
+    assert marking_flags.tend(runtime, node, found["id"], {**found, **waits}) is False
 
     assert is_shown(client, comment)
     assert_exact(runtime)

@@ -8,8 +8,8 @@ import pytest
 from chalice.local import LocalChalice
 
 from app import create_app
-from chalicelib.comments import schedules
-from chalicelib.comments.flags import holding
+from chalicelib.comments import jobs
+from chalicelib.comments.marking import flags
 from chalicelib.marks.shapes import MARKS
 from chalicelib.runtime import Runtime
 from tests.comments.support.flagging import (
@@ -212,14 +212,14 @@ def test_what_a_crash_left_is_held_back_by_the_schedule(
 ) -> None:
     moderator = moderator_of(client)
     with monkeypatch.context() as patch:
-        patch.setattr(holding, "tend", lambda *_: False)
+        patch.setattr(flags, "tend", lambda *_: False)
         moderator.put(f"{comment}/flag", reason="abuse")
     assert client.get(comment).status == 200
-    assert schedules.run_due(runtime)["flagged_held"] == 0
+    assert jobs.run_due(runtime)["flagged_held"] == 0
     clock.advance(minutes=1)
-    assert schedules.run_due(runtime)["flagged_held"] == 1
+    assert jobs.run_due(runtime)["flagged_held"] == 1
     assert client.get(comment).status == 404
-    assert schedules.run_due(runtime)["flagged_held"] == 0
+    assert jobs.run_due(runtime)["flagged_held"] == 0
     assert_exact(runtime)
 
 
@@ -228,11 +228,11 @@ def test_what_was_decided_meanwhile_is_not_held_back(
 ) -> None:
     moderator = moderator_of(client)
     with monkeypatch.context() as patch:
-        patch.setattr(holding, "tend", lambda *_: False)
+        patch.setattr(flags, "tend", lambda *_: False)
         moderator.put(f"{comment}/flag", reason="abuse")
     moderator.post(f"{comment}/state", state="visible")
     clock.advance(minutes=1)
-    assert schedules.run_due(runtime)["flagged_held"] == 0
+    assert jobs.run_due(runtime)["flagged_held"] == 0
     assert client.get(comment).status == 200
 
 

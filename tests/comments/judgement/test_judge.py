@@ -5,10 +5,10 @@ from typing import Any, cast
 import pytest
 
 from chalicelib.comments.errors import TextRefused
-from chalicelib.comments.judgement.judge import QUICKEST_MS, Verdict, Writer, Written, judge
+from chalicelib.comments.judgement import QUICKEST_MS, Verdict, Writer, Written, judge
 from chalicelib.comments.rendering import render
 from chalicelib.comments.shapes import CommentSite, Reason
-from chalicelib.comments.sites.models import CommentSettings
+from chalicelib.comments.sites.forms import CommentSettings
 
 HOLD = {"phrase": "casino", "action": "hold"}
 REJECT = {"phrase": "slots*", "action": "reject"}

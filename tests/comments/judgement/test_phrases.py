@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from chalicelib.comments.judgement import phrases
+from chalicelib.comments import judgement
 
 
 def is_in(phrase: str, text: str) -> bool:
-    return phrases.is_in(phrase, phrases.searched((text,)))
+    return judgement.is_in(phrase, judgement.searched((text,)))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_other_words_are_not(phrase: str, text: str) -> None:
 
 
 def test_a_phrase_does_not_reach_from_one_text_into_the_next() -> None:
-    assert not phrases.is_in("buy now", phrases.searched(("buy", "now")))
+    assert not judgement.is_in("buy now", judgement.searched(("buy", "now")))
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_the_longest_text_and_the_most_phrases_take_milliseconds(text: str) -> N
     watched = [f"*{'a' * 90}{number}*" for number in range(500)]
     began = time.process_time()
 
-    searched = phrases.searched((text, text))
-    found = [each for each in watched if phrases.is_in(each, searched)]
+    searched = judgement.searched((text, text))
+    found = [each for each in watched if judgement.is_in(each, searched)]
 
     assert found == []
     assert time.process_time() - began < 2

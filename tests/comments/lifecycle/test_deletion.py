@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app import create_app
-from chalicelib.comments import nodes, repair, schedules
+from chalicelib.comments import jobs, nodes, repair
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.models import NodeSettings
@@ -96,7 +96,7 @@ def test_a_large_node_goes_in_bounded_steps_and_runs(
 
     runs = 0
     while left(runtime):
-        schedules.run_due(runtime)
+        jobs.run_due(runtime)
         runs += 1
 
     # Of the last page of a step, a bucket cannot tell that it is the last of all.
@@ -119,7 +119,7 @@ def test_an_id_can_be_used_again_at_once_and_shows_nothing_of_before(
     assert [each["id"] for each in new.page(cursor=cursor, by="mo")["comments"]] == []
     assert comment not in new.stored()
     clock.advance(hours=1)
-    assert schedules.run_due(runtime)["counts_repaired"] == 0
+    assert jobs.run_due(runtime)["counts_repaired"] == 0
     assert (new.texts(), new.node["counts"]) == (["new"], {"visible": 1, "pending": 0})
     rows = 0 if layout.store == "embedded" else 1
     assert (
@@ -144,13 +144,13 @@ def test_a_deletion_that_crashes_is_all_or_nothing_and_finished_by_the_schedule(
     if step == "_vacate":
         assert len(discussion.texts(by="mo")) == 120
         clock.advance(hours=1)
-        schedules.run_due(runtime)
+        jobs.run_due(runtime)
         assert len(discussion.texts(by="mo")) == 120
         delete(discussion)
     with pytest.raises(UnknownNode):
         discussion.page()
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
     assert left(runtime) == {}
 
 
@@ -169,8 +169,8 @@ def test_a_message_and_settings_for_a_deleted_node_do_nothing(
     settings = NodeSettings.model_validate({**PAGE, "locked": False})
     with pytest.raises(UnknownNode):
         nodes.update(runtime.database, as_read, settings)
-    assert schedules.run_due(runtime)["moves_sent"] == 0
+    assert jobs.run_due(runtime)["moves_sent"] == 0
     assert repair.render_again(runtime) == {"rendered": 0, "too_large": 0, "next": None}
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
     assert left(runtime) == {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments import nodes, schedules
+from chalicelib.comments import jobs, nodes
 from chalicelib.comments.discussion import posting
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.models import PendingQuery
@@ -53,7 +53,7 @@ def test_a_post_that_is_under_way_goes_with_the_node(
         assert discussion.stored() == {}
         delete(discussion)
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
     assert left(runtime) == {}
 
 
@@ -86,7 +86,7 @@ def test_a_move_that_is_under_way_ends_without_a_trace(
         discussion.move(target)
 
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
     assert left(runtime) == {}
 
 
@@ -107,7 +107,7 @@ def test_a_row_of_the_queue_that_a_crashed_post_left_goes_with_the_node(
     assert left(runtime)[queue.PENDING.name] == 1
 
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
 
     assert left(runtime) == {}
 
@@ -117,13 +117,13 @@ def test_the_mark_stays_until_no_late_writer_can_be_left(runtime: Runtime, clock
     late = discussion.node
     delete(discussion)
     clock.advance(minutes=15)
-    assert schedules.run_due(runtime)["vacancies_removed"] == 0
+    assert jobs.run_due(runtime)["vacancies_removed"] == 0
 
     orphan = add_late(runtime, late)
     assert left(runtime)[COMMENTS.name] == 1
     clock.advance(minutes=1)
 
-    done = schedules.run_due(runtime)
+    done = jobs.run_due(runtime)
     assert (done["generations_removed"], done["vacancies_removed"]) == (1, 1)
     assert orphan is Added.INSERTED
     assert left(runtime) == {}
@@ -172,11 +172,11 @@ def test_writers_and_deletions_at_once_leave_no_orphan(
 
     clock.time = real.now()
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
     query = PendingQuery(limit=200)
     waiting = queue.list_pending(runtime, query, moderator)["comments"]
     assert {row["id"] for row in waiting} == listed
     delete(Discussion(runtime, discussion.node_id))
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
     assert left(runtime) == {}

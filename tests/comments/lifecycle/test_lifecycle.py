@@ -15,7 +15,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from chalicelib.comments import nodes, schedules
+from chalicelib.comments import jobs, nodes
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.errors import NodeExists, NodeMoved, UnknownNode
 from chalicelib.comments.lifecycle import relocation
@@ -105,7 +105,7 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(minutes=st.sampled_from([0, 15, 60]))
     def let_the_schedule_run(self, minutes: int) -> None:
         self.clock.advance(minutes=minutes)
-        assert schedules.run_due(self.runtime)["counts_repaired"] == 0
+        assert jobs.run_due(self.runtime)["counts_repaired"] == 0
 
     @invariant()
     def each_place_is_as_in_the_model(self) -> None:
@@ -137,7 +137,7 @@ class Lifecycle(RuleBasedStateMachine):
         for place in (*self.nodes, *self.forwards):
             discussion_nodes.delete_node(self.runtime, self.id_of(place), PUBLISHER)
         self.clock.advance(hours=1)
-        schedules.run_due(self.runtime)
+        jobs.run_due(self.runtime)
         left: dict[str, Any] = {
             each.name: self.runtime.database[each.name].count_documents({})
             for each in (nodes.NODES, COMMENTS, PAGES, queue.PENDING, promotion.GENERATIONS)

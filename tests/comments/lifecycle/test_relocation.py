@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from chalicelib.comments import nodes, schedules
+from chalicelib.comments import jobs, nodes
 from chalicelib.comments.errors import NodeMoved
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.stores.buckets import PAGES
@@ -41,7 +41,7 @@ def test_a_move_takes_everything_along(runtime: Runtime, layout: Layout, clock: 
     assert new.post("after the move")["seq"] == node["last_seq"] + 1
     number = rows(runtime)
     clock.advance(hours=1)
-    assert schedules.run_due(runtime)["counts_repaired"] == 0
+    assert jobs.run_due(runtime)["counts_repaired"] == 0
     assert rows(runtime) <= number
     assert {row["node_id"] for row in runtime.database[COMMENTS.name].find()} <= {NEW}
     assert {row["node_id"] for row in runtime.database[PAGES.name].find()} <= {NEW}
@@ -153,12 +153,12 @@ def test_a_large_node_moves_from_the_queue_and_a_lost_message_is_sent_again(
 
     asked = admin.post(f"/nodes/{OLD}/move", to=NEW)
     assert (asked.status, asked.json["id"]) == (202, OLD)
-    assert schedules.run_due(runtime)["moves_sent"] == 1
+    assert jobs.run_due(runtime)["moves_sent"] == 1
     assert workers.drain() == 2
 
     assert admin.get(f"/nodes/{NEW}").status == 200
     assert admin.get(f"/nodes/{OLD}").status == 308
-    assert schedules.run_due(runtime)["moves_sent"] == 0
+    assert jobs.run_due(runtime)["moves_sent"] == 0
 
 
 @pytest.mark.bounds(comments={"inline_move_comments": 3})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.comments import nodes, schedules
+from chalicelib.comments import jobs, nodes
 from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.moderation import queue
@@ -51,7 +51,7 @@ def test_a_crash_before_the_switch_leaves_nothing_for_long(
         relocation.relocate(runtime, OLD, NEW)
 
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
 
     assert rows(runtime) == number
     assert runtime.database[promotion.GENERATIONS.name].count_documents({}) == 0
@@ -71,6 +71,6 @@ def test_a_crash_after_the_switch_is_repaired_by_the_schedule(
             relocation.relocate(runtime, OLD, NEW)
 
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
 
     assert waiting(runtime) == [("blog", NEW, pending)]

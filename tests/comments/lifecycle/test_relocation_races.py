@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments import nodes, schedules
+from chalicelib.comments import jobs, nodes
 from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.errors import NodeExists, NodeMoved, UnknownNode
 from chalicelib.comments.lifecycle import relocation
@@ -45,7 +45,7 @@ def test_a_post_that_is_under_way_is_moved_once(
     assert new.node["counts"] == {"visible": 0, "pending": 2}
     assert ("blog", NEW, posted) in waiting(runtime)
     clock.advance(hours=1)
-    assert schedules.run_due(runtime)["counts_repaired"] == 0
+    assert jobs.run_due(runtime)["counts_repaired"] == 0
     assert {row[1] for row in waiting(runtime)} == {NEW}
 
 
@@ -139,7 +139,7 @@ def test_an_id_that_is_taken_while_the_node_moves_there_stays_taken(
     new = Discussion(runtime, NEW)
     assert new.texts(by="mo") == []
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
     assert (len(discussion.texts(by="mo")), new.stored()) == (len(before) + 1, {})
     with pytest.raises(NodeExists):
         relocation.request(runtime, OLD, NEW)
@@ -163,7 +163,7 @@ def test_a_node_that_is_deleted_while_it_moves_is_gone_at_both_ids(
     for node_id in (OLD, NEW):
         assert admin.get(f"/nodes/{node_id}").code == "unknown_node"
     clock.advance(hours=1)
-    schedules.run_due(runtime)
+    jobs.run_due(runtime)
     assert (rows(runtime), waiting(runtime)) == (0, [])
     assert nodes.NODES.of(runtime.database).count_documents({}) == 0
 

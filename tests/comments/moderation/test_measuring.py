@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.comments.entries.rows import ENTRIES
-from chalicelib.comments.moderation import measuring
+from chalicelib.comments.moderation import queue
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from tests.comments.stores.test_indexes import Explained
@@ -25,7 +25,7 @@ def measured(runtime: Runtime, caplog: pytest.LogCaptureFixture) -> dict[str, tu
     log.addHandler(caplog.handler)
     try:
         with caplog.at_level(logging.INFO, logger=log.name):
-            measuring.measure(runtime)
+            queue.measure(runtime)
     finally:
         log.removeHandler(caplog.handler)
     told: list[Any] = [vars(record)["fields"] for record in caplog.records]
@@ -59,7 +59,7 @@ def test_the_oldest_is_found_by_the_index_of_queues(
         discussion.post(f"number {number}")
 
     with Explained(runtime.database) as explained:
-        measuring.measure(runtime)
+        queue.measure(runtime)
 
     reads = [each for each in explained.queries if each["ns"].endswith(ENTRIES.name)]
     assert all("COLLSCAN" not in read["planSummary"] for read in reads)

@@ -13,8 +13,13 @@ from pymongo import MongoClient
 from chalicelib.comments.errors import Banned, Suspended
 from chalicelib.comments.people import changing
 from chalicelib.comments.people.admission import Admitted, admit, admit_first
-from chalicelib.comments.people.rows import NO_COUNTS, PEOPLE, new_person
-from chalicelib.comments.people.standing import trust_expression, trust_of
+from chalicelib.comments.people.rows import (
+    NO_COUNTS,
+    PEOPLE,
+    new_person,
+    trust_expression,
+    trust_of,
+)
 from chalicelib.database import Document, open_database
 from chalicelib.errors import TooFast
 from chalicelib.identity import Principal

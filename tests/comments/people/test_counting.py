@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments import schedules
+from chalicelib.comments import jobs
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.people import counting
 from chalicelib.comments.people.counting import QUIET
@@ -36,7 +36,7 @@ def counts(runtime: Runtime) -> dict[str, int]:
 
 
 def swept(runtime: Runtime) -> int:
-    return schedules.run_due(runtime)["people_recounted"]
+    return jobs.run_due(runtime)["people_recounted"]
 
 
 def test_the_schedule_counts_posts_once_they_are_over(

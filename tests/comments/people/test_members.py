@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from chalicelib.comments import authors
+from chalicelib.comments import personal_data
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.people import members
 from chalicelib.runtime import Runtime
@@ -128,7 +128,7 @@ def test_who_is_banned_or_blocked_by_the_reader_is_not_offered(
 def test_a_new_name_is_found_and_the_old_one_is_not(client: Client, runtime: Runtime) -> None:
     write(client, {"ann": "Ann"})
 
-    authors.rename(runtime, "ann", "Zo\u00eb")
+    personal_data.rename(runtime, "ann", "Zo\u00eb")
 
     assert (found(client, "ann"), found(client, "zoe")) == ([], ["ann"])
 
@@ -146,7 +146,7 @@ def test_who_has_posted_elsewhere_by_another_name_is_found_by_no_old_one(
 def test_nobody_is_found_who_was_erased(client: Client, runtime: Runtime) -> None:
     write(client, {"ann": "Ann", "anna": "Anna"})
 
-    authors.erase(runtime, "ann")
+    personal_data.erase(runtime, "ann")
 
     assert found(client, "a") == ["anna"]
 

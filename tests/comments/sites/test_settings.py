@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib.comments.sites import settings
-from chalicelib.comments.sites.models import CommentSettings
+from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.comments.sites.settings import SITES
 from chalicelib.runtime import Runtime
 from tests.support.clock import Clock

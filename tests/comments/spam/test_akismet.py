@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from chalicelib.comments.spam_check.akismet import Akismet
-from chalicelib.comments.spam_check.port import Facts
+from chalicelib.comments.spam_check.services import Facts
 from tests.comments.support.akismet_stand_in import KEY, AkismetStandIn, Mood, running
 
 FACTS = Facts(

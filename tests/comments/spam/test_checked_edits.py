@@ -5,8 +5,8 @@ from pydantic import SecretStr
 
 from chalicelib.comments.people import changing
 from chalicelib.comments.sites import settings as site_settings
-from chalicelib.comments.sites.models import CommentSettings
-from chalicelib.comments.spam_check.port import Answer, Facts
+from chalicelib.comments.sites.forms import CommentSettings
+from chalicelib.comments.spam_check.services import Answer, Facts
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from tests.comments.support.checking import SITE_URL, Service, go_on, write

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from pydantic import SecretStr
 
-from chalicelib.comments import schedules
+from chalicelib.comments import jobs
 from chalicelib.comments.people import changing
 from chalicelib.comments.shapes import State
 from chalicelib.comments.spam import checking
@@ -169,7 +169,7 @@ def test_a_comment_of_a_site_that_wants_it_no_more_is_left_to_moderators(world: 
     for _ in range(checking.MOST_TRIES):
         world.workers.drain()
         world.clock.advance(minutes=5)
-        schedules.run_due(world.runtime)
+        jobs.run_due(world.runtime)
 
     assert reasons(world.moderator) == [["unchecked"]]
 
@@ -184,7 +184,7 @@ def test_a_service_that_is_down_leaves_it_to_moderators_after_three_tries(
     for _ in range(checking.MOST_TRIES + 2):
         world.workers.drain()
         world.clock.advance(minutes=5)
-        schedules.run_due(world.runtime)
+        jobs.run_due(world.runtime)
 
     assert len(world.akismet.asked) == checking.MOST_TRIES
     assert (state_of(world.ann, path), reasons(world.moderator)) == ("pending", [["unchecked"]])
@@ -198,7 +198,7 @@ def test_a_service_that_is_back_is_asked_again(world: World) -> None:
     world.akismet.mood = "well"
     world.clock.advance(minutes=5)
 
-    schedules.run_due(world.runtime)
+    jobs.run_due(world.runtime)
     world.workers.drain()
 
     assert state_of(world.ann, path) == "visible"
@@ -252,7 +252,7 @@ def test_the_service_is_told_once_what_is_decided_against_it(
         world.workers.drain()
         world.moderator.post(f"{path}/state", state=state)
         world.clock.advance(minutes=5)
-        schedules.run_due(world.runtime)
+        jobs.run_due(world.runtime)
         world.workers.drain()
 
     assert [operation for operation, _ in world.akismet.asked[1:]] == told

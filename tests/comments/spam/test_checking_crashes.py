@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pydantic import SecretStr
 
-from chalicelib.comments import schedules
+from chalicelib.comments import jobs
 from chalicelib.comments.sites import settings as site_settings
-from chalicelib.comments.sites.models import CommentSettings
+from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.origins import ORIGINS
-from chalicelib.comments.spam_check.port import Answer
+from chalicelib.comments.spam_check.services import Answer
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from tests.comments.support.checking import SITE_URL, Service, go_on, origins, write
@@ -63,7 +63,7 @@ def test_a_check_may_end_anywhere(
         go_on(runtime, clock, service)
         # What ended within a change, the schedule makes agree.
         clock.advance(minutes=16)
-        schedules.run_due(runtime)
+        jobs.run_due(runtime)
         assert discussion.stored()[last]["state"] == state
         assert difference(discussion) == NONE
         assert not [row for row in origins(runtime) if "task" in row]
@@ -78,7 +78,7 @@ def test_a_post_that_is_checked_may_end_anywhere(
     for _ in crash_everywhere(runtime, mongodb_uri, lambda ending: write(ending, discussion)):
         go_on(runtime, clock, service)
         clock.advance(minutes=16)
-        schedules.run_due(runtime)
+        jobs.run_due(runtime)
         assert {each["state"] for each in discussion.stored().values()} <= {"visible"}
         assert difference(discussion) == NONE
 

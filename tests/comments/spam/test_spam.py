@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.comments.entries.comparing import repair
 from chalicelib.comments.entries.rows import ENTRIES
+from chalicelib.comments.entries.upkeep import repair
 from chalicelib.comments.people import counting
 from chalicelib.comments.people.rows import PEOPLE
-from chalicelib.comments.spam import wiping
+from chalicelib.comments.spam import checking
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
@@ -150,11 +150,11 @@ def test_spam_is_wiped_after_thirty_days_of_being_it(
     discussion.set_state(root, "spam")
     clock.advance(days=29, hours=23)
     discussion.set_state(kept, "spam")
-    assert wiping.sweep(runtime) == 0
+    assert checking.wipe_overdue(runtime) == 0
 
     clock.advance(hours=1)
 
-    assert (wiping.sweep(runtime), wiping.sweep(runtime)) == (1, 0)
+    assert (checking.wipe_overdue(runtime), checking.wipe_overdue(runtime)) == (1, 0)
     wiped = discussion.stored()[root]
     assert (wiped["author"], wiped["text"], wiped["html"]) == (None, None, None)
     assert wiped["state"] == ("deleted" if discussion.node["threaded"] else "removed")
@@ -173,12 +173,12 @@ def test_the_days_begin_anew_with_each_decision(
     moderator.post(f"{path}/state", state="visible")
     (act,) = moderator.get("/moderation/log?site=blog").json["acts"]
     clock.advance(days=20)
-    assert wiping.sweep(runtime) == 0
+    assert checking.wipe_overdue(runtime) == 0
     assert moderator.post(f"/moderation/log/{act['id']}/undo").status == 201
 
-    assert (wiping.sweep(runtime), queued(moderator, "spam")) == (0, ["buy"])
+    assert (checking.wipe_overdue(runtime), queued(moderator, "spam")) == (0, ["buy"])
     clock.advance(days=30)
-    assert wiping.sweep(runtime) == 1
+    assert checking.wipe_overdue(runtime) == 1
 
 
 @pytest.mark.parametrize("layout", LAYOUTS[:1], ids=str)
@@ -192,9 +192,9 @@ def test_the_wiping_may_end_anywhere(
         return spam
 
     spam = file()
-    for _ in crash_everywhere(runtime, mongodb_uri, wiping.sweep):
+    for _ in crash_everywhere(runtime, mongodb_uri, checking.wipe_overdue):
         clock.advance(minutes=16)
-        wiping.sweep(runtime)
+        checking.wipe_overdue(runtime)
         counting.sweep(runtime)
         assert discussion.stored()[spam]["text"] is None
         assert difference(discussion) == NONE
@@ -215,6 +215,6 @@ def test_an_entry_of_spam_without_its_comment_holds_nothing_up(
     ENTRIES.of(runtime.database).insert_one(lost)  # type: ignore[arg-type]
     clock.advance(days=30)
 
-    assert wiping.sweep(runtime) == 1
+    assert checking.wipe_overdue(runtime) == 1
     # Its node is compared then.
     assert discussion.node["written"] == runtime.now()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench.discussions import made_up
-from chalicelib.comments import nodes, schedules
+from chalicelib.comments import jobs, nodes
 from chalicelib.comments.errors import StoreTooSmall
 from chalicelib.comments.stores import promotion, store_of
 from chalicelib.errors import Unavailable
@@ -139,11 +139,11 @@ def test_a_lost_message_is_sent_again(runtime: Runtime, workers: Workers) -> Non
     discussion.post("first")
     nodes.want_store(runtime.database, discussion.node_id, "buckets")
 
-    assert schedules.run_due(runtime)["moves_sent"] == 1
-    schedules.run_due(runtime)
+    assert jobs.run_due(runtime)["moves_sent"] == 1
+    jobs.run_due(runtime)
     assert workers.drain() == 2
     assert discussion.node["store"] == "buckets"
-    assert schedules.run_due(runtime)["moves_sent"] == 0
+    assert jobs.run_due(runtime)["moves_sent"] == 0
 
 
 def test_only_a_sites_publisher_moves_a_node_and_only_to_a_store_that_fits(

@@ -7,7 +7,7 @@ from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.models import NewComment
 from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.origins import ORIGINS, Sender
-from chalicelib.comments.spam_check.port import Answer, Correction, Facts
+from chalicelib.comments.spam_check.services import Answer, Correction, Facts
 from chalicelib.runtime import Runtime
 from tests.comments.support.akismet_stand_in import AkismetStandIn
 from tests.comments.support.discussion import PEOPLE, Discussion

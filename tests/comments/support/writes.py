@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from chalicelib.comments import authors, repair
+from chalicelib.comments import personal_data, repair
 from chalicelib.comments.discussion import highlighting
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.models import NodeSettings
@@ -69,8 +69,8 @@ WRITES: dict[str, Callable[[Discussion], object]] = {
     "lock": lambda here: _settings(here, locked=True),
     "retitle": lambda here: _settings(here, title="Another title"),
     "render again": lambda here: repair.render_again(here.runtime),
-    "rename": lambda here: authors.rename(here.runtime, "bob", "Bobby"),
-    "erase": lambda here: authors.erase(here.runtime, "bob"),
+    "rename": lambda here: personal_data.rename(here.runtime, "bob", "Bobby"),
+    "erase": lambda here: personal_data.erase(here.runtime, "bob"),
     "repair": _miscount,
     "move": _move,
     "pin": lambda here: highlighting.pin(here.runtime, here.node_id, _first(here), _MODERATOR),

@@ -10,12 +10,12 @@ from pymongo import MongoClient, monitoring
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.tags import Held
 from chalicelib.comments.entries.marked import PAGE
+from chalicelib.comments.marking import votes
+from chalicelib.comments.marking.vote_forms import CommentVote
 from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.shapes import ListingOrder
 from chalicelib.comments.sites import settings
-from chalicelib.comments.sites.models import CommentSettings
-from chalicelib.comments.voting import placing
-from chalicelib.comments.voting.models import CommentVote
+from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.database import Document, open_database
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
@@ -50,11 +50,11 @@ def decide(runtime: Runtime, **given: Any) -> None:
 
 def vote(discussion: Discussion, comment_id: str, by: str = "bob", value: int = 1) -> None:
     body = CommentVote(value=value)
-    placing.vote(discussion.runtime, discussion.node_id, comment_id, _person(by), body)
+    votes.vote(discussion.runtime, discussion.node_id, comment_id, _person(by), body)
 
 
 def react(discussion: Discussion, comment_id: str, by: str = "bob") -> None:
-    placing.react(discussion.runtime, discussion.node_id, comment_id, _person(by), "heart")
+    votes.react(discussion.runtime, discussion.node_id, comment_id, _person(by), "heart")
 
 
 def _person(name: str) -> Principal:

@@ -3,26 +3,36 @@
 A mark raises no version of the node (docs/decisions/0163).
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, cast
 
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion import reading
+from chalicelib.comments.discussion.reading import rights_in
+from chalicelib.comments.entries import marked
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.entries.rows import ENTRIES, Entry, is_shown_to, key_of
-from chalicelib.comments.mark_answers import MarksAnswer, marks_answer
+from chalicelib.comments.errors import NotEnabled, OwnComment, UnknownReaction
+from chalicelib.comments.mark_answers import MarksAnswer, marks_answer, page_marks
+from chalicelib.comments.marking.vote_forms import (
+    CommentVote,
+    NodeMarksAnswer,
+    ReactedAnswer,
+    ReactedQuery,
+)
 from chalicelib.comments.opening import check_open
 from chalicelib.comments.people import admission
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Node
-from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
-from chalicelib.comments.voting.models import CommentVote
 from chalicelib.database import upsert
 from chalicelib.errors import FieldError, InvalidRequest, UnknownComment
+from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
+from chalicelib.marks import reading as marks_reading
 from chalicelib.marks.placing import Change, React, Vote, place
-from chalicelib.marks.shapes import Thing
+from chalicelib.marks.shapes import NOTHING, Thing
 from chalicelib.runtime import Runtime
 
 
@@ -127,3 +137,51 @@ def _place(runtime: Runtime, target: Target, caller: Principal, change: Change) 
     thing = Thing(KIND, thing_id(target.entry), target.entry)
     marked = place(runtime, thing, caller.id, change)
     return marks_answer(marked.counter, marked.mine, target.rights)
+
+
+# What a discussion's readers say to the page and to comments: counts, one's own, and who.
+
+
+def of_node(
+    runtime: Runtime, node_id: str, comment_ids: Sequence[str], caller: Principal | None
+) -> NodeMarksAnswer:
+    """Return the marks of a page and of those of the comments that are visible.
+
+    They are read in one round trip. Raises UnknownNode.
+    """
+    node = nodes.find(runtime.database, node_id)
+    rights = rights_in(runtime, node, caller)
+    ids = (*comment_ids, marked.PAGE)
+    user_id = caller.id if caller else None
+    found = marked.read(runtime.database, node, ids, user_id, marked.TOLD)
+    comments = {
+        id_: marks_answer(entry, found.mine.get(id_, NOTHING), rights)
+        for id_, entry in found.counts.items()
+        if id_ != marked.PAGE and is_shown_to(entry, user_id)
+    }
+    return {"page": page_marks(marked.PAGE, found, rights), "comments": comments}
+
+
+def reacted(
+    runtime: Runtime,
+    place: tuple[str, str, str],
+    caller: Principal,
+    query: ReactedQuery,
+) -> ReactedAnswer:
+    """Return a page of the people who reacted to a comment in one way.
+
+    `place` is the ids of the node and of the comment, and the key. Raises UnknownNode,
+    UnknownComment and InvalidCursor.
+    """
+    node_id, comment_id, key = place
+    target = find(runtime, node_id, comment_id, caller)
+    reacted_to = thing_id(target.entry)
+    cursors = Cursors(f"reacted:{reacted_to}:{key}", runtime.settings.signing_keys)
+    position = cursors.position(query)
+    after = str(position[0]) if position else ""
+    rows = marks_reading.reacted(runtime.database, (KIND, reacted_to), key, after, query.limit + 1)
+    shown, last = paged(rows, query.limit)
+    return {
+        "people": [{"id": user_id} for user_id in shown],
+        "next": cursors.following([last] if last else None),
+    }

@@ -2,14 +2,12 @@
 
 from typing import Annotated
 
-from chalicelib.comments.errors import NodeLocked, UnknownNode
-from chalicelib.comments.flags import placing, reading
-from chalicelib.comments.flags.answers import FlagsAnswer
-from chalicelib.comments.flags.models import CommentFlag, FlagsQuery
+from chalicelib.comments.errors import NodeLocked, OwnComment, UnknownNode
+from chalicelib.comments.marking import flags
+from chalicelib.comments.marking.flag_forms import CommentFlag, FlagsAnswer, FlagsQuery
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.sites import limits
-from chalicelib.comments.voting.errors import OwnComment
 from chalicelib.errors import UnknownComment
 from chalicelib.http import NoContent, Ok, Request, Roles, Route
 from chalicelib.identity import Principal
@@ -34,7 +32,7 @@ def declare(route: Route) -> None:
         It is in their queue then. From some weight on it is hidden until they have decided. Once
         they have, your report stays as it is until the text is edited.
         """
-        placing.flag(request.runtime, node, comment, caller, body)
+        flags.flag(request.runtime, node, comment, caller, body)
         return NoContent()
 
     @route(
@@ -49,7 +47,7 @@ def declare(route: Route) -> None:
 
         A report of a text on which moderators have decided stays.
         """
-        placing.withdraw(request.runtime, node, comment, caller)
+        flags.withdraw(request.runtime, node, comment, caller)
         return NoContent()
 
     @route("GET", "/nodes/{node}/comments/{comment}/flags", raises=(UnknownNode, UnknownComment))
@@ -61,4 +59,4 @@ def declare(route: Route) -> None:
         query: FlagsQuery,
     ) -> Ok[FlagsAnswer]:
         """List who flagged a comment and why, for moderators of its site."""
-        return Ok(reading.list_flags(request.runtime, node, comment, moderator, query))
+        return Ok(flags.list_flags(request.runtime, node, comment, moderator, query))

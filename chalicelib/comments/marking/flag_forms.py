@@ -1,16 +1,39 @@
-"""The forms in which flags are answered, to moderators alone."""
+"""Forms of flags, as sent and as answered to moderators."""
 
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from chalicelib.comments.flags.models import MAX_FLAGS, MAX_NOTE_CHARACTERS
 from chalicelib.comments.shapes import FlagReason
+from chalicelib.http import Input, PageQuery
 from chalicelib.http.paging import Next
 from chalicelib.marks.shapes import Outcome
 from chalicelib.people.ids import UserId
+from chalicelib.texts import Paragraphs, at_most
+
+MAX_NOTE_CHARACTERS = 500
+MAX_FLAGS = 50
+
+
+class CommentFlag(Input):
+    """A report of a comment to its site's moderators, which replaces the caller's last."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"reason": "spam", "note": "The third of these today."}]}
+    )
+
+    reason: FlagReason
+    note: Annotated[Paragraphs, at_most(MAX_NOTE_CHARACTERS)] | None = Field(
+        None, description="For moderators alone; null for none."
+    )
+
+
+class FlagsQuery(PageQuery):
+    """The query of the flags of a comment."""
+
+    limit: int = Field(MAX_FLAGS, ge=1, le=MAX_FLAGS, description="The most of one page.")
 
 
 class FlagAnswer(TypedDict):

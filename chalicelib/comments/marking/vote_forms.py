@@ -1,12 +1,16 @@
-"""What the routes of votes and reactions take."""
+"""Forms of votes and reactions."""
 
 from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
+from typing_extensions import TypedDict
 
+from chalicelib.comments.mark_answers import MarksAnswer
 from chalicelib.comments.models import CommentId
 from chalicelib.http import Input, PageQuery
+from chalicelib.http.paging import Next
 from chalicelib.marks.shapes import REACTION_KEY
+from chalicelib.people.ids import UserId
 
 MAX_MARKED = 200
 MAX_REACTED = 50
@@ -48,3 +52,23 @@ class ReactedQuery(PageQuery):
     """The query of the people who reacted in one way."""
 
     limit: int = Field(MAX_REACTED, ge=1, le=MAX_REACTED, description="The most of one page.")
+
+
+class NodeMarksAnswer(TypedDict):
+    """What a discussion's readers say to the page, and to some of its comments by their ids."""
+
+    page: MarksAnswer
+    comments: Annotated[dict[CommentId, MarksAnswer], Field(max_length=MAX_MARKED)]
+
+
+class ReactorAnswer(TypedDict):
+    """Somebody who reacted."""
+
+    id: UserId
+
+
+class ReactedAnswer(TypedDict):
+    """A page of the people who reacted in one way, in the order of their ids."""
+
+    people: Annotated[list[ReactorAnswer], Field(max_length=MAX_REACTED)]
+    next: Next

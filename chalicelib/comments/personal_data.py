@@ -15,8 +15,7 @@ from chalicelib.comments import exports, nodes
 from chalicelib.comments.discussion import mentioning
 from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.rows import ENTRIES, UNNAMED
-from chalicelib.comments.log.batches import BATCHES
-from chalicelib.comments.log.rows import LOG
+from chalicelib.comments.log.rows import BATCHES, LOG
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.people.rows import PEOPLE
 from chalicelib.comments.shapes import Comment, Node, NodeLayout, StoreName

@@ -1,22 +1,52 @@
-"""The forms in which the log of moderation is answered, to moderators alone."""
+"""Forms of the log of moderation."""
 
 from datetime import datetime
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, Self
 
-from pydantic import Field
+from pydantic import Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
-from chalicelib.comments.log.models import ActId
 from chalicelib.comments.log.rows import Act, Action
 from chalicelib.comments.models import MAX_ACT_REASON_CHARACTERS, CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import MAX_BADGES, MAX_NOTE_CHARACTERS, ShownBadge
-from chalicelib.http import MAX_PAGE
+from chalicelib.http import MAX_PAGE, PageQuery
 from chalicelib.http.paging import Next
 from chalicelib.ids import Id
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import StoredSiteId
 from chalicelib.texts import ShownName
+
+ActId = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,64}:[A-Za-z0-9_-]{16}$"),
+    Field(
+        description="The id of an act, which names its site.",
+        examples=["harbour-post:aaneGAECAwQFBgcI"],
+    ),
+]
+
+
+class LogQuery(PageQuery):
+    """The query of a site's log: all of it, or of a comment, a person or a batch."""
+
+    site: StoredSiteId
+    node: NodeId | None = Field(None, description="With `comment`: the node that it is in.")
+    comment: CommentId | None = None
+    person: UserId | None = Field(
+        None, description="What was done with this person, and with comments that they wrote."
+    )
+
+    batch: Annotated[str, Id] | None = Field(None, description="What one batch did.")
+
+    @model_validator(mode="after")
+    def _check_filter(self) -> Self:
+        if (self.node is None) != (self.comment is None):
+            raise ValueError("a comment is named by its node and its id together")
+        if [self.node, self.person, self.batch].count(None) < 2:  # noqa: PLR2004 - one or none
+            raise ValueError("the log is read for a comment, a person or a batch")
+        return self
+
 
 # What an act can change, in the order of the fields of `ChangedAnswer`.
 _SHOWN = ("state", "status", "until", "badges", "note")

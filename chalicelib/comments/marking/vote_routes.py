@@ -1,15 +1,29 @@
 """The routes of votes on comments, and of reactions to comments and to the page."""
 
 from chalicelib.comments.entries.marked import PAGE
-from chalicelib.comments.errors import Banned, NodeClosed, NodeLocked, Suspended, UnknownNode
+from chalicelib.comments.errors import (
+    Banned,
+    NodeClosed,
+    NodeLocked,
+    NotEnabled,
+    OwnComment,
+    Suspended,
+    UnknownNode,
+    UnknownReaction,
+)
 from chalicelib.comments.mark_answers import MarksAnswer
+from chalicelib.comments.marking import votes
+from chalicelib.comments.marking.vote_forms import (
+    CommentVote,
+    Key,
+    MarksQuery,
+    NodeMarksAnswer,
+    ReactedAnswer,
+    ReactedQuery,
+)
 from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.sites import limits
-from chalicelib.comments.voting import placing, reading
-from chalicelib.comments.voting.answers import NodeMarksAnswer, ReactedAnswer
-from chalicelib.comments.voting.errors import NotEnabled, OwnComment, UnknownReaction
-from chalicelib.comments.voting.models import CommentVote, Key, MarksQuery, ReactedQuery
 from chalicelib.errors import UnknownComment
 from chalicelib.http import Ok, Request, Route
 from chalicelib.identity import Principal
@@ -36,7 +50,7 @@ def _declare_votes(route: Route) -> None:
         For a page that is shown already, or kept: these are never a copy. A comment that is not
         visible is left out.
         """
-        found = reading.of_node(request.runtime, node, query.ids, caller)
+        found = votes.of_node(request.runtime, node, query.ids, caller)
         return Ok(found, _NOT_KEPT)
 
     @route(
@@ -55,7 +69,7 @@ def _declare_votes(route: Route) -> None:
 
         A repeated call changes nothing. Where many vote at once, counts follow within seconds.
         """
-        return Ok(placing.vote(request.runtime, node, comment, caller, body))
+        return Ok(votes.vote(request.runtime, node, comment, caller, body))
 
 
 def _declare_reactions(route: Route) -> None:
@@ -71,7 +85,7 @@ def _declare_reactions(route: Route) -> None:
         request: Request, node: NodeId, comment: CommentId, key: Key, caller: Principal
     ) -> Ok[MarksAnswer]:
         """React to a comment, beside your reactions with other keys."""
-        return Ok(placing.react(request.runtime, node, comment, caller, key))
+        return Ok(votes.react(request.runtime, node, comment, caller, key))
 
     @route(
         "DELETE",
@@ -82,7 +96,7 @@ def _declare_reactions(route: Route) -> None:
         request: Request, node: NodeId, comment: CommentId, key: Key, caller: Principal
     ) -> Ok[MarksAnswer]:
         """Withdraw a reaction of yours to a comment; without one, nothing changes."""
-        return Ok(placing.withdraw(request.runtime, node, comment, caller, key))
+        return Ok(votes.withdraw(request.runtime, node, comment, caller, key))
 
     @route(
         "GET",
@@ -99,7 +113,7 @@ def _declare_reactions(route: Route) -> None:
     ) -> Ok[ReactedAnswer]:
         """List who reacted to a comment in one way, in the order of their ids."""
         place = (node, comment, key)
-        return Ok(reading.reacted(request.runtime, place, caller, query), _NOT_KEPT)
+        return Ok(votes.reacted(request.runtime, place, caller, query), _NOT_KEPT)
 
 
 def _declare_page_reactions(route: Route) -> None:
@@ -115,7 +129,7 @@ def _declare_page_reactions(route: Route) -> None:
         request: Request, node: NodeId, key: Key, caller: Principal
     ) -> Ok[MarksAnswer]:
         """React to the page itself, beside your reactions with other keys."""
-        found = placing.react(request.runtime, node, PAGE, caller, key)
+        found = votes.react(request.runtime, node, PAGE, caller, key)
         return Ok({**found, "votes": None})
 
     @route("DELETE", "/nodes/{node}/reactions/{key}", raises=(UnknownNode, NodeLocked, NodeClosed))
@@ -123,5 +137,5 @@ def _declare_page_reactions(route: Route) -> None:
         request: Request, node: NodeId, key: Key, caller: Principal
     ) -> Ok[MarksAnswer]:
         """Withdraw a reaction of yours to the page; without one, nothing changes."""
-        found = placing.withdraw(request.runtime, node, PAGE, caller, key)
+        found = votes.withdraw(request.runtime, node, PAGE, caller, key)
         return Ok({**found, "votes": None})

@@ -1,0 +1,97 @@
+"""Workers, schedules and commands of comments."""
+
+from typing import Annotated, Any
+
+from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from pydantic import Field, TypeAdapter
+
+from chalicelib.comments import nodes
+from chalicelib.comments.acts import upkeep as acts
+from chalicelib.comments.batches import running
+from chalicelib.comments.batches.running import RunBatch
+from chalicelib.comments.entries import upkeep
+from chalicelib.comments.lifecycle import relocation, vacancies
+from chalicelib.comments.marking import flags
+from chalicelib.comments.moderation import queue
+from chalicelib.comments.people import counting
+from chalicelib.comments.repair import repair_counts
+from chalicelib.comments.spam import checking
+from chalicelib.comments.spam_check.origins import CheckSpam
+from chalicelib.comments.stores import promotion
+from chalicelib.comments.stores.promotion import MoveNode
+from chalicelib.messaging import consume
+from chalicelib.runtime import Runtime
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers and the schedules."""
+    declare_workers(app, runtime)
+    declare_schedules(app, runtime)
+
+
+def declare_schedules(app: Chalice, runtime: Runtime) -> None:
+    """Declare the schedule."""
+
+    @app.schedule(Rate(5, Rate.MINUTES))
+    def tend_comments(_event: CloudWatchEvent) -> dict[str, int]:
+        return run_due(runtime)
+
+
+def run_due(runtime: Runtime) -> dict[str, int]:
+    """Resend lost messages, remove waste, repair counters, measure; return each number."""
+    running.sweep(runtime)
+    checking.sweep(runtime)
+    return {
+        "moves_sent": promotion.resend_wanted(runtime),
+        "generations_removed": promotion.sweep(runtime),
+        "vacancies_removed": vacancies.sweep(runtime),
+        "entries_removed": upkeep.sweep(runtime),
+        "flagged_held": flags.sweep(runtime),
+        "counts_repaired": repair_counts(runtime),
+        "people_recounted": counting.sweep(runtime),
+        "spam_wiped": checking.wipe_overdue(runtime),
+        "acts_cleared": acts.sweep(runtime),
+        "comments_waiting": queue.measure(runtime),
+    }
+
+
+def compare_old_counts(runtime: Runtime) -> int:
+    """Mark nodes that an earlier release kept by other rules to be compared; return how many.
+
+    It counted other replies, or its comments have no entries.
+
+    The schedule compares them, a few at a time, like nodes that were written to.
+    """
+    rules = [{"counts_version": None, "threaded": True}, {"entries_version": None}]
+    old = {"$or": rules, "written": None, **nodes.OCCUPIED}
+    mark = {"$set": {"written": runtime.now()}}
+    return nodes.NODES.of(runtime.database).update_many(old, mark).modified_count
+
+
+_MODERATION: TypeAdapter[RunBatch | CheckSpam] = TypeAdapter(
+    Annotated[RunBatch | CheckSpam, Field(discriminator="type")]
+)
+
+
+def declare_workers(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers."""
+    queue = runtime.queues.name_of
+
+    @app.on_sqs_message(queue=queue(MoveNode.queue), batch_size=1)
+    def move_nodes(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: MoveNode) -> None:
+            promotion.move_wanted(runtime, message.node_id)
+            relocation.relocate_wanted(runtime, message.node_id)
+
+        return consume(event.to_dict(), TypeAdapter(MoveNode), handle)
+
+    @app.on_sqs_message(queue=queue(RunBatch.queue), batch_size=1)
+    def run_batches(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: RunBatch | CheckSpam) -> None:
+            match message:
+                case RunBatch():
+                    running.run(runtime, message.batch)
+                case CheckSpam():
+                    checking.run(runtime, message.comment)
+
+        return consume(event.to_dict(), _MODERATION, handle)

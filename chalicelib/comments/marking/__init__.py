@@ -1,0 +1,4 @@
+"""Marks of readers on comments and pages: votes, reactions and flags.
+
+Public face: `flag_routes`, `flags`, `vote_routes`.
+"""

@@ -1,0 +1,173 @@
+"""Flags of comments: placed, listed for moderators, and heavy enough to hold a comment back."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from pymongo import ASCENDING
+
+from chalicelib.comments import nodes
+from chalicelib.comments.discussion.editing import hold_back, show_decided
+from chalicelib.comments.entries import reported
+from chalicelib.comments.entries.kind import KIND, thing_id
+from chalicelib.comments.entries.reported import is_over, is_protected, while_reported
+from chalicelib.comments.entries.rows import ENTRIES, key_of, revision_of
+from chalicelib.comments.errors import NodeLocked, OwnComment
+from chalicelib.comments.marking.flag_forms import CommentFlag, FlagAnswer, FlagsAnswer, FlagsQuery
+from chalicelib.comments.marking.votes import Target, find
+from chalicelib.comments.people import changing
+from chalicelib.comments.people.rows import flag_weight, flags_are_heard
+from chalicelib.comments.shapes import Comment, Node
+from chalicelib.comments.sites import settings
+from chalicelib.comments.stores import ask
+from chalicelib.database import Document
+from chalicelib.errors import Forbidden, Unavailable, UnknownComment
+from chalicelib.http.paging import Cursors, paged
+from chalicelib.identity import Principal
+from chalicelib.marks import reading
+from chalicelib.marks.placing import NO_FLAG, Change, Flag, Marked, place
+from chalicelib.marks.shapes import Thing
+from chalicelib.observability.logs import log
+from chalicelib.runtime import Runtime
+from chalicelib.sites.permissions import moderates
+
+# MERGE: docstring of comments/flags/holding.py was: Holding back and queueing what people have
+#   flagged: by the call that flags, or by a sweep. The flag notes on the entry, in its own
+#   transaction, that the comment has to be held back or queued (`hold_at`); the note goes when it
+#   is. So a call that dies in between loses nothing.
+
+# The call that flagged is over by then.
+OVERDUE = timedelta(minutes=1)
+_SWEPT_AT_ONCE = 500
+_ATTEMPTS = 3
+_READ = ("node_id", "id", "flags", "cleared", "revision", "featured")
+
+
+def tend(runtime: Runtime, node: Node, comment_id: str, entry: Mapping[str, Any]) -> bool:
+    """Hold a flagged comment back or queue it, by its entry; return whether it was held back.
+
+    One that has been changed three times meanwhile is left to the sweep.
+    """
+    for _ in range(_ATTEMPTS):
+        comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
+        if comment is None or comment["state"] != "visible":
+            # It has been decided on, or deleted, or its entry is of a comment that is not there.
+            done = {"$unset": {"hold_at": ""}}
+            ENTRIES.of(runtime.database).update_one(key_of(node, comment_id), done)
+            return False
+        is_held = is_over(entry, held_from(runtime, node))
+        if is_held and not is_protected(node, entry, comment):
+            if hold_back(runtime, node, comment):
+                # Unless a moderator decided on its flags in that moment.
+                return not show_decided(runtime, node, comment_id)
+        elif _queue(runtime, node, comment):
+            return False
+    return False
+
+
+def held_from(runtime: Runtime, node: Node) -> int:
+    """Return the weight, in hundredths, that flags in a node need to hold a comment back."""
+    return 100 * settings.in_force(runtime, node)["flags_hold"]
+
+
+def _queue(runtime: Runtime, node: Node, comment: Comment) -> bool:
+    """Queue a reported comment that is shown; return False if it was changed since it was read."""
+    key = key_of(node, comment["id"])
+    # A missing revision is 0.
+    as_read = {"state": "visible", "revision": revision_of(comment) or None}
+    update: list[Document] = [{"$set": while_reported(comment)}, {"$unset": "hold_at"}]
+    return ENTRIES.of(runtime.database).update_one({**key, **as_read}, update).matched_count == 1
+
+
+def sweep(runtime: Runtime) -> int:
+    """Hold back and queue what calls have left that ended half done; return how many were held."""
+    over = {"hold_at": {"$type": "date", "$lte": runtime.now() - OVERDUE}}
+    rows: Any = ENTRIES.of(runtime.database).find(over, dict.fromkeys(_READ, 1))
+    held = 0
+    for row in rows.sort("hold_at", ASCENDING).limit(_SWEPT_AT_ONCE):
+        node = nodes.look(runtime.database, row["node_id"])
+        if node is None or "vacant" in node:
+            # A node that has moved takes its entries along, with their notes.
+            continue
+        try:
+            held += tend(runtime, node, row["id"], row)
+        except Unavailable:
+            log.info("a flagged comment waits for the move of its node")
+    return held
+
+
+def flag(
+    runtime: Runtime, node_id: str, comment_id: str, caller: Principal, body: CommentFlag
+) -> None:
+    """Store the caller's flag on a comment, and queue that or hold it back.
+
+    The same again changes nothing, nor does a flag after a decision on the one before, until the
+    text is another. Raises UnknownNode, UnknownComment, NodeLocked and OwnComment.
+    """
+    target = find(runtime, node_id, comment_id, caller)
+    if target.entry["author_id"] == caller.id:
+        raise OwnComment
+    node, site = target.node, target.node["site"]
+    person, is_staff = changing.find(runtime.database, site, caller.id), moderates(caller, site)
+    weight = flag_weight(person, runtime.now(), is_staff=is_staff)
+    is_heard = is_staff or flags_are_heard(person, runtime.now())
+    owes = reported.owes(held_from(runtime, node))
+    marked = _place_flag(
+        runtime, target, caller, Flag(body.reason, body.note or "", weight, owes, is_heard)
+    )
+    if marked.counter.get("hold_at") is not None:
+        tend(runtime, node, comment_id, marked.counter)
+
+
+def withdraw(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
+    """Withdraw the caller's flag; without one, nothing changes.
+
+    Raises UnknownNode, UnknownComment and NodeLocked.
+    """
+    _place_flag(runtime, find(runtime, node_id, comment_id, caller), caller, NO_FLAG)
+
+
+def _place_flag(runtime: Runtime, target: Target, caller: Principal, change: Change) -> Marked:
+    if target.node["locked"]:
+        raise NodeLocked
+    thing = Thing(KIND, thing_id(target.entry), target.entry)
+    return place(runtime, thing, caller.id, change)
+
+
+def list_flags(
+    runtime: Runtime, node_id: str, comment_id: str, moderator: Principal, query: FlagsQuery
+) -> FlagsAnswer:
+    """Return a page of a comment's flags, also of one that waits or is hidden.
+
+    Raises UnknownNode, Forbidden, UnknownComment and InvalidCursor.
+    """
+    node = nodes.find(runtime.database, node_id)
+    if not moderates(moderator, node["site"]):
+        raise Forbidden(f"You do not moderate the site {node['site']}")
+    key = key_of(node, comment_id)
+    entry = ENTRIES.of(runtime.database).find_one(key, {"site": 1, "flags": 1})
+    if entry is None:
+        raise UnknownComment
+    cursors = Cursors(f"flags:{key['_id']}", runtime.settings.signing_keys)
+    after = cursors.position(query)
+    thing = (KIND, thing_id(entry))
+    since = after[0] if after else ""
+    marks = reading.flagged(runtime.database, thing, since, query.limit + 1)
+    shown, last = paged(marks, query.limit)
+    return {
+        "weight": entry.get("flags", 0) / 100,
+        "flags": [_answer(each) for each in shown],
+        "next": cursors.following([last["user_id"]] if last else None),
+    }
+
+
+def _answer(mark: Any) -> FlagAnswer:
+    flag = mark["flag"]
+    return {
+        "by": mark["user_id"],
+        "reason": flag["reason"],
+        "note": flag["note"],
+        "flagged_at": flag["at"],
+        "weight": flag["weight"] / 100,
+        "outcome": flag.get("outcome"),
+    }
