@@ -35,9 +35,8 @@ from chalicelib.database.outages import Outage
 from chalicelib.http import document, health, me, middleware
 from chalicelib.observability import invocations, logs
 from chalicelib.runtime import Runtime
+from chalicelib.shop import jobs as shop_jobs
 from chalicelib.shop import routes as shop
-from chalicelib.shop import schedules as shop_schedules
-from chalicelib.shop import workers as shop_workers
 from chalicelib.sites import routes as sites
 from chalicelib.social import routes as social
 from chalicelib.social import schedules as social_schedules
@@ -66,7 +65,7 @@ WORKERS = (
     asset_jobs,
     published_pages,
     counted_pages,
-    shop_workers,
+    shop_jobs,
     marked_things,
     personal_data,
 )
@@ -75,7 +74,6 @@ SCHEDULES = (
     social_schedules,
     content_schedules,
     analytics_schedules,
-    shop_schedules,
 )
 
 
@@ -120,7 +118,7 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
 
     @app.lambda_function()
     def verify_stock(event: dict[str, str], _context: object) -> dict[str, int]:
-        return shop_schedules.verify_stock(runtime, event["site"], event["sku"])
+        return shop_jobs.verify_stock(runtime, event["site"], event["sku"])
 
     @app.lambda_function()
     def verify_marks(event: dict[str, str], _context: object) -> dict[str, Any]:

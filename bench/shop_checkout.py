@@ -16,14 +16,14 @@ from bench.stage import Stage
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
-from chalicelib.shop.carts import carts, lines
+from chalicelib.shop import settings
+from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import CARTS
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders.shapes import ORDERS
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS
 from chalicelib.shop.payments.records import PAYMENTS
-from chalicelib.shop.sites import settings
-from chalicelib.shop.sites.models import ShopSettings
+from chalicelib.shop.settings import ShopSettings
 from chalicelib.shop.stock import movements
 from chalicelib.shop.stock.movements import Change
 from chalicelib.shop.stock.shapes import STOCKS
@@ -106,7 +106,7 @@ class Buyer:
     def _fill(self) -> None:
         self._open()
         for sku in self._skus:
-            lines.put(self._runtime, self._cart, sku, 1)
+            carts.put(self._runtime, self._cart, sku, 1)
 
     def _put(self, sku: str) -> None:
         path = {"cart": self._cart, "sku": sku}

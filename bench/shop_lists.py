@@ -14,15 +14,14 @@ from bench.case import Case, Work
 from bench.stage import Stage
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.shop.layouts.stores import LAYOUTS
-from chalicelib.shop.products.rows import PRODUCTS, under
+from chalicelib.shop import settings
+from chalicelib.shop.catalogue.layouts import LAYOUTS
+from chalicelib.shop.catalogue.rows import PRODUCTS, under
+from chalicelib.shop.categories import copies
+from chalicelib.shop.categories.copies import CategoryCopy
+from chalicelib.shop.categories.rows import CATEGORIES
 from chalicelib.shop.search import stored_tokens
-from chalicelib.shop.sites import settings
-from chalicelib.shop.sites.models import ShopSettings
-from chalicelib.shop.sites.settings import LayoutName
-from chalicelib.shop.tree import copies
-from chalicelib.shop.tree.copies import CategoryCopy
-from chalicelib.shop.trees.rows import CATEGORIES
+from chalicelib.shop.settings import LayoutName, ShopSettings
 
 PAGE = 50
 BRANDS, COLOURS = 200, 12

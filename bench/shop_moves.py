@@ -9,17 +9,17 @@ from typing import Any
 from bench.case import Case
 from bench.stage import Stage
 from chalicelib.runtime import Runtime
-from chalicelib.shop.products import relisting
-from chalicelib.shop.products.rows import PRODUCTS, under
+from chalicelib.shop import settings
+from chalicelib.shop.catalogue import relisting
+from chalicelib.shop.catalogue.rows import PRODUCTS, under
+from chalicelib.shop.categories import changes, copies
+from chalicelib.shop.categories.copies import CategoryCopy
+from chalicelib.shop.categories.forms import Move
+from chalicelib.shop.categories.messages import Relist
+from chalicelib.shop.categories.rows import StoreName
+from chalicelib.shop.categories.stores import STORES
 from chalicelib.shop.search import stored_tokens
-from chalicelib.shop.sites import settings
-from chalicelib.shop.sites.models import ShopSettings
-from chalicelib.shop.tree import changes, copies
-from chalicelib.shop.tree.copies import CategoryCopy
-from chalicelib.shop.tree.messages import Relist
-from chalicelib.shop.tree.models import Move
-from chalicelib.shop.trees.rows import StoreName
-from chalicelib.shop.trees.stores import STORES
+from chalicelib.shop.settings import ShopSettings
 
 _TOPS: list[CategoryCopy] = [
     {"id": "one", "name": "One", "slug": "one", "parent": None},

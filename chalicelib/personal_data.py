@@ -18,7 +18,7 @@ from chalicelib.people import routes as people_routes
 from chalicelib.people.follows import People
 from chalicelib.people.jobs import Erase, EraseLate, PersonJob, Rename
 from chalicelib.runtime import Runtime
-from chalicelib.shop.orders import people as shop
+from chalicelib.shop.orders import personal_data as shop_personal_data
 from chalicelib.social import messages, personal_data
 from chalicelib.social import workers as social_workers
 from chalicelib.social.activity import personal_data as activity
@@ -33,7 +33,7 @@ PEOPLE = People(
         content,
         own,
         analytics,
-        shop,
+        shop_personal_data,
         marks,
         activity,
         personal_data,

@@ -8,14 +8,14 @@ from typing import Any
 from chalicelib.database import rewriting
 from chalicelib.database.rewriting import Limits, Rewrite
 from chalicelib.runtime import Runtime
-from chalicelib.shop.products import indexing
+from chalicelib.shop.catalogue import writing
 from chalicelib.social.activity.actions import reactions
 
 REWRITES: dict[str, Rewrite] = {
     # Before 0.3.0, reactions to actions were not counted by kind.
     "reactions_by_kind": reactions.BY_KIND,
     # Before 0.3.0, products were found by words with their accents alone.
-    "search_tokens": indexing.SEARCH_TOKENS,
+    "search_tokens": writing.SEARCH_TOKENS,
 }
 # A run of the command may take 15 minutes; one part more fits into the last of them.
 MOST_SECONDS = 840

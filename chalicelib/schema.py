@@ -29,15 +29,15 @@ from chalicelib.http import idempotency
 from chalicelib.jobs import outbox
 from chalicelib.marks import shapes as marks
 from chalicelib.settings import Settings
+from chalicelib.shop import settings as shop_settings
 from chalicelib.shop.carts import shapes as carts
+from chalicelib.shop.catalogue import rows as products
+from chalicelib.shop.catalogue import skus
+from chalicelib.shop.categories import messages as shop_messages
+from chalicelib.shop.categories import rows as trees
 from chalicelib.shop.orders import shapes as orders
 from chalicelib.shop.payments import fake, records
-from chalicelib.shop.products import rows as products
-from chalicelib.shop.products import skus
-from chalicelib.shop.sites import settings as shop_settings
 from chalicelib.shop.stock import shapes as stock
-from chalicelib.shop.tree import messages as shop_messages
-from chalicelib.shop.trees import rows as trees
 from chalicelib.sites import settings
 from chalicelib.social.activity import refs
 from chalicelib.social.activity.actions import actions

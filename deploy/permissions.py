@@ -15,8 +15,8 @@ from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message, Queues
 from chalicelib.people.jobs import Erase
+from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
-from chalicelib.shop.tree.messages import Relist
 from chalicelib.social.messages import BackFill, Deliver, Propagate, Rerank
 from deploy.assets import USERS, bucket_statements
 from deploy.declared import Function, Schedule, Worker

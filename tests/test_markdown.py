@@ -15,7 +15,7 @@ from chalicelib.comments import rendering
 from chalicelib.comments.mentions import Mention, Mentions
 from chalicelib.content.rendering import DIALECT as PAGES
 from chalicelib.markdown import MOST_NESTED, Dialect
-from chalicelib.shop.products.dialect import DIALECT as PRODUCTS
+from chalicelib.shop.catalogue.dialect import DIALECT as PRODUCTS
 
 Render = Callable[[str], str]
 MOST_CALLS_A_CHARACTER = 150

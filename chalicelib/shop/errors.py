@@ -1,4 +1,7 @@
-"""The errors of a shop."""
+"""Errors of shops: catalogue, carts, orders, stock and payments."""
+
+from collections.abc import Sequence
+from typing import Any
 
 from chalicelib.errors import Problem
 
@@ -106,3 +109,172 @@ class TooManyCategories(Problem):
     status = 409
     code = "too_many_categories"
     title = "A shop has at most 20,000 categories"
+
+
+class UnknownCart(Problem):
+    """There is no cart of this id, or it ended long ago."""
+
+    status = 404
+    code = "unknown_cart"
+    title = "Cart not found"
+
+
+class CartClosed(Problem):
+    """The cart is being checked out, was bought, or has expired."""
+
+    status = 409
+    code = "cart_closed"
+    title = "This cart can no longer be changed"
+
+
+class CartFull(Problem):
+    """The cart has as many lines as a cart can; nothing was changed."""
+
+    status = 409
+    code = "cart_full"
+    title = "A cart has at most 100 lines"
+
+
+class CartClaimed(Problem):
+    """The cart is somebody else's."""
+
+    status = 409
+    code = "cart_claimed"
+    title = "This cart belongs to somebody else"
+
+
+class NotForSale(Problem):
+    """The product is a draft, was archived, or has this SKU no more; the cart is as it was."""
+
+    status = 409
+    code = "not_for_sale"
+    title = "This is not for sale any more"
+
+    def __init__(self, sku: str) -> None:
+        super().__init__(facts={"sku": sku})
+
+
+class UnknownOrder(Problem):
+    """There is no order of this id that the caller may see."""
+
+    status = 404
+    code = "unknown_order"
+    title = "Order not found"
+
+
+class EmptyCart(Problem):
+    """There is nothing in the cart to be bought."""
+
+    status = 422
+    code = "empty_cart"
+    title = "This cart is empty"
+
+
+class TotalChanged(Problem):
+    """The cart costs something else than the buyer saw; `facts` have the lines of now."""
+
+    status = 409
+    code = "total_changed"
+    title = "The price has changed: look at it, and check out again"
+
+    def __init__(self, total_micros: int, lines: Sequence[Any], adjustments: Sequence[Any]) -> None:
+        facts = {"total_micros": total_micros, "lines": lines, "adjustments": adjustments}
+        super().__init__(facts=facts)
+
+
+class OrderDecided(Problem):
+    """The order is not being paid: it was paid, declined or cancelled before."""
+
+    status = 409
+    code = "order_decided"
+    title = "This order can no longer be cancelled"
+
+
+class OrderNotPaid(Problem):
+    """The order was not paid."""
+
+    status = 409
+    code = "order_not_paid"
+    title = "This order was not paid"
+
+
+class RefundTooLarge(Problem):
+    """More would be given back than was bought, or is left of it; nothing was."""
+
+    status = 409
+    code = "refund_too_large"
+    title = "There is not so much left to be given back"
+
+
+class RefundRefused(Problem):
+    """The payment's provider does not give the money back; nothing was changed."""
+
+    status = 409
+    code = "refund_refused"
+    title = "The payment's provider refused this refund"
+
+
+class OutOfStock(Problem):
+    """Fewer are available than were asked for; nothing was changed. `facts` say how many are."""
+
+    status = 409
+    code = "out_of_stock"
+    title = "There are not enough of this left"
+
+    def __init__(self, sku: str, available: int) -> None:
+        super().__init__(facts={"sku": sku, "available": available})
+        self.available = available
+
+
+class StockIsCarted(Problem):
+    """The stock would be less than what carts and orders hold; nothing was changed."""
+
+    status = 409
+    code = "stock_is_carted"
+    title = "Carts and orders hold more than would be left"
+
+    def __init__(self, on_hand: int, available: int) -> None:
+        super().__init__(facts={"on_hand": on_hand, "held": on_hand - available})
+
+
+class UnknownSku(Problem):
+    """The shop has no such SKU."""
+
+    status = 404
+    code = "unknown_sku"
+    title = "SKU not found in this shop"
+
+
+class HeldByOrder(Exception):
+    """The cart's entry belongs to an order, which has to be finished first."""
+
+    def __init__(self, order: str) -> None:
+        super().__init__(order)
+        self.order = order
+
+
+class PaymentsNotSetUp(Problem):
+    """The shop's payments cannot be taken in this deployment."""
+
+    status = 409
+    code = "payments_not_set_up"
+    title = "This shop cannot take payments yet"
+
+
+class AmountNotTaken(Problem):
+    """The provider charges no such amount; `facts` say of what it has to be a multiple."""
+
+    status = 409
+    code = "amount_not_taken"
+    title = "This shop's payments cannot take this amount"
+
+    def __init__(self, total_micros: int, step_micros: int) -> None:
+        super().__init__(facts={"total_micros": total_micros, "step_micros": step_micros})
+
+
+class InvalidWebhook(Problem):
+    """The event is not signed by the payments' provider, or is older than five minutes."""
+
+    status = 400
+    code = "invalid_webhook"
+    title = "This event is not signed by the provider"

@@ -107,14 +107,13 @@ CONTENT: tuple[tuple[str, ...], ...] = (
 )
 SHOP: tuple[tuple[str, ...], ...] = (
     ("shop.errors", "shop.ids", "shop.money", "shop.search"),
-    ("shop.sites", "shop.types"),
-    ("shop.layouts", "shop.trees"),
-    ("shop.tree",),
-    ("shop.products",),
-    ("shop.listing", "shop.payments", "shop.pricing", "shop.stock"),
+    ("shop.settings", "shop.types"),
+    ("shop.categories", "shop.settings_routes"),
+    ("shop.catalogue",),
+    ("shop.payments", "shop.pricing", "shop.stock"),
     ("shop.carts",),
     ("shop.orders",),
-    ("shop.routes", "shop.schedules", "shop.workers"),
+    ("shop.jobs", "shop.routes"),
 )
 ANALYTICS: tuple[tuple[str, ...], ...] = (
     ("analytics.errors", "analytics.hits"),

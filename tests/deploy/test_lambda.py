@@ -22,8 +22,8 @@ from chalicelib.content.publishing.telling import TellDiscussion
 from chalicelib.database import Document, open_database
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
+from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.orders.messages import ResumeOrder
-from chalicelib.shop.tree.messages import Relist
 from chalicelib.social.messages import Deliver, Propagate, Rerank, Trim
 from deploy.declared import declared_queues
 from local.lambda_runtime import Function, FunctionFailed, lambda_function, link_runtime

@@ -11,8 +11,8 @@ from chalicelib.database import Document
 from chalicelib.http import responses
 from chalicelib.http.responses import MAX_BYTES, sent_bytes
 from chalicelib.runtime import Runtime
+from chalicelib.shop.catalogue.rows import PRODUCTS
 from chalicelib.shop.orders.shapes import ORDERS
-from chalicelib.shop.products.rows import PRODUCTS
 from tests.content.support import factories as content
 from tests.shop.support import buying, factories
 from tests.social.support.drivers import circle, follow, publish

@@ -20,8 +20,8 @@ from chalicelib.happenings import Happened
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.people import jobs as people_jobs
+from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
-from chalicelib.shop.tree.messages import Relist, Rewrite
 from chalicelib.social import messages as social
 from tests.ads.support.events import Page
 from tests.ads.support.factories import activate, add_zones, put_campaign

@@ -13,8 +13,8 @@ from chalicelib.happenings import Happened
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.people import jobs as people_jobs
+from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
-from chalicelib.shop.tree.messages import Relist, Rewrite
 from chalicelib.social import messages
 from tests.recorded_messages.corpus import recorded_name
 

@@ -11,14 +11,14 @@ from chalicelib.http import PageQuery
 from chalicelib.http.paging import Cursors
 from chalicelib.instants import milliseconds
 from chalicelib.runtime import Runtime
+from chalicelib.shop import settings
 from chalicelib.shop.carts.shapes import CARTS, Cart
+from chalicelib.shop.catalogue.offers import offers
+from chalicelib.shop.catalogue.rows import PRODUCTS
 from chalicelib.shop.orders import reading, sweep
 from chalicelib.shop.orders.shapes import ORDERS, Order
 from chalicelib.shop.payments.records import PAYMENTS, Payment
-from chalicelib.shop.products.offers import offers
-from chalicelib.shop.products.rows import PRODUCTS
-from chalicelib.shop.sites import settings
-from chalicelib.shop.sites.models import ShopSettings
+from chalicelib.shop.settings import ShopSettings
 from chalicelib.shop.stock.shapes import HOLDS, STOCKS, Entry, Stock, StoredHold
 
 SITE = "large"

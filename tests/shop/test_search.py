@@ -6,9 +6,9 @@ import pytest
 
 from chalicelib import rewrites
 from chalicelib.runtime import Runtime
-from chalicelib.shop.products import rows
+from chalicelib.shop.catalogue import rows
 from chalicelib.shop.search import MAX_STORED_TOKENS, stored_tokens, tokens
-from chalicelib.shop.sites.settings import SITES, LayoutName
+from chalicelib.shop.settings import SITES, LayoutName
 from tests.shop.support.factories import SITE, book, open_shop, put
 from tests.support.http_client import Client
 

@@ -1,4 +1,4 @@
 """Carts: lines to be bought, and the share of their units that is held.
 
-Public face: `answers`, `carts`, `errors`, `ids`, `routes`, `shapes`, `sources`.
+Public face: `carts`, `routes`, `shapes`, `sources`.
 """

@@ -1,23 +1,124 @@
 """The routes of carts. A cart's id is what lets its caller use it, so no log has it."""
 
-from chalicelib.http import Created, Ok, Request, Route
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
+
+from chalicelib.http import Created, Input, Ok, Request, Route
 from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
+from chalicelib.ids import Id
 from chalicelib.limits import CARTS
-from chalicelib.shop.carts import carts, holds, lines
-from chalicelib.shop.carts.answers import CartAnswer, cart_answer
-from chalicelib.shop.carts.errors import CartClosed, CartFull, NotForSale, UnknownCart
+from chalicelib.shop import settings
+from chalicelib.shop.carts import carts, holds
 from chalicelib.shop.carts.hold_forms import FreedAnswer, FreeQuery, HoldsAnswer, HoldsQuery
-from chalicelib.shop.carts.ids import CartId
-from chalicelib.shop.carts.models import LineQty, NewCart
-from chalicelib.shop.carts.shapes import Cart
+from chalicelib.shop.carts.shapes import MAX_LINES, MAX_QTY, Cart, CartId, Line, State
 from chalicelib.shop.carts.sources import source_of
-from chalicelib.shop.errors import UnknownShop
+from chalicelib.shop.errors import (
+    CartClosed,
+    CartFull,
+    NotForSale,
+    OutOfStock,
+    UnknownCart,
+    UnknownShop,
+    UnknownSku,
+)
 from chalicelib.shop.ids import SkuId
-from chalicelib.shop.sites import settings
-from chalicelib.shop.stock.errors import OutOfStock, UnknownSku
+from chalicelib.shop.money import Currency
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.texts import ShownLine
+
+
+class NewCart(Input):
+    """A cart of a site."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"site": "harbour-post"}]})
+
+    site: SiteId
+
+
+class LineQty(Input):
+    """How many of a SKU a cart is to have."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"qty": 2}]})
+
+    qty: int = Field(
+        ge=1,
+        le=MAX_QTY,
+        strict=True,
+        description="All there are of it in the cart then, and not how many are added.",
+    )
+
+
+class LineAnswer(TypedDict):
+    """A line of a cart."""
+
+    sku: SkuId
+    title: ShownLine
+    qty: int
+    price_micros: Annotated[int, Field(description="Of one, when the line was written.")]
+    until: datetime
+    held: Annotated[
+        int,
+        Field(ge=0, description="Units of it that are held: others check out before them alone."),
+    ]
+    lapsed: Annotated[
+        bool, Field(description="Whether none of it is held; the checkout holds it if it can.")
+    ]
+
+
+class CartAnswer(TypedDict):
+    """A cart."""
+
+    id: CartId
+    site: SiteId
+    state: State
+    lines: Annotated[list[LineAnswer], Field(max_length=MAX_LINES)]
+    lines_micros: Annotated[int, Field(description="What its lines cost.")]
+    currency: Currency
+    order: Annotated[
+        Annotated[str, Id] | None,
+        Field(description="The order that it is checked out with, or became."),
+    ]
+
+
+def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
+    """Return a cart as the API shows it."""
+    lines = sorted(cart["lines"].items())
+    is_open = cart["state"] == "open"
+    held = {sku: _held(cart, line, now) for sku, line in lines}
+    return {
+        "id": cart["_id"],
+        "site": cart["site"],
+        "state": cart["state"],
+        "lines": [
+            {
+                "sku": sku,
+                "title": line["title"],
+                "qty": line["qty"],
+                "price_micros": line["price_micros"],
+                "until": line["until"],
+                "held": held[sku],
+                "lapsed": is_open and not held[sku],
+            }
+            for sku, line in lines
+        ],
+        "lines_micros": sum(line["qty"] * line["price_micros"] for _, line in lines),
+        "currency": currency,
+        "order": None if is_open else cart["order"],
+    }
+
+
+def _held(cart: Cart, line: Line, now: datetime) -> int:
+    """Return the units of a line that are held; an order that is being paid holds all."""
+    if cart["state"] == "checkout":
+        return line["qty"]
+    is_held = cart["state"] == "open" and line["until"] > now
+    return line.get("held", line["qty"]) if is_held else 0
+
 
 _SECRET = ("cart",)
 
@@ -56,7 +157,7 @@ def _declare_lines(route: Route) -> None:
         many are held. The others can be checked out, too, unless somebody else does so before.
         """
         source = source_of(request)
-        return Ok(_answer(request, lines.put(request.runtime, cart, sku, body.qty, source)))
+        return Ok(_answer(request, carts.put(request.runtime, cart, sku, body.qty, source)))
 
     @route(
         "DELETE",
@@ -66,7 +167,7 @@ def _declare_lines(route: Route) -> None:
     )
     def delete_line(request: Request, cart: CartId, sku: SkuId) -> Ok[CartAnswer]:
         """Take a SKU out of a cart."""
-        return Ok(_answer(request, lines.remove(request.runtime, cart, sku)))
+        return Ok(_answer(request, carts.remove(request.runtime, cart, sku)))
 
     @route(
         "POST",
@@ -79,7 +180,7 @@ def _declare_lines(route: Route) -> None:
 
         If a line was sold, the others are held, and the answer says which and how many there are.
         """
-        return Ok(_answer(request, lines.hold_all(request.runtime, cart, source_of(request))))
+        return Ok(_answer(request, carts.hold_all(request.runtime, cart, source_of(request))))
 
 
 def _declare_holds(route: Route) -> None:

@@ -1,8 +1,11 @@
-"""Carts as they are stored."""
+"""Carts as they are stored, and their secret ids."""
 
+import base64
+import random
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired, TypedDict
 
+from pydantic import Field, StringConstraints
 from pymongo import ASCENDING, IndexModel
 
 from chalicelib.database import Collection
@@ -74,3 +77,16 @@ CARTS = Collection(
     ),
     shard_key={"_id": "hashed"},
 )
+
+_BYTES = 16
+
+CartId = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_-]{22}$"),
+    Field(description="A cart's id, which is a secret.", examples=["dGhpcyBpcyBhIGNhcnQhIQ"]),
+]
+
+
+def new_cart_id(rng: random.Random) -> str:
+    """Return 128 random bits in 22 characters of base64url."""
+    return base64.urlsafe_b64encode(rng.randbytes(_BYTES)).decode("ascii").rstrip("=")

@@ -16,27 +16,32 @@ from chalicelib import signing
 from chalicelib.errors import IdempotencyKeyReused, Unavailable
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
+from chalicelib.shop import settings
 from chalicelib.shop.carts import carts
-from chalicelib.shop.carts.errors import CartClosed, NotForSale
 from chalicelib.shop.carts.shapes import Attempt, Cart, Line
+from chalicelib.shop.catalogue.offers import offers
+from chalicelib.shop.errors import (
+    AmountNotTaken,
+    CartClosed,
+    EmptyCart,
+    HeldByOrder,
+    NotForSale,
+    OutOfStock,
+    TotalChanged,
+)
 from chalicelib.shop.ids import key_of, name_of
 from chalicelib.shop.money import step_micros
-from chalicelib.shop.orders import excess, people, resuming
+from chalicelib.shop.orders import excess, personal_data, resuming
 from chalicelib.shop.orders.allocation import allocate
-from chalicelib.shop.orders.errors import EmptyCart, TotalChanged
+from chalicelib.shop.orders.forms import Checkout
 from chalicelib.shop.orders.messages import ResumeOrder
-from chalicelib.shop.orders.models import Checkout
 from chalicelib.shop.orders.shapes import ORDERS, Order, OrderLine, charge_of, find
 from chalicelib.shop.orders.strays import end_stray
 from chalicelib.shop.payments import providers, records
-from chalicelib.shop.payments.errors import AmountNotTaken
 from chalicelib.shop.payments.port import Refused
 from chalicelib.shop.payments.records import Payment
 from chalicelib.shop.pricing import adjustments, total_micros
-from chalicelib.shop.products.offers import offers
-from chalicelib.shop.sites import settings
 from chalicelib.shop.stock import shelf
-from chalicelib.shop.stock.errors import HeldByOrder, OutOfStock
 from chalicelib.shop.stock.shapes import Claim
 
 # Tries of a freeze while the buyer changes the cart in another window.
@@ -63,7 +68,7 @@ def check_out(
         is_new = True
     except DuplicateKeyError:
         is_new = False
-    people.follow_claim(runtime, order_id, cart_id)
+    personal_data.follow_claim(runtime, order_id, cart_id)
     if is_new:
         _prepare(runtime, order, source)
     else:

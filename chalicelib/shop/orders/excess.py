@@ -8,9 +8,9 @@ it off; a payment that was made by then stays.
 from chalicelib.errors import Problem
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
+from chalicelib.shop import settings
 from chalicelib.shop.ids import site_of
 from chalicelib.shop.orders import resuming
-from chalicelib.shop.sites import settings
 from chalicelib.shop.stock import shelf
 from chalicelib.shop.stock.shapes import Claim, Entry
 

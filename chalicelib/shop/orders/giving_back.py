@@ -14,9 +14,9 @@ from chalicelib.errors import IdempotencyKeyReused, Problem
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import REFUNDS_FAILED
 from chalicelib.runtime import Runtime
+from chalicelib.shop.errors import OrderNotPaid, RefundRefused, RefundTooLarge
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders.allocation import paid_for
-from chalicelib.shop.orders.errors import OrderNotPaid, RefundRefused, RefundTooLarge
 from chalicelib.shop.orders.shapes import Order, charge_of, find
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.port import Refused

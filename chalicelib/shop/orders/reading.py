@@ -10,8 +10,8 @@ from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
-from chalicelib.shop.orders.answers import OrdersAnswer, order_answer
-from chalicelib.shop.orders.errors import UnknownOrder
+from chalicelib.shop.errors import UnknownOrder
+from chalicelib.shop.orders.forms import OrdersAnswer, order_answer
 from chalicelib.shop.orders.shapes import ORDERS, Order, State, find
 from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.sites.permissions import owns

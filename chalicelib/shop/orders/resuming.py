@@ -11,9 +11,9 @@ from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import LATE_PAYMENTS
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
+from chalicelib.shop.errors import RefundRefused
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders import giving_back
-from chalicelib.shop.orders.errors import RefundRefused
 from chalicelib.shop.orders.shapes import ORDERS, Order, State, charge_of, find
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.port import Status

@@ -8,33 +8,40 @@ from chalicelib.http.idempotency import required_key_of
 from chalicelib.identity import Principal
 from chalicelib.ids import Id
 from chalicelib.limits import CHECKOUTS
-from chalicelib.shop.carts.answers import CartAnswer, cart_answer
-from chalicelib.shop.carts.errors import CartClaimed, CartClosed, NotForSale, UnknownCart
-from chalicelib.shop.carts.ids import CartId
+from chalicelib.shop import settings
+from chalicelib.shop.carts.routes import CartAnswer, cart_answer
+from chalicelib.shop.carts.shapes import CartId
 from chalicelib.shop.carts.sources import source_of
-from chalicelib.shop.orders import checkout, giving_back, people, reading, resuming, webhooks
-from chalicelib.shop.orders.answers import (
-    CheckoutAnswer,
-    OrderAnswer,
-    OrdersAnswer,
-    checkout_answer,
-    order_answer,
-)
-from chalicelib.shop.orders.errors import (
+from chalicelib.shop.errors import (
+    AmountNotTaken,
+    CartClaimed,
+    CartClosed,
     EmptyCart,
+    NotForSale,
     OrderDecided,
     OrderNotPaid,
+    OutOfStock,
+    PaymentsNotSetUp,
     RefundRefused,
     RefundTooLarge,
     TotalChanged,
+    UnknownCart,
     UnknownOrder,
 )
-from chalicelib.shop.orders.models import CartProof, Checkout, NewRefund, OrdersQuery
+from chalicelib.shop.orders import checkout, giving_back, personal_data, reading, resuming, webhooks
+from chalicelib.shop.orders.forms import (
+    CartProof,
+    Checkout,
+    CheckoutAnswer,
+    NewRefund,
+    OrderAnswer,
+    OrdersAnswer,
+    OrdersQuery,
+    checkout_answer,
+    order_answer,
+)
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.payments import records
-from chalicelib.shop.payments.errors import AmountNotTaken, PaymentsNotSetUp
-from chalicelib.shop.sites import settings
-from chalicelib.shop.stock.errors import OutOfStock
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
 
@@ -86,7 +93,7 @@ def _declare_claim(route: Route) -> None:
     @route("POST", "/carts/{cart}/claim", secrets=("cart",), raises=(UnknownCart, CartClaimed))
     def claim_cart(request: Request, cart: CartId, caller: Principal) -> Ok[CartAnswer]:
         """Make a cart yours, as after signing in, and the orders that were made of it."""
-        claimed = people.claim(request.runtime, cart, caller.id)
+        claimed = personal_data.claim(request.runtime, cart, caller.id)
         shop = settings.find(request.runtime.database, claimed["site"])
         return Ok(cart_answer(claimed, shop["currency"], request.runtime.now()))
 

@@ -14,7 +14,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import Cart
-from chalicelib.shop.orders import giving_back, people, resuming, strays
+from chalicelib.shop.orders import giving_back, personal_data, resuming, strays
 from chalicelib.shop.orders.checkout import order_of
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.stock import expiry
@@ -36,7 +36,7 @@ def sweep(runtime: Runtime) -> dict[str, int]:
         "entries_of_orders": len(overdue),
         "carts_expired": carts.expire_idle(runtime),
         "carts_resumed": carts_found,
-        "buyers_forgotten": people.forget_buyers(runtime),
+        "buyers_forgotten": personal_data.forget_buyers(runtime),
         "refunds_made": giving_back.sweep(runtime, until),
         "orders_resumed": _resume_orders(runtime, until),
     }
@@ -86,7 +86,7 @@ def _refused(runtime: Runtime, cart: Cart, order_id: str) -> Order:
         ORDERS.of(runtime.database).insert_one(order)
     except DuplicateKeyError:
         return find(runtime.database, order_id) or order
-    people.follow_claim(runtime, order_id, cart["_id"])
+    personal_data.follow_claim(runtime, order_id, cart["_id"])
     return order
 
 

@@ -12,9 +12,9 @@ from chalicelib.errors import Unavailable
 from chalicelib.http import NoContent, Request, Route
 from chalicelib.ids import Id
 from chalicelib.observability.logs import log
+from chalicelib.shop.errors import InvalidWebhook
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.orders.shapes import find
-from chalicelib.shop.payments.errors import InvalidWebhook
 from chalicelib.shop.payments.signatures import is_signed
 
 # An event may have a whole object with its history.

@@ -1,4 +1,4 @@
 """Payments: the port to whoever takes the money, and what of it is recorded.
 
-Public face: `errors`, `fake`, `port`, `providers`, `records`, `signatures`.
+Public face: `fake`, `port`, `providers`, `records`, `signatures`.
 """

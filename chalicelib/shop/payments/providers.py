@@ -4,8 +4,8 @@ from pymongo import ReturnDocument
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
+from chalicelib.shop.errors import PaymentsNotSetUp
 from chalicelib.shop.payments import records
-from chalicelib.shop.payments.errors import PaymentsNotSetUp
 from chalicelib.shop.payments.fake import FakeProvider
 from chalicelib.shop.payments.port import Charge, Name, Provider, Refused, Status
 from chalicelib.shop.payments.records import PAYMENTS, Payment

@@ -1,4 +1,4 @@
 """Stock: how many of each SKU there are, and which carts and orders hold some of them.
 
-Public face: `audit`, `errors`, `expiry`, `movements`, `routes`, `shapes`, `shelf`.
+Public face: `audit`, `expiry`, `movements`, `routes`, `shapes`, `shelf`.
 """

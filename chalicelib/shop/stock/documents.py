@@ -11,7 +11,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
-from chalicelib.shop.stock.errors import HeldByOrder
+from chalicelib.shop.errors import HeldByOrder
 from chalicelib.shop.stock.shapes import (
     HOLDS,
     STOCKS,

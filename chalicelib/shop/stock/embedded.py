@@ -8,7 +8,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
-from chalicelib.shop.stock.errors import HeldByOrder
+from chalicelib.shop.errors import HeldByOrder
 from chalicelib.shop.stock.shapes import STOCKS, Claim, Entry, Stock, StoreName, entry_of
 from chalicelib.shop.stock.shares import giving_way
 from chalicelib.shop.stock.store import Full, Moved, Short

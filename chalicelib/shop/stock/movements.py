@@ -7,7 +7,7 @@ from pymongo.client_session import ClientSession
 from chalicelib.database import in_transaction
 from chalicelib.errors import FieldError, IdempotencyKeyReused, InvalidRequest
 from chalicelib.runtime import Runtime
-from chalicelib.shop.stock.errors import StockIsCarted
+from chalicelib.shop.errors import StockIsCarted
 from chalicelib.shop.stock.shapes import MOVEMENTS, STOCKS, Movement, Stock
 
 # Units of one SKU.

@@ -1,21 +1,110 @@
-"""The routes of stock."""
+"""Routes and forms of stock."""
+
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from typing_extensions import TypedDict
 
 from chalicelib.errors import IdempotencyKeyReused
-from chalicelib.http import Ok, Request, Route
-from chalicelib.shop.ids import SkuId, key_of
-from chalicelib.shop.products.offers import offers
+from chalicelib.http import Input, Ok, Request, Route
+from chalicelib.shop.catalogue.offers import offers
+from chalicelib.shop.errors import StockIsCarted, UnknownSku
+from chalicelib.shop.ids import SkuId, key_of, name_of
 from chalicelib.shop.stock import movements, shelf
-from chalicelib.shop.stock.answers import (
-    AvailableAnswer,
-    StockAnswer,
-    available_answer,
-    stock_answer,
-)
-from chalicelib.shop.stock.errors import StockIsCarted, UnknownSku
-from chalicelib.shop.stock.models import StockChange, StockQuery
 from chalicelib.shop.stock.movements import Change
+from chalicelib.shop.stock.shapes import Stock
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.texts import Line
+
+MAX_UNITS = 1_000_000
+MAX_SHOWN = 100
+
+MovementKey = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$"),
+    Field(description="Names the movement: a repeated call with it changes nothing."),
+]
+
+
+class StockChange(Input):
+    """Units that come in or go, or what a count has found."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"change": 12, "key": "delivery-2026-03-01"}]}
+    )
+
+    change: int | None = Field(
+        None, ge=-MAX_UNITS, le=MAX_UNITS, description="By how many units; negative for a loss."
+    )
+    counted: int | None = Field(
+        None,
+        ge=0,
+        le=MAX_UNITS,
+        description="How many there are, with those that carts and orders hold.",
+    )
+    key: MovementKey
+    reason: Line | None = Field(None, description="Why, for whoever looks at it later.")
+
+    @model_validator(mode="after")
+    def _says_one(self) -> Self:
+        if (self.change is None) == (self.counted is None):
+            raise ValueError("either change or counted is needed")
+        return self
+
+
+_SKUS = f"^[A-Za-z0-9_-]{{1,64}}(,[A-Za-z0-9_-]{{1,64}}){{0,{MAX_SHOWN - 1}}}$"
+
+
+def _split(value: object) -> object:
+    return value.split(",") if isinstance(value, str) else value
+
+
+class StockQuery(Input):
+    """Which SKUs' stock is asked for."""
+
+    skus: Annotated[
+        list[SkuId],
+        Field(min_length=1, max_length=MAX_SHOWN),
+        BeforeValidator(_split, json_schema_input_type=Annotated[str, Field(pattern=_SKUS)]),
+    ] = Field(description="SKUs, separated by commas, at most 100.")
+
+
+# More are shown as this many: how well something sells is its shop's own.
+MOST_SHOWN = 100
+
+
+class StockAnswer(TypedDict):
+    """The stock of a SKU, as its publisher sees it."""
+
+    sku: SkuId
+    on_hand: Annotated[int, Field(ge=0, description="All there are.")]
+    available: Annotated[int, Field(ge=0, description="Those that nobody holds.")]
+    held: Annotated[int, Field(ge=0, description="Those that carts and unfinished orders hold.")]
+
+
+class AvailableAnswer(TypedDict):
+    """How many of some SKUs are available."""
+
+    available: Annotated[
+        dict[SkuId, int],
+        Field(max_length=MAX_SHOWN, description=f"By SKU; {MOST_SHOWN} means that or more."),
+    ]
+
+
+def stock_answer(stock: Stock) -> StockAnswer:
+    """Return a stock as its publisher sees it."""
+    return {
+        "sku": name_of(stock["_id"]),
+        "on_hand": stock["on_hand"],
+        "available": stock["available"],
+        "held": stock["on_hand"] - stock["available"],
+    }
+
+
+def available_answer(available: dict[str, int]) -> AvailableAnswer:
+    """Return how many are available, as everybody sees it."""
+    return {"available": {sku: min(units, MOST_SHOWN) for sku, units in available.items()}}
 
 
 def declare(route: Route) -> None:

@@ -9,11 +9,11 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
+from chalicelib.shop.errors import OutOfStock
 from chalicelib.shop.ids import key_of, name_of
 from chalicelib.shop.stock import documents, embedded, shares
 from chalicelib.shop.stock.documents import StockOfDocuments
 from chalicelib.shop.stock.embedded import EmbeddedStock
-from chalicelib.shop.stock.errors import OutOfStock
 from chalicelib.shop.stock.shapes import Claim, Entry, find
 from chalicelib.shop.stock.store import Full, Moved, Short, StockStore
 

@@ -8,14 +8,13 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
-from chalicelib.shop.carts import carts, clocks, lines
+from chalicelib.shop.carts import carts, clocks
 from chalicelib.shop.carts.shapes import CARTS
+from chalicelib.shop.errors import OutOfStock
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders import sweep
-from chalicelib.shop.sites.models import ShopSettings
-from chalicelib.shop.sites.settings import SITES
+from chalicelib.shop.settings import SITES, ShopSettings
 from chalicelib.shop.stock import documents
-from chalicelib.shop.stock.errors import OutOfStock
 from chalicelib.shop.stock.shapes import STOCKS
 from chalicelib.shop.stock.shares import shares_of
 from tests.shop.support.buying import (
@@ -197,14 +196,14 @@ def test_a_swarm_leaves_a_buyer_able_to_buy(client: Client, runtime: Runtime, st
         documents.move_in(runtime.database, key_of(SITE, SKU))
     swarm = [carts.open_cart(runtime, SITE, None)["_id"] for _ in range(1_000)]
     for number, cart in enumerate(swarm):
-        lines.put(runtime, cart, SKU, 40, f"{number:016x}")
+        carts.put(runtime, cart, SKU, 40, f"{number:016x}")
 
     assert shelf_of(runtime).held == 20
     assert buy(at(client, 1))["state"] == "done"
     assert buy(at(client, 2), qty=30)["state"] == "done"
     for cart in swarm[:50]:
         with suppress(OutOfStock):
-            lines.hold_all(runtime, cart, "f" * 16)
+            carts.hold_all(runtime, cart, "f" * 16)
     assert buy(at(client, 3), qty=9)["state"] == "done"
     assert shelf_of(runtime).on_hand == 0
 

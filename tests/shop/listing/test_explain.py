@@ -8,15 +8,14 @@ import pytest
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.shop.layouts.stores import LAYOUTS
-from chalicelib.shop.listing import filters, pages, words
-from chalicelib.shop.listing.models import Order, ProductsQuery
-from chalicelib.shop.listing.pages import Wanted
-from chalicelib.shop.products.rows import PRODUCTS, under
+from chalicelib.shop import settings
+from chalicelib.shop.catalogue import filters, pages, words
+from chalicelib.shop.catalogue.layouts import LAYOUTS
+from chalicelib.shop.catalogue.listing_forms import Order, ProductsQuery
+from chalicelib.shop.catalogue.pages import Wanted
+from chalicelib.shop.catalogue.rows import PRODUCTS, under
 from chalicelib.shop.search import stored_tokens
-from chalicelib.shop.sites import settings
-from chalicelib.shop.sites.models import ShopSettings
-from chalicelib.shop.sites.settings import LayoutName, ShopSite
+from chalicelib.shop.settings import LayoutName, ShopSettings, ShopSite
 
 PRODUCTS_OF_THE_SHOP = 50_000
 _AT_ONCE = 5_000

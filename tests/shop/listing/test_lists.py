@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.listing import words
-from chalicelib.shop.products.rows import PRODUCTS
+from chalicelib.shop.catalogue import words
+from chalicelib.shop.catalogue.rows import PRODUCTS
 from tests.shop.support.factories import SITE, book, open_shop, product, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client

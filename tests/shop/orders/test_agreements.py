@@ -11,7 +11,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.shop.carts import carts
 from chalicelib.shop.orders import checkout
-from chalicelib.shop.orders.models import Checkout
+from chalicelib.shop.orders.forms import Checkout
 from chalicelib.shop.orders.shapes import Order
 from tests.shop.support.buying import (
     SKU,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.shop import pricing
+from chalicelib.shop.errors import RefundRefused, RefundTooLarge
 from chalicelib.shop.money import step_micros
 from chalicelib.shop.orders import allocation, giving_back
-from chalicelib.shop.orders.errors import RefundRefused, RefundTooLarge
 from chalicelib.shop.orders.shapes import ORDERS, Order, OrderLine, charge_of
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider

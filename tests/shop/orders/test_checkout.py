@@ -11,7 +11,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop import pricing
 from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.shapes import CARTS
-from chalicelib.shop.orders import people, sweep
+from chalicelib.shop.orders import personal_data, sweep
 from chalicelib.shop.orders.shapes import ORDERS
 from chalicelib.shop.payments import fake, records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
@@ -457,7 +457,7 @@ def test_an_order_is_theirs_who_has_claimed_its_cart_and_is_erased_with_them(
 
     mine = ann.get("/users/me/orders").json["orders"]
     assert {each["id"] for each in mine} == {declined, paid}
-    people.erase(runtime, "ann")
+    personal_data.erase(runtime, "ann")
     for order in (declined, paid):
         stored = stored_order(runtime, order)
         assert (stored["user"], stored["email"], stored["address"]) == (None, None, None)

@@ -18,7 +18,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.carts.shapes import CARTS
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders import checkout, resuming, sweep
-from chalicelib.shop.orders.models import Checkout
+from chalicelib.shop.orders.forms import Checkout
 from chalicelib.shop.orders.shapes import ORDERS, Order
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
 from chalicelib.shop.stock import documents, shelf

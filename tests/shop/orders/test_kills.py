@@ -16,7 +16,7 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.shop.orders import sweep
-from chalicelib.shop.sites.settings import SITES
+from chalicelib.shop.settings import SITES
 from tests.ads.support.crash_workers import run_swarm
 from tests.shop.support import book
 from tests.shop.support.buyers import runtime_of

@@ -7,10 +7,9 @@ from pydantic import Field
 
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.shop import schedules, types
-from chalicelib.shop.products import rows
-from chalicelib.shop.sites import settings
-from chalicelib.shop.sites.settings import LayoutName
+from chalicelib.shop import jobs, settings, types
+from chalicelib.shop.catalogue import rows
+from chalicelib.shop.settings import LayoutName
 from chalicelib.shop.types import Details
 from tests.shop.support.factories import SITE, book, open_shop, product, put
 from tests.support.clock import Clock
@@ -72,7 +71,7 @@ def test_products_are_rewritten_in_the_background(
 def let_end(runtime: Runtime, workers: Workers, clock: Clock) -> None:
     workers.drain()
     clock.time += outbox.OUTLIVES_ALL
-    schedules.resend_overdue(runtime)
+    jobs.resend_overdue(runtime)
     workers.drain()
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.products.offers import offers
-from chalicelib.shop.products.rows import PRODUCTS
-from chalicelib.shop.products.skus import SKUS
+from chalicelib.shop.catalogue.offers import offers
+from chalicelib.shop.catalogue.rows import PRODUCTS
+from chalicelib.shop.catalogue.skus import SKUS
 from tests.shop.support.factories import PRICE, SITE, book, open_shop, product, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client

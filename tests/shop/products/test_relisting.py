@@ -1,7 +1,7 @@
 """Products after a move of their categories: listed as if they had been written after it."""
 
 from chalicelib.runtime import Runtime
-from chalicelib.shop.products.rows import PRODUCTS
+from chalicelib.shop.catalogue.rows import PRODUCTS
 from tests.shop.support.factories import SITE, book, open_shop, put
 from tests.support.http_client import Client
 from tests.support.workers import Workers

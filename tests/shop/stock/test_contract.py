@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.runtime import Runtime
+from chalicelib.shop.errors import HeldByOrder, OutOfStock
 from chalicelib.shop.stock import documents, expiry, shelf
-from chalicelib.shop.stock.errors import HeldByOrder, OutOfStock
 from chalicelib.shop.stock.shapes import Claim
 from chalicelib.shop.stock.shares import shares_of
 from tests.shop.support.shelves import (

@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from chalicelib.errors import IdempotencyKeyReused
 from chalicelib.runtime import Runtime
+from chalicelib.shop.errors import HeldByOrder, OutOfStock, StockIsCarted
 from chalicelib.shop.stock import audit, documents, expiry, movements, shelf
-from chalicelib.shop.stock.errors import HeldByOrder, OutOfStock, StockIsCarted
 from chalicelib.shop.stock.movements import Change
 from chalicelib.shop.stock.shapes import Claim
 from chalicelib.shop.stock.shares import shares_of

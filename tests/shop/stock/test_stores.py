@@ -3,8 +3,8 @@
 import pytest
 
 from chalicelib.runtime import Runtime
+from chalicelib.shop.errors import OutOfStock
 from chalicelib.shop.stock import documents, expiry, shelf
-from chalicelib.shop.stock.errors import OutOfStock
 from tests.shop.support.shelves import (
     HOLD,
     counted,

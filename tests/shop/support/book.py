@@ -17,7 +17,7 @@ from chalicelib.database import Document
 from chalicelib.runtime import utc_now
 from chalicelib.shop.carts.shapes import CARTS
 from chalicelib.shop.orders import checkout
-from chalicelib.shop.orders.models import Checkout
+from chalicelib.shop.orders.forms import Checkout
 from chalicelib.shop.orders.shapes import ORDERS
 from chalicelib.shop.payments.fake import FakeProvider
 from chalicelib.shop.payments.port import Charge

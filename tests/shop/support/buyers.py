@@ -12,10 +12,10 @@ from chalicelib.errors import Problem
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
-from chalicelib.shop.carts import carts, lines
+from chalicelib.shop.carts import carts
+from chalicelib.shop.errors import OutOfStock
 from chalicelib.shop.orders import checkout, resuming, sweep
-from chalicelib.shop.orders.models import Checkout
-from chalicelib.shop.stock.errors import OutOfStock
+from chalicelib.shop.orders.forms import Checkout
 from tests.shop.support.buying import OTHER, SKU, agreement
 from tests.shop.support.factories import PRICE, SITE
 
@@ -63,7 +63,7 @@ def trade(database: Database[Document], rng: random.Random) -> None:
 
 def _put(runtime: Runtime, cart: str, sku: str, qty: int) -> None:
     try:
-        lines.put(runtime, cart, sku, qty)
+        carts.put(runtime, cart, sku, qty)
     except OutOfStock:
         return
 

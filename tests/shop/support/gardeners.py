@@ -20,11 +20,10 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.errors import Problem
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
-from chalicelib.shop.tree import changes, copies, fence
-from chalicelib.shop.tree.fence import Fenced
-from chalicelib.shop.trees.rows import CATEGORIES, TREES
-from chalicelib.shop.trees.store import Rows
-from chalicelib.shop.trees.stores import STORES
+from chalicelib.shop.categories import changes, copies, fence
+from chalicelib.shop.categories.fence import Fenced
+from chalicelib.shop.categories.rows import CATEGORIES, TREES
+from chalicelib.shop.categories.stores import STORES, Rows
 from tests.shop.support.buyers import NoQueues
 from tests.shop.support.tree_model import Model, take_in_model
 from tests.shop.support.trees import NAMES, Grove, take

@@ -2,13 +2,8 @@
 
 from typing import Any
 
-from chalicelib.shop.errors import (
-    CategoryCycle,
-    CategoryNotEmpty,
-    CategoryTooDeep,
-    UnknownCategory,
-)
-from chalicelib.shop.trees.rows import MAX_DEPTH
+from chalicelib.shop.categories.rows import MAX_DEPTH
+from chalicelib.shop.errors import CategoryCycle, CategoryNotEmpty, CategoryTooDeep, UnknownCategory
 
 
 class Model:

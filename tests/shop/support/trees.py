@@ -3,13 +3,13 @@
 from typing import Any, get_args
 
 from chalicelib.runtime import Runtime
+from chalicelib.shop import settings
+from chalicelib.shop.categories import changes, copies, reading
+from chalicelib.shop.categories.forms import Move, NewCategory
+from chalicelib.shop.categories.rows import CATEGORIES, TREES, Category, StoreName
+from chalicelib.shop.categories.stores import STORES
 from chalicelib.shop.ids import name_of
-from chalicelib.shop.sites import settings
-from chalicelib.shop.sites.models import ShopSettings
-from chalicelib.shop.tree import changes, copies, reading
-from chalicelib.shop.tree.models import Move, NewCategory
-from chalicelib.shop.trees.rows import CATEGORIES, TREES, Category, StoreName
-from chalicelib.shop.trees.stores import STORES
+from chalicelib.shop.settings import ShopSettings
 
 NAMES: tuple[StoreName, ...] = get_args(StoreName)
 

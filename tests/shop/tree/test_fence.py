@@ -10,8 +10,8 @@ import pytest
 
 from chalicelib.errors import Problem
 from chalicelib.runtime import Runtime
-from chalicelib.shop.tree import changes, siblings
-from chalicelib.shop.tree.models import Move
+from chalicelib.shop.categories import changes, siblings
+from chalicelib.shop.categories.forms import Move
 from tests.shop.support.trees import NAMES, Grove
 
 ADDERS, MOVERS, TURNS = 3, 3, 6

@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.errors import Problem
 from chalicelib.runtime import Runtime
-from chalicelib.shop.trees.rows import TREES
+from chalicelib.shop.categories.rows import TREES
 from tests.ads.support.crash_workers import run_swarm
 from tests.shop.support.gardeners import NOTES, replayed, site_of
 from tests.shop.support.trees import NAMES, Grove

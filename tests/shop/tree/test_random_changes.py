@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chalicelib.errors import Problem
 from chalicelib.runtime import Runtime
-from chalicelib.shop.trees.rows import StoreName
+from chalicelib.shop.categories.rows import StoreName
 from tests.shop.support.tree_model import Model, take_in_model
 from tests.shop.support.trees import NAMES, Grove, take
 

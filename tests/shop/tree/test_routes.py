@@ -7,11 +7,11 @@ import pytest
 
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.shop import schedules
-from chalicelib.shop.products import rows
-from chalicelib.shop.tree.messages import JOBS
-from chalicelib.shop.tree.models import MAX_CATEGORIES, MAX_LISTED
-from chalicelib.shop.trees.rows import CATEGORIES, TREES
+from chalicelib.shop import jobs
+from chalicelib.shop.catalogue import rows
+from chalicelib.shop.categories.forms import MAX_CATEGORIES, MAX_LISTED
+from chalicelib.shop.categories.messages import JOBS
+from chalicelib.shop.categories.rows import CATEGORIES, TREES
 from tests.shop.support.factories import SITE, book, open_shop, product, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
@@ -215,7 +215,7 @@ def test_a_product_that_was_being_written_is_corrected_later(
     rows.PRODUCTS.of(runtime.database).replace_one({"_id": before["_id"], "site": SITE}, before)
 
     clock.time += outbox.OUTLIVES_ALL
-    schedules.resend_overdue(runtime)
+    jobs.resend_overdue(runtime)
     workers.drain()
 
     assert under(runtime, "moby") == ["/", ":book", "old", "novels", "crime"]
@@ -234,7 +234,7 @@ def test_a_lost_message_is_sent_again(
         lost.setattr(runtime.queues, "send", lambda *_messages: False)
         paula.post(f"{TREE}/novels/move", parent="old")
     clock.advance(seconds=120)
-    schedules.resend_overdue(runtime)
+    jobs.resend_overdue(runtime)
     workers.drain()
 
     assert "books" not in under(runtime, "moby")

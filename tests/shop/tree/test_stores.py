@@ -5,6 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from chalicelib.runtime import Runtime
+from chalicelib.shop.categories import changes, copies, reading
+from chalicelib.shop.categories.forms import MAX_CATEGORIES, Move, NewCategory
+from chalicelib.shop.categories.rows import TREES, StoreName
 from chalicelib.shop.errors import (
     CategoryCycle,
     CategoryNotEmpty,
@@ -14,9 +17,6 @@ from chalicelib.shop.errors import (
     UnknownCategory,
     UnknownShop,
 )
-from chalicelib.shop.tree import changes, copies, reading
-from chalicelib.shop.tree.models import MAX_CATEGORIES, Move, NewCategory
-from chalicelib.shop.trees.rows import TREES, StoreName
 from tests.shop.support.trees import NAMES, Grove
 
 PLANTED = (

@@ -1,0 +1,150 @@
+"""Forms of lists of products."""
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Literal, NotRequired, Self
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from typing_extensions import TypedDict
+
+from chalicelib.http import MAX_PAGE, PageQuery
+from chalicelib.http.paging import Cursor, Next
+from chalicelib.shop.catalogue.forms import ProductSummary, Tag
+from chalicelib.shop.categories.forms import MAX_LISTED, CategoryAnswer, CrumbAnswer
+from chalicelib.shop.ids import CategoryId
+from chalicelib.shop.money import MICROS
+from chalicelib.shop.types import MAX_FACETS_SHOWN, ShownValue, TypeName
+
+MAX_FACETS = 8
+MAX_FACET_VALUES = 20
+MAX_TEXT_CHARACTERS = 200
+
+Order = Literal["price", "-price", "newest", "best"]
+_FACET = re.compile(r"f\.([a-z0-9_]{1,40})")
+_AMOUNT = r"[0-9]{1,9}(\.[0-9]{1,6})?"
+
+
+class ProductsQuery(PageQuery):
+    """What a list of products shows. `f.<facet>=red,blue` chooses values of a facet."""
+
+    # Facets are of the types that an application registers.
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "patternProperties": {
+                f"^{_FACET.pattern}$": {
+                    "x-plaza-names": "f",
+                    "description": (
+                        "`f.<facet>`: a facet's values, of which one is enough; at most "
+                        f"{MAX_FACETS} facets, {MAX_FACET_VALUES} values each. Any other name is "
+                        "422."
+                    ),
+                    "type": "string",
+                    "minLength": 1,
+                    "examples": ["red,blue"],
+                }
+            }
+        },
+    )
+
+    category: CategoryId | None = Field(None, description="Those in it, and in all below it.")
+    type: TypeName | None = None
+    tag: Tag | None = None
+    q: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)] | None = Field(
+        None, description="Words that all occur in the title, the tags, the details or the text."
+    )
+    price: Annotated[str, StringConstraints(pattern=rf"^({_AMOUNT})?\.\.({_AMOUNT})?$")] | None = (
+        Field(
+            None,
+            description="From and to, in the shop's currency; either may be left out.",
+            examples=["5..20"],
+        )
+    )
+    order: Order | None = Field(
+        None,
+        description="`best` is for lists by `q`, which begin with it; others begin with `newest`. "
+        "It ends after 1,000 products. Of words that are each in 1,000 products or more, it looks "
+        "at the newest 10,000 products of the list; the other orders look at all.",
+    )
+    facets: bool = Field(
+        False,  # noqa: FBT003 - pydantic's default
+        description="Whether the answer counts the values of the facets, of the first 10,000.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.order == "best" and self.q is None:
+            raise ValueError("the order best needs q")
+        unknown = [name for name in self.model_extra or {} if not _FACET.fullmatch(name)]
+        if unknown:
+            raise ValueError(f"there is no parameter {unknown[0][:50]}")
+        return self
+
+    @property
+    def sorting(self) -> Order:
+        """Return the order of the list."""
+        return self.order or ("best" if self.q is not None else "newest")
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Return the facets that are chosen, each with its values as they were sent."""
+        given: dict[str, Any] = self.model_extra or {}
+        return {name.removeprefix("f."): str(value) for name, value in given.items()}
+
+    @property
+    def price_micros(self) -> tuple[int | None, int | None]:
+        """Return the least and the greatest price, in micros; None without one."""
+        least, _, greatest = (self.price or "..").partition("..")
+        return _micros(least), _micros(greatest)
+
+
+def _micros(amount: str) -> int | None:
+    try:
+        return int(Decimal(amount) * MICROS)
+    except InvalidOperation:
+        return None
+
+
+class FacetValueAnswer(TypedDict):
+    """A value of a facet, and how many products of the list have it."""
+
+    value: ShownValue
+    products: int
+
+
+class FacetAnswer(TypedDict):
+    """A facet with its values, the most frequent first."""
+
+    name: Annotated[str, Field(max_length=64)]
+    values: Annotated[list[FacetValueAnswer], Field(max_length=100)]
+
+
+class ProductsAnswer(TypedDict):
+    """A page of products."""
+
+    products: Annotated[list[ProductSummary], Field(max_length=MAX_PAGE)]
+    facets: NotRequired[Annotated[list[FacetAnswer], Field(max_length=MAX_FACETS_SHOWN)]]
+    counted: NotRequired[
+        Annotated[int, Field(description="Of how many products the counts are; 10,000 at most.")]
+    ]
+    next: Next
+
+
+class CountedCategory(CategoryAnswer):
+    """A category, and how many active products lie in it and below."""
+
+    products: Annotated[int, Field(description="10,000 at most.")]
+
+
+class CategoryPageAnswer(CountedCategory):
+    """A category with those above it, the highest first, and the first of those right below."""
+
+    breadcrumb: Annotated[list[CrumbAnswer], Field(max_length=11)]
+    children: Annotated[list[CountedCategory], Field(max_length=MAX_LISTED)]
+    next: Annotated[
+        Cursor | None,
+        Field(
+            description="Where there are more below, the `cursor` of the others in the list of "
+            "categories `under` this one; else null."
+        ),
+    ]

@@ -1,0 +1,77 @@
+"""The routes of customers: lists of products, and a category."""
+
+from chalicelib.http import Ok, Request, Route
+from chalicelib.http.paging import Cursors, paged
+from chalicelib.shop import settings
+from chalicelib.shop.catalogue import facets, filters, pages, words
+from chalicelib.shop.catalogue.forms import product_summary
+from chalicelib.shop.catalogue.listing_forms import (
+    CategoryPageAnswer,
+    CountedCategory,
+    ProductsAnswer,
+    ProductsQuery,
+)
+from chalicelib.shop.catalogue.pages import Wanted
+from chalicelib.shop.categories import reading
+from chalicelib.shop.categories.forms import category_answer, crumb_answer
+from chalicelib.shop.categories.rows import Category
+from chalicelib.shop.errors import UnknownCategory, UnknownShop
+from chalicelib.shop.ids import CategoryId, name_of
+from chalicelib.sites.ids import SiteId
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+
+    @route("GET", "/shops/{site}/products", raises=(UnknownShop,))
+    def list_products(request: Request, site: SiteId, query: ProductsQuery) -> Ok[ProductsAnswer]:
+        """List what a shop sells, by category, type, tag, words, price and facets.
+
+        `f.<facet>=red,blue` chooses a facet's values: one of them is enough, and each facet that
+        is chosen narrows the list. The counts of a facet leave out what is chosen of it.
+        """
+        database = request.runtime.database
+        shop, chosen = settings.find(database, site), filters.chosen_facets(query)
+        cursors = Cursors(f"products:{site}:{query.sorting}", request.runtime.settings.signing_keys)
+        asked, after = words.asked(database, site, query), cursors.position(query)
+        where = filters.of(shop, query, chosen, asked)
+        wanted = Wanted(where, query.sorting, asked.all if asked else ())
+        found = pages.page(request.runtime, wanted, after, query.limit + 1)
+        shown, last = paged(found, query.limit)
+        answer: ProductsAnswer = {
+            "products": [product_summary(each.product) for each in shown],
+            "next": cursors.following(last.position if last else None),
+        }
+        if query.facets:
+            answer["facets"], answer["counted"] = facets.count_facets(
+                request.runtime, shop, query, chosen, asked
+            )
+        return Ok(answer)
+
+    @route("GET", "/shops/{site}/categories/{category}", raises=(UnknownCategory,))
+    def get_category(
+        request: Request, site: SiteId, category: CategoryId
+    ) -> Ok[CategoryPageAnswer]:
+        """Read a category: those above it, those right below, and how many products each has.
+
+        Of those below, the first 2,000 are read.
+        """
+        database = request.runtime.database
+        place = reading.place(database, site, category)
+        names = [name_of(each["_id"]) for each in (place.category, *place.children)]
+        counts = facets.count_below(request.runtime, site, names)
+        others = reading.cursors(request.runtime, site, category, 1)
+        last = [names[-1]] if place.has_more else None
+        return Ok(
+            {
+                **_counted(place.category, counts),
+                "breadcrumb": [crumb_answer(each) for each in place.breadcrumb],
+                "children": [_counted(each, counts) for each in place.children],
+                "next": others.following(last),
+            }
+        )
+
+
+def _counted(category: Category, counts: dict[str, int]) -> CountedCategory:
+    answer = category_answer(category)
+    return {**answer, "products": counts.get(answer["id"], 0)}

@@ -1,0 +1,113 @@
+"""Pages of products in their orders, each after the last product of the page before."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypedDict
+
+from pymongo import ASCENDING, DESCENDING
+
+from chalicelib.database import Document
+from chalicelib.instants import milliseconds, moment
+from chalicelib.runtime import Runtime
+from chalicelib.shop.catalogue.listing_forms import Order
+from chalicelib.shop.catalogue.rows import PRODUCTS, Product
+
+# The server's score of a token, in which cursors were given out.
+_TOKEN = 1.1
+_LISTED = {"text": 0, "html": 0, "search": 0, "under": 0}
+SORTS: dict[Order, list[tuple[str, int]]] = {
+    "price": [("price_micros", ASCENDING), ("_id", ASCENDING)],
+    "-price": [("price_micros", DESCENDING), ("_id", DESCENDING)],
+    "newest": [("added", DESCENDING), ("_id", ASCENDING)],
+}
+
+
+class _Ranked(TypedDict):
+    _id: str
+    score: float
+
+
+class Wanted(NamedTuple):
+    """The products of a list: their filter and their order, and the words that `best` scores."""
+
+    where: Document
+    order: Order
+    words: Sequence[str] = ()
+
+
+class Listed(NamedTuple):
+    """A product of a page, with its position."""
+
+    product: Product
+    position: list[Any]
+
+
+def page(runtime: Runtime, wanted: Wanted, after: Sequence[Any] | None, most: int) -> list[Listed]:
+    """Return products in an order, after a position; at most so many."""
+    where, order = wanted.where, wanted.order
+    if order == "best":
+        return _best(runtime, wanted, after, most)
+    conditions = _after(order, after) if after else []
+    given = {**where, "$and": [*where.get("$and", []), *conditions]} if conditions else where
+    rows = PRODUCTS.of(runtime.database).find(given, _LISTED).sort(SORTS[order]).limit(most)
+    return [Listed(each, _position(order, each)) for each in rows]
+
+
+def _position(order: Order, product: Product) -> list[Any]:
+    if order == "newest":
+        return [milliseconds(product["added"]), product["_id"]]
+    return [product["price_micros"], product["_id"]]
+
+
+def _after(order: Order, position: Sequence[Any]) -> list[Document]:
+    """Return the conditions of what comes after a position; the first bounds the index."""
+    (field, direction), (_, of_ids) = SORTS[order]
+    value = moment(position[0]) if order == "newest" else position[0]
+    beyond, last = ("$gt" if way == ASCENDING else "$lt" for way in (direction, of_ids))
+    return [
+        {field: {f"{beyond}e": value}},
+        {"$or": [{field: {beyond: value}}, {field: value, "_id": {last: position[1]}}]},
+    ]
+
+
+def _best(runtime: Runtime, wanted: Wanted, after: Sequence[Any] | None, most: int) -> list[Listed]:
+    """Return products by how well their words are found, among the best of those scored.
+
+    A product's score is how often the words are stored with it: a token is repeated as often as
+    it counts. The server's own score would read the frequent words of the index, too.
+    """
+    where, bounds = wanted.where, runtime.bounds.shop
+    having = {"$in": ["$$this", {"$literal": list(wanted.words)}]}
+    found = {"$filter": {"input": "$search", "as": "this", "cond": having}}
+    score = {"$multiply": [_TOKEN, {"$size": found}]}
+    later: list[Document] = []
+    if after:
+        last, key = after
+        ties = {"score": last, "_id": {"$gt": key}}
+        later = [{"$match": {"$or": [{"score": {"$lt": last}}, ties]}}]
+    ranked = PRODUCTS.read_as(_Ranked, runtime.database).aggregate(
+        [
+            *_scored(where, bounds.scored_products),
+            {"$project": {"score": score}},
+            {"$sort": {"score": -1, "_id": 1}},
+            {"$limit": bounds.best_products},
+            *later,
+            {"$limit": most},
+        ]
+    )
+    scores = {each["_id"]: each["score"] for each in ranked}
+    ranked_ones = {"site": where["site"], "_id": {"$in": list(scores)}}
+    rows = {each["_id"]: each for each in PRODUCTS.of(runtime.database).find(ranked_ones, _LISTED)}
+    return [Listed(rows[key], [score, key]) for key, score in scores.items() if key in rows]
+
+
+def _scored(where: Document, most: int) -> list[Document]:
+    """Return the stages that find what is scored.
+
+    A rare word's products are all read. Of those with words that very many have, the newest are:
+    whatever is looked for, a search reads a bounded number.
+    """
+    if "$text" in where:
+        return [{"$match": where}]
+    listed = {name: condition for name, condition in where.items() if name != "search"}
+    newest: list[Document] = [{"$sort": dict(SORTS["newest"])}, {"$limit": most}]
+    return [{"$match": listed}, *newest, {"$match": {"search": where["search"]}}]

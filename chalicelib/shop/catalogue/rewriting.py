@@ -1,0 +1,80 @@
+"""Another layout for a shop's products: chosen at once, and written in the background.
+
+Each product says which layout it keeps, and lists ask for both until the job is done with all of
+them. It runs again 20 minutes later, for those that a request had begun to write in the former one.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from pymongo import UpdateOne
+from pymongo.client_session import ClientSession
+
+from chalicelib.database import in_transaction
+from chalicelib.jobs import outbox
+from chalicelib.runtime import Runtime
+from chalicelib.shop import settings
+from chalicelib.shop.catalogue.layouts import LAYOUTS
+from chalicelib.shop.catalogue.rows import PRODUCTS, Product
+from chalicelib.shop.categories.messages import JOBS, Rewrite
+from chalicelib.shop.settings import SITES, LayoutName, ShopSite
+
+_AT_ONCE = 500
+
+
+def choose(runtime: Runtime, site: str, layout: LayoutName) -> ShopSite:
+    """Keep the details of a shop's products in a layout from now on; raises UnknownShop."""
+    job = Rewrite(site=site)
+
+    def work(session: ClientSession) -> ShopSite:
+        shop = settings.find(runtime.database, site, session)
+        if shop["layout"] == layout:
+            return shop
+        change = {"layout": layout, "is_rewriting": True, "layout_chosen": runtime.now()}
+        SITES.of(runtime.database).update_one({"_id": site}, {"$set": change}, session=session)
+        outbox.note(runtime, job, session, jobs=JOBS)
+        return settings.find(runtime.database, site, session)
+
+    shop = in_transaction(runtime.database, work)
+    if shop.get("is_rewriting"):
+        runtime.queues.send(job)
+    return shop
+
+
+def rewrite(runtime: Runtime, job: Rewrite) -> None:
+    """Rewrite the products that are kept in another layout than their shop's.
+
+    The lists ask for one layout alone once no request can write in the former one, and no product
+    is in it.
+    """
+    shop = settings.find(runtime.database, job.site)
+    others = {"site": job.site, "layout": {"$ne": shop["layout"]}}
+    rows = PRODUCTS.of(runtime.database)
+    for changes in _batches(rows.find(others, batch_size=_AT_ONCE), shop["layout"]):
+        rows.bulk_write(changes, ordered=False)
+    chosen = shop.get("layout_chosen")
+    is_late = chosen is not None and chosen + outbox.OUTLIVES_ALL <= runtime.now()
+    if is_late and rows.find_one(others, {"_id": 1}) is None:
+        same = {"_id": job.site, "layout_chosen": chosen}
+        change = {"$unset": {"is_rewriting": 1, "layout_chosen": 1}}
+        SITES.of(runtime.database).update_one(same, change)
+
+
+def _batches(rows: Iterable[Product], layout: LayoutName) -> Iterator[list[UpdateOne]]:
+    batch: list[UpdateOne] = []
+    for product in rows:
+        batch.append(_update(product, layout))
+        if len(batch) == _AT_ONCE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _update(product: Product, layout: LayoutName) -> UpdateOne:
+    """Return the update of a product, unless somebody writes it first: in the new layout."""
+    # The field that has the details is called as their layout is.
+    former = product["layout"]
+    stored = LAYOUTS[layout].stored(LAYOUTS[former].details(product))
+    where = {"_id": product["_id"], "site": product["site"], "version": product["version"]}
+    change = {"$set": stored, "$unset": {former: 1}}
+    return UpdateOne({**where, "layout": former}, change)

@@ -1,0 +1,181 @@
+"""Writing products: whole, by the version that was read, with their search tokens."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.database.rewriting import Rewrite
+from chalicelib.errors import FieldError, InvalidRequest, VersionNeeded
+from chalicelib.runtime import Runtime
+from chalicelib.shop import settings, types
+from chalicelib.shop.catalogue import skus
+from chalicelib.shop.catalogue.forms import NewProduct
+from chalicelib.shop.catalogue.layouts import details_of, stored
+from chalicelib.shop.catalogue.rendering import render
+from chalicelib.shop.catalogue.rows import PRODUCTS, Product, find, under
+from chalicelib.shop.catalogue.skus import Claim
+from chalicelib.shop.categories import reading
+from chalicelib.shop.errors import ProductChanged, UnknownProduct
+from chalicelib.shop.ids import key_of, name_of
+from chalicelib.shop.money import is_chargeable, step_micros
+from chalicelib.shop.search import stored_tokens
+from chalicelib.shop.settings import ShopSite
+
+
+def tokens_of(title: str, tags: Sequence[str], details: Mapping[str, Any], text: str) -> list[str]:
+    """Return the tokens that a product is stored with."""
+    words = [*tags, *(str(value) for _, value in types.values_of(details))]
+    return stored_tokens(title, words, text)
+
+
+def _indexed_again(
+    _database: Database[Document], product: Any, _session: ClientSession
+) -> Document | None:
+    """Return the update of a product whose tokens are not as they would be made today."""
+    made = tokens_of(product["title"], product["tags"], details_of(product), product["text"])
+    return {"$set": {"search": made}} if made != product["search"] else None
+
+
+# Products that were written before accents were left out. Their versions stay: nothing that their
+# publishers read has changed.
+SEARCH_TOKENS = Rewrite(
+    PRODUCTS,
+    where={},
+    fields=("type", "title", "tags", "text", "layout", "details", "attributes", "search"),
+    change=_indexed_again,
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A product as it was written, and whether it is new."""
+
+    product: Product
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a publisher sent, checked and rendered before the transaction."""
+
+    new: NewProduct
+    details: dict[str, Any]
+    html: str
+    lines: list[list[str]]
+
+
+def put(
+    runtime: Runtime, site: str, product_id: str, new: NewProduct, version: int | None
+) -> Written:
+    """Write a product, if its version is the one that the caller has read; None for a new one.
+
+    Raises UnknownShop, InvalidRequest, SkuTaken, ProductTooLarge; VersionNeeded and
+    ProductChanged for one that is there, UnknownProduct if a version is named and it is not.
+    """
+    details = types.checked(new.type, new.details)
+    lines = _lines(runtime, site, new.categories)
+    given = _Given(new, details, render(new.text), lines)
+
+    def work(session: ClientSession) -> Written:
+        shop = settings.find(runtime.database, site, session)
+        _check_prices(shop, new)
+        before = _before(runtime, site, product_id, version, session)
+        product = _product(runtime, shop, product_id, given, before)
+        owned = [each["sku"] for each in before["skus"]] if before else []
+        claim = Claim(site, product_id, [each.sku for each in new.skus], owned)
+        skus.take(runtime.database, claim, session)
+        where = {"_id": product["_id"], "site": site}
+        PRODUCTS.of(runtime.database).replace_one(where, product, upsert=True, session=session)
+        return Written(product, before is None)
+
+    return in_transaction(runtime.database, work)
+
+
+def archive(runtime: Runtime, site: str, product_id: str) -> None:
+    """Take a product from sale for good, and keep it with its SKUs; raises UnknownProduct."""
+    where: Document = {"_id": key_of(site, product_id), "site": site}
+    change = {"$set": {"state": "archived", "updated": runtime.now()}, "$inc": {"version": 1}}
+    rows = PRODUCTS.of(runtime.database)
+    if not rows.update_one({**where, "state": {"$ne": "archived"}}, change).matched_count:
+        find(runtime.database, site, product_id)
+
+
+def _before(
+    runtime: Runtime, site: str, product_id: str, version: int | None, session: ClientSession
+) -> Product | None:
+    """Return the product that is replaced, which has to have this version."""
+    try:
+        before = find(runtime.database, site, product_id, session)
+    except UnknownProduct:
+        if version is None:
+            return None
+        raise
+    if version is None:
+        raise VersionNeeded
+    if before["version"] != version:
+        raise ProductChanged(before["version"])
+    return before
+
+
+def _lines(runtime: Runtime, site: str, categories: list[str]) -> list[list[str]]:
+    """Return each category with those above it, from the root; raises InvalidRequest.
+
+    A tree that is changed now is read as it was; the job of that change corrects the product.
+    """
+    above = reading.places_above(runtime.database, site, categories)
+    faults = [
+        FieldError(f"categories.{number}", "unknown_category", "there is no such category")
+        for number, name in enumerate(categories)
+        if key_of(site, name) not in above
+    ]
+    if faults:
+        raise InvalidRequest(errors=faults)
+    return [[*map(name_of, above[key_of(site, name)]), name] for name in categories]
+
+
+def _check_prices(shop: ShopSite, new: NewProduct) -> None:
+    currency = shop["currency"]
+    if new.currency not in {None, currency}:
+        told = f"the prices of this shop are in {currency}"
+        raise InvalidRequest(errors=[FieldError("currency", "other_currency", told)])
+    step = step_micros(currency, shop["payments"])
+    told = f"a price in {currency} must be a multiple of {step} for this shop's payments"
+    faults = [
+        FieldError(f"skus.{number}.price_micros", "fraction", told)
+        for number, each in enumerate(new.skus)
+        if not is_chargeable(each.price_micros, currency, shop["payments"])
+    ]
+    if faults:
+        raise InvalidRequest(errors=faults[:20])
+
+
+def _product(
+    runtime: Runtime, shop: ShopSite, product_id: str, given: _Given, before: Product | None
+) -> Product:
+    new, now = given.new, runtime.now()
+    product: Any = {
+        "_id": key_of(shop["_id"], product_id),
+        "site": shop["_id"],
+        "type": new.type,
+        "title": new.title,
+        "text": new.text or "",
+        "html": given.html,
+        "state": new.state,
+        "version": before["version"] + 1 if before else 1,
+        "skus": [each.model_dump() for each in new.skus],
+        "price_micros": min(each.price_micros for each in new.skus),
+        "categories": new.categories,
+        "under": under(new.type, new.tags, given.lines),
+        "tags": new.tags,
+        "assets": new.assets,
+        "search": tokens_of(new.title, new.tags, given.details, new.text or ""),
+        "added": before["added"] if before else now,
+        "updated": now,
+        **stored(shop, given.details),
+    }
+    made: Product = product
+    return made

@@ -1,0 +1,106 @@
+"""Whole trees: copied out, loaded into an empty one, and stored in another store."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypedDict
+
+from pymongo import UpdateOne
+from pymongo.database import Database
+
+from chalicelib.database import Document
+from chalicelib.shop.categories import reading, siblings
+from chalicelib.shop.categories.fence import Fenced, changing
+from chalicelib.shop.categories.rows import Category, StoreName, Tree
+from chalicelib.shop.categories.stores import STORES
+from chalicelib.shop.errors import CategoryNotEmpty
+from chalicelib.shop.ids import key_of, name_of
+
+# What one store or another keeps in a category.
+_FIELDS = ("ancestors", "path")
+
+
+class CategoryCopy(TypedDict):
+    """A category without its shop and its store."""
+
+    id: str
+    name: str
+    slug: str
+    parent: str | None
+
+
+def export(database: Database[Document], site: str) -> list[CategoryCopy]:
+    """Return a shop's categories, each after its parent and those before it."""
+    return [
+        {
+            "id": name_of(each["_id"]),
+            "name": each["name"],
+            "slug": each["slug"],
+            "parent": name_of(each["parent"]) if each["parent"] else None,
+        }
+        for each in reading.subtree(database, site, None).categories
+    ]
+
+
+def load(database: Database[Document], site: str, copies: Sequence[CategoryCopy]) -> None:
+    """Make these the categories of a shop that has none, each after its parent.
+
+    Raises UnknownShop, and CategoryNotEmpty for a shop that has some.
+    """
+
+    def change(fenced: Fenced) -> None:
+        if fenced.tree["count"]:
+            raise CategoryNotEmpty
+        rows = list(_rows(fenced, copies))
+        if rows:
+            fenced.rows.collection.insert_many(rows, session=fenced.session)
+        siblings.count(fenced, len(rows))
+
+    changing(database, site, change)
+
+
+def store_in(database: Database[Document], site: str, name: StoreName) -> Tree:
+    """Store a shop's tree in this store from now on, and return it; raises UnknownShop."""
+
+    def change(fenced: Fenced) -> Tree:
+        tree: Tree = {**fenced.tree, "store": name}
+        if name == fenced.tree["store"]:
+            return tree
+        changes = list(_restored(fenced, name))
+        if changes:
+            fenced.rows.collection.bulk_write(changes, session=fenced.session)
+        where = {"_id": fenced.tree["_id"]}
+        fenced.trees.update_one(where, {"$set": {"store": name}}, session=fenced.session)
+        return tree
+
+    return changing(database, site, change)
+
+
+def _rows(fenced: Fenced, copies: Iterable[CategoryCopy]) -> Iterable[Category]:
+    made: dict[str, Category] = {}
+    for position, copy in enumerate(copies):
+        key = key_of(fenced.rows.site, copy["id"])
+        parent = made[copy["parent"]] if copy["parent"] else None
+        row: Any = {
+            "_id": key,
+            "site": fenced.rows.site,
+            "name": copy["name"],
+            "slug": copy["slug"],
+            "parent": parent["_id"] if parent else None,
+            "position": position,
+            "depth": parent["depth"] + 1 if parent else 1,
+            **fenced.store.placed(key, parent),
+        }
+        made[copy["id"]] = row
+        yield row
+
+
+def _restored(fenced: Fenced, name: StoreName) -> Iterable[UpdateOne]:
+    """Yield the update of each category to another store, parents first."""
+    store, stored = STORES[name], dict[str, Any]()
+    for each in sorted(fenced.rows.find({}), key=lambda category: category["depth"]):
+        parent = stored[each["parent"]] if each["parent"] else None
+        placed = store.placed(each["_id"], parent)
+        stored[each["_id"]] = {**each, **placed}
+        # `parents` stores nothing, and an empty `$set` is allowed.
+        unset = dict.fromkeys((field for field in _FIELDS if field not in placed), 1)
+        where = {"_id": each["_id"], "site": fenced.rows.site}
+        yield UpdateOne(where, {"$set": placed, "$unset": unset})

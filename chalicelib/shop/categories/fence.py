@@ -1,0 +1,74 @@
+"""The fence of a tree: every change is one transaction that begins by raising its version.
+
+Two changes at once conflict there, and one of them is run again after the other. Without it, an
+addition below a category and a move of that category would both succeed, and disagree about what
+is above; two moves could put two categories below each other.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.database import Document, in_transaction
+from chalicelib.shop import settings
+from chalicelib.shop.categories.rows import CATEGORIES, TREES, Tree
+from chalicelib.shop.categories.stores import STORES, Rows, TreeStore
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Fenced:
+    """A tree within the transaction of its change."""
+
+    tree: Tree
+    store: TreeStore
+    rows: Rows
+    trees: MongoCollection[Tree]
+
+    @property
+    def session(self) -> ClientSession:
+        """Return the session of the transaction."""
+        return self.rows.session
+
+
+def changing(database: Database[Document], site: str, change: Callable[[Fenced], Result]) -> Result:
+    """Run a change of a shop's tree, after all others; raises what it raises, and UnknownShop."""
+
+    def work(session: ClientSession) -> Result:
+        tree = TREES.of(database).find_one_and_update(
+            {"_id": site},
+            {"$inc": {"version": 1}},
+            return_document=ReturnDocument.AFTER,
+            session=session,
+        )
+        if tree is None:
+            raise _NoTree
+        rows = Rows(CATEGORIES.of(database), site, session)
+        return change(Fenced(tree, STORES[tree["store"]], rows, TREES.of(database)))
+
+    try:
+        return in_transaction(database, work)
+    except _NoTree:
+        _plant(database, site)
+        return in_transaction(database, work)
+
+
+class _NoTree(Exception):
+    """The shop has no tree yet."""
+
+
+def _plant(database: Database[Document], site: str) -> None:
+    settings.find(database, site)
+    tree: Tree = {"_id": site, "version": 0, "store": "ancestors", "count": 0}
+    try:
+        TREES.of(database).insert_one(tree)
+    except DuplicateKeyError:
+        # Another change has planted it.
+        return

@@ -1,0 +1,129 @@
+"""Forms of categories."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, StringConstraints
+from typing_extensions import TypedDict
+
+from chalicelib.http import Input, PageQuery
+from chalicelib.http.paging import Next
+from chalicelib.shop.categories.rows import MAX_DEPTH, Ancestor, Category, StoreName, Tree
+from chalicelib.shop.ids import CategoryId, name_of
+from chalicelib.sites.ids import SiteId
+from chalicelib.texts import Line, ShownName, at_most
+
+MAX_CATEGORIES = 20_000
+# Of one answer: with the longest names 1.5 kB each, of the 6 MB that Lambda answers with.
+MAX_LISTED = 2_000
+
+CategorySlug = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9-]{1,64}$"),
+    Field(description="Its part of an address, unique beside it.", examples=["novels"]),
+]
+Parent = Annotated[
+    CategoryId | None, Field(description="The category that it is below; null at the top.")
+]
+
+
+class NewCategory(Input):
+    """A category, whole."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"name": "Novels", "slug": "novels", "parent": "books"}]}
+    )
+
+    name: Annotated[Line, at_most(100)]
+    slug: CategorySlug
+    parent: Parent = None
+
+
+class Move(Input):
+    """Where a category goes."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"parent": "books", "position": 0}]})
+
+    parent: Parent
+    position: Annotated[int, Field(ge=0, le=MAX_CATEGORIES)] | None = Field(
+        None, description="Its place among those beside it, from 0; left out, the last."
+    )
+
+
+class TreeStoreChoice(Input):
+    """How the tree is stored from now on."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"store": "paths"}]})
+
+    store: StoreName
+
+
+class RemovalQuery(Input):
+    """What becomes of the categories below one that is removed."""
+
+    children: Literal["refuse", "up"] = Field(
+        "refuse", description="`up` moves them to where it was; otherwise it has to have none."
+    )
+
+
+class TreeQuery(PageQuery):
+    """Which part of a tree is read."""
+
+    limit: int = Field(
+        1_000, ge=1, le=MAX_LISTED, description="How many categories a page has at most."
+    )
+    under: CategoryId | None = Field(None, description="The category that it begins below.")
+    depth: int = Field(1, ge=1, le=MAX_DEPTH, description="How many levels are read.")
+
+
+class CategoryAnswer(TypedDict):
+    """A category in its tree."""
+
+    id: CategoryId
+    name: ShownName
+    slug: CategorySlug
+    parent: CategoryId | None
+    depth: Annotated[int, Field(ge=1, le=MAX_DEPTH, description="1 at the top.")]
+
+
+class CategoriesAnswer(TypedDict):
+    """A page of a part of a tree, depth first: each after the one that it is below."""
+
+    categories: Annotated[list[CategoryAnswer], Field(max_length=MAX_LISTED)]
+    next: Next
+
+
+class CrumbAnswer(TypedDict):
+    """A category above another."""
+
+    id: CategoryId
+    name: ShownName
+    slug: CategorySlug
+
+
+class TreeAnswer(TypedDict):
+    """How a shop's tree is stored."""
+
+    site: SiteId
+    store: StoreName
+    categories: Annotated[int, Field(description="How many it has.")]
+
+
+def category_answer(category: Category) -> CategoryAnswer:
+    """Return a category as the API shows it."""
+    return {
+        "id": name_of(category["_id"]),
+        "name": category["name"],
+        "slug": category["slug"],
+        "parent": name_of(category["parent"]) if category["parent"] else None,
+        "depth": category["depth"],
+    }
+
+
+def crumb_answer(ancestor: Ancestor) -> CrumbAnswer:
+    """Return a category above another as the API shows it."""
+    return {"id": name_of(ancestor["_id"]), "name": ancestor["name"], "slug": ancestor["slug"]}
+
+
+def tree_answer(tree: Tree) -> TreeAnswer:
+    """Return a tree as the API shows it."""
+    return {"site": tree["_id"], "store": tree["store"], "categories": tree["count"]}

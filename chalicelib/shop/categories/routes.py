@@ -1,0 +1,120 @@
+"""The routes of a shop's categories: changed by its publisher, read by all."""
+
+from chalicelib.http import Created, NoContent, NotModified, Ok, Request, Route, conditional
+from chalicelib.http.paging import paged
+from chalicelib.limits import INVENTORY
+from chalicelib.shop.categories import changes, copies, reading
+from chalicelib.shop.categories.forms import (
+    CategoriesAnswer,
+    CategoryAnswer,
+    Move,
+    NewCategory,
+    RemovalQuery,
+    TreeAnswer,
+    TreeQuery,
+    TreeStoreChoice,
+    category_answer,
+    tree_answer,
+)
+from chalicelib.shop.errors import (
+    CategoryCycle,
+    CategoryNotEmpty,
+    CategoryTooDeep,
+    SlugTaken,
+    TooManyCategories,
+    UnknownCategory,
+    UnknownShop,
+)
+from chalicelib.shop.ids import CategoryId, name_of
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import Publisher, check_publisher
+
+_PLACED = (UnknownShop, UnknownCategory, SlugTaken, CategoryTooDeep, CategoryCycle)
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+    _declare_changes(route)
+    _declare_tree(route)
+
+
+def _declare_changes(route: Route) -> None:
+    @route(
+        "PUT",
+        "/shops/{site}/categories/{category}",
+        limit=INVENTORY,
+        raises=(*_PLACED, TooManyCategories),
+    )
+    def put_category(
+        request: Request,
+        site: SiteId,
+        category: CategoryId,
+        publisher: Publisher,
+        body: NewCategory,
+    ) -> Ok[CategoryAnswer] | Created[CategoryAnswer]:
+        """Add a category as the last below its parent, or rename one; another parent moves it."""
+        check_publisher(publisher, site)
+        changed = changes.put(request.runtime, site, category, body)
+        answer = category_answer(changed.category)
+        if not changed.is_new:
+            return Ok(answer)
+        return Created(answer, request.location(f"/shops/{site}/categories/{category}"))
+
+    @route("POST", "/shops/{site}/categories/{category}/move", limit=INVENTORY, raises=_PLACED)
+    def move_category(
+        request: Request, site: SiteId, category: CategoryId, publisher: Publisher, body: Move
+    ) -> Ok[CategoryAnswer]:
+        """Move a category with all below it; its products are listed there within a minute."""
+        check_publisher(publisher, site)
+        return Ok(category_answer(changes.move(request.runtime, site, category, body)))
+
+    @route(
+        "DELETE",
+        "/shops/{site}/categories/{category}",
+        limit=INVENTORY,
+        raises=(UnknownShop, UnknownCategory, SlugTaken, CategoryNotEmpty),
+    )
+    def remove_category(
+        request: Request,
+        site: SiteId,
+        category: CategoryId,
+        publisher: Publisher,
+        query: RemovalQuery,
+    ) -> NoContent:
+        """Remove a category; its products stay, and lose it within a minute."""
+        check_publisher(publisher, site)
+        changes.remove(request.runtime, site, category, lifts=query.children == "up")
+        return NoContent()
+
+
+def _declare_tree(route: Route) -> None:
+    @route("GET", "/shops/{site}/categories", tells_version=True, raises=(UnknownCategory,))
+    def list_categories(
+        request: Request, site: SiteId, query: TreeQuery
+    ) -> Ok[CategoriesAnswer] | NotModified:
+        """Read a part of a shop's tree, depth first; every change of the tree changes its ETag.
+
+        A page begins after the last category of the page before, wherever that is by now. If it
+        was removed, its cursor is refused, and the list is begun anew.
+        """
+        database = request.runtime.database
+        tag = conditional.version_tag(reading.tree_of(database, site)["version"])
+        if tag in conditional.held_tags(request):
+            return NotModified(headers={"ETag": tag})
+        cursors = reading.cursors(request.runtime, site, query.under, query.depth)
+        after = cursors.position(query)
+        branch = reading.subtree(database, site, query.under, query.depth)
+        shown, last = paged(reading.following(branch, site, after), query.limit)
+        answer: CategoriesAnswer = {
+            "categories": [category_answer(each) for each in shown],
+            "next": cursors.following([name_of(last["_id"])] if last else None),
+        }
+        return Ok(answer, {"ETag": conditional.version_tag(branch.version)})
+
+    @route("POST", "/shops/{site}/tree", raises=(UnknownShop,))
+    def store_tree(
+        request: Request, site: SiteId, publisher: Publisher, body: TreeStoreChoice
+    ) -> Ok[TreeAnswer]:
+        """Store the tree in another store from now on; it stays as it is for its readers."""
+        check_publisher(publisher, site)
+        return Ok(tree_answer(copies.store_in(request.runtime.database, site, body.store)))

@@ -1,0 +1,259 @@
+"""Stores of category trees: their protocol, and one each for ancestors, parents and paths."""
+
+from collections.abc import Collection as Names
+from dataclasses import dataclass
+from typing import Protocol
+
+from pymongo import DESCENDING
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection as MongoCollection
+
+from chalicelib.database import Document
+from chalicelib.shop.categories.rows import MAX_DEPTH, Ancestor, Category, StoreName
+from chalicelib.shop.ids import key_of, name_of
+
+# MERGE: docstring of shop/trees/store.py was: The protocol of a store of trees. A store decides
+#   what a category stores of the lines above it, and so how the lines below it are found. It
+#   changes only that; name, parent, position and depth are the same in every store. All calls run
+#   in the session they are given: a fenced transaction for those that write.
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The categories of one shop, within a session."""
+
+    collection: MongoCollection[Category]
+    site: str
+    session: ClientSession
+
+    def find(self, where: Document) -> list[Category]:
+        """Return the categories that a filter selects."""
+        return list(self.collection.find({"site": self.site, **where}, session=self.session))
+
+    def update(self, where: Document, change: Document | list[Document]) -> None:
+        """Change the categories that a filter selects."""
+        self.collection.update_many({"site": self.site, **where}, change, session=self.session)
+
+    def deepest(self, where: Document) -> int | None:
+        """Return the depth of the deepest category that a filter selects; None if it has none."""
+        found = self.collection.find({"site": self.site, **where}, session=self.session)
+        deepest = next(found.sort("depth", DESCENDING).limit(1), None)
+        return deepest["depth"] if deepest else None
+
+
+class TreeStore(Protocol):
+    """One way to store a tree."""
+
+    name: StoreName
+
+    def placed(self, key: str, parent: Category | None) -> Document:
+        """Return what a category stores of the lines above it, below this parent."""
+
+    def below(self, rows: Rows, category: Category, levels: int) -> Document:
+        """Return the filter of every line below a category, down to some levels."""
+
+    def above(self, rows: Rows, keys: Names[str]) -> dict[str, list[str]]:
+        """Return the keys above each of these categories, root first; unknown ones are left out."""
+
+    def breadcrumb(self, rows: Rows, category: Category) -> list[Ancestor]:
+        """Return the categories above one, root first."""
+
+    def follow(self, rows: Rows, before: Category, after: Category) -> None:
+        """Make the lines below a moved or renamed category follow it.
+
+        `before` and `after` are the category as it was, and as it is stored now.
+        """
+
+    def lift(self, rows: Rows, removed: Category) -> None:
+        """Move the lines below a category up by one, as if it were not there.
+
+        The parents of its children are changed afterwards.
+        """
+
+
+class AncestorsStore:
+    """`ancestors: [{_id, name, slug}]`, root first."""
+
+    name: StoreName = "ancestors"
+
+    def placed(self, key: str, parent: Category | None) -> Document:
+        """Return what a category stores of the lines above it."""
+        del key
+        if parent is None:
+            return {"ancestors": []}
+        nearest: Ancestor = {"_id": parent["_id"], "name": parent["name"], "slug": parent["slug"]}
+        return {"ancestors": [*parent["ancestors"], nearest]}
+
+    def below(self, rows: Rows, category: Category, levels: int) -> Document:
+        """Return the filter of every line below a category."""
+        del rows
+        return {"ancestors._id": category["_id"], "depth": {"$lte": category["depth"] + levels}}
+
+    def above(self, rows: Rows, keys: Names[str]) -> dict[str, list[str]]:
+        """Return the keys above each of these categories."""
+        found = rows.find({"_id": {"$in": list(keys)}})
+        return {each["_id"]: [above["_id"] for above in each["ancestors"]] for each in found}
+
+    def breadcrumb(self, rows: Rows, category: Category) -> list[Ancestor]:
+        """Return the categories above one."""
+        del rows
+        return category["ancestors"]
+
+    def follow(self, rows: Rows, before: Category, after: Category) -> None:
+        """Give the lines below a category its new beginning."""
+        names: Ancestor = {"_id": after["_id"], "name": after["name"], "slug": after["slug"]}
+        skipped = len(before["ancestors"]) + 1
+        shift = after["depth"] - before["depth"]
+        self._rewrite(rows, before, [*after["ancestors"], names], skipped, shift)
+
+    def lift(self, rows: Rows, removed: Category) -> None:
+        """Take a category out of the lines below it."""
+        skipped = len(removed["ancestors"]) + 1
+        self._rewrite(rows, removed, removed["ancestors"], skipped, -1)
+
+    def _rewrite(
+        self, rows: Rows, top: Category, beginning: list[Ancestor], skipped: int, shift: int
+    ) -> None:
+        """Replace the first `skipped` ancestors of the lines below a category."""
+        # Names may begin with a dollar, which an expression would take for a field.
+        kept = {"$slice": ["$ancestors", skipped, MAX_DEPTH]}
+        ancestors = {"$concatArrays": [{"$literal": beginning}, kept]}
+        change = {"ancestors": ancestors, "depth": {"$add": ["$depth", shift]}}
+        rows.update({"ancestors._id": top["_id"]}, [{"$set": change}])
+
+
+# MERGE: docstring of shop/trees/parents.py was: Each category stores its parent alone: a change
+#   writes little, a read goes level by level. `$graphLookup` would read all levels at once, but
+#   not of a sharded collection in a transaction.
+
+
+class ParentsStore:
+    """Nothing beside `parent`."""
+
+    name: StoreName = "parents"
+
+    def placed(self, key: str, parent: Category | None) -> Document:
+        """Return nothing."""
+        del key, parent
+        return {}
+
+    def below(self, rows: Rows, category: Category, levels: int) -> Document:
+        """Return the filter of every line below a category, which are looked up for it."""
+        found: list[str] = []
+        level = [category["_id"]]
+        for _ in range(min(levels, MAX_DEPTH)):
+            level = [each["_id"] for each in rows.find({"parent": {"$in": level}})]
+            if not level:
+                break
+            found += level
+        return {"_id": {"$in": found}}
+
+    def above(self, rows: Rows, keys: Names[str]) -> dict[str, list[str]]:
+        """Return the keys above each of these categories."""
+        parents = _parents(rows, keys)
+        return {key: _line(parents, key) for key in keys if key in parents}
+
+    def breadcrumb(self, rows: Rows, category: Category) -> list[Ancestor]:
+        """Return the categories above one."""
+        found: list[Ancestor] = []
+        at = category["parent"]
+        while at is not None and len(found) < MAX_DEPTH:
+            (above,) = rows.find({"_id": at})
+            found.append({"_id": at, "name": above["name"], "slug": above["slug"]})
+            at = above["parent"]
+        return found[::-1]
+
+    def follow(self, rows: Rows, before: Category, after: Category) -> None:
+        """Give the lines below a category their depth."""
+        shift = after["depth"] - before["depth"]
+        if shift:
+            rows.update(self.below(rows, before, MAX_DEPTH), {"$inc": {"depth": shift}})
+
+    def lift(self, rows: Rows, removed: Category) -> None:
+        """Give the lines below a category their depth without it."""
+        rows.update(self.below(rows, removed, MAX_DEPTH), {"$inc": {"depth": -1}})
+
+
+def _parents(rows: Rows, keys: Names[str]) -> dict[str, str | None]:
+    """Return the parent of each of these categories, and of those above them."""
+    parents: dict[str, str | None] = {}
+    wanted = set(keys)
+    for _ in range(MAX_DEPTH):
+        if not wanted:
+            break
+        parents |= {each["_id"]: each["parent"] for each in rows.find({"_id": {"$in": [*wanted]}})}
+        wanted = {each for each in parents.values() if each is not None and each not in parents}
+    return parents
+
+
+def _line(parents: dict[str, str | None], key: str) -> list[str]:
+    line: list[str] = []
+    above = parents[key]
+    while above is not None and len(line) < MAX_DEPTH:
+        line.append(above)
+        above = parents[above]
+    return line[::-1]
+
+
+# What sorts next after the separator.
+_AFTER = chr(ord("/") + 1)
+
+
+class PathsStore:
+    """`path: "books/novels"`."""
+
+    name: StoreName = "paths"
+
+    def placed(self, key: str, parent: Category | None) -> Document:
+        """Return what a category stores of the lines above it."""
+        own = name_of(key)
+        return {"path": own if parent is None else f"{parent['path']}/{own}"}
+
+    def below(self, rows: Rows, category: Category, levels: int) -> Document:
+        """Return the filter of every line below a category."""
+        del rows
+        return {**_range(category), "depth": {"$lte": category["depth"] + levels}}
+
+    def above(self, rows: Rows, keys: Names[str]) -> dict[str, list[str]]:
+        """Return the keys above each of these categories."""
+        found = rows.find({"_id": {"$in": list(keys)}})
+        return {each["_id"]: _keys_above(each) for each in found}
+
+    def breadcrumb(self, rows: Rows, category: Category) -> list[Ancestor]:
+        """Return the categories above one."""
+        keys = _keys_above(category)
+        found = {each["_id"]: each for each in rows.find({"_id": {"$in": keys}})} if keys else {}
+        return [
+            {"_id": key, "name": found[key]["name"], "slug": found[key]["slug"]} for key in keys
+        ]
+
+    def follow(self, rows: Rows, before: Category, after: Category) -> None:
+        """Give the lines below a category its new beginning."""
+        shift = after["depth"] - before["depth"]
+        _rewrite(rows, before, after["path"], len(before["path"]), shift)
+
+    def lift(self, rows: Rows, removed: Category) -> None:
+        """Take a category out of the paths below it."""
+        beginning = removed["path"].rpartition("/")[0]
+        # Without anything above it, the separator goes too.
+        skipped = len(removed["path"]) + (0 if beginning else 1)
+        _rewrite(rows, removed, beginning, skipped, -1)
+
+
+def _range(top: Category) -> Document:
+    return {"path": {"$gt": f"{top['path']}/", "$lt": f"{top['path']}{_AFTER}"}}
+
+
+def _keys_above(category: Category) -> list[str]:
+    return [key_of(category["site"], name) for name in category["path"].split("/")[:-1]]
+
+
+def _rewrite(rows: Rows, top: Category, beginning: str, skipped: int, shift: int) -> None:
+    """Replace the first characters of the paths below a category."""
+    path = {"$concat": [beginning, {"$substrBytes": ["$path", skipped, -1]}]}
+    rows.update(_range(top), [{"$set": {"path": path, "depth": {"$add": ["$depth", shift]}}}])
+
+
+STORES: dict[StoreName, TreeStore] = {
+    each.name: each for each in (AncestorsStore(), PathsStore(), ParentsStore())
+}

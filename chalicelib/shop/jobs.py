@@ -1,0 +1,72 @@
+"""What shops do by the clock; every part may run twice at once, or miss a run."""
+
+from typing import Any
+
+from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+
+from chalicelib.jobs import outbox
+from chalicelib.messaging import consume
+from chalicelib.runtime import Runtime
+from chalicelib.shop.catalogue import relisting, rewriting
+from chalicelib.shop.categories.messages import JOB, JOBS, CatalogueJob, Relist
+from chalicelib.shop.orders import books, resuming, sweep
+from chalicelib.shop.orders.messages import RESUME_ORDER, ResumeOrder
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers and the schedules."""
+    declare_workers(app, runtime)
+    declare_schedules(app, runtime)
+
+
+def declare_schedules(app: Chalice, runtime: Runtime) -> None:
+    """Declare what runs by the clock."""
+
+    @app.schedule(Rate(1, Rate.MINUTES))
+    def tend_catalogue(_event: CloudWatchEvent) -> None:
+        resend_overdue(runtime)
+
+    @app.schedule(Rate(1, Rate.MINUTES))
+    def tend_shop(_event: CloudWatchEvent) -> dict[str, int]:
+        return sweep.sweep(runtime)
+
+
+def resend_overdue(runtime: Runtime) -> None:
+    """Send messages again for the catalogue's jobs that are overdue."""
+    outbox.sweep(runtime, JOB, JOBS)
+
+
+def verify_stock(runtime: Runtime, site: str, sku: str) -> dict[str, int]:
+    """Return by how many units a stock differs from what is held, and from its books."""
+    differences = books.verify(runtime, site, sku)
+    return {"held": differences["held"], "moved": differences["moved"]}
+
+
+# The workers of a shop's queues: the catalogue's jobs, and orders that go on.
+
+
+def declare_workers(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers."""
+    queue = runtime.queues.name_of
+
+    @app.on_sqs_message(queue=queue(Relist.queue), batch_size=1)
+    def catalogue(event: SQSEvent) -> dict[str, Any]:
+        def handle(job: CatalogueJob) -> None:
+            outbox.run(runtime, job, _do, jobs=JOBS)
+
+        return consume(event.to_dict(), JOB, handle)
+
+    @app.on_sqs_message(queue=queue(ResumeOrder.queue), batch_size=10)
+    def resume_orders(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: ResumeOrder) -> None:
+            resuming.resume(runtime, message.order)
+
+        return consume(event.to_dict(), RESUME_ORDER, handle)
+
+
+def _do(runtime: Runtime, job: CatalogueJob) -> None:
+    match job:
+        case Relist():
+            relisting.relist(runtime, job)
+        case _:
+            rewriting.rewrite(runtime, job)

@@ -1,0 +1,296 @@
+"""Forms of orders."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, StringConstraints
+from typing_extensions import TypedDict
+
+from chalicelib.http import MAX_PAGE, Input, PageQuery
+from chalicelib.http.paging import Next
+from chalicelib.ids import ID_PATTERN
+from chalicelib.shop.carts.shapes import MAX_LINES, MAX_QTY, CartId
+from chalicelib.shop.ids import SkuId
+from chalicelib.shop.money import Currency
+from chalicelib.shop.orders.allocation import paid_by_line
+from chalicelib.shop.orders.shapes import Address, Order, State
+from chalicelib.shop.payments.port import Name, Status
+from chalicelib.shop.payments.records import MAX_REFUNDS, Payment, Refund, RefundState
+from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Kind, Place
+from chalicelib.sites.ids import SiteId
+from chalicelib.texts import Line, ShownLine, ShownUrl
+
+MAX_TOTAL_MICROS = 10**15
+
+Email = Annotated[
+    str,
+    StringConstraints(max_length=254, pattern=r"^[^\s@<>\"']{1,64}@[A-Za-z0-9.-]{1,189}$"),
+    Field(description="Where the seller reaches the buyer.", examples=["ann@example.org"]),
+]
+Country = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Z]{2}$"),
+    Field(description="A country (ISO 3166-1, alpha-2).", examples=["NL"]),
+]
+RefundKey = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$"),
+    Field(description="Names the refund: a repeated call with it gives nothing back again."),
+]
+
+
+class AddressGiven(Input):
+    """Where an order goes."""
+
+    name: Line
+    street: Line
+    postal_code: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9 -]{1,16}$")]
+    city: Line
+    region: Line | None = None
+    country: Country
+
+
+class Checkout(Input):
+    """A buyer's agreement: what it costs, and where it goes."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "total_micros": 18_990_000,
+                    "email": "ann@example.org",
+                    "address": {
+                        "name": "Ann Harbour",
+                        "street": "Quay 1",
+                        "postal_code": "1011 AB",
+                        "city": "Amsterdam",
+                        "country": "NL",
+                    },
+                }
+            ]
+        }
+    )
+
+    total_micros: int = Field(
+        ge=1,
+        le=MAX_TOTAL_MICROS,
+        strict=True,
+        description="What the buyer saw: another price of now is 409 `total_changed`.",
+    )
+    email: Email
+    address: AddressGiven
+
+    @property
+    def place(self) -> Place:
+        """Return what pricing knows of the address."""
+        return self.address.country, self.address.postal_code
+
+    def stored_address(self) -> Address:
+        """Return the address as an order has it."""
+        given = self.address
+        return {
+            "name": given.name,
+            "street": given.street,
+            "postal_code": given.postal_code,
+            "city": given.city,
+            "region": given.region,
+            "country": given.country,
+        }
+
+    def message(self, cart_id: str) -> bytes:
+        """Return what is signed to tell this agreement about a cart from another."""
+        return b"checkout\0" + cart_id.encode() + self.model_dump_json().encode()
+
+
+class CartProof(Input):
+    """The cart that an order was made of: whoever knows it may see the order."""
+
+    cart: CartId | None = Field(None, description="The id of its cart, unless you are signed in.")
+
+
+class OrdersQuery(PageQuery):
+    """Which of a shop's orders."""
+
+    state: State | None = Field(None, description="Only those in this state.")
+
+
+class NewRefund(Input):
+    """What is given back of an order."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"lines": {"MOBY-HARD": 1}, "restock": True, "key": "r1"}]}
+    )
+
+    lines: (
+        Annotated[
+            dict[SkuId, Annotated[int, Field(ge=1, le=MAX_QTY, strict=True)]],
+            Field(
+                min_length=1,
+                max_length=MAX_LINES,
+                json_schema_extra={"additionalProperties": False},
+            ),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="Units by SKU: the share of each in discounts and taxes is given back with it, "
+        "and shipping with the last units. Left out, all that is left.",
+    )
+    restock: bool = Field(description="Whether the units are put back on the shelf.")
+    key: RefundKey
+
+
+class OrderLineAnswer(TypedDict):
+    """Units of a SKU that were bought."""
+
+    sku: SkuId
+    title: ShownLine
+    qty: int
+    price_micros: int
+    paid_micros: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="The share of these units in the total: their price with discounts and "
+            "taxes, without shipping. A refund of them all gives it back.",
+        ),
+    ]
+
+
+class AdjustmentAnswer(TypedDict):
+    """An amount beside the lines."""
+
+    kind: Kind
+    label: ShownLine
+    amount_micros: int
+
+
+class AddressAnswer(TypedDict):
+    """Where an order goes."""
+
+    name: ShownLine
+    street: ShownLine
+    postal_code: Annotated[str, Field(max_length=16)]
+    city: ShownLine
+    region: ShownLine | None
+    country: Annotated[str, Field(max_length=2)]
+
+
+class PaymentAnswer(TypedDict):
+    """How an order is paid."""
+
+    provider: Name
+    status: Status
+    client_secret: Annotated[
+        Annotated[str, Field(max_length=500)] | None,
+        Field(description="With it the buyer's page confirms the payment."),
+    ]
+    redirect_url: Annotated[
+        ShownUrl | None, Field(description="Where the buyer pays, if elsewhere.")
+    ]
+
+
+class RefundAnswer(TypedDict):
+    """Money given back of an order."""
+
+    key: Annotated[
+        Annotated[str, Field(max_length=64)], Field(description="As its seller named it.")
+    ]
+    amount_micros: int
+    state: Annotated[
+        RefundState,
+        Field(
+            description="`owed` and `made` are being finished. `failed` came back from the buyer's "
+            "bank: the same call makes it again. `refused` was not taken on."
+        ),
+    ]
+    at: datetime
+
+
+class OrderAnswer(TypedDict):
+    """An order."""
+
+    id: Annotated[str, Field(pattern=ID_PATTERN)]
+    site: SiteId
+    state: Annotated[
+        State,
+        Field(description="`done` is paid and taken off the shelf; `void` was let go."),
+    ]
+    reason: Annotated[
+        Annotated[str, Field(max_length=500)] | None, Field(description="Why it was let go.")
+    ]
+    lines: Annotated[list[OrderLineAnswer], Field(max_length=MAX_LINES)]
+    adjustments: Annotated[list[AdjustmentAnswer], Field(max_length=MAX_ADJUSTMENTS)]
+    total_micros: int
+    refunded_micros: int
+    refunds: Annotated[list[RefundAnswer], Field(max_length=MAX_REFUNDS)]
+    currency: Currency
+    email: Annotated[
+        Annotated[str, Field(max_length=254)] | None,
+        Field(description="Null once its buyer was erased, or it was kept for long enough."),
+    ]
+    address: AddressAnswer | None
+    at: datetime
+    pay_until: datetime | None
+    sent: datetime | None
+
+
+class CheckoutAnswer(TypedDict):
+    """An order, and how it is paid; a payment is there while it can be made."""
+
+    order: OrderAnswer
+    payment: PaymentAnswer | None
+
+
+class OrdersAnswer(TypedDict):
+    """A page of orders, the newest first."""
+
+    orders: Annotated[list[OrderAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+def order_answer(order: Order, payment: Payment | None) -> OrderAnswer:
+    """Return an order as the API shows it."""
+    return {
+        "id": order["_id"],
+        "site": order["site"],
+        "state": order["state"],
+        "reason": order["reason"],
+        "lines": [
+            {**line, "paid_micros": paid}
+            for line, paid in zip(order["lines"], paid_by_line(order), strict=True)
+        ],
+        "adjustments": [{**each} for each in order["adjustments"]],
+        "total_micros": order["total_micros"],
+        "refunded_micros": payment["refunded_micros"] if payment else 0,
+        "refunds": [_refund(each) for each in payment["refunds"]] if payment else [],
+        "currency": order["currency"],
+        "email": order["email"],
+        "address": {**order["address"]} if order["address"] else None,
+        "at": order["at"],
+        "pay_until": order["deadline"],
+        "sent": order["sent"],
+    }
+
+
+def _refund(refund: Refund) -> RefundAnswer:
+    return {
+        "key": refund["key"],
+        "amount_micros": refund["amount_micros"],
+        "state": refund["state"],
+        "at": refund["at"],
+    }
+
+
+def checkout_answer(order: Order, payment: Payment | None) -> CheckoutAnswer:
+    """Return an order with its payment, as whoever buys sees it."""
+    answer: CheckoutAnswer = {"order": order_answer(order, payment), "payment": None}
+    if payment is not None:
+        can_pay = order["state"] == "paying"
+        answer["payment"] = {
+            "provider": payment["provider"],
+            "status": payment["status"],
+            "client_secret": payment["client_secret"] if can_pay else None,
+            "redirect_url": payment["redirect_url"] if can_pay else None,
+        }
+    return answer

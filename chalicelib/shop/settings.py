@@ -1,0 +1,96 @@
+"""The settings of shops: stored by site, and read by almost every call."""
+
+from datetime import datetime
+from typing import Literal, NotRequired, TypedDict
+
+from pydantic import ConfigDict, Field
+from pymongo import ReturnDocument
+from pymongo.client_session import ClientSession
+from pymongo.database import Database
+from pymongo.errors import DuplicateKeyError
+
+from chalicelib.database import Collection, Document
+from chalicelib.http import Input
+from chalicelib.shop.errors import CurrencyFixed, UnknownShop
+from chalicelib.shop.money import Currency
+
+# The settings that a publisher sends.
+
+HOLD_PERCENT = 50
+
+
+class ShopSettings(Input):
+    """How a shop sells."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"currency": "EUR"}]})
+
+    currency: Currency
+    hold_seconds: int = Field(
+        900,
+        ge=60,
+        le=7_200,
+        description="How long a cart holds its lines. It renews a hold to twice as long at most.",
+    )
+    hold_percent: int = Field(
+        HOLD_PERCENT,
+        ge=1,
+        le=100,
+        description="The share of a SKU's units, at least one, that carts hold together without an "
+        "order. The carts of one network hold this share of it at most, and one cart this share of "
+        "that: of 50, a half, a quarter and an eighth. Units beyond that are in the cart and not "
+        "held. 100 is for shops that trust their visitors.",
+    )
+    payments: Literal["fake", "stripe"] = Field(
+        "fake", description="Who takes the money: `fake` takes none."
+    )
+
+
+LayoutName = Literal["details", "attributes"]
+
+
+class ShopSite(TypedDict):
+    """A shop's settings; `layout` is how its products keep their details.
+
+    `is_rewriting` since it was `layout_chosen`, some may be kept in the other one.
+    """
+
+    _id: str
+    currency: str
+    hold_seconds: int
+    payments: Literal["fake", "stripe"]
+    layout: LayoutName
+    is_rewriting: NotRequired[bool]
+    layout_chosen: NotRequired[datetime]
+    hold_percent: NotRequired[int]
+
+
+SITES = Collection("shop.site", ShopSite)
+
+
+def put(database: Database[Document], site: str, given: ShopSettings) -> ShopSite:
+    """Store a shop's settings and return them; raises CurrencyFixed for another currency."""
+    stored = given.model_dump(exclude={"currency"})
+    try:
+        found = SITES.of(database).find_one_and_update(
+            {"_id": site, "currency": given.currency},
+            {"$set": stored, "$setOnInsert": {"layout": "details"}},
+            upsert=True,
+            return_document=ReturnDocument.AFTER,
+        )
+    except DuplicateKeyError:
+        raise CurrencyFixed from None
+    assert found is not None  # noqa: S101 - it was made if it was not there
+    return found
+
+
+def find(database: Database[Document], site: str, session: ClientSession | None = None) -> ShopSite:
+    """Return a shop's settings; raises UnknownShop."""
+    found = SITES.of(database).find_one({"_id": site}, session=session)
+    if found is None:
+        raise UnknownShop
+    return found
+
+
+def hold_percent(shop: ShopSite) -> int:
+    """Return the share of a SKU that carts hold together, also of a shop of earlier releases."""
+    return shop.get("hold_percent", HOLD_PERCENT)

@@ -1,0 +1,61 @@
+"""Routes and forms of a shop's settings."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.http import Ok, Request, Route
+from chalicelib.shop import settings
+from chalicelib.shop.errors import CurrencyFixed, UnknownShop
+from chalicelib.shop.money import Currency
+from chalicelib.shop.settings import LayoutName, ShopSettings, ShopSite, hold_percent
+from chalicelib.sites.ids import SiteId
+from chalicelib.sites.permissions import Publisher, check_publisher
+
+
+class ShopAnswer(TypedDict):
+    """How a shop sells."""
+
+    site: SiteId
+    currency: Currency
+    hold_seconds: int
+    hold_percent: Annotated[
+        int, Field(description="The share of a SKU that carts hold together without an order.")
+    ]
+    payments: Literal["fake", "stripe"]
+    layout: Annotated[LayoutName, Field(description="How its products keep their details.")]
+    is_rewriting: Annotated[
+        bool, Field(description="Whether some products may be kept in another layout yet.")
+    ]
+
+
+def shop_answer(settings: ShopSite) -> ShopAnswer:
+    """Return a shop's settings as the API shows them."""
+    return {
+        "site": settings["_id"],
+        "currency": settings["currency"],
+        "hold_seconds": settings["hold_seconds"],
+        "hold_percent": hold_percent(settings),
+        "payments": settings["payments"],
+        "layout": settings["layout"],
+        "is_rewriting": settings.get("is_rewriting", False),
+    }
+
+
+def declare(route: Route) -> None:
+    """Declare the routes."""
+
+    @route("GET", "/shops/{site}", raises=(UnknownShop,))
+    def get_shop(request: Request, site: SiteId, publisher: Publisher) -> Ok[ShopAnswer]:
+        """Read how a shop sells."""
+        check_publisher(publisher, site)
+        return Ok(shop_answer(settings.find(request.runtime.database, site)))
+
+    @route("PUT", "/shops/{site}", raises=(CurrencyFixed,))
+    def put_shop(
+        request: Request, site: SiteId, publisher: Publisher, body: ShopSettings
+    ) -> Ok[ShopAnswer]:
+        """Open a shop, or change how it sells; its currency never changes."""
+        check_publisher(publisher, site)
+        return Ok(shop_answer(settings.put(request.runtime.database, site, body)))

@@ -1,4 +1,0 @@
-"""The settings of a site's shop.
-
-Public face: `answers`, `routes`, `settings`.
-"""
