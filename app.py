@@ -21,7 +21,6 @@ from chalicelib import (
 from chalicelib.ads import routes as ads
 from chalicelib.ads import schedules as ad_schedules
 from chalicelib.ads import workers as ad_workers
-from chalicelib.analytics import schedules as analytics_schedules
 from chalicelib.assets import jobs as asset_jobs
 from chalicelib.assets import routes as assets
 from chalicelib.comments import jobs as comment_jobs
@@ -73,7 +72,6 @@ SCHEDULES = (
     ad_schedules,
     social_schedules,
     content_schedules,
-    analytics_schedules,
 )
 
 

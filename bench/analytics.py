@@ -18,9 +18,9 @@ from bench.logs import BATCH, RAW
 from bench.stage import Stage
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.hits import DAY, HITS_AT_ONCE, Hits, PageHit, day_of, rows_of
-from chalicelib.analytics.log import Span
 from chalicelib.analytics.logs.choosing import NAMES, log_of
 from chalicelib.analytics.logs.expiring import EVENTS
+from chalicelib.analytics.logs.log import Span
 from chalicelib.analytics.reports import queries
 from chalicelib.analytics.reports.days import DAYS
 from chalicelib.analytics.reports.report import Report

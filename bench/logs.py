@@ -9,9 +9,9 @@ from pymongo import WriteConcern
 from bench.case import Case
 from bench.hits import Source, site
 from chalicelib.analytics.hits import DAY, StoredHit, day_of
-from chalicelib.analytics.layouts import LAYOUTS
-from chalicelib.analytics.log import Span
 from chalicelib.analytics.logs.choosing import NAMES, log_of
+from chalicelib.analytics.logs.log import Span
+from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.analytics.settings import LayoutName, LogName
 from chalicelib.runtime import Runtime
 

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from chalice.app import Blueprint, Chalice
 
+from chalicelib.analytics import jobs
 from chalicelib.analytics import routes as analytics_routes
-from chalicelib.analytics import workers
 from chalicelib.analytics.reports.days import Place
 from chalicelib.analytics.visitors import paths
 from chalicelib.comments.nodes import NODES
@@ -67,4 +67,4 @@ def routes(runtime: Runtime) -> Blueprint:
 
 def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the worker of analytics."""
-    workers.declare(app, runtime, PAGES)
+    jobs.declare_workers(app, runtime, PAGES)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from chalice.app import Blueprint, Chalice
 from pymongo.client_session import ClientSession
 
-from chalicelib.analytics.counting.remembered_sites import RememberedSites
-from chalicelib.analytics.reports.page_counts import page_counts
+from chalicelib.analytics.reports.queries import page_counts
+from chalicelib.analytics.settings import RememberedSites
 from chalicelib.analytics.visitors import paths as paths_of_hits
 from chalicelib.comments import attached, nodes
 from chalicelib.content import routes as content_routes

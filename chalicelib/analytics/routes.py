@@ -2,7 +2,7 @@
 
 from chalice.app import Blueprint
 
-from chalicelib.analytics.administration import routes as administration
+from chalicelib.analytics import settings_routes
 from chalicelib.analytics.counting import routes as counting
 from chalicelib.analytics.counting.beacons import Beacons
 from chalicelib.analytics.reports import routes as reports
@@ -18,7 +18,7 @@ def routes(runtime: Runtime, pages: Pages) -> Blueprint:
     route = router(blueprint, runtime, "Analytics")
     beacons = Beacons(runtime, pages)
     counting.declare(route, beacons)
-    administration.declare(route, beacons.sites)
+    settings_routes.declare(route, beacons.sites)
     reports.declare(route)
     sessions.declare(route)
     return blueprint

@@ -6,7 +6,7 @@ from typing import Any
 from chalicelib.analytics import settings
 from chalicelib.analytics.logs import schema as logs
 from chalicelib.analytics.reports import days, late, names, people
-from chalicelib.analytics.sessions import due, periods
+from chalicelib.analytics.sessions import making, periods
 from chalicelib.analytics.visitors import salts
 from chalicelib.database import Collection
 
@@ -25,7 +25,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     people.VISITORS,
     periods.SESSIONS,
     *periods.PERIODS.values(),
-    due.DUE,
+    making.DUE,
 )
 FAMILIES = (logs.DAILY_EVENTS,)
 

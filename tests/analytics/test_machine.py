@@ -20,18 +20,17 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from chalicelib.analytics import personal_data
+from chalicelib.analytics import personal_data, upkeep
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.hits import DAY, Hits
-from chalicelib.analytics.log import Span
+from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.logs import together
-from chalicelib.analytics.moving import layouts, moves
-from chalicelib.analytics.reports import queries
+from chalicelib.analytics.logs.log import Span
+from chalicelib.analytics.reports import moving, queries
 from chalicelib.analytics.reports.report import Report
-from chalicelib.analytics.sessions import due
+from chalicelib.analytics.sessions import making
 from chalicelib.analytics.sessions.periods import LEVELS, PERIODS, SESSIONS
 from chalicelib.analytics.settings import SITES, LayoutName, LogName, SiteAnalytics, kept_since
-from chalicelib.analytics.upkeep import trimming
 from chalicelib.bounds import AnalyticsBounds
 from chalicelib.counted_pages import PAGES
 from chalicelib.runtime import Runtime
@@ -150,7 +149,7 @@ class Reading(RuleBasedStateMachine):
     @rule(days=st.integers(1, 9))
     def expire(self, days: int) -> None:
         self.clock.advance(days=days)
-        trimming.trim(self.runtime)
+        upkeep.trim(self.runtime)
         # As the server does, which does not know this clock.
         self.runtime.database["hit.event"].delete_many({"until": {"$lte": self.clock()}})
         self.read_the_log()
@@ -159,20 +158,20 @@ class Reading(RuleBasedStateMachine):
     def move(self, log: LogName) -> None:
         now = self.settings()
         if "moving" not in now and not (log == "timeseries" and now["user_reports"]):
-            moves.start(self.runtime, now, log)
+            logs_moving.start(self.runtime, now, log)
 
     @rule()
     def go_on_moving(self) -> None:
-        self.clock.time += moves.GRACE
-        moves.sweep(self.runtime)
+        self.clock.time += logs_moving.GRACE
+        logs_moving.sweep(self.runtime)
 
     @rule(layout=st.sampled_from(LAYOUTS))
     def change_layout(self, layout: LayoutName) -> None:
-        layouts.change(self.runtime, self.settings(), layout)
+        moving.change(self.runtime, self.settings(), layout)
 
     @rule()
     def rewrite(self) -> None:
-        layouts.rewrite(self.runtime)
+        moving.rewrite(self.runtime)
 
     @precondition(lambda self: self.model.user_reports)
     @rule(user=st.sampled_from(["ann", "bob"]))
@@ -193,7 +192,7 @@ class Reading(RuleBasedStateMachine):
 
     @rule()
     def make_sessions(self) -> None:
-        due.make_due(self.runtime)
+        making.make_due(self.runtime)
         # While hits are in two logs, a day has to wait.
         if len(logs(self.runtime)) == 1:
             since = kept_since(self.settings(), self.clock())

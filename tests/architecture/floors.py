@@ -118,12 +118,16 @@ SHOP: tuple[tuple[str, ...], ...] = (
 ANALYTICS: tuple[tuple[str, ...], ...] = (
     ("analytics.errors", "analytics.hits"),
     ("analytics.settings", "analytics.visitors"),
-    ("analytics.layout", "analytics.log", "analytics.permissions"),
-    ("analytics.layouts", "analytics.logs"),
+    ("analytics.logs", "analytics.permissions"),
     ("analytics.reports",),
-    ("analytics.counting", "analytics.moving", "analytics.sessions"),
-    ("analytics.administration", "analytics.personal_data", "analytics.schema", "analytics.upkeep"),
-    ("analytics.routes", "analytics.schedules", "analytics.workers"),
+    ("analytics.counting", "analytics.sessions"),
+    (
+        "analytics.personal_data",
+        "analytics.schema",
+        "analytics.settings_routes",
+        "analytics.upkeep",
+    ),
+    ("analytics.jobs", "analytics.routes"),
 )
 # Every collection of every feature, in one list.
 ROOF = (

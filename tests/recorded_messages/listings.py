@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from chalicelib.analytics.sessions import due
+from chalicelib.analytics.sessions import making
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts.posts import POSTS
 from tests.ads.support.factories import advertiser
@@ -135,7 +135,7 @@ def _read(runtime: Runtime) -> None:
     site(runtime)
     hours = [runtime.now() - timedelta(hours=number) for number in (3, 5)]
     hit(runtime, *(view(number, time, f"/{number}") for number, time in enumerate(hours)))
-    due.make_due(runtime)
+    making.make_due(runtime)
 
 
 def _react(client: Client, comment: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from chalicelib.analytics.log import Span
+from chalicelib.analytics.logs.log import Span
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import differences, logs
 from tests.support.clock import START

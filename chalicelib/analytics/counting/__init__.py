@@ -1,4 +1,4 @@
 """From a beacon to hits that are counted once.
 
-Public face: `beacons`, `counting`, `remembered_sites`, `routes`.
+Public face: `beacons`, `counting`, `routes`.
 """

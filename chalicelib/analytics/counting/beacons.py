@@ -8,11 +8,10 @@ from chalicelib import limits
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.counting.models import SentHit
 from chalicelib.analytics.counting.reading import Read, ReadHit, read
-from chalicelib.analytics.counting.remembered_sites import RememberedSites
 from chalicelib.analytics.errors import OriginRefused, UnknownSite
 from chalicelib.analytics.hits import Dropped, Hits, PageHit
 from chalicelib.analytics.reports.names import Pages
-from chalicelib.analytics.settings import SiteAnalytics
+from chalicelib.analytics.settings import RememberedSites, SiteAnalytics
 from chalicelib.analytics.visitors import agents, sources
 from chalicelib.analytics.visitors.salts import Salts
 from chalicelib.errors import FieldError, InvalidRequest

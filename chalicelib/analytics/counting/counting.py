@@ -24,13 +24,12 @@ from chalicelib.analytics.hits import (
     networks_of,
     rows_of,
 )
-from chalicelib.analytics.layouts import LAYOUTS
-from chalicelib.analytics.log import Log
 from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.logs.choosing import log_of
+from chalicelib.analytics.logs.log import Log
 from chalicelib.analytics.reports import days, losses
-from chalicelib.analytics.reports.days import Place
-from chalicelib.analytics.reports.groups import Group, counted_of, grouped
+from chalicelib.analytics.reports.days import Group, Place, counted_of, grouped
+from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.analytics.reports.losses import DroppedRow
 from chalicelib.analytics.reports.names import NameBook, Names, Pages
 from chalicelib.analytics.reports.people import Noted, Visitors

@@ -5,9 +5,9 @@ from typing import Final
 
 from pymongo.database import Database
 
-from chalicelib.analytics.log import Log
 from chalicelib.analytics.logs.capped import CappedLog
 from chalicelib.analytics.logs.expiring import ExpiringLog
+from chalicelib.analytics.logs.log import Log
 from chalicelib.analytics.logs.rotating import RotatingLog
 from chalicelib.analytics.logs.timeseries import SeriesLog
 from chalicelib.analytics.settings import LogName, SiteAnalytics

@@ -14,8 +14,8 @@ from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import Dimension, StoredHit
-from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
+from chalicelib.analytics.logs.log import Position, Size, Span
 from chalicelib.analytics.settings import LogName, SiteAnalytics, kept_for
 from chalicelib.database import Collection, Document, insert_missing
 

@@ -14,8 +14,8 @@ from pymongo.collection import Collection as MongoCollection
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import DAY, Dimension, StoredHit, day_of
-from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
+from chalicelib.analytics.logs.log import Position, Size, Span
 from chalicelib.analytics.settings import MIN_KEEP_DAYS, LogName, SiteAnalytics, kept_since
 from chalicelib.database import Collection, Document, Family, insert_missing, migration
 

@@ -11,7 +11,7 @@ from pymongo.cursor import Cursor
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import FIELD_OF, Dimension, StoredHit
-from chalicelib.analytics.log import Position, Size, Span
+from chalicelib.analytics.logs.log import Position, Size, Span
 from chalicelib.database import Document
 
 _SIZES = ("size", "storageSize", "totalIndexSize")

@@ -16,9 +16,9 @@ from pymongo.database import Database
 
 from chalicelib.analytics.errors import LogCannotForget
 from chalicelib.analytics.hits import Device, Dimension, Kind, StoredHit
-from chalicelib.analytics.log import Position, Size, Span
 from chalicelib.analytics.logs import rows
-from chalicelib.analytics.logs.appended import AppendedLog, concern_of
+from chalicelib.analytics.logs.log import Position, Size, Span
+from chalicelib.analytics.logs.receipts import AppendedLog, concern_of
 from chalicelib.analytics.settings import MAX_KEEP_DAYS, LogName, SiteAnalytics, kept_for
 from chalicelib.database import Collection, Document
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import StoredHit
-from chalicelib.analytics.log import Log, Position, Span
 from chalicelib.analytics.logs.choosing import log_of
+from chalicelib.analytics.logs.log import Log, Position, Span
 from chalicelib.analytics.settings import SiteAnalytics
 from chalicelib.database import Document
 

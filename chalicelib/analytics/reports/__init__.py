@@ -1,5 +1,5 @@
 """What happened on a site, counted by day as it happens, and read as rows.
 
-Public face: `days`, `groups`, `late`, `losses`, `models`, `names`, `page_counts`, `people`,
-`queries`, `report`, `routes`.
+Public face: `days`, `forms`, `late`, `layouts`, `losses`, `moving`, `names`, `people`, `queries`,
+`report`, `routes`.
 """

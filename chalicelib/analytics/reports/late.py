@@ -17,10 +17,8 @@ from pymongo.database import Database
 
 from chalicelib.analytics import settings
 from chalicelib.analytics.hits import DAY, FIELD_OF, Dimension, StoredHit
-from chalicelib.analytics.layout import Layout
-from chalicelib.analytics.layouts import LAYOUTS
-from chalicelib.analytics.log import Log, Span
 from chalicelib.analytics.logs import receipts, together
+from chalicelib.analytics.logs.log import Log, Span
 from chalicelib.analytics.reports import people
 from chalicelib.analytics.reports.days import (
     DAYS,
@@ -34,6 +32,7 @@ from chalicelib.analytics.reports.days import (
     increments,
     name_of,
 )
+from chalicelib.analytics.reports.layouts import LAYOUTS, Layout
 from chalicelib.analytics.settings import SiteAnalytics, kept_since
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.runtime import Runtime

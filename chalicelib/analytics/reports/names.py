@@ -15,8 +15,7 @@ from pymongo.database import Database
 from chalicelib.analytics.hits import OLDEST, OTHER, WHOLE_SITE, Dimension, StoredHit, day_of
 from chalicelib.analytics.reports import top
 from chalicelib.analytics.reports.admission import Asked, Cause, Room, Tally, Via, decide
-from chalicelib.analytics.reports.days import DAYS, SOURCES, Place, Subject
-from chalicelib.analytics.reports.groups import Group
+from chalicelib.analytics.reports.days import DAYS, SOURCES, Group, Place, Subject
 from chalicelib.analytics.reports.late import note_late
 from chalicelib.analytics.reports.people import digest
 from chalicelib.bounds import AnalyticsBounds

@@ -8,18 +8,14 @@ setting, and changing it rewrites nothing.
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
 
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import WHOLE_SITE, Dimension, day_of
-from chalicelib.analytics.layouts import LAYOUTS
 from chalicelib.analytics.reports import zones
-from chalicelib.analytics.reports.days import (
-    COUNTED_FIELDS,
-    DAYS,
-    QUARTER_MINUTES,
-    SOURCES,
-)
+from chalicelib.analytics.reports.days import COUNTED_FIELDS, DAYS, QUARTER_MINUTES, SOURCES
+from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.analytics.reports.report import BY_DAYS, Report, Row
 from chalicelib.database import Document
 
@@ -107,3 +103,21 @@ def _row(found: Mapping[str, Any]) -> Row:
     counts = {name: found[name] for name in COUNTED_FIELDS}
     row: Any = {"period": found["_id"]["period"], "key": found["_id"]["key"], **counts}
     return row  # type: ignore[no-any-return]
+
+
+# How often pages were read, in one round trip: what a page or a listing shows of itself.
+
+
+def page_counts(database: Database[Document], site: str, paths: Sequence[str]) -> dict[str, int]:
+    """Return the hits of each of a site's paths since it was first read; 0 for an unread one."""
+    # Up to 0.3.0, `%`, `?` and `#` were stored decoded.
+    names = {unquote(path): path for path in paths} | {path: path for path in paths}
+    pipeline = [
+        {"$match": {"site": site, "path": {"$in": list(names)}}},
+        {"$group": {"_id": "$path", "hits": {"$sum": "$hits"}}},
+    ]
+    rows: Any = DAYS.of(database)
+    found = dict.fromkeys(paths, 0)
+    for row in rows.aggregate(pipeline):
+        found[names[row["_id"]]] += row["hits"]
+    return found

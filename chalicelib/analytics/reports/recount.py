@@ -8,9 +8,8 @@ from typing import Any
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import DAY, OTHER, StoredHit
-from chalicelib.analytics.layouts import LAYOUTS
-from chalicelib.analytics.log import Log, Span
 from chalicelib.analytics.logs import together
+from chalicelib.analytics.logs.log import Log, Span
 from chalicelib.analytics.reports.days import (
     COUNTED_FIELDS,
     DAYS,
@@ -20,6 +19,7 @@ from chalicelib.analytics.reports.days import (
     field_of,
     places_of,
 )
+from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.database import Document
 
 # What is counted of a subject: a field, or `minute 754` and `bots 3` within the day.

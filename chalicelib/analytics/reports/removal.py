@@ -10,7 +10,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import DAY, OTHER, WHOLE_SITE, Dimension
-from chalicelib.analytics.log import Log, Span
+from chalicelib.analytics.logs.log import Log, Span
 from chalicelib.analytics.reports import names
 from chalicelib.analytics.reports.days import DAYS, SOURCES, Place, Subject, name_of
 from chalicelib.database import Document, in_transaction

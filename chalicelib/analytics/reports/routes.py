@@ -7,16 +7,20 @@ from pymongo.errors import OperationFailure
 
 from chalicelib.analytics import permissions
 from chalicelib.analytics.errors import LogCannotForget, UnknownSite
-from chalicelib.analytics.log import Position, Span
 from chalicelib.analytics.logs import together
-from chalicelib.analytics.reports import losses, queries, removal
-from chalicelib.analytics.reports import now as lately
-from chalicelib.analytics.reports.answers import (
+from chalicelib.analytics.logs.log import Position, Span
+from chalicelib.analytics.reports import losses, people, queries, removal
+from chalicelib.analytics.reports.forms import (
     CountsByPath,
     HitsPage,
+    HitsQuery,
+    LossesQuery,
     NowAnswer,
+    PageCountsQuery,
+    RemovalQuery,
     StatsCsv,
     StatsPage,
+    StatsQuery,
     as_csv,
     columns_of,
     hit_answer,
@@ -24,14 +28,7 @@ from chalicelib.analytics.reports.answers import (
     stats_row,
 )
 from chalicelib.analytics.reports.loss_answers import Losses, loss_row
-from chalicelib.analytics.reports.models import (
-    HitsQuery,
-    LossesQuery,
-    PageCountsQuery,
-    RemovalQuery,
-    StatsQuery,
-)
-from chalicelib.analytics.reports.page_counts import page_counts
+from chalicelib.analytics.reports.queries import page_counts
 from chalicelib.analytics.reports.report import Report, Row
 from chalicelib.analytics.settings import kept_since
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest, ReportTooLarge
@@ -73,7 +70,9 @@ def declare(route: Route) -> None:
         """Read who is on a site, and on which pages: the last five minutes."""
         database, now = request.runtime.database, request.runtime.now()
         found = permissions.of_reader(database, site, caller)
-        return Ok(now_answer(lately.look(database, together.logs_of(database, found), site, now)))
+        return Ok(
+            now_answer(people.look_now(database, together.logs_of(database, found), site, now))
+        )
 
     @route("GET", "/page-counts", raises=(UnknownSite, Forbidden))
     def get_page_counts(

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 from pymongo.database import Database
 
 from chalicelib.analytics.hits import WHOLE_SITE, day_of
-from chalicelib.analytics.layouts import LAYOUTS
 from chalicelib.analytics.reports.days import COUNTED_FIELDS, DAYS, QUARTER_MINUTES
+from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.analytics.reports.report import Period, Report, Row
 from chalicelib.database import Document
 

@@ -4,13 +4,26 @@ Hits come late and out of order, so a session is not kept while it is counted: a
 again, by `$setWindowFields`, and what is no session any more is deleted.
 """
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
+from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
-from chalicelib.analytics.log import Log, Span
-from chalicelib.analytics.sessions.periods import SESSIONS
-from chalicelib.database import Document
+from chalicelib.analytics import settings
+from chalicelib.analytics.hits import DAY, WHOLE_SITE
+from chalicelib.analytics.logs import together
+from chalicelib.analytics.logs.log import Log, Span
+from chalicelib.analytics.reports import queries
+from chalicelib.analytics.reports.days import DAYS
+from chalicelib.analytics.reports.report import Report
+from chalicelib.analytics.sessions import rolling
+from chalicelib.analytics.sessions.periods import SESSIONS, start_of
+from chalicelib.analytics.settings import kept_since
+from chalicelib.database import Collection, Document
+from chalicelib.ids import new_id
+from chalicelib.runtime import Runtime
 
 PAUSE = timedelta(minutes=30)
 
@@ -78,3 +91,111 @@ def _session(site: str, day: datetime, making: str) -> Document:
 
 def _milliseconds(span: timedelta) -> int:
     return span // timedelta(milliseconds=1)
+
+
+# Which days of which sites have sessions to be made: those whose past hours have changed.
+
+# Looked at again in each run: longer than any batch, and any run of this, can take.
+OVERLAP = timedelta(minutes=10)
+# Longer than the schedule's function may run.
+LEASE = timedelta(minutes=16)
+_EVERYTHING = "days"
+
+
+class Due(TypedDict):
+    """A day of a site, `_id` is `site/day`; `hits` are those that its sessions were made of.
+
+    The document `days` says until when the reports were looked at.
+    """
+
+    _id: str
+    site: NotRequired[str]
+    day: NotRequired[datetime]
+    until: NotRequired[datetime]
+    hits: NotRequired[int]
+    leased_until: NotRequired[datetime]
+
+
+DUE = Collection("hit.due", Due, indexes=(IndexModel([("leased_until", ASCENDING)]),))
+
+
+class _Day(NamedTuple):
+    site: str
+    day: datetime
+
+
+def make_due(runtime: Runtime) -> dict[str, int]:
+    """Make the sessions of days whose past hours have changed; return of how many days.
+
+    An hour is past when 30 minutes have passed since its end. What the log does not hold any more
+    is not made anew. Each day is made by one at a time; two runs at once share them out.
+    """
+    _note_changed(runtime.database, runtime.now())
+    made = sum(
+        _make(runtime, row)
+        for row in list(DUE.of(runtime.database).find({"site": {"$exists": True}}))
+    )
+    return {"session_days": made}
+
+
+def _note_changed(database: Database[Document], now: datetime) -> None:
+    """Note the days that hits were counted on since the last run."""
+    state = DUE.of(database).find_one({"_id": _EVERYTHING})
+    since = state["until"] if state else datetime.fromtimestamp(0, now.tzinfo)
+    for site, day in _changed(database, since):
+        noted = {"$setOnInsert": {"site": site, "day": day}}
+        DUE.of(database).update_one({"_id": f"{site}/{day:%Y%m%d}"}, noted, upsert=True)
+    until = {"$max": {"until": now - OVERLAP}}
+    DUE.of(database).update_one({"_id": _EVERYTHING}, until, upsert=True)
+
+
+def _changed(database: Database[Document], since: datetime) -> Iterator[_Day]:
+    pipeline = [
+        {"$match": {"updated_at": {"$gte": since}, "path": WHOLE_SITE}},
+        {"$group": {"_id": {"site": "$site", "day": "$day"}}},
+    ]
+    rows: Any = DAYS.of(database)
+    for row in rows.aggregate(pipeline):
+        yield _Day(row["_id"]["site"], row["_id"]["day"])
+
+
+def _make(runtime: Runtime, due: Due) -> bool:
+    """Make a day that is due and nobody's; return whether it was."""
+    database, now = runtime.database, runtime.now()
+    site, day = due["site"], due["day"]
+    until = min(start_of("hour", now - PAUSE), day + DAY)
+    hits = _counted(database, site, day, until)
+    is_over = until == day + DAY
+    if (due.get("until"), due.get("hits")) == (until, hits):
+        if is_over:
+            DUE.of(database).delete_one({"_id": due["_id"], "hits": hits, "until": until})
+        return False
+    if until <= day or not _lease(database, due, now):
+        return False
+    found = settings.find(database, site)
+    logs = together.logs_of(database, found) if found else []
+    # A site that is being moved has its turn when it is in one log again.
+    if found and len(logs) == 1 and day >= kept_since(found, now) and logs[0].holds(day):
+        make(database, logs[0], Span(site, day, until), new_id(now, runtime.random))
+        rolling.roll_up(database, site, day)
+    elif len(logs) > 1:
+        DUE.of(database).update_one({"_id": due["_id"]}, {"$unset": {"leased_until": ""}})
+        return False
+    done = {"$set": {"until": until, "hits": hits}, "$unset": {"leased_until": ""}}
+    DUE.of(database).update_one({"_id": due["_id"]}, done)
+    return True
+
+
+def _lease(database: Database[Document], due: Due, now: datetime) -> bool:
+    free = {"_id": due["_id"], "leased_until": {"$not": {"$gt": now}}}
+    leased = {"$set": {"leased_until": now + LEASE}}
+    return DUE.of(database).update_one(free, leased).modified_count > 0
+
+
+def _counted(database: Database[Document], site: str, day: datetime, until: datetime) -> int:
+    """Return how many hits the reports have of a day's past hours."""
+    if until <= day:
+        return 0
+    report = Report(site, day, until, "year")
+    rows, _ = queries.read(database, report, None, 2)
+    return sum(row["hits"] for row in rows)

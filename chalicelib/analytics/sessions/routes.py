@@ -1,14 +1,129 @@
-"""The route of reports on sessions."""
+"""Route and forms of reports on sessions."""
+
+from datetime import UTC, datetime, time
+from typing import Annotated, Literal, NotRequired, Self
+
+from pydantic import Field, model_validator
+from typing_extensions import TypedDict
 
 from chalicelib.analytics import permissions
 from chalicelib.analytics.errors import NoUserReports, UnknownSite
-from chalicelib.analytics.sessions import queries
-from chalicelib.analytics.sessions.answers import SessionsPage, sessions_row
-from chalicelib.analytics.sessions.models import SessionsQuery
-from chalicelib.http import Ok, Request, Route
-from chalicelib.http.paging import Cursors
+from chalicelib.analytics.reports.forms import Bound
+from chalicelib.analytics.reports.report import MAX_SPAN
+from chalicelib.analytics.sessions import periods as sessions_periods
+from chalicelib.analytics.sessions.periods import (
+    MAX_PAGES,
+    Level,
+    Pages,
+    SessionReport,
+    StoredPeriod,
+)
+from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
+from chalicelib.http import MAX_PAGE, Ok, PageQuery, Request, Route
+from chalicelib.http.paging import Cursors, Next
+from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
+
+
+class SessionsQuery(PageQuery):
+    """A span of time in periods (UTC)."""
+
+    start: Bound = Field(
+        alias="from",
+        description="The first period starts at this instant or after it; a date is its midnight "
+        "in UTC.",
+    )
+    end: Bound = Field(
+        alias="to",
+        description="The last period starts before this. A report by hour spans up to 62 days, by "
+        "day 800, by week or month 3,700, by year 37,000.",
+    )
+    by: Level = Field("day", description="How long a period is, in UTC.")
+    group: Literal["user"] | None = Field(
+        None, description="A row for each user, on sites with reports by user."
+    )
+
+    @model_validator(mode="after")
+    def _check_span(self) -> Self:
+        start, end = _instant(self.start), _instant(self.end)
+        if not start < end <= start + MAX_SPAN[self.by]:
+            raise ValueError(
+                f"a report by {self.by} must start before it ends and span at most "
+                f"{MAX_SPAN[self.by].days} days"
+            )
+        return self
+
+    def report(self, site: str) -> SessionReport:
+        """Return what is asked for of a site."""
+        span = _instant(self.start), _instant(self.end)
+        return SessionReport(site, *span, self.by, by_user=self.group is not None)
+
+
+def _instant(bound: Bound) -> datetime:
+    if isinstance(bound, datetime):
+        return bound
+    return datetime.combine(bound, time(), UTC)
+
+
+ShownPath = Annotated[str, Field(max_length=MAX_PATH_BYTES)]
+
+
+class PageSessions(TypedDict):
+    """How many sessions began or ended on a page."""
+
+    path: ShownPath
+    sessions: int
+
+
+class SessionsRow(TypedDict):
+    """A period (UTC) in which sessions began."""
+
+    period: Annotated[datetime, Field(description="When the period starts.")]
+    user_id: NotRequired[UserId]
+    sessions: int
+    hits: int
+    seconds_mean: Annotated[
+        float, Field(description="From the first hit of a session to its last; 0 for one hit.")
+    ]
+    bounce_rate: Annotated[float, Field(description="The share of sessions of one hit.")]
+    entries: Annotated[
+        list[PageSessions],
+        Field(max_length=MAX_PAGES, description="The pages that most sessions began on."),
+    ]
+    exits: Annotated[
+        list[PageSessions],
+        Field(max_length=MAX_PAGES, description="The pages that most sessions ended on."),
+    ]
+
+
+class SessionsPage(TypedDict):
+    """A page of a report on sessions, in the order of period and user."""
+
+    rows: Annotated[list[SessionsRow], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+def sessions_row(period: StoredPeriod) -> SessionsRow:
+    """Return a period as the API shows it."""
+    row: SessionsRow = {
+        "period": period["period"],
+        "sessions": period["sessions"],
+        "hits": period["hits"],
+        "seconds_mean": period["seconds"] / period["sessions"],
+        "bounce_rate": period["bounces"] / period["sessions"],
+        "entries": [
+            {"path": each["path"], "sessions": each["sessions"]} for each in period["entries"]
+        ],
+        "exits": [{"path": each["path"], "sessions": each["sessions"]} for each in period["exits"]],
+    }
+    if "user" in period:
+        row["user_id"] = period["user"]
+    return row
+
+
+def _page(pages: Pages) -> PageSessions:
+    return {"path": pages["path"], "sessions": pages["sessions"]}
 
 
 def declare(route: Route) -> None:
@@ -31,6 +146,8 @@ def declare(route: Route) -> None:
         report = query.report(site)
         scope = f"sessions:{site}:{report.by}:{query.group}"
         cursors = Cursors(scope, request.runtime.settings.signing_keys)
-        periods, position = queries.read(database, report, cursors.position(query), query.limit)
+        periods, position = sessions_periods.read(
+            database, report, cursors.position(query), query.limit
+        )
         rows = [sessions_row(each) for each in periods]
         return Ok({"rows": rows, "next": cursors.following(position)})

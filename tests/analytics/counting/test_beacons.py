@@ -10,8 +10,8 @@ from chalice.app import Chalice
 from chalice.local import LocalChalice
 
 from app import create_app
-from chalicelib.analytics.log import Span
 from chalicelib.analytics.logs import together
+from chalicelib.analytics.logs.log import Span
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import SITE, differences, logs, rows, site
 from tests.support.clock import START, Clock

@@ -17,9 +17,9 @@ import pytest
 
 from chalicelib.analytics import settings
 from chalicelib.analytics.hits import HITS, OTHER, Hits
-from chalicelib.analytics.moving import moves
+from chalicelib.analytics.logs import moving
 from chalicelib.analytics.reports import late
-from chalicelib.analytics.sessions import due
+from chalicelib.analytics.sessions import making
 from chalicelib.analytics.settings import LogName
 from chalicelib.runtime import Runtime, utc_now
 from tests.ads.support.crash_workers import run_swarm
@@ -106,12 +106,12 @@ def _finish(runtime: Runtime) -> None:
         queue.delete_many({"_id": {"$in": [row["_id"] for row in batch]}})
     later = utc_now()
     while settings.SITES.of(runtime.database).count_documents({"moving": {"$exists": True}}):
-        later += 2 * moves.GRACE
-        moves.sweep(replace(runtime, now=lambda: later))  # noqa: B023 - called within the loop
+        later += 2 * moving.GRACE
+        moving.sweep(replace(runtime, now=lambda: later))  # noqa: B023 - called within the loop
     while late.LATE.of(runtime.database).count_documents({}):
         later += late.GRACE
         late.follow(replace(runtime, now=lambda: later))  # noqa: B023 - as above
-    due.make_due(runtime)
+    making.make_due(runtime)
 
 
 def _unlike(runtime: Runtime, day: datetime, name: str) -> list[Any]:

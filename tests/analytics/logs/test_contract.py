@@ -8,8 +8,8 @@ import pytest
 
 from chalicelib.analytics.errors import LogCannotForget
 from chalicelib.analytics.hits import OTHER, rows_of
-from chalicelib.analytics.log import Position, Span
 from chalicelib.analytics.logs import receipts, together
+from chalicelib.analytics.logs.log import Position, Span
 from chalicelib.analytics.settings import LayoutName, LogName
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import (

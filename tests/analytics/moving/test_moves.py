@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.analytics.hits import rows_of
-from chalicelib.analytics.log import Span
+from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.logs import receipts, together
-from chalicelib.analytics.moving import layouts, moves
+from chalicelib.analytics.logs.log import Span
+from chalicelib.analytics.reports import moving
 from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import (
@@ -38,7 +39,7 @@ def settings(runtime: Runtime) -> SiteAnalytics:
 
 def step(runtime: Runtime, clock: Clock) -> None:
     clock.advance(minutes=5)
-    moves.sweep(runtime)
+    logs_moving.sweep(runtime)
 
 
 def ids(runtime: Runtime) -> list[str]:
@@ -54,7 +55,7 @@ def test_hits_move_while_others_come_and_repeats_count_once(
     site(runtime, log_from)
     told = [view(n, NOON - DAY * (n % 3), f"/{n}") for n in range(6)]
     assert count(runtime, *told) == 6
-    moves.start(runtime, settings(runtime), log_to)
+    logs_moving.start(runtime, settings(runtime), log_to)
 
     for number in range(10, 15):
         # A repeat of before and one of this move, and a new hit, at each of its steps.
@@ -78,7 +79,7 @@ def test_a_hit_of_before_that_comes_again_after_the_switch_alone_counts_once(
     site(runtime, log_from)
     told = [view(n, NOON) for n in range(3)]
     count(runtime, *told)
-    moves.start(runtime, settings(runtime), log_to)
+    logs_moving.start(runtime, settings(runtime), log_to)
     step(runtime, clock)
     assert settings(runtime)["log"] == log_to
 
@@ -98,7 +99,7 @@ def test_a_repeat_whose_worker_died_in_the_move_is_no_new_hit(
     site(runtime)
     told = view(1, NOON)
     count(runtime, told)
-    moves.start(runtime, settings(runtime), log_to)
+    logs_moving.start(runtime, settings(runtime), log_to)
     step(runtime, clock)
     assert len(receipts.claim(runtime.database, rows_of(told))) == 1
     step(runtime, clock)
@@ -117,7 +118,7 @@ def test_a_hit_that_was_appended_and_never_counted_is_counted_after_the_move(
     told = view(1, NOON)
     (log,) = logs(runtime)
     log.append(receipts.claim(runtime.database, rows_of(told)))
-    moves.start(runtime, settings(runtime), log_to)
+    logs_moving.start(runtime, settings(runtime), log_to)
     step(runtime, clock)
     step(runtime, clock)
 
@@ -128,14 +129,14 @@ def test_a_hit_that_was_appended_and_never_counted_is_counted_after_the_move(
 def test_a_move_waits_for_those_who_have_not_heard_of_it(runtime: Runtime, clock: Clock) -> None:
     site(runtime)
     count(runtime, view(1, NOON))
-    moves.start(runtime, settings(runtime), "rotating")
+    logs_moving.start(runtime, settings(runtime), "rotating")
 
-    moves.sweep(runtime)
+    logs_moving.sweep(runtime)
     assert settings(runtime)["log"] == "expiring"
     clock.advance(seconds=90)
-    moves.sweep(runtime)
+    logs_moving.sweep(runtime)
     assert settings(runtime)["log"] == "rotating"
-    moves.sweep(runtime)
+    logs_moving.sweep(runtime)
     assert "copied" not in settings(runtime)["moving"]
 
 
@@ -143,7 +144,7 @@ def test_a_move_waits_for_those_who_have_not_heard_of_it(runtime: Runtime, clock
 def test_a_copy_goes_on_where_it_stopped(runtime: Runtime, clock: Clock) -> None:
     site(runtime)
     count(runtime, *(view(n, NOON - DAY * n) for n in range(3)))
-    moves.start(runtime, settings(runtime), "capped")
+    logs_moving.start(runtime, settings(runtime), "capped")
     step(runtime, clock)
 
     copied = []
@@ -159,7 +160,7 @@ def test_a_copy_that_is_made_again_changes_nothing(runtime: Runtime, clock: Cloc
     """The worst case: it dies after the copy of a day, before it says so."""
     site(runtime)
     count(runtime, *(view(n, NOON) for n in range(3)))
-    moves.start(runtime, settings(runtime), "timeseries")
+    logs_moving.start(runtime, settings(runtime), "timeseries")
     step(runtime, clock)
     log = next(log for log in logs(runtime) if log.name == "timeseries")
     held = next(each for each in logs(runtime) if each.name == "expiring")
@@ -177,7 +178,7 @@ def test_a_hit_of_a_user_moves_without_the_user_into_a_time_series(
     site(runtime, user_reports=True)
     count(runtime, view(1, NOON, user="zed"))
     SITES.of(runtime.database).update_one({"_id": SITE}, {"$set": {"user_reports": False}})
-    moves.start(runtime, settings(runtime), "timeseries")
+    logs_moving.start(runtime, settings(runtime), "timeseries")
     for _ in range(3):
         step(runtime, clock)
 
@@ -198,13 +199,13 @@ def test_a_new_layout_takes_over_the_days_of_before(
     span = (at("2026-03-01"), at("2026-03-02"))
     found = rows(runtime, *span, by="minute", group="path")
     clock.advance(days=1)
-    layouts.change(runtime, settings(runtime), after)
+    moving.change(runtime, settings(runtime), after)
     # Some hits are counted in documents of both.
     count(runtime, *(view(n + 100, minute, "/0") for n, minute in enumerate(minutes)))
 
-    while layouts.rewrite(runtime):
+    while moving.rewrite(runtime):
         assert differences(runtime, NOON) == []
-    layouts.rewrite(runtime)
+    moving.rewrite(runtime)
 
     old = "minutes" if before == "flat" else "hours"
     assert runtime.database["hit.day"].count_documents({old: {"$exists": True}}) == 0

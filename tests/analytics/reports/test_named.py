@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app import create_app
-from chalicelib.analytics import schedules
+from chalicelib.analytics import jobs
 from chalicelib.analytics.hits import OTHER, Dimension
-from chalicelib.analytics.log import Span
-from chalicelib.analytics.sessions import due
+from chalicelib.analytics.logs.log import Span
+from chalicelib.analytics.sessions import making
 from chalicelib.analytics.settings import LogName
 from chalicelib.analytics.visitors import paths
 from chalicelib.runtime import Runtime
@@ -197,14 +197,14 @@ def test_sessions_forget_a_page_that_was_removed(runtime: Runtime, publisher: Cl
     count(runtime, view(1, NOON - timedelta(hours=4), "/spam"), view(2, NOON - timedelta(hours=2)))
     runtime.now.advance(days=2)  # type: ignore[attr-defined]
     for _ in range(3):
-        schedules.roll_up(runtime)
+        jobs.roll_up(runtime)
         runtime.now.advance(minutes=20)  # type: ignore[attr-defined]
-    assert due.DUE.of(runtime.database).count_documents({"site": SITE}) == 0
+    assert making.DUE.of(runtime.database).count_documents({"site": SITE}) == 0
     entries = publisher.get(f"/stats/{SITE}/sessions?{SPAN}").json["rows"][0]["entries"]
     assert {each["path"] for each in entries} == {"/spam", "/a"}
 
     remove(publisher, "path", "/spam")
-    schedules.roll_up(runtime)
+    jobs.roll_up(runtime)
 
     entries = publisher.get(f"/stats/{SITE}/sessions?{SPAN}").json["rows"][0]["entries"]
     assert {each["path"] for each in entries} == {"/a"}

@@ -20,12 +20,12 @@ from pymongo.monitoring import (
 
 from chalicelib import schema
 from chalicelib.analytics.hits import DAY, DIMENSIONS
-from chalicelib.analytics.log import Position, Span
 from chalicelib.analytics.logs.choosing import log_of
-from chalicelib.analytics.reports import page_counts, queries
+from chalicelib.analytics.logs.log import Position, Span
+from chalicelib.analytics.reports import queries
 from chalicelib.analytics.reports.days import DAYS, SOURCES
 from chalicelib.analytics.reports.report import Group, Period, Report
-from chalicelib.analytics.sessions import queries as sessions
+from chalicelib.analytics.sessions import periods
 from chalicelib.analytics.sessions.periods import LEVELS, PERIODS, Level
 from chalicelib.analytics.settings import LogName
 from chalicelib.database import Document, open_database
@@ -144,7 +144,7 @@ def test_of_twenty_thousand_days_the_counts_of_pages_are_their_own(
     _store_days(runtime)
     paths = [f"/{number}" for number in range(0, 100, 10)]
 
-    found = read(lambda hearing: page_counts.page_counts(hearing.database, SITE, paths))
+    found = read(lambda hearing: queries.page_counts(hearing.database, SITE, paths))
 
     check(runtime, found)
 
@@ -180,12 +180,12 @@ def test_of_twenty_thousand_periods_a_report_on_sessions_reads_its_own(
     by_user: bool,  # noqa: FBT001 - the two cases
 ) -> None:
     _store_periods(runtime, by)
-    report = sessions.SessionReport(SITE, TODAY - 30 * DAY, TODAY, by, by_user)
+    report = periods.SessionReport(SITE, TODAY - 30 * DAY, TODAY, by, by_user)
 
     def page(runtime: Runtime) -> None:
-        _, after = sessions.read(runtime.database, report, None, 20)
+        _, after = periods.read(runtime.database, report, None, 20)
         assert after
-        sessions.read(runtime.database, report, after, 20)
+        periods.read(runtime.database, report, after, 20)
 
     check(runtime, read(page))
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.analytics.log import Span
+from chalicelib.analytics.logs.log import Span
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import SITE, at, count, differences, logs, rows, site, view
@@ -175,7 +175,7 @@ def test_a_zone_that_the_server_does_not_know_is_refused(
 ) -> None:
     """Its list of zones may be older than the API's."""
     del blog
-    monkeypatch.setattr("chalicelib.analytics.reports.models.ZoneInfo", lambda _: NOON.tzinfo)
+    monkeypatch.setattr("chalicelib.analytics.reports.forms.ZoneInfo", lambda _: NOON.tzinfo)
     monkeypatch.setattr("chalicelib.analytics.reports.report.ZoneInfo", lambda _: NOON.tzinfo)
 
     reply = publisher.get(f"/stats/{SITE}?{SPAN}&tz=Europe/Atlantis&by=hour")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from chalicelib.analytics.hits import DAY, StoredHit
-from chalicelib.analytics.log import Log, Span
+from chalicelib.analytics.logs.log import Log, Span
 from chalicelib.analytics.sessions import making, rolling
 from chalicelib.analytics.sessions.periods import LEVELS, PERIODS, SESSIONS
 from chalicelib.runtime import Runtime

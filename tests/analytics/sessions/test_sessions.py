@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.analytics.moving import moves
-from chalicelib.analytics.sessions import due
+from chalicelib.analytics.logs import moving
+from chalicelib.analytics.sessions import making
 from chalicelib.analytics.sessions.periods import SESSIONS, end_of, start_of
 from chalicelib.analytics.settings import SITES
 from chalicelib.runtime import Runtime
@@ -56,7 +56,7 @@ def test_a_pause_of_half_an_hour_ends_a_session(blog: Runtime) -> None:
     times = (0, 29, 58, 88, 117)
     count(blog, *(view(n, MORNING + m * MINUTE, f"/{n}") for n, m in enumerate(times)))
 
-    due.make_due(blog)
+    making.make_due(blog)
 
     assert sessions(blog) == [("ann:1", "/0", "/2", 3, 58), ("ann:2", "/3", "/4", 2, 29)]
 
@@ -66,7 +66,7 @@ def test_hits_out_of_order_and_of_many_batches_make_the_same_sessions(blog: Runt
     random.Random(3).shuffle(told)
     for hit in told:
         count(blog, hit, told[0])
-        due.make_due(blog)
+        making.make_due(blog)
 
     assert sessions(blog) == [
         ("v0:1", "/0", "/10", 6, 70),
@@ -78,11 +78,11 @@ def test_a_late_hit_joins_two_sessions_and_none_is_left_over(
     blog: Runtime, publisher: Client
 ) -> None:
     count(blog, view(1, MORNING, "/1"), view(3, MORNING + 40 * MINUTE, "/3"))
-    due.make_due(blog)
+    making.make_due(blog)
     assert len(sessions(blog)) == 2
 
     count(blog, view(2, MORNING + 20 * MINUTE, "/2"))
-    due.make_due(blog)
+    making.make_due(blog)
 
     assert sessions(blog) == [("ann:1", "/1", "/3", 3, 40)]
     for by in ("hour", "day", "week", "month", "year"):
@@ -96,7 +96,7 @@ def test_midnight_ends_every_session(runtime: Runtime, clock: Clock) -> None:
     clock.time = midnight + DAY
     count(runtime, view(1, midnight - MINUTE), view(2, midnight))
 
-    due.make_due(runtime)
+    making.make_due(runtime)
 
     assert [each[0] for each in sessions(runtime)] == ["ann:1", "ann:1"]
 
@@ -104,7 +104,7 @@ def test_midnight_ends_every_session(runtime: Runtime, clock: Clock) -> None:
 def test_bots_and_those_who_object_make_no_session(blog: Runtime) -> None:
     count(blog, view(1, MORNING, kind="bot"), view(2, MORNING, visitor=None))
 
-    due.make_due(blog)
+    making.make_due(blog)
 
     assert sessions(blog) == []
 
@@ -116,10 +116,10 @@ def test_an_hour_is_made_half_an_hour_after_its_end(runtime: Runtime, clock: Clo
 
     made = []
     for _ in range(3):
-        made.append(due.make_due(runtime)["session_days"])
+        made.append(making.make_due(runtime)["session_days"])
         clock.advance(minutes=15)
         made.append(len(sessions(runtime)))
-    due.make_due(runtime)
+    making.make_due(runtime)
 
     # At 11:59, 12:14 and 12:29 it is not past; at 12:44 it is.
     assert made[1::2] == [0, 0, 0]
@@ -130,13 +130,13 @@ def test_nothing_is_made_again_that_has_not_changed(runtime: Runtime, clock: Clo
     site(runtime)
     count(runtime, view(1, MORNING))
 
-    assert [due.make_due(runtime)["session_days"] for _ in range(3)] == [1, 0, 0]
+    assert [making.make_due(runtime)["session_days"] for _ in range(3)] == [1, 0, 0]
     clock.advance(days=1)
     # The day is over: it is made once more, up to its end.
-    assert [due.make_due(runtime)["session_days"] for _ in range(2)] == [1, 0]
+    assert [making.make_due(runtime)["session_days"] for _ in range(2)] == [1, 0]
     assert runtime.database["hit.due"].count_documents({"site": SITE}) == 0
     count(runtime, view(2, MORNING + MINUTE))
-    assert [due.make_due(runtime)["session_days"] for _ in range(2)] == [1, 0]
+    assert [making.make_due(runtime)["session_days"] for _ in range(2)] == [1, 0]
     assert sessions(runtime)[0][3] == 2
 
 
@@ -168,7 +168,7 @@ def test_periods_are_sums_and_means_are_made_of_sums(
         ),
     )
     clock.time = at("2026-03-05")
-    due.make_due(runtime)
+    making.make_due(runtime)
 
     told = {
         by: [
@@ -210,7 +210,7 @@ def test_a_users_report_is_the_same_rows_with_the_user(runtime: Runtime, publish
         view(4, MORNING, visitor="c"),
     )
 
-    due.make_due(runtime)
+    making.make_due(runtime)
 
     for by in ("hour", "day", "year"):
         rows = report(publisher, by, group="user")
@@ -235,14 +235,14 @@ def test_a_maker_that_died_is_taken_over_when_its_lease_is_over(
 ) -> None:
     site(runtime)
     count(runtime, view(1, MORNING))
-    held = clock() + due.LEASE
+    held = clock() + making.LEASE
     runtime.database["hit.due"].insert_one(
         {"_id": f"{SITE}/20260301", "site": SITE, "day": at("2026-03-01"), "leased_until": held}
     )
 
-    assert due.make_due(runtime)["session_days"] == 0
+    assert making.make_due(runtime)["session_days"] == 0
     clock.time = held
-    assert due.make_due(runtime)["session_days"] == 1
+    assert making.make_due(runtime)["session_days"] == 1
 
 
 def test_a_site_that_is_being_moved_has_its_turn_later(runtime: Runtime, clock: Clock) -> None:
@@ -250,31 +250,31 @@ def test_a_site_that_is_being_moved_has_its_turn_later(runtime: Runtime, clock: 
     count(runtime, view(1, MORNING))
     found = SITES.of(runtime.database).find_one({"_id": SITE})
     assert found is not None
-    moves.start(runtime, found, "rotating")
+    moving.start(runtime, found, "rotating")
     clock.advance(minutes=2)
-    moves.sweep(runtime)
+    moving.sweep(runtime)
 
-    assert due.make_due(runtime)["session_days"] == 0
+    assert making.make_due(runtime)["session_days"] == 0
     clock.advance(minutes=2)
-    moves.sweep(runtime)
+    moving.sweep(runtime)
 
-    assert due.make_due(runtime)["session_days"] == 1
+    assert making.make_due(runtime)["session_days"] == 1
     assert len(sessions(runtime)) == 1
 
 
 def test_what_the_log_no_longer_holds_is_not_made_anew(runtime: Runtime, clock: Clock) -> None:
     site(runtime, keep_days=15)
     count(runtime, view(1, MORNING), view(2, MORNING + MINUTE))
-    due.make_due(runtime)
+    making.make_due(runtime)
     clock.advance(days=10)
-    due.make_due(runtime)
+    making.make_due(runtime)
     clock.advance(days=4, hours=19)
     # The hit is of the last hour that is counted at all, in the last day that is kept.
     count(runtime, view(3, at("2026-03-01 08:30")))
     runtime.database["hit.event"].delete_many({})
     clock.advance(days=1)
 
-    due.make_due(runtime)
+    making.make_due(runtime)
 
     assert sessions(runtime)[0][3] == 2
 

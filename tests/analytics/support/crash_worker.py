@@ -9,13 +9,12 @@ from datetime import timedelta
 
 from pymongo.database import Database
 
-from chalicelib.analytics import settings
+from chalicelib.analytics import settings, upkeep
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.hits import HITS
-from chalicelib.analytics.moving import layouts, moves
-from chalicelib.analytics.reports import late
-from chalicelib.analytics.sessions import due
-from chalicelib.analytics.upkeep import trimming
+from chalicelib.analytics.logs import moving as logs_moving
+from chalicelib.analytics.reports import late, moving
+from chalicelib.analytics.sessions import making
 from chalicelib.bounds import BOUNDS, AnalyticsBounds
 from chalicelib.counted_pages import PAGES
 from chalicelib.database import Document
@@ -42,7 +41,7 @@ def work(database: Database[Document], rng: random.Random) -> None:
     """Count one batch; at times make sessions, begin a move, or take the moves on."""
     runtime = runtime_of(database, rng)
     # A move's steps wait for transactions, of which none takes this long here.
-    moves.GRACE = late.GRACE = timedelta(seconds=6)
+    logs_moving.GRACE = late.GRACE = timedelta(seconds=6)
     try:
         _count(runtime, rng)
         if rng.random() < 0.1:
@@ -62,15 +61,15 @@ def _count(runtime: Runtime, rng: random.Random) -> None:
 
 
 def _tend(runtime: Runtime, rng: random.Random) -> None:
-    moves.sweep(runtime)
-    layouts.rewrite(runtime)
+    logs_moving.sweep(runtime)
+    moving.rewrite(runtime)
     late.follow(runtime)
-    due.make_due(runtime)
-    trimming.trim(runtime)
+    making.make_due(runtime)
+    upkeep.trim(runtime)
     for site in settings.SITES.of(runtime.database).find({"moving": {"$exists": False}}):
         if rng.random() < 0.2:
             # Home, to the log that it is named for, or away from it.
             home = next(log for log in LOGS if log == site["_id"])
-            moves.start(runtime, site, rng.choice(LOGS) if site["log"] == home else home)
+            logs_moving.start(runtime, site, rng.choice(LOGS) if site["log"] == home else home)
         if rng.random() < 0.2:
-            layouts.change(runtime, site, rng.choice(LAYOUTS))
+            moving.change(runtime, site, rng.choice(LAYOUTS))

@@ -9,8 +9,8 @@ from typing import Any
 from chalicelib.analytics import settings
 from chalicelib.analytics.counting.counting import HitCounter
 from chalicelib.analytics.hits import Hits, PageHit, day_of
-from chalicelib.analytics.log import Log
 from chalicelib.analytics.logs import together
+from chalicelib.analytics.logs.log import Log
 from chalicelib.analytics.reports import queries, recount
 from chalicelib.analytics.reports.report import Report, Row
 from chalicelib.analytics.settings import LayoutName, LogName, SiteAnalytics

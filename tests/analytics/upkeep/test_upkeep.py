@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from chalicelib import schema
-from chalicelib.analytics.log import Span
+from chalicelib.analytics import upkeep
+from chalicelib.analytics.logs.log import Span
 from chalicelib.analytics.logs.rotating import DAILY_EVENTS
-from chalicelib.analytics.upkeep import sizes, trimming
 from chalicelib.runtime import Runtime
 from tests.analytics.support.hits import (
     LOGS,
@@ -30,12 +30,12 @@ DAY = timedelta(days=1)
 
 
 def test_tomorrows_part_is_made_ahead_as_it_is_declared(runtime: Runtime) -> None:
-    trimming.trim(runtime)
+    upkeep.trim(runtime)
     assert DAILY_EVENTS.days(runtime.database) == []
     site(runtime, "rotating")
 
     for _ in range(2):
-        trimming.trim(runtime)
+        upkeep.trim(runtime)
 
     assert DAILY_EVENTS.days(runtime.database) == [at("2026-03-01"), at("2026-03-02")]
     (made,) = runtime.database.list_collections(filter={"name": "hit.event.20260302"})
@@ -50,7 +50,7 @@ def test_writers_at_midnight_lose_nothing_whenever_the_schedule_runs(
     site(runtime, "rotating")
     clock.time = at("2026-03-02 00:00")
     if when != "late":
-        trimming.trim(runtime)
+        upkeep.trim(runtime)
     hits = [
         view(n, at("2026-03-01 23:59:59") + timedelta(milliseconds=50 * n), f"/{n % 3}")
         for n in range(40)
@@ -58,14 +58,14 @@ def test_writers_at_midnight_lose_nothing_whenever_the_schedule_runs(
 
     def work(number: int) -> int:
         if number == 3:
-            trimming.trim(runtime)
+            upkeep.trim(runtime)
             return 0
         return sum(worker(runtime, number).count(hits[n : n + 10]) for n in range(0, 40, 10))
 
     with ThreadPoolExecutor(4) as pool:
         counted = list(pool.map(work, range(4)))
     if when != "early":
-        trimming.trim(runtime)
+        upkeep.trim(runtime)
 
     assert sum(counted) == 40
     assert differences(runtime, at("2026-03-01"), at("2026-03-02")) == []
@@ -85,7 +85,7 @@ def test_the_rotating_log_drops_days_and_keeps_what_a_site_keeps(
         count(runtime, view(number, day), view(number, day, site="short"))
     clock.time = at("2026-03-01 12:00")
 
-    assert trimming.trim(runtime) == 1
+    assert upkeep.trim(runtime) == 1
 
     held = {}
     for name in (SITE, "short"):
@@ -93,7 +93,7 @@ def test_the_rotating_log_drops_days_and_keeps_what_a_site_keeps(
         held[name] = [hit["ts"] for hit in found]
     assert held[SITE] == [day for day in days if day >= at("2026-02-09")]
     assert held["short"] == [day for day in days if day >= at("2026-02-14")]
-    assert trimming.trim(runtime) == 0
+    assert upkeep.trim(runtime) == 0
 
 
 def test_the_expiring_log_goes_by_the_sites_days_as_they_are_now(runtime: Runtime) -> None:
@@ -102,7 +102,7 @@ def test_the_expiring_log_goes_by_the_sites_days_as_they_are_now(runtime: Runtim
     until = [row["until"] for row in runtime.database["hit.event"].find()]
     site(runtime, keep_days=15)
 
-    trimming.trim(runtime)
+    upkeep.trim(runtime)
 
     # A day more, so that each day which is kept is whole.
     assert until == [NOON + 21 * DAY]
@@ -116,7 +116,7 @@ def test_the_time_series_expires_after_the_most_days_that_a_site_keeps(runtime: 
     site(runtime, "timeseries", keep_days=30)
     site(runtime, "expiring", name="other", keep_days=400)
 
-    trimming.trim(runtime)
+    upkeep.trim(runtime)
 
     (series,) = runtime.database.list_collections(filter={"name": "hit.series"})
     assert series["options"]["expireAfterSeconds"] == 401 * 86_400
@@ -148,7 +148,7 @@ def test_sizes_are_metrics_of_logs_always_and_of_all_once_a_day(
     clock.time = at(f"2026-03-02 0{hour}:10")
 
     caplog.clear()
-    number = sizes.measure(runtime)
+    number = upkeep.measure(runtime)
 
     fields = [record.__dict__.get("fields", {}) for record in caplog.records]
     told: dict[str, Any] = {each["collection"]: each for each in fields if "collection" in each}

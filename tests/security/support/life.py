@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from chalicelib.analytics.sessions import due
+from chalicelib.analytics.sessions import making
 from chalicelib.comments import nodes
 from chalicelib.comments.spam_check import origins
 from tests.assets.support.uploading import Uploader
@@ -145,7 +145,7 @@ def read_everywhere(world: World, zed: Client) -> None:
         hits = [{"path": f"/{number}", "ago_ms": 18_000_000} for number in range(2)]
         made(zed.post("/hits", site=log, hits=hits))
     world.workers.drain()
-    due.make_due(world.runtime)
+    making.make_due(world.runtime)
 
 
 def buy(world: World, zed: Client) -> None:

@@ -1,12 +1,15 @@
-"""How large each collection is, as metrics: the logs' every hour, all others' once a day."""
+"""Upkeep of the logs: tomorrow's parts made, old ones dropped, sizes measured."""
 
 from datetime import datetime
 from typing import Any, Final
 
 from pymongo.database import Database
 
+from chalicelib.analytics.hits import DAY, day_of
 from chalicelib.analytics.logs import rows
+from chalicelib.analytics.logs.choosing import every_log
 from chalicelib.analytics.logs.schema import CAPPED, DAILY_EVENTS, EVENTS, SERIES
+from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics
 from chalicelib.database import Document
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import COLLECTION_SIZE
@@ -50,3 +53,28 @@ def _sum(database: Database[Document]) -> Document:
         for field, value in rows.stats(database, part.name).items():
             sums[field] += value
     return sums
+
+
+def trim(runtime: Runtime) -> int:
+    """Have every log ready for today and tomorrow, and trimmed; return how much was dropped.
+
+    What a schedule that is late has not made, workers make themselves.
+    """
+    database, now = runtime.database, runtime.now()
+    sites = {site["_id"]: site for site in SITES.of(database).find()}
+    dropped = 0
+    for each in every_log(database, sites):
+        mine = {name: site for name, site in sites.items() if _writes(site, each.name)}
+        if mine:
+            each.prepare([day_of(now), day_of(now) + DAY])
+        dropped += each.trim(now)
+    for site in sites.values():
+        told = {"_id": site["_id"], "keep_days": site["keep_days"], "keep_changed": True}
+        SITES.of(database).update_one(told, {"$unset": {"keep_changed": ""}})
+    return dropped
+
+
+def _writes(site: SiteAnalytics, log: LogName) -> bool:
+    """Return whether a site's hits go to a log, or will soon."""
+    moving = site.get("moving")
+    return log == site["log"] or bool(moving and log == moving["log_to"])

@@ -18,9 +18,9 @@ from pymongo.database import Database
 from chalicelib.analytics import settings
 from chalicelib.analytics.errors import LogCannotForget, MoveInProgress
 from chalicelib.analytics.hits import DAY, OLDEST, StoredHit, day_of
-from chalicelib.analytics.log import Log, Position, Span
 from chalicelib.analytics.logs import receipts
 from chalicelib.analytics.logs.choosing import log_of
+from chalicelib.analytics.logs.log import Log, Position, Span
 from chalicelib.analytics.settings import SITES, LogName, SiteAnalytics, kept_since
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime

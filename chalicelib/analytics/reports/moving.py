@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from chalicelib.analytics.layouts import LAYOUTS
 from chalicelib.analytics.reports.days import DAYS, SOURCES
+from chalicelib.analytics.reports.layouts import LAYOUTS
 from chalicelib.analytics.settings import SITES, LayoutName, SiteAnalytics
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -77,3 +77,5 @@ def _update(layout: LayoutName) -> list[Document]:
 
 
 _IS_AT = {"$eq": ["$$this.at", "$$at"]}
+
+# Moving a site's hits to another log, and its reports to another layout, while hits come.

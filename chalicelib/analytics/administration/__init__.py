@@ -1,4 +1,0 @@
-"""What a publisher decides on a site's analytics.
-
-Public face: `routes`.
-"""

@@ -1,0 +1,57 @@
+"""The worker and the schedules of analytics; a run may happen twice, or not at all."""
+
+from typing import Any
+
+from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+
+from chalicelib.analytics import upkeep
+from chalicelib.analytics.counting.counting import HitCounter
+from chalicelib.analytics.hits import HITS, Hits
+from chalicelib.analytics.logs import moving as logs_moving
+from chalicelib.analytics.reports import late, moving
+from chalicelib.analytics.reports.names import Pages
+from chalicelib.analytics.sessions import making
+from chalicelib.messaging import consume_together
+from chalicelib.runtime import Runtime
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers and the schedules."""
+    declare_workers(app, runtime)
+    declare_schedules(app, runtime)
+
+
+def declare_schedules(app: Chalice, runtime: Runtime) -> None:
+    """Declare what runs by the clock."""
+
+    @app.schedule(Rate(5, Rate.MINUTES))
+    def roll_hits_up(_event: CloudWatchEvent) -> dict[str, int]:
+        return roll_up(runtime)
+
+    @app.schedule(Rate(1, Rate.HOURS))
+    def tend_hits(_event: CloudWatchEvent) -> dict[str, int]:
+        return tend(runtime)
+
+
+def roll_up(runtime: Runtime) -> dict[str, int]:
+    """Make sessions and roll them up, take moves a step on; return how much was done."""
+    rewritten, followed = moving.rewrite(runtime), late.follow(runtime)
+    done = {**logs_moving.sweep(runtime), "days_rewritten": rewritten, "names_followed": followed}
+    return {**done, **making.make_due(runtime)}
+
+
+def tend(runtime: Runtime) -> dict[str, int]:
+    """Make and drop the parts of logs, and measure collections; return how many of each."""
+    return {"parts_dropped": upkeep.trim(runtime), "collections_measured": upkeep.measure(runtime)}
+
+
+def declare_workers(app: Chalice, runtime: Runtime, pages: Pages) -> None:
+    """Declare the worker that counts hits."""
+    queue, counter = runtime.queues.name_of(Hits.queue), HitCounter(runtime, pages)
+
+    @app.on_sqs_message(queue=queue, batch_size=500, maximum_batching_window_in_seconds=1)
+    def count_hits(event: SQSEvent) -> dict[str, Any]:
+        def handle(batch: list[Hits]) -> None:
+            counter.count(batch)
+
+        return consume_together(event.to_dict(), HITS, handle)
