@@ -37,9 +37,8 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop import jobs as shop_jobs
 from chalicelib.shop import routes as shop
 from chalicelib.sites import routes as sites
+from chalicelib.social import jobs as social_jobs
 from chalicelib.social import routes as social
-from chalicelib.social import schedules as social_schedules
-from chalicelib.social import workers as social_workers
 from chalicelib.web import routes as web
 
 ROUTES = (
@@ -60,7 +59,7 @@ ROUTES = (
 WORKERS = (
     comment_jobs,
     ad_workers,
-    social_workers,
+    social_jobs,
     asset_jobs,
     published_pages,
     counted_pages,
@@ -70,7 +69,6 @@ WORKERS = (
 )
 SCHEDULES = (
     ad_schedules,
-    social_schedules,
     content_schedules,
 )
 
@@ -112,7 +110,7 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
 
     @app.lambda_function()
     def verify_news(event: dict[str, Any], _context: object) -> dict[str, list[str]]:
-        return social_schedules.verify_news(runtime, event["user_id"])
+        return social_jobs.verify_news(runtime, event["user_id"])
 
     @app.lambda_function()
     def verify_stock(event: dict[str, str], _context: object) -> dict[str, int]:

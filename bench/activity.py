@@ -21,9 +21,9 @@ from chalicelib.social.activity.actions import actions, events
 from chalicelib.social.activity.actions.shapes import fields_for
 from chalicelib.social.activity.feed import items, reading, reranking
 from chalicelib.social.activity.org import people
-from chalicelib.social.activity.org.models import OrgSettings
+from chalicelib.social.activity.org.forms import OrgSettings
 from chalicelib.social.delivery import state
-from chalicelib.social.paging.positions import Position, older_than
+from chalicelib.social.paging import Position, older_than
 
 ACTOR, READER = Principal("actor", "Actor"), "reader"
 PLACE = OrgSettings(team="hiring", department="people")

@@ -14,10 +14,10 @@ from bench.people import seed_followers, seed_post
 from bench.stage import Stage
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime
+from chalicelib.social.jobs import handle
 from chalicelib.social.timelines import references
 from chalicelib.social.timelines.references import NewsItem
 from chalicelib.social.timelines.view import NewsDesign
-from chalicelib.social.workers import handle
 
 RATE_AT_LEAST, BARRED_FROM = 0.7, 1_000
 PUSHED: tuple[NewsDesign, ...] = ("references", "copies")

@@ -19,8 +19,8 @@ from chalicelib.people.follows import People
 from chalicelib.people.jobs import Erase, EraseLate, PersonJob, Rename
 from chalicelib.runtime import Runtime
 from chalicelib.shop.orders import personal_data as shop_personal_data
+from chalicelib.social import jobs as social_jobs
 from chalicelib.social import messages, personal_data
-from chalicelib.social import workers as social_workers
 from chalicelib.social.activity import personal_data as activity
 from chalicelib.social.graph import users
 from chalicelib.social.messages import SocialJob
@@ -63,4 +63,4 @@ def run(runtime: Runtime, job: PersonJob | SocialJob | Happened) -> None:
         case Happened():
             told_happenings.run(runtime, job)
         case _:
-            social_workers.handle(runtime, job)
+            social_jobs.handle(runtime, job)

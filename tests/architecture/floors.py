@@ -90,8 +90,8 @@ SOCIAL: tuple[tuple[str, ...], ...] = (
     ("social.activity.feed", "social.activity.renaming"),
     ("social.activity.exports",),
     ("social.activity.personal_data", "social.activity.routes"),
-    ("social.personal_data",),
-    ("social.routes", "social.schedules", "social.workers"),
+    ("social.personal_export",),
+    ("social.jobs", "social.personal_data", "social.routes"),
 )
 CONTENT: tuple[tuple[str, ...], ...] = (
     ("content.errors", "content.shapes"),

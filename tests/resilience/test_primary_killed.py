@@ -18,7 +18,7 @@ from chalicelib.ads.tracking import events, reconciliation
 from chalicelib.comments.nodes import NODES
 from chalicelib.comments.stores import store_of
 from chalicelib.runtime import Runtime
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from deploy.declared import declared_queues
 from local.queues import create_queues
 from tests.ads.support.events import PRICE, SPRING
@@ -192,7 +192,7 @@ def test_every_post_that_was_acknowledged_reaches_each_follower_once(
 
         # What a message was lost for is found by the sweep, once its lease has run out.
         wait_until(lambda: all_delivered() or is_idle(sqs), "the queue is empty")
-        schedules.resend_overdue(runtime)
+        jobs.resend_overdue(runtime)
 
         wait_until(all_delivered, "every fan-out has ended")
 

@@ -23,7 +23,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import leases
 from chalicelib.social.delivery.leases import Delivered, DeliveryLease
 from chalicelib.social.delivery.state import RESENDING, Chunk, FanOut
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 
 
 class Deliverable(Protocol[Delivered]):

@@ -9,10 +9,10 @@ from chalicelib.assets import pictures
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
+from chalicelib.social.graph.audience import Reader
 from chalicelib.social.graph.circle_keys import ids_of
 from chalicelib.social.graph.models import MAX_CIRCLES, CircleId
 from chalicelib.social.graph.profiles import ShownCircles, ShownProfile, picture_fields, readable
-from chalicelib.social.graph.reader import Reader
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.users import PublicUser
 from chalicelib.texts import ShownName

@@ -15,7 +15,7 @@ from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC
 from chalicelib.social.graph.circle_keys import key_of, new_key
 from chalicelib.social.graph.store import GraphPerson, GraphStore
 from chalicelib.social.graph.users import USERS, Circle
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 
 
 def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[CircleAnswer, bool]:

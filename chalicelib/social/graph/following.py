@@ -11,12 +11,12 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.social.errors import UnknownUser
-from chalicelib.social.graph.reader import Reader
+from chalicelib.social.graph.audience import Reader
 from chalicelib.social.graph.store import GraphPerson, GraphStore, StoreName
 from chalicelib.social.graph.stores.edges import EdgeGraph
 from chalicelib.social.graph.stores.embedded import EmbeddedGraph
 from chalicelib.social.graph.users import USERS, Circle
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 
 _PAGE = 1_000
 # The projection of a user's document that says which users the user follows.

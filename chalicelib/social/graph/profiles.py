@@ -21,8 +21,7 @@ from chalicelib.assets import pictures
 from chalicelib.assets.pictures import PictureUrl
 from chalicelib.database import Document
 from chalicelib.http import Input
-from chalicelib.social.graph.audience import PUBLIC, Audience, is_in_circles
-from chalicelib.social.graph.reader import Reader
+from chalicelib.social.graph.audience import PUBLIC, Audience, Reader, is_in_circles
 from chalicelib.texts import Line, Paragraphs, at_most
 
 MAX_INTERESTS = 20

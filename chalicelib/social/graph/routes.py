@@ -29,13 +29,13 @@ from chalicelib.social.graph.answers import (
     person_answer,
     user_answer,
 )
+from chalicelib.social.graph.audience import Reader
 from chalicelib.social.graph.models import CircleId, CircleSettings
 from chalicelib.social.graph.profiles import restricted
-from chalicelib.social.graph.reader import Reader
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.user_settings import UserSettings
 from chalicelib.social.graph.users import PublicUser
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 
 
 def declare(route: Route) -> None:

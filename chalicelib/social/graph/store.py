@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Protocol
 from pymongo.client_session import ClientSession
 
 from chalicelib.database import Document
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 
 StoreName = Literal["embedded", "edges"]
 

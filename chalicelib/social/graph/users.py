@@ -18,9 +18,9 @@ from chalicelib.people.jobs import Rename
 from chalicelib.people.names import is_reserved
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import ReservedName, UnknownUser
+from chalicelib.social.graph.audience import CompleteSince
 from chalicelib.social.graph.models import FollowCounts
 from chalicelib.social.graph.profiles import picture_fields
-from chalicelib.social.graph.reader import CompleteSince
 from chalicelib.social.graph.store import StoreName
 from chalicelib.social.graph.user_settings import UserSettings
 

@@ -14,9 +14,8 @@ from chalicelib.database.validators import AtMost
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import UnknownUser
 from chalicelib.social.graph import following, users
-from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC
-from chalicelib.social.graph.reader import Reader
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC, Reader
+from chalicelib.social.paging import IdRange
 from chalicelib.social.posts.models import AT_POST
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 

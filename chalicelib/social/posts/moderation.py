@@ -3,11 +3,11 @@
 from chalicelib.http import Request
 from chalicelib.identity import Principal
 from chalicelib.social.errors import UnknownPost
-from chalicelib.social.posts import comments, hidden_comments, posts
+from chalicelib.social.posts import comments, posts
 from chalicelib.social.posts.answers import PostAnswer, PostCommentsAnswer
 from chalicelib.social.posts.models import PostCommentsQuery
-from chalicelib.social.posts.polls import answer
 from chalicelib.social.posts.shapes import ReadPost
+from chalicelib.social.posts.votes import poll_answer
 
 
 def read_post(request: Request, post_id: str, caller: Principal | None) -> PostAnswer:
@@ -18,8 +18,8 @@ def read_post(request: Request, post_id: str, caller: Principal | None) -> PostA
     runtime, caller_id = request.runtime, caller.id if caller else None
     try:
         reader, post = posts.find_with_reader(runtime.database, post_id, caller_id)
-        (shown,) = hidden_comments.without(runtime.database, reader, [post])
-        return answer(runtime, shown or post, caller_id)
+        (shown,) = comments.without_blocked(runtime.database, reader, [post])
+        return poll_answer(runtime, shown or post, caller_id)
     except UnknownPost:
         if caller is None or not caller.has("social_moderator"):
             raise
@@ -46,7 +46,7 @@ def list_comments(
 
 
 def _read_as_moderator(request: Request, post_id: str, caller: Principal) -> PostAnswer:
-    told = answer(request.runtime, _find(request, post_id), caller.id)
+    told = poll_answer(request.runtime, _find(request, post_id), caller.id)
     told["read_as"] = "moderator"
     return told
 

@@ -20,8 +20,7 @@ from chalicelib.sites.ids import DEFAULT_SITE
 from chalicelib.social.delivery import state
 from chalicelib.social.errors import PollHasVotes, PostTypeNotAllowed, UnknownPost
 from chalicelib.social.graph import blocks, circles, users
-from chalicelib.social.graph.audience import PUBLIC
-from chalicelib.social.graph.reader import Reader
+from chalicelib.social.graph.audience import PUBLIC, Reader
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Deliver, Propagate
 from chalicelib.social.posts import audiences

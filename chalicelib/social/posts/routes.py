@@ -15,15 +15,7 @@ from chalicelib.social.errors import (
     UnknownPost,
     UnknownUser,
 )
-from chalicelib.social.posts import (
-    comment_changes,
-    comments,
-    moderation,
-    polls,
-    posts,
-    reactions,
-    votes,
-)
+from chalicelib.social.posts import comment_changes, comments, moderation, posts, reactions, votes
 from chalicelib.social.posts.answers import (
     PostAnswer,
     PostCommentAnswer,
@@ -79,7 +71,7 @@ def _declare_publishing(route: Route) -> None:
         )
         request.details["made"] = post["id"]
         address = request.location(f"/posts/{post['id']}")
-        return Created(polls.answer(request.runtime, post, caller.id), address)
+        return Created(votes.poll_answer(request.runtime, post, caller.id), address)
 
 
 def _declare_posts(route: Route) -> None:
@@ -109,7 +101,7 @@ def _declare_posts(route: Route) -> None:
         own = posts.find_own(request.runtime.database, post, caller)
         edit = request.body(edit_model(own["type"]))
         edited = posts.edit(request.runtime, post, caller, edit)
-        return Ok(polls.answer(request.runtime, edited, caller.id))
+        return Ok(votes.poll_answer(request.runtime, edited, caller.id))
 
     @route("DELETE", "/posts/{post}", limit=EDITS, raises=(UnknownPost, Forbidden))
     def delete_post(request: Request, post: PostId, caller: Principal) -> NoContent:

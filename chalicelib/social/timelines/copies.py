@@ -18,9 +18,9 @@ from pymongo.errors import BulkWriteError, DuplicateKeyError, WriteError
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.people.follows import ExportEntry, Trace, entry
-from chalicelib.social.graph.reader import CompleteSince
+from chalicelib.social.graph.audience import CompleteSince
 from chalicelib.social.graph.users import EPOCH, By
-from chalicelib.social.paging.positions import Entry, Position, older_than
+from chalicelib.social.paging import Entry, Position, older_than
 from chalicelib.social.posts.models import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import PostBody, PostComment, ShownPost
 

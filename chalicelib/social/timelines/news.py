@@ -17,13 +17,13 @@ from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
+from chalicelib.social import paging
 from chalicelib.social.graph import following, users
+from chalicelib.social.graph.audience import CompleteSince, Reader
 from chalicelib.social.graph.following import Follows
-from chalicelib.social.graph.reader import CompleteSince, Reader
 from chalicelib.social.messages import Rebuild, Trim
-from chalicelib.social.paging import pages
-from chalicelib.social.paging.positions import Entry, Position, merge
-from chalicelib.social.posts import audiences, hidden_comments, polls, reactions
+from chalicelib.social.paging import Entry, Position, merge
+from chalicelib.social.posts import audiences, comments, reactions, votes
 from chalicelib.social.posts.answers import PostsAnswer, post_answer
 from chalicelib.social.posts.shapes import AddressedPost, ShownPost
 from chalicelib.social.posts.visibility import may_see, was_sent
@@ -90,7 +90,7 @@ def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAn
     return _read(runtime, reader_id, query, "sent")
 
 
-_Fetch = pages.Fetch[ShownPost]
+_Fetch = paging.Fetch[ShownPost]
 _SCOPES: dict[Part, str] = {"news": "news", "sent": "incoming"}
 
 
@@ -100,7 +100,7 @@ class _Source:
 
     reader_id: str
     part: Part
-    fetch: pages.Fetch[ShownPost]
+    fetch: paging.Fetch[ShownPost]
     since: datetime | None = None
 
 
@@ -158,8 +158,8 @@ def _page(runtime: Runtime, query: PageQuery, source: _Source) -> PostsAnswer:
     show = partial(_show, runtime.database, source)
     answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
     scope = f"{_SCOPES[source.part]}:{reader_id}"
-    listing = pages.Listing(scope, source.fetch, show, answer)
-    shown, further = pages.checked(runtime, query, listing)
+    listing = paging.Listing(scope, source.fetch, show, answer)
+    shown, further = paging.checked(runtime, query, listing)
     return {"posts": shown, "next": further}
 
 
@@ -184,9 +184,9 @@ def _show(
     mine = [
         post if belongs(part, reader, post) and may_see(reader, post) else None for post in found
     ]
-    shown = hidden_comments.without(database, reader, mine)
+    shown = comments.without_blocked(database, reader, mine)
     counted = reactions.with_counts(database, source.reader_id, shown)
-    return polls.with_results(database, source.reader_id, counted)
+    return votes.with_results(database, source.reader_id, counted)
 
 
 def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:

@@ -10,7 +10,7 @@ from chalicelib.social.delivery.engine import Deliverable
 from chalicelib.social.delivery.leases import DeliveryLease
 from chalicelib.social.graph import users
 from chalicelib.social.messages import Deliver, DeliverChunk
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 from chalicelib.social.posts import audiences
 from chalicelib.social.posts.models import COMMENTS_SHOWN
 from chalicelib.social.posts.posts import POSTS

@@ -1,18 +1,48 @@
-"""How far the fan-out of a post has come, and those that failed."""
+"""Progress of the fan-out of a post, and of those that failed, with its forms."""
 
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
 from pymongo.database import Database
+from typing_extensions import TypedDict
 
 from chalicelib.database import Document
 from chalicelib.errors import Forbidden
-from chalicelib.http import PageQuery
+from chalicelib.http import MAX_PAGE, PageQuery
+from chalicelib.http.paging import Next
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import engine
 from chalicelib.social.delivery.progress import FanOutAnswer, failed_page, fan_out_answer
 from chalicelib.social.errors import NotFailed, UnknownPost
+from chalicelib.social.graph.answers import PersonAnswer
 from chalicelib.social.posts import posts
+from chalicelib.social.posts.models import PostId
 from chalicelib.social.timelines import post_fan_out
-from chalicelib.social.timelines.answers import FailedPostsAnswer, failed_post_answer
+
+
+class FailedPostAnswer(FanOutAnswer):
+    """A fan-out of a post that failed."""
+
+    post_id: PostId
+    author: PersonAnswer
+
+
+class FailedPostsAnswer(TypedDict):
+    """A page of the failed fan-outs of posts, oldest first."""
+
+    fan_outs: Annotated[list[FailedPostAnswer], Field(max_length=MAX_PAGE)]
+    next: Next
+
+
+def failed_post_answer(row: Mapping[str, Any]) -> FailedPostAnswer:
+    """Return a post whose fan-out failed as staff are shown it."""
+    return {
+        "post_id": row["_id"],
+        "author": row["by"],
+        **fan_out_answer(row["fan_out"], staff=True),
+    }
 
 
 def of(database: Database[Document], post_id: str, caller: Principal) -> FanOutAnswer:

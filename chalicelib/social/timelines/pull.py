@@ -12,7 +12,7 @@ from chalicelib.social.graph import following, users
 from chalicelib.social.graph.audience import PUBLIC
 from chalicelib.social.graph.following import Follows
 from chalicelib.social.graph.stores.edges import EdgeGraph
-from chalicelib.social.paging.positions import Entry, Position, merge, older_than
+from chalicelib.social.paging import Entry, Position, merge, older_than
 from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts.shapes import ReadPost
 

@@ -9,10 +9,9 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.people.follows import ExportEntry, Trace, entry
-from chalicelib.social.graph.audience import PUBLIC
-from chalicelib.social.graph.reader import CompleteSince
+from chalicelib.social.graph.audience import PUBLIC, CompleteSince
 from chalicelib.social.graph.users import EPOCH
-from chalicelib.social.paging.positions import Entry, Position, older_than
+from chalicelib.social.paging import Entry, Position, older_than
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.shapes import PostBody, ReadPost
 

@@ -12,9 +12,8 @@ from typing import NamedTuple
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import following, users
-from chalicelib.social.graph.audience import ALL_CIRCLES
-from chalicelib.social.graph.reader import CompleteSince, Reader
-from chalicelib.social.paging.positions import Position
+from chalicelib.social.graph.audience import ALL_CIRCLES, CompleteSince, Reader
+from chalicelib.social.paging import Position
 from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
 from chalicelib.social.posts.visibility import may_see

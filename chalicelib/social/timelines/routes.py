@@ -12,7 +12,7 @@ from chalicelib.social.graph import users
 from chalicelib.social.posts.answers import PostsAnswer
 from chalicelib.social.posts.models import PostId
 from chalicelib.social.timelines import news, progress, walls
-from chalicelib.social.timelines.answers import FailedPostsAnswer
+from chalicelib.social.timelines.progress import FailedPostsAnswer
 
 Moderator = Annotated[Principal, Roles("social_moderator")]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from chalicelib.people.follows import Trace
-from chalicelib.social.graph.reader import CompleteSince
-from chalicelib.social.paging.positions import Entry, Position
+from chalicelib.social.graph.audience import CompleteSince
+from chalicelib.social.paging import Entry, Position
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 WallDesign = Literal["copies", "posts"]

@@ -10,12 +10,12 @@ from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from chalicelib.social import paging
 from chalicelib.social.errors import UnknownPost
 from chalicelib.social.graph import following
 from chalicelib.social.messages import Propagate
-from chalicelib.social.paging import pages
-from chalicelib.social.paging.positions import Entry, Position, older_than
-from chalicelib.social.posts import audiences, hidden_comments, polls, posts, reactions
+from chalicelib.social.paging import Entry, Position, older_than
+from chalicelib.social.posts import audiences, comments, posts, reactions, votes
 from chalicelib.social.posts.answers import PostsAnswer, post_answer
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
 from chalicelib.social.posts.visibility import is_on_wall, may_see
@@ -76,13 +76,13 @@ def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuer
             post if is_on_wall(owner, reader_id, post) and may_see(reader, post) else None
             for post in found
         ]
-        shown = hidden_comments.without(database, reader, there)
+        shown = comments.without_blocked(database, reader, there)
         counted = reactions.with_counts(database, reader_id, shown)
-        return polls.with_results(database, reader_id, counted)
+        return votes.with_results(database, reader_id, counted)
 
     answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
-    listing = pages.Listing(f"wall:{owner_id}", fetch, show, answer)
-    shown, further = pages.checked(runtime, query, listing)
+    listing = paging.Listing(f"wall:{owner_id}", fetch, show, answer)
+    shown, further = paging.checked(runtime, query, listing)
     return {"posts": shown, "next": further}
 
 

@@ -9,9 +9,9 @@ from chalicelib.content.schedules import run_due
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from chalicelib.social.activity.org import people
-from chalicelib.social.activity.org.models import OrgSettings
+from chalicelib.social.activity.org.forms import OrgSettings
 from tests.content.support.factories import (
     BASE,
     SITE,
@@ -51,7 +51,7 @@ def feed(client: Client) -> list[Any]:
 def look_again(runtime: Runtime, workers: Workers) -> None:
     """Have the jobs run that are due by now."""
     workers.drain()
-    schedules.resend_overdue(runtime)
+    jobs.resend_overdue(runtime)
     workers.drain()
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from chalicelib.messaging import Message
 from chalicelib.social.delivery import engine
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
 from chalicelib.social.timelines.references import NewsItems
 from chalicelib.social.timelines.walls import WALLS
-from chalicelib.social.workers import handle
 from tests.social.support.bounds import CHUNKS_OF_TWO
 from tests.social.support.drivers import Courier, Town
 from tests.social.support.mortal_workers import Died, Mortal, living

@@ -6,9 +6,9 @@ import pytest
 from pymongo.errors import AutoReconnect
 
 from chalicelib.social.delivery import leases
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.posts import audiences
-from chalicelib.social.workers import handle
 from tests.social.support.bounds import CHUNKS_OF_TWO
 from tests.social.support.drivers import Town
 from tests.social.support.mortal_workers import Died

@@ -9,9 +9,9 @@ import pytest
 from chalicelib.database import NotInserted
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import DELIVERIES, FAN_OUTS_FAILED, Metrics
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import Deliver
 from chalicelib.social.timelines.references import NewsItems
-from chalicelib.social.workers import handle
 from tests.social.support.bounds import CHUNKS_OF_TWO
 from tests.social.support.drivers import Town
 

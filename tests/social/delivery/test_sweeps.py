@@ -12,7 +12,7 @@ from chalicelib.jobs import outbox
 from chalicelib.messaging import Message
 from chalicelib.people.jobs import Rename
 from chalicelib.runtime import Runtime
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from chalicelib.social.delivery import engine, leases, state
 from chalicelib.social.messages import JOB
 from chalicelib.social.posts.posts import POSTS
@@ -115,7 +115,7 @@ def sweep_for(office: Office, leases: int) -> list[Message]:
     """Let leases pass, with a sweep after each; return what the sweeps sent."""
     for _ in range(leases):
         office.clock.advance(milliseconds=office.runtime.settings.lease_ms)
-        schedules.resend_overdue(office.runtime)
+        jobs.resend_overdue(office.runtime)
     return taken(office)
 
 
@@ -153,7 +153,7 @@ def test_a_sweep_within_the_lease_sends_nothing(unworked: Office) -> None:
     owe_one_of_each(unworked)
     assert sweep_for(unworked, 1)
     for _ in range(3):
-        schedules.resend_overdue(unworked.runtime)
+        jobs.resend_overdue(unworked.runtime)
     assert taken(unworked) == []
 
 
@@ -214,7 +214,7 @@ def test_a_fan_out_of_the_last_release_is_swept(unworked: Office) -> None:
     unworked.runtime.database["social.post"].update_many({}, {"$unset": without})
 
     assert len(sweep_for(unworked, 1)) == 1
-    schedules.resend_overdue(unworked.runtime)
+    jobs.resend_overdue(unworked.runtime)
     assert taken(unworked) == []
 
 
@@ -238,7 +238,7 @@ def test_a_backlog_of_1500_posts_earns_one_message_a_lease_and_post(unworked: Of
     minutes = []
     for _ in range(20):
         unworked.clock.advance(minutes=1)
-        schedules.resend_overdue(unworked.runtime)
+        jobs.resend_overdue(unworked.runtime)
         minutes.append(Counter(message.model_dump_json() for message in taken(unworked)))
 
     assert all(set(each.values()) <= {1} for each in minutes)

@@ -6,9 +6,8 @@ import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
 from chalicelib.social.graph import profiles
-from chalicelib.social.graph.audience import is_in_circles
+from chalicelib.social.graph.audience import Reader, is_in_circles
 from chalicelib.social.graph.profiles import PROFILE_FIELDS, SentProfile, ShownProfile, register
-from chalicelib.social.graph.reader import Reader
 from chalicelib.social.personal_data import traces
 from chalicelib.texts import Line
 from tests.social.support.drivers import Town, circle, follow

@@ -8,7 +8,7 @@ import pytest
 from pymongo.collection import Collection
 
 from chalicelib.runtime import Runtime
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from chalicelib.social.graph import circles, memberships, promotion
 from chalicelib.social.graph.stores.edges import EdgeGraph
 from tests.social.support.drivers import circle, follow, settle
@@ -90,8 +90,8 @@ def test_a_wrong_count_after_a_crash_is_repaired(client: Client, runtime: Runtim
     promotion.promote(runtime, "star")
     runtime.database["social.user"].update_one({"_id": "star"}, {"$inc": {"counts.followers": 5}})
 
-    assert schedules.maintain(runtime.database, runtime.now())["recounted"] == 1
-    assert schedules.maintain(runtime.database, runtime.now())["recounted"] == 0
+    assert jobs.maintain(runtime.database, runtime.now())["recounted"] == 1
+    assert jobs.maintain(runtime.database, runtime.now())["recounted"] == 0
     assert_directions_agree(runtime)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from chalicelib.social.graph import circles, memberships, promotion
 from tests.social.support.designs import Design
 from tests.social.support.drivers import (
@@ -85,7 +85,7 @@ def test_posts_to_a_circle_are_not_shown_to_a_later_circle_of_its_id(
     assert incoming(client, "cy") == [later]
     assert wall(client, "ann", "cy") == [later]
     for reader in ("cy", "dan"):
-        schedules.verify_news(runtime, reader)
+        jobs.verify_news(runtime, reader)
     assert news(client, "cy") == news(client, "dan") == [later]
     assert_directions_agree(runtime)
 

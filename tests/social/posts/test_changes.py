@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib.settings import Settings
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from tests.social.support.designs import Design
 from tests.social.support.drivers import (
     Town,
@@ -202,7 +202,7 @@ def test_a_post_to_the_wall_of_someone_who_blocks_its_author_reaches_neither(tow
     town.sweep_expired()
     assert town.fan_out(post)["state"] == "done"
     assert_it_stands_with_its_author_alone()
-    schedules.verify_news(town.runtime, "bob")
+    jobs.verify_news(town.runtime, "bob")
     assert_it_stands_with_its_author_alone()
     later = publish(client, "ann", ["club"], wall_owner_id="bob")
     town.workers.drain()
@@ -278,7 +278,7 @@ def test_whoever_is_erased_leaves_nothing(town: Town) -> None:
     assert client.get("/users/bob").code == "unknown_user"
     # The second look, for what was under way meanwhile, has a job of its own until then.
     town.clock.advance(minutes=21)
-    schedules.resend_overdue(town.runtime)
+    jobs.resend_overdue(town.runtime)
     town.workers.drain()
     for collection in town.runtime.database.list_collection_names():
         for document in town.runtime.database[collection].find():

@@ -7,14 +7,14 @@ import pytest
 
 from chalicelib.database import Document
 from chalicelib.identity import Principal
-from chalicelib.social import schedules
+from chalicelib.social import jobs
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import Deliver
 from chalicelib.social.posts import comments
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.posts.shapes import Post
 from chalicelib.social.timelines import propagation, walls
 from chalicelib.social.timelines.copies import MonthCopies
-from chalicelib.social.workers import handle
 from tests.social.support.drivers import Town, circle, comment, publish, settle
 from tests.support.http_client import Client
 
@@ -227,8 +227,8 @@ def test_truncation_repairs_a_copy_with_ten_comments_in_one_pass(town: Town) -> 
         array_filters=[{"long.id": {"$in": posts[:2]}}],
     )
 
-    assert schedules.maintain(town.runtime.database, town.clock())["cut"] == 1
-    assert schedules.maintain(town.runtime.database, town.clock())["cut"] == 0
+    assert jobs.maintain(town.runtime.database, town.clock())["cut"] == 1
+    assert jobs.maintain(town.runtime.database, town.clock())["cut"] == 0
 
     found = [shown(copy) for post in posts for copy in copies(town, post)]
     assert found == [["c7", "c8", "c9"], ["c7", "c8", "c9"], []]

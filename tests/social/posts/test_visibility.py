@@ -2,7 +2,7 @@
 
 import pytest
 
-from chalicelib.social.graph.reader import Reader
+from chalicelib.social.graph.audience import Reader
 from chalicelib.social.graph.users import By
 from chalicelib.social.posts.shapes import AddressedPost
 from chalicelib.social.posts.visibility import may_see

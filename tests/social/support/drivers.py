@@ -14,6 +14,7 @@ from chalicelib.messaging import Message, Queues
 from chalicelib.people.jobs import Erase, EraseLate, Rename
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import engine
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import (
     BackFill,
     Cascade,
@@ -30,7 +31,6 @@ from chalicelib.social.messages import (
 )
 from chalicelib.social.timelines import propagation
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
-from chalicelib.social.workers import handle
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers

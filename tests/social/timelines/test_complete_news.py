@@ -9,7 +9,7 @@ from chalice.local import LocalChalice
 
 from app import create_app
 from chalicelib.settings import Settings
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from chalicelib.social.timelines import repair
 from chalicelib.social.timelines.view import NewsDesign
 from tests.social.support.designs import Design
@@ -61,7 +61,7 @@ def assert_reached(town: Town, reader: str, posts: list[str], view: str = "news"
     """Check that pages of any size show these posts, and that nothing stored is wrong."""
     for limit in (3, 200):
         assert reached(town, reader, view, limit) == posts
-    assert schedules.verify_news(town.runtime, reader) == {"missing": [], "surplus": []}
+    assert jobs.verify_news(town.runtime, reader) == {"missing": [], "surplus": []}
     assert reached(town, reader, view, 200) == posts
 
 
@@ -75,7 +75,7 @@ def trim(town: Town, reader: str) -> None:
 def stay_away(town: Town, days: int = 40) -> None:
     """Let time pass until fan-outs leave everybody out."""
     town.clock.advance(days=days)
-    schedules.maintain(town.runtime.database, town.clock())
+    jobs.maintain(town.runtime.database, town.clock())
 
 
 @SMALL

@@ -10,10 +10,10 @@ from chalicelib.database import NotInserted
 from chalicelib.database.migration import migrate
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import engine
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
 from chalicelib.social.timelines.references import NEWS_ITEMS, NewsItems
-from chalicelib.social.workers import handle
 from tests.social.support.bounds import CHUNKS_OF_TWO, bounded
 from tests.social.support.drivers import Town, fan_out, follow, news, wall
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from chalicelib.settings import Settings
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from chalicelib.social.timelines import news, repair, walls
 from chalicelib.social.timelines.copies import MonthCopies
 from tests.social.support.designs import Design
@@ -39,7 +39,7 @@ class LookedAt(Life):
             )
             for view in VIEWS:
                 assert self._read(reader, view, limit) == self._expected(reader, view)
-            assert schedules.verify_news(self.runtime, reader)["missing"] == []
+            assert jobs.verify_news(self.runtime, reader)["missing"] == []
 
     @rule(reader=USERS)
     def nothing_forbidden_is_shown_even_before_the_workers_come(self, reader: str) -> None:

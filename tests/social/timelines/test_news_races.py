@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.settings import Settings
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from chalicelib.social.messages import BackFill
 from chalicelib.social.timelines import repair
 from tests.social.support.drivers import Town, circle, follow, ids, publish, work_on
@@ -76,7 +76,7 @@ def reached(town: Town, between: Callable[[int], Any] = lambda _page: None) -> l
 
 def assert_whole(town: Town, posts: list[str]) -> None:
     assert reached(town) == posts
-    assert schedules.verify_news(town.runtime, "bob") == {"missing": [], "surplus": []}
+    assert jobs.verify_news(town.runtime, "bob") == {"missing": [], "surplus": []}
 
 
 @pytest.mark.parametrize("at", [0, 2, 4])
@@ -185,7 +185,7 @@ def test_an_author_who_is_followed_again_while_news_are_verified_stays(
         deliver(watched)
 
     meantime.before(*command(watched, "take"), follow_again)
-    assert schedules.verify_news(watched.runtime, "bob")["surplus"] == sorted(posts)
+    assert jobs.verify_news(watched.runtime, "bob")["surplus"] == sorted(posts)
 
     assert meantime.done()
     assert_whole(watched, posts)

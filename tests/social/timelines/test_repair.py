@@ -7,14 +7,14 @@ from bson import encode
 
 from chalicelib.jobs import outbox
 from chalicelib.settings import Settings
-from chalicelib.social import schedules
+from chalicelib.social import jobs
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import JOB, Deliver, Trim
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines import news as views
 from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.references import NewsItems
-from chalicelib.social.workers import handle
 from tests.social.support.bounds import CHUNKS_OF_TWO
 from tests.social.support.drivers import Town, circle, comment, fan_out, follow, news, publish, wall
 
@@ -42,7 +42,7 @@ def test_readers_who_are_away_are_skipped_and_their_news_rebuilt(
     follow(town.client, "bob", "ann")
     town.workers.drain()
     town.clock.advance(days=days)
-    assert schedules.maintain(town.runtime.database, town.clock())["away"] == away
+    assert jobs.maintain(town.runtime.database, town.clock())["away"] == away
     post = town.publish()
     town.workers.drain()
     assert stored(town, "bob") == items
@@ -87,10 +87,10 @@ def test_missing_and_surplus_news_are_reported_and_repaired(town: Town) -> None:
     assert view is not None
     view.add([found], ["bob"])
 
-    said = schedules.verify_news(town.runtime, "bob")
+    said = jobs.verify_news(town.runtime, "bob")
 
     assert said == {"missing": sorted(posts), "surplus": [other]}
-    assert schedules.verify_news(town.runtime, "bob") == {"missing": [], "surplus": []}
+    assert jobs.verify_news(town.runtime, "bob") == {"missing": [], "surplus": []}
     assert sorted(news(town.client, "bob")) == sorted(posts)
 
 

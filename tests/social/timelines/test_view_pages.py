@@ -8,9 +8,9 @@ import pytest
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from chalicelib.social import paging
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import Deliver
-from chalicelib.social.paging import positions
-from chalicelib.social.workers import handle
 from tests.social.support.designs import Design
 from tests.social.support.drivers import (
     circle,
@@ -193,8 +193,8 @@ def test_views_and_sweeps_are_read_by_their_indexes(
     follow(client, "bob", "ann")
     publish(client, "ann")
     workers.drain()
-    last = positions.Position(runtime.now() + timedelta(days=1), "z")
-    item = {"user_id": "bob", **positions.older_than(last, "ts", "post_id")}
+    last = paging.Position(runtime.now() + timedelta(days=1), "z")
+    item = {"user_id": "bob", **paging.older_than(last, "ts", "post_id")}
     unfinished = {"$in": ["pending", "delivering"]}
     overdue = {"fan_out.state": unfinished, "fan_out.resend_at": {"$not": {"$gt": runtime.now()}}}
 

@@ -19,14 +19,14 @@ from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
+from chalicelib.social import paging
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions.answers import ActionCommentsAnswer, comment_answer
 from chalicelib.social.activity.actions.shapes import StoredActionEvent
 from chalicelib.social.errors import UnknownAction
 from chalicelib.social.graph import following, users
 from chalicelib.social.messages import Rerank
-from chalicelib.social.paging import pages
-from chalicelib.social.paging.positions import Entry, Position, dated, newer_than
+from chalicelib.social.paging import Entry, Position, dated, newer_than
 from chalicelib.social.posts.shapes import PostComment
 from chalicelib.social.posts.visibility import sees
 
@@ -160,7 +160,7 @@ def list_comments(
         reader = following.reader(database, caller.id, {each["by"]["id"] for each in found})
         return [comment if sees(reader, comment) else None for comment in found]
 
-    shown, last = pages.filled(runtime, query.limit, start, fetch, show)
+    shown, last = paging.filled(runtime, query.limit, start, fetch, show)
     return {
         "comments": [comment_answer(each) for _position, each in shown],
         "next": cursors.following([last.ts.isoformat(), last.post_id] if last else None),

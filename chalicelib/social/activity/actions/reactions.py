@@ -16,6 +16,7 @@ from chalicelib.http.paging import Cursors
 from chalicelib.identity import Principal
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
+from chalicelib.social import paging
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions.answers import ActionReactionsAnswer, reaction_answer
 from chalicelib.social.activity.actions.events import BY_TIME, EVENTS
@@ -25,8 +26,7 @@ from chalicelib.social.errors import UnknownAction
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Rerank
-from chalicelib.social.paging import pages
-from chalicelib.social.paging.positions import Entry, Position, dated, newer_than
+from chalicelib.social.paging import Entry, Position, dated, newer_than
 from chalicelib.social.reactions import ReactionKind
 
 
@@ -181,7 +181,7 @@ def list_all(
         reader = following.reader(database, caller.id, {each["by"]["id"] for each in found})
         return [None if each["by"]["id"] in reader.blocked else each for each in found]
 
-    shown, last = pages.filled(runtime, query.limit, start, fetch, show)
+    shown, last = paging.filled(runtime, query.limit, start, fetch, show)
     return {
         "reactions": [reaction_answer(each) for _position, each in shown],
         "next": cursors.following([last.ts.isoformat(), last.post_id] if last else None),

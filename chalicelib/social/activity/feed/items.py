@@ -17,7 +17,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.feed import scoring
 from chalicelib.social.activity.feed.scoring import Scored, ScoredAction, Standing, Standings
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 
 # Covers a page of a feed.
 FEED_ORDER = [

@@ -5,14 +5,14 @@ from pymongo import DESCENDING
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
+from chalicelib.social import paging
 from chalicelib.social.activity.actions import actions, types
 from chalicelib.social.activity.actions.answers import ActionsAnswer, action_answer
 from chalicelib.social.activity.actions.models import DoneQuery
 from chalicelib.social.activity.actions.shapes import ReadAction, fields_for
 from chalicelib.social.activity.actions.visibility import may_see
 from chalicelib.social.activity.org import people
-from chalicelib.social.paging import pages
-from chalicelib.social.paging.positions import Entry, Position, older_than
+from chalicelib.social.paging import Entry, Position, older_than
 
 
 def of_ref(runtime: Runtime, reader_id: str, ref_id: str, query: PageQuery) -> ActionsAnswer:
@@ -49,6 +49,6 @@ def _listing(
         org, blocked = people.viewpoint(runtime.database, reader_id, actors)
         return [action if may_see(action, reader_id, org, blocked) else None for action in found]
 
-    view = pages.Listing(scope, fetch, show, action_answer)
-    found, following = pages.checked(runtime, query, view)
+    view = paging.Listing(scope, fetch, show, action_answer)
+    found, following = paging.checked(runtime, query, view)
     return {"actions": found, "next": following}

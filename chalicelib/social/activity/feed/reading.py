@@ -28,7 +28,7 @@ from chalicelib.social.activity.feed.answers import (
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.places import Org
 from chalicelib.social.graph import users
-from chalicelib.social.paging.positions import Position
+from chalicelib.social.paging import Position
 
 # Read beyond a page, to replace items that are no longer the reader's and not yet removed.
 SPARE = 5

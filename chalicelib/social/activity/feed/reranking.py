@@ -5,7 +5,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions, events
 from chalicelib.social.activity.feed import items, scoring
 from chalicelib.social.messages import Rerank
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 
 
 def rank(runtime: Runtime, action_id: str, event_id: str, after: str) -> None:

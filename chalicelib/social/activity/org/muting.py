@@ -8,7 +8,7 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.org import people
-from chalicelib.social.activity.org.models import MAX_MUTED
+from chalicelib.social.activity.org.forms import MAX_MUTED
 from chalicelib.social.activity.org.people import StoredPerson
 from chalicelib.social.errors import CannotMuteSelf, TooManyMuted
 from chalicelib.social.messages import Refill

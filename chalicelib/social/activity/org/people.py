@@ -18,7 +18,7 @@ from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.social.activity.org.models import MAX_ASSIGNED, MAX_MUTED, OrgSettings
+from chalicelib.social.activity.org.forms import MAX_ASSIGNED, MAX_MUTED, OrgSettings
 from chalicelib.social.activity.org.places import Org, PastPlace, PersonOverTime, Place
 from chalicelib.social.errors import OwnManager
 from chalicelib.social.graph import users

@@ -6,8 +6,7 @@ from chalicelib.http import NoContent, Ok, Request, Roles, Route
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
 from chalicelib.social.activity.org import muting, people
-from chalicelib.social.activity.org.answers import MutedAnswer, OrgAnswer, org_answer
-from chalicelib.social.activity.org.models import OrgSettings
+from chalicelib.social.activity.org.forms import MutedAnswer, OrgAnswer, OrgSettings, org_answer
 from chalicelib.social.errors import CannotMuteSelf, OwnManager, TooManyMuted
 
 Admin = Annotated[Principal, Roles("admin")]

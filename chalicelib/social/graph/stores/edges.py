@@ -16,7 +16,7 @@ from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.social.graph.models import MAX_CIRCLES
 from chalicelib.social.graph.store import GraphPerson, Pair, Relations
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 
 End = Literal["owner", "member"]
 

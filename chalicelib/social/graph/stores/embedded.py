@@ -16,7 +16,7 @@ from chalicelib.social.graph import users
 from chalicelib.social.graph.circle_keys import by_key, id_of
 from chalicelib.social.graph.store import GraphPerson, Pair, Relations
 from chalicelib.social.graph.users import Member
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 
 
 class EmbeddedGraph:

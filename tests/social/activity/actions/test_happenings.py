@@ -10,7 +10,7 @@ from chalicelib.comments import happened
 from chalicelib.happenings import Happened
 from chalicelib.jobs import outbox
 from chalicelib.settings import Settings
-from chalicelib.social import schedules
+from chalicelib.social import jobs as social_jobs
 from chalicelib.social.activity.actions import happenings
 from chalicelib.social.messages import JOB
 from tests.social.activity.support.office import Office
@@ -53,7 +53,7 @@ def let_all_end(office: Office) -> None:
     """Let what runs twice run again, when nothing can be under way any more."""
     office.workers.drain()
     office.clock.time += outbox.OUTLIVES_ALL
-    schedules.resend_overdue(office.runtime)
+    social_jobs.resend_overdue(office.runtime)
     office.workers.drain()
 
 

@@ -7,8 +7,8 @@ from pymongo.collection import Collection
 
 from chalicelib.database import Document, insert_missing
 from chalicelib.social.activity.feed import refill
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import DeliverAction
-from chalicelib.social.workers import handle
 from tests.social.activity.support.office import Interrupt, Office
 from tests.support.people import erase, remaining
 

@@ -9,7 +9,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.activity.feed import items
 from chalicelib.social.activity.feed.items import Hidden
 from chalicelib.social.activity.feed.scoring import Standing
-from chalicelib.social.paging.id_range import IdRange
+from chalicelib.social.paging import IdRange
 from tests.social.activity.support.bulk import item
 from tests.support.clock import START
 

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 
 from app import create_app
 from chalicelib.runtime import Runtime
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from chalicelib.social.activity.feed.reading import RISING
 from tests.social.activity.support.office import APPLIED
 from tests.social.activity.support.reading import feed, page
@@ -179,7 +179,7 @@ class Life(RuleBasedStateMachine):
     def every_feed_is_in_the_order_of_the_table(self, seed: int, limit: int) -> None:
         self.work(seed)
         self.clock.advance(milliseconds=self.runtime.settings.lease_ms)
-        schedules.resend_overdue(self.runtime)
+        jobs.resend_overdue(self.runtime)
         self.work(seed)
         for reader in NAMES:
             assert self._feed(reader, limit) == self.expected.feed(reader), reader

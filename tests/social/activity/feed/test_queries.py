@@ -13,7 +13,7 @@ from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.feed import items, reading
 from chalicelib.social.activity.org import people
-from chalicelib.social.paging.positions import Position
+from chalicelib.social.paging import Position
 from tests.social.activity.support.bulk import item, plant
 from tests.support.clock import START
 

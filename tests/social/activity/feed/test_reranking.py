@@ -14,8 +14,8 @@ from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions.models import NewAction
 from chalicelib.social.activity.actions.shapes import ReadAction
 from chalicelib.social.activity.feed import items, reranking
+from chalicelib.social.jobs import handle
 from chalicelib.social.messages import Rerank
-from chalicelib.social.workers import handle
 from tests.social.activity.support.office import APPLIED, MARY, Office
 
 EVERYBODY = ["dora", "ali", "rex", "otto"]

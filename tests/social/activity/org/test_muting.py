@@ -2,7 +2,7 @@
 
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.org import people
-from chalicelib.social.activity.org.models import MAX_MUTED
+from chalicelib.social.activity.org.forms import MAX_MUTED
 from tests.social.activity.support.office import Office
 from tests.social.activity.support.reading import actions, feed, ids
 from tests.support.http_client import Client

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.org import people
-from chalicelib.social.activity.org.models import OrgSettings
+from chalicelib.social.activity.org.forms import OrgSettings
 from chalicelib.social.activity.org.places import Org
 from tests.support.clock import START, Clock
 from tests.support.http_client import Client

@@ -9,9 +9,9 @@ from typing import Any
 from chalicelib import personal_data
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.social import schedules
+from chalicelib.social import jobs
 from chalicelib.social.activity.org import muting, people
-from chalicelib.social.activity.org.models import OrgSettings
+from chalicelib.social.activity.org.forms import OrgSettings
 from chalicelib.social.messages import JOB, Rerank
 from tests.social.support.drivers import Courier, settle
 from tests.support.clock import Clock
@@ -117,7 +117,7 @@ class Office:
     def sweep_expired(self) -> None:
         """Let every lease run out and what the sweep sends be worked on."""
         self.clock.advance(milliseconds=self.runtime.settings.lease_ms)
-        schedules.resend_overdue(self.runtime)
+        jobs.resend_overdue(self.runtime)
         self.workers.drain()
 
     def stored(self, action: str) -> Document:

@@ -1,24 +1,34 @@
-"""Erasing a user from the social feed: deleting everything that is theirs or names them."""
+"""What the social feed has of a person: the feed's part of `chalicelib.people`.
 
+Public face: itself, which renames, erases and finds.
+"""
+
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
-from chalicelib.database import Document
+from chalicelib.database import Document, in_transaction
 from chalicelib.jobs import outbox
 from chalicelib.people.follows import Step, Trace, job_entries
 from chalicelib.runtime import Runtime
+from chalicelib.social import personal_export
 from chalicelib.social.graph import circles, following, memberships, users
-from chalicelib.social.graph.stores.edges import EDGES
-from chalicelib.social.messages import Rebuild, Trim
-from chalicelib.social.paging.id_range import IdRange
-from chalicelib.social.personal_data import exports
-from chalicelib.social.posts import audiences, comment_changes, posts, votes
+from chalicelib.social.graph.store import GraphPerson
+from chalicelib.social.graph.stores.edges import EDGES, EdgeGraph, End
+from chalicelib.social.graph.stores.embedded import EmbeddedGraph
+from chalicelib.social.messages import Propagate, Rebuild, Trim
+from chalicelib.social.paging import IdRange
+from chalicelib.social.posts import audiences, comment_changes, comments, posts, votes
 from chalicelib.social.posts.audiences import AUDIENCES
 from chalicelib.social.posts.comments import OLDER_COMMENTS
 from chalicelib.social.posts.votes import VOTES
 from chalicelib.social.timelines import propagation
+
+# Erasing a user from the social feed: deleting everything that is theirs or names them.
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
@@ -43,7 +53,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
     """Return collections and filters of documents that are a user's or name the user."""
-    show, people = exports.OfUser(user_id), users.USERS.of(database)
+    show, people = personal_export.OfUser(user_id), users.USERS.of(database)
     edges, written = EDGES.of(database), posts.POSTS.of(database)
     older, jobs = OLDER_COMMENTS.of(database), outbox.JOBS.of(database)
     return [
@@ -146,3 +156,89 @@ def _erase_votes(runtime: Runtime, user_id: str, until: datetime | None = None) 
 
 def _up_to(until: datetime | None) -> dict[str, Any]:
     return {"ts": {"$lte": until}} if until else {}
+
+
+# MERGE: docstring of social/personal_data/renaming.py was: Propagating a user's new name to every
+#   copy: in the graph, on posts, and on comments on them. A worker stops if the name is changed
+#   again.
+
+Listing = Callable[[IdRange], list[GraphPerson]]
+
+
+def rename(runtime: Runtime, user_id: str, name: str) -> None:
+    """Make every copy of a user's name this one, unless the user has another one meanwhile."""
+    person = GraphPerson(user_id, name)
+    _in_graph(runtime.database, person)
+    other = {"by.id": user_id, "by.name": {"$ne": person.name}}
+    _on_posts(runtime, person, other, {"by.name": person.name}, [])
+    each = {f"each.{field}": value for field, value in other.items()}
+    _on_posts(
+        runtime,
+        person,
+        {"comments": {"$elemMatch": other}},
+        {"comments.$[each].by.name": person.name},
+        [each],
+    )
+    older = comments.OLDER_COMMENTS.of(runtime.database)
+    older.update_many(other, {"$set": {"by.name": person.name}})
+
+
+def _in_graph(database: Database[Document], person: GraphPerson) -> None:
+    """Rename a person in the documents of those who circle them, and of their members.
+
+    The embedded store is read before the edges, as a promotion moves ties from one to the other.
+    There may be a million edges: those that have the name already are passed over, so that a
+    worker that runs out of time has not worked for nothing.
+    """
+    embedded, edges = EmbeddedGraph(database), EdgeGraph(database)
+    listings: tuple[tuple[End, Listing], ...] = (
+        ("member", partial(embedded.followers, person.id)),
+        ("owner", partial(embedded.members, person.id, None)),
+        ("member", partial(edges.called_otherwise, person, "member")),
+        ("owner", partial(edges.called_otherwise, person, "owner")),
+    )
+    for side, fetch in listings:
+        for page in following.pages(fetch):
+            _on_ties(database, person, side, [each.id for each in page])
+
+
+def _on_ties(
+    database: Database[Document], person: GraphPerson, side: End, others: list[str]
+) -> None:
+    """Rename a person at one end of the ties to others, in both stores or in none.
+
+    Otherwise an edge would have the name that the user's document lacks.
+    """
+    owners, members = ([], others) if side == "owner" else (others, [])
+
+    def work(session: ClientSession) -> None:
+        for store in following.stores(database).values():
+            store.rename(person, owners, members, session)
+
+    in_transaction(database, work)
+
+
+def _on_posts(
+    runtime: Runtime,
+    person: GraphPerson,
+    where: Document,
+    change: Document,
+    filters: list[Document],
+) -> None:
+    """Change posts, some at a time, and have each propagated to its copies."""
+    rows, most = posts.POSTS.of(runtime.database), runtime.bounds.social.posts_renamed_at_once
+    while found := [post["_id"] for post in rows.find(where, {"_id": 1}).limit(most)]:
+        if not _is_called(runtime.database, person):
+            return
+        update = posts.marked(runtime, {"$set": change})
+        rows.update_many({"_id": {"$in": found}}, update, array_filters=filters or None)
+        runtime.queues.send(*(Propagate(post_id=post_id) for post_id in found))
+
+
+def _is_called(database: Database[Document], person: GraphPerson) -> bool:
+    """Return whether the name is still current, or two workers would undo each other's work."""
+    now = {"_id": person.id, "name": person.name}
+    return users.USERS.of(database).find_one(now, {"_id": 1}) is not None
+
+
+__all__ = ["erase", "rename", "traces"]

@@ -1,14 +1,94 @@
-"""A page of posts, newest first, checked for the reader and filled up again."""
+"""Positions in a listing, ranges of ids, and pages filled up after a permission check.
 
-from collections.abc import Callable, Sequence
+Public face: `id_range`, `pages`, `positions`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection as Ids
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from datetime import datetime
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from chalicelib.database import Document
 from chalicelib.http import PageQuery
 from chalicelib.http.paging import Cursors
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
-from chalicelib.social.paging.positions import Entry, Listed, Position
+
+
+class IdRange(NamedTuple):
+    """The ids greater than `after` and up to `until`, at most `limit` of them."""
+
+    after: str = ""
+    until: str | None = None
+    limit: int | None = None
+
+    @property
+    def bounds(self) -> Document:
+        """Return the range as a condition of a query."""
+        return {"$gt": self.after} | ({} if self.until is None else {"$lte": self.until})
+
+    def cut(self, ids: Ids[str]) -> list[str]:
+        """Return the ids that are in the range, in order."""
+        until = self.until
+        return sorted(i for i in ids if i > self.after and (until is None or i <= until))[
+            : self.limit
+        ]
+
+
+# Positions and entries in a listing, newest first, and times in cursors.
+
+# What is listed: a post, a comment or an action.
+Listed = TypeVar("Listed", bound=Mapping[str, Any])
+Listed_co = TypeVar("Listed_co", bound=Mapping[str, Any], covariant=True)
+
+
+class Position(NamedTuple):
+    """The place of a post in every view, or of an action in a feed or a listing."""
+
+    ts: datetime
+    post_id: str
+
+
+class Entry(NamedTuple, Generic[Listed_co]):
+    """A place in a listing; what was listed there may be gone."""
+
+    position: Position
+    post: Listed_co | None
+
+
+def older_than(position: Position | None, ts: str, post_id: str) -> Document:
+    """Return the filter for what follows a position, by the names of its two fields.
+
+    The range on `ts` is a condition of its own, so that it bounds an index.
+    """
+    if position is None:
+        return {}
+    earlier, same = {ts: {"$lt": position.ts}}, {post_id: {"$lt": position.post_id}}
+    return {ts: {"$lte": position.ts}, "$or": [earlier, same]}
+
+
+def newer_than(position: Position, ts: str, post_id: str) -> Document:
+    """Return the filter for what comes after a position, oldest first."""
+    later, same = {ts: {"$gt": position.ts}}, {post_id: {"$gt": position.post_id}}
+    return {ts: {"$gte": position.ts}, "$or": [later, same]}
+
+
+def merge(count: int, *lists: Sequence[Entry[Listed]]) -> list[Entry[Listed]]:
+    """Return the newest of several lists of entries, a post that is in two of them once."""
+    entries: dict[Position, Entry[Listed]] = {}
+    for entry in (entry for each in lists for entry in each):
+        if entry.post or entry.position not in entries:
+            entries[entry.position] = entry
+    return sorted(entries.values(), key=lambda entry: entry.position, reverse=True)[:count]
+
+
+def dated(position: Sequence[Any] | None) -> Position | None:
+    """Return the position of a cursor that has its time as text (ISO 8601)."""
+    return Position(datetime.fromisoformat(position[0]), position[1]) if position else None
+
+
+# A page of posts, newest first, checked for the reader and filled up again.
 
 # The form in which the API answers what is listed.
 Shown = TypeVar("Shown")

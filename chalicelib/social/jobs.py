@@ -1,10 +1,13 @@
-"""The workers of the social feed's queues, and the one dispatcher of their messages."""
+"""Workers, schedules and commands of the social feed."""
 
+from datetime import datetime
 from functools import partial
 from typing import Any
 
-from chalice.app import Chalice, SQSEvent
+from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from pymongo.database import Database
 
+from chalicelib.database import Document
 from chalicelib.jobs import outbox
 from chalicelib.messaging import consume
 from chalicelib.runtime import Runtime
@@ -13,7 +16,9 @@ from chalicelib.social.activity import renaming as activity_renaming
 from chalicelib.social.activity.feed import cascade, refill, reranking
 from chalicelib.social.activity.feed.action_fan_out import OF_ACTIONS
 from chalicelib.social.delivery import engine
+from chalicelib.social.graph import memberships
 from chalicelib.social.messages import (
+    JOB,
     BackFill,
     Cascade,
     Deliver,
@@ -28,13 +33,61 @@ from chalicelib.social.messages import (
     SocialJob,
     Trim,
 )
-from chalicelib.social.timelines import propagation, repair
+from chalicelib.social.timelines import news, propagation, repair, walls
+from chalicelib.social.timelines.copies import MonthCopies
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
+
+
+def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers and the schedules."""
+    declare_workers(app, runtime)
+    declare_schedules(app, runtime)
+
+
+def declare_schedules(app: Chalice, runtime: Runtime) -> None:
+    """Declare what runs by the clock."""
+
+    @app.schedule(Rate(1, Rate.MINUTES))
+    def sweep(_event: CloudWatchEvent) -> None:
+        resend_overdue(runtime)
+
+    @app.schedule(Rate(1, Rate.HOURS))
+    def tend_social(_event: CloudWatchEvent) -> dict[str, int]:
+        return maintain(runtime.database, runtime.now())
+
+
+def resend_overdue(runtime: Runtime) -> None:
+    """Send messages again for all unfinished work that is overdue."""
+    engine.sweep(runtime, OF_POSTS)
+    engine.sweep(runtime, OF_ACTIONS)
+    propagation.sweep(runtime)
+    outbox.sweep(runtime, JOB)
+
+
+def maintain(database: Database[Document], now: datetime) -> dict[str, int]:
+    """Truncate copies with too many comments, repair counts, and mark users who are away.
+
+    Returns how many documents were `cut`, how many wrong counts, left by crashes, were
+    `recounted`, and how many more users are `away`.
+    """
+    copies = (MonthCopies(database, walls.WALLS), MonthCopies(database, news.NEWS))
+    cut = sum(each.truncate_comments() for each in copies)
+    away = news.mark_away(database, now)
+    return {"cut": cut, "recounted": memberships.recount(database), "away": away}
+
+
+def verify_news(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
+    """Compare a reader's stored news with their definition, and repair them.
+
+    Returns `{missing, surplus}`, the ids of posts.
+    """
+    return repair.verify(runtime, user_id)
+
 
 SocialMessage = Deliver | DeliverChunk | Propagate | DeliverAction | DeliverActionChunk | SocialJob
 
 
-def declare(app: Chalice, runtime: Runtime) -> None:
+def declare_workers(app: Chalice, runtime: Runtime) -> None:
     """Declare the workers of fan-outs, of changes on posts, and of the activity feed."""
     queue, do = runtime.queues.name_of, partial(handle, runtime)
 

@@ -1,17 +1,15 @@
-"""What the API takes of a person's place in the organisation."""
+"""Forms of places in the organisation, and of mutes."""
 
 from typing import Annotated
 
-from pydantic import (
-    AfterValidator,
-    ConfigDict,
-    Field,
-)
+from pydantic import AfterValidator, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from chalicelib.http import Input
 from chalicelib.people.ids import UserId
+from chalicelib.social.activity.org.places import Place
 from chalicelib.social.activity.refs import Name, RefId, distinct
-from chalicelib.texts import at_most
+from chalicelib.texts import ShownName, at_most
 
 MAX_ASSIGNED = 200
 MAX_MUTED = 1_000
@@ -57,3 +55,37 @@ class OrgSettings(Input):
         default_factory=list,
         description="The refs that they look after, each once: actions about these rank higher.",
     )
+
+
+class OrgAnswer(TypedDict):
+    """Somebody's place in the organisation; all of it is empty for somebody without one."""
+
+    team: ShownName | None
+    department: ShownName | None
+    manager_id: Annotated[
+        UserId | None,
+        Field(description="A user; what the two do ranks higher in each other's feeds."),
+    ]
+    assigned_ref_ids: Annotated[
+        list[RefId],
+        Field(
+            max_length=MAX_ASSIGNED,
+            description="The refs that they look after: actions about these rank higher.",
+        ),
+    ]
+
+
+class MutedAnswer(TypedDict):
+    """The users whose actions your feed leaves out."""
+
+    user_ids: Annotated[list[UserId], Field(max_length=MAX_MUTED, description="Sorted.")]
+
+
+def org_answer(place: Place) -> OrgAnswer:
+    """Return somebody's place in the organisation as the API shows it."""
+    return {
+        "team": place["team"],
+        "department": place["department"],
+        "manager_id": place["manager"],
+        "assigned_ref_ids": place["assigned"],
+    }
