@@ -18,9 +18,8 @@ from chalicelib import (
     rewrites,
     schema,
 )
+from chalicelib.ads import jobs as ad_jobs
 from chalicelib.ads import routes as ads
-from chalicelib.ads import schedules as ad_schedules
-from chalicelib.ads import workers as ad_workers
 from chalicelib.assets import jobs as asset_jobs
 from chalicelib.assets import routes as assets
 from chalicelib.comments import jobs as comment_jobs
@@ -58,7 +57,7 @@ ROUTES = (
 )
 WORKERS = (
     comment_jobs,
-    ad_workers,
+    ad_jobs,
     social_jobs,
     asset_jobs,
     published_pages,
@@ -67,10 +66,7 @@ WORKERS = (
     marked_things,
     personal_data,
 )
-SCHEDULES = (
-    ad_schedules,
-    content_schedules,
-)
+SCHEDULES = (content_schedules,)
 
 
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
@@ -106,7 +102,7 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
 
     @app.lambda_function()
     def reconcile_ads(event: dict[str, str], _context: object) -> dict[str, Any]:
-        return ad_schedules.reconcile(runtime, event["campaign_id"], event["from"], event["to"])
+        return ad_jobs.reconcile(runtime, event["campaign_id"], event["from"], event["to"])
 
     @app.lambda_function()
     def verify_news(event: dict[str, Any], _context: object) -> dict[str, list[str]]:

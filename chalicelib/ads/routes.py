@@ -9,7 +9,6 @@ from chalicelib.ads.reports import routes as reports
 from chalicelib.ads.serving import frame_routes as frames
 from chalicelib.ads.serving import routes as serving
 from chalicelib.ads.serving.cache import ZoneCache
-from chalicelib.ads.tracking import conversion_routes as conversions
 from chalicelib.ads.tracking import routes as tracking
 from chalicelib.ads.visitors import routes as visitors
 from chalicelib.http import router
@@ -24,8 +23,9 @@ def routes(runtime: Runtime) -> Blueprint:
     campaigns.declare(route, runtime, zones.expire)
     inventory.declare(route, runtime, zones.expire)
     serving.declare(route, zones)
-    for room in (frames, tracking, conversions, visitors):
+    for room in (frames, tracking, visitors):
         room.declare(route)
+    tracking.declare_conversions(route)
     billing.declare(router(blueprint, runtime, "Money"))
     reports.declare(router(blueprint, runtime, "Reports"))
     return blueprint

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads import accounts, schedules
+from chalicelib.ads import accounts, jobs
 from chalicelib.ads.billing import transfers
 from chalicelib.ads.billing.transfers import Payment, transfer
 from chalicelib.ads.budgets import exhaustion
@@ -57,6 +57,6 @@ def test_money_on_its_way_arrives_whatever_becomes_of_the_campaigns(
     monkeypatch.setattr(exhaustion, "refresh_all", fails)
 
     with pytest.raises(Unavailable):
-        schedules.run_minute(runtime)
+        jobs.run_minute(runtime)
 
     assert accounts.get(runtime.database, "advertiser:mercedes")["balance_micros"] == 500

@@ -78,7 +78,7 @@ ADS: tuple[tuple[str, ...], ...] = (
     ("ads.billing",),
     ("ads.campaigns", "ads.tracking"),
     ("ads.serving",),
-    ("ads.routes", "ads.schedules", "ads.workers"),
+    ("ads.jobs", "ads.routes"),
 )
 SOCIAL: tuple[tuple[str, ...], ...] = (
     ("social.errors", "social.messages", "social.reactions"),

@@ -1,29 +1,149 @@
-"""The routes of money: accounts, transfers and credit lines."""
+"""Routes and forms of money: accounts, transfers and credit lines."""
+
+from typing import Annotated, NotRequired
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
 
 from chalicelib.ads import accounts
-from chalicelib.ads.accounts import AccountId, AdvertiserAccountId
-from chalicelib.ads.billing import funds, transfers
-from chalicelib.ads.billing.answers import (
-    AccountAnswer,
-    TransferAnswer,
-    account_answer,
-    transfer_answer,
+from chalicelib.ads.accounts import (
+    BANK,
+    MAX_PENDING,
+    NETWORK,
+    Account,
+    AccountId,
+    AdvertiserAccountId,
 )
-from chalicelib.ads.billing.models import CreditLine, NewTransfer
-from chalicelib.ads.billing.permissions import Owner, check_account_owner
-from chalicelib.ads.billing.transfers import Payment, Transfer
+from chalicelib.ads.billing import funds, transfers
+from chalicelib.ads.billing.transfers import Payment, State, Transfer
+from chalicelib.ads.bounds import MAX_BUDGET_MICROS
 from chalicelib.ads.errors import (
     InsufficientFunds,
     TooManyTransfers,
     TransferInProgress,
     UnknownAccount,
 )
-from chalicelib.ads.permissions import Admin
-from chalicelib.errors import FieldError, IdempotencyKeyReused, InvalidRequest
-from chalicelib.http import Created, Ok, Request, Route
+from chalicelib.ads.permissions import Admin, check_advertiser
+from chalicelib.errors import FieldError, Forbidden, IdempotencyKeyReused, InvalidRequest
+from chalicelib.http import Created, Input, Ok, Request, Roles, Route
 from chalicelib.http.idempotency import required_key_of
 from chalicelib.identity import Principal
 from chalicelib.limits import MONEY
+from chalicelib.sites.permissions import check_publisher
+
+
+class NewTransfer(Input):
+    """A transfer out of an account: where to, and how much."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"to_account_id": "advertiser:north-bikes", "amount_micros": 50_000_000}]
+        }
+    )
+
+    to_account_id: AccountId = Field(description="Another account than the one that pays.")
+    amount_micros: int = Field(
+        ge=1, le=MAX_BUDGET_MICROS, description="In millionths of the currency."
+    )
+
+
+class CreditLine(Input):
+    """The credit line of an advertiser's account."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"credit_micros": 1_000_000_000}]})
+
+    credit_micros: int | None = Field(
+        ge=0,
+        le=MAX_BUDGET_MICROS,
+        description="What its campaigns may take on beyond its balance, in millionths of the "
+        "currency. Null for campaigns that no funds bound, in a deployment without "
+        "`PLAZA_PREPAYMENT` alone.",
+    )
+
+
+# An account and a client's key; or a settlement, by its day, campaign, site and payee.
+TransferId = Annotated[str, Field(max_length=400, examples=["advertiser:north-bikes/refund-7"])]
+
+
+class AccountAnswer(TypedDict):
+    """An account: an advertiser's funds, or what a site or the network has earned."""
+
+    id: AccountId
+    balance_micros: Annotated[
+        int, Field(description="In millionths of the currency. The bank's alone may be negative.")
+    ]
+    pending_transfer_ids: Annotated[
+        list[TransferId], Field(max_length=MAX_PENDING, description="The transfers under way.")
+    ]
+    credit_micros: NotRequired[
+        Annotated[
+            int,
+            Field(description="What its campaigns may take on beyond the balance, if bounded."),
+        ]
+    ]
+    committed_micros: NotRequired[
+        Annotated[
+            int,
+            Field(
+                description="What its campaigns have been given to spend and have not paid yet. "
+                "Present with `credit_micros`."
+            ),
+        ]
+    ]
+
+
+class TransferAnswer(TypedDict):
+    """A transfer between two accounts."""
+
+    id: TransferId
+    from_account_id: AccountId
+    to_account_id: AccountId
+    amount_micros: Annotated[int, Field(description="In millionths of the currency.")]
+    state: Annotated[State, Field(description="`retired`: the money has arrived.")]
+
+
+def account_answer(stored: Account) -> AccountAnswer:
+    """Return an account as the API shows it; its funds only with a credit line."""
+    answer: AccountAnswer = {
+        "id": stored["_id"],
+        "balance_micros": stored["balance_micros"],
+        "pending_transfer_ids": [mark["transfer_id"] for mark in stored["pending"]],
+    }
+    if "credit_micros" in stored:
+        answer["credit_micros"] = stored["credit_micros"]
+    if "committed_micros" in stored:
+        answer["committed_micros"] = stored["committed_micros"]
+    return answer
+
+
+def transfer_answer(stored: Transfer) -> TransferAnswer:
+    """Return a transfer as the API shows it."""
+    return {
+        "id": stored["_id"],
+        "from_account_id": stored["source"],
+        "to_account_id": stored["target"],
+        "amount_micros": stored["amount_micros"],
+        "state": stored["state"],
+    }
+
+
+# Who may own an account at all.
+Owner = Annotated[Principal, Roles("advertiser", "publisher")]
+
+
+def check_account_owner(caller: Principal, account_id: str) -> None:
+    """Raise Forbidden unless the caller owns this account.
+
+    The bank and the network are the admins', as every account is.
+    """
+    kind, _, owner = account_id.partition(":")
+    if account_id in (BANK, NETWORK):
+        if not caller.has("admin"):
+            raise Forbidden("This account belongs to the network")
+    elif kind == "advertiser":
+        check_advertiser(caller, owner)
+    else:
+        check_publisher(caller, owner)
 
 
 def declare(route: Route) -> None:

@@ -1,5 +1,4 @@
 """One campaign's money: released by pacing, leased, spent, entered in the ledger.
 
-Public face: `audit`, `balances`, `clicks`, `exhaustion`, `held_leases`, `lease_ends`,
-`leases`, `ledger`.
+Public face: `audit`, `balances`, `clicks`, `exhaustion`, `held_leases`, `leases`, `ledger`.
 """

@@ -9,16 +9,15 @@ from typing_extensions import TypedDict
 
 from chalicelib.ads.bounds import CAMPAIGN_BYTES, MAX_AD_UNITS, MAX_CAPS, MAX_ROWS, MAX_TARGETS
 from chalicelib.ads.ids import CampaignId, PartId
-from chalicelib.ads.inventory.answers import (
+from chalicelib.ads.inventory.campaigns import MAX_KEYWORDS, StoredCampaign
+from chalicelib.ads.inventory.creatives import AdUnit
+from chalicelib.ads.inventory.fitting import Reason
+from chalicelib.ads.inventory.routes import (
     HtmlCreativeAnswer,
     ImageCreativeAnswer,
     NativeCreativeAnswer,
     TextCreativeAnswer,
 )
-from chalicelib.ads.inventory.campaigns import StoredCampaign
-from chalicelib.ads.inventory.creatives import AdUnit
-from chalicelib.ads.inventory.fitting import Reason
-from chalicelib.ads.inventory.keywords import MAX_KEYWORDS
 from chalicelib.ads.inventory.waiting import Unplaced
 from chalicelib.keywords import MAX_KEYWORD_CHARACTERS, Keyword
 from chalicelib.sites.ids import SiteId

@@ -27,8 +27,8 @@ from chalicelib.ads.bounds import (
     Micros,
 )
 from chalicelib.ads.ids import PartId
+from chalicelib.ads.inventory.campaigns import Keywords
 from chalicelib.ads.inventory.creatives import Creative
-from chalicelib.ads.inventory.keywords import Keywords
 from chalicelib.http import Input
 from chalicelib.instants import Instant
 from chalicelib.sites.ids import SiteId

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired, TypedDict
 
+from pydantic import AfterValidator, Field
 from pymongo import ASCENDING, IndexModel
 from pymongo.client_session import ClientSession
 from pymongo.database import Database
@@ -12,6 +13,7 @@ from chalicelib.ads.errors import UnknownCampaign
 from chalicelib.ads.inventory.creatives import AdUnit
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import OPAQUE, AtMost
+from chalicelib.keywords import Keyword
 
 
 class Flight(TypedDict):
@@ -132,3 +134,22 @@ def get(
     if campaign is None or campaign["status"] in GONE:
         raise UnknownCampaign
     return campaign
+
+
+# The keywords of an ad unit: bounded, distinct.
+
+MAX_KEYWORDS = 32
+
+
+MAX_KEYWORD_BYTES = 1_024
+
+
+def distinct(keywords: list[str]) -> list[str]:
+    """Return each keyword once; raises ValueError if they take too many bytes."""
+    found = list(dict.fromkeys(keywords))
+    if sum(len(keyword.encode()) for keyword in found) > MAX_KEYWORD_BYTES:
+        raise ValueError(f"the keywords of an ad unit must have at most {MAX_KEYWORD_BYTES} bytes")
+    return found
+
+
+Keywords = Annotated[list[Keyword], Field(max_length=MAX_KEYWORDS), AfterValidator(distinct)]

@@ -1,25 +1,200 @@
-"""The routes of the reports: a campaign's for its advertiser, a site's for its publisher."""
+"""Routes and forms of the reports of campaigns and sites."""
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, NamedTuple, NotRequired, Self
 
-from chalicelib.ads.ids import CampaignId, advertiser_of
+from pydantic import BeforeValidator, Field, model_validator
+from typing_extensions import TypedDict
+
+from chalicelib.ads.ids import CampaignId, PartId, advertiser_of
 from chalicelib.ads.permissions import Advertiser, check_advertiser
 from chalicelib.ads.reports import queries
-from chalicelib.ads.reports.answers import (
-    CampaignReport,
-    Csv,
-    SiteReport,
-    campaign_row,
-    site_row,
-)
-from chalicelib.ads.reports.models import ReportQuery
-from chalicelib.ads.reports.queries import Report, Row
+from chalicelib.ads.reports.queries import MAX_SPAN, Group, Period, Report, Row
 from chalicelib.errors import FieldError, ReportTooLarge
-from chalicelib.http import Ok, Request, Route, responses
-from chalicelib.http.paging import Cursors
+from chalicelib.http import Ok, PageQuery, Request, Route, Text, responses
+from chalicelib.http.paging import Cursors, Next
+from chalicelib.http.responses import MAX_BYTES
+from chalicelib.instants import Instant
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher
+
+_DATE_CHARACTERS = len("2026-03-01")
+
+
+def _midnight(text: Any) -> Any:
+    """Take a date for its first instant in UTC."""
+    is_date = isinstance(text, str) and len(text) == _DATE_CHARACTERS
+    return f"{text}T00:00:00Z" if is_date else text
+
+
+Bound = Annotated[Instant, BeforeValidator(_midnight)]
+
+
+class ReportQuery(PageQuery):
+    """The query of a report: the periods that start from `from` on, and before `to`."""
+
+    start: Bound = Field(
+        alias="from",
+        description="The first period starts at this time or after it: an instant with its "
+        "offset, or a date for its midnight in UTC.",
+    )
+    end: Bound = Field(
+        alias="to",
+        description="The last period starts before this time. A report by minute spans up to 2 "
+        "days, by hour 62, by day 800, by week or month 3,700, by year 37,000.",
+    )
+    by: Period = Field("day", description="How long a period is, in UTC.")
+    group: Group | None = Field(
+        None, description="What each period has a row of its own for; left out, one row for all."
+    )
+
+    @model_validator(mode="after")
+    def _check_span(self) -> Self:
+        if not self.start < self.end <= self.start + MAX_SPAN[self.by]:
+            raise ValueError(
+                f"a report by {self.by} must start before it ends and span at most "
+                f"{MAX_SPAN[self.by].days} days"
+            )
+        return self
+
+
+# The normal distribution's 97.5th percentile: 95% lie within it on both sides.
+Z_95 = 1.959963984540054
+
+
+class Interval(NamedTuple):
+    """A range of rates, both ends within 0 and 1."""
+
+    low: float
+    high: float
+
+
+def wilson_interval(successes: int, trials: int) -> Interval | None:
+    """Return the 95% score interval of a rate, or None where nothing was tried.
+
+    More successes than trials (clicks that came before their impressions) count as all. Source:
+    E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference",
+    JASA 22 (1927).
+    """
+    if trials == 0:
+        return None
+    rate = min(successes / trials, 1.0)
+    spread = Z_95**2 / trials
+    centre = (rate + spread / 2) / (1 + spread)
+    reach = math.sqrt(rate * (1 - rate) * spread + spread**2 / 4) / (1 + spread)
+    return Interval(max(centre - reach, 0.0), min(centre + reach, 1.0))
+
+
+# What `limit` may ask for.
+MAX_ROWS = 200
+
+
+class Csv(Text):
+    """200: a report as a file (RFC 4180)."""
+
+    media_type = "text/csv"
+    max_bytes = MAX_BYTES
+
+
+class Groups(TypedDict):
+    """What a row is about beside its period; absent where the report is not grouped by it."""
+
+    campaign_id: NotRequired[CampaignId]
+    ad_unit_id: NotRequired[PartId]
+    site_id: NotRequired[SiteId]
+    zone_id: NotRequired[PartId]
+
+
+class Events(TypedDict):
+    """What happened in a period, and how good the ads were at it."""
+
+    impressions: int
+    clicks: int
+    conversions: int
+    unbilled: Annotated[
+        int, Field(description="Events that had a price which no budget covered: nobody pays.")
+    ]
+    bots: Annotated[int, Field(description="Events of bots; none of the other counts has them.")]
+    ctr: Annotated[
+        float | None,
+        Field(description="Clicks for each impression; null without an impression."),
+    ]
+    ctr_low: Annotated[
+        float | None,
+        Field(description="The lower end of the interval that holds the true rate (95%)."),
+    ]
+    ctr_high: Annotated[float | None, Field(description="The upper end of that interval.")]
+
+
+class ReportRow(Groups, Events):
+    """A period in which anything happened."""
+
+    period: Annotated[datetime, Field(description="When the period starts.")]
+
+
+class CampaignReportRow(ReportRow):
+    """A period of a campaign."""
+
+    spend_micros: Annotated[
+        int, Field(description="What was spent, in millionths of the currency.")
+    ]
+    value_micros: Annotated[
+        int, Field(description="What the conversions were worth, as the advertiser signed it.")
+    ]
+
+
+class SiteReportRow(ReportRow):
+    """A period of a site."""
+
+    revenue_micros: Annotated[
+        int, Field(description="What is due to the site, in millionths of the currency.")
+    ]
+
+
+class CampaignReport(TypedDict):
+    """A page of a campaign's report, in the order of period and group."""
+
+    rows: Annotated[list[CampaignReportRow], Field(max_length=MAX_ROWS)]
+    next: Next
+
+
+class SiteReport(TypedDict):
+    """A page of a site's report, in the order of period and group."""
+
+    rows: Annotated[list[SiteReportRow], Field(max_length=MAX_ROWS)]
+    next: Next
+
+
+def campaign_row(row: Row) -> CampaignReportRow:
+    """Return a row as a campaign's advertiser sees it."""
+    return {
+        **_shown(row),
+        "spend_micros": row["spend_micros"],
+        "value_micros": row["value_micros"],
+    }
+
+
+def site_row(row: Row) -> SiteReportRow:
+    """Return a row as a site's publisher sees it: an order's worth is the advertiser's secret."""
+    return {**_shown(row), "revenue_micros": row["revenue_micros"]}
+
+
+def _shown(row: Row) -> ReportRow:
+    impressions, clicks = row["impressions"], row["clicks"]
+    interval = wilson_interval(clicks, impressions)
+    return {
+        **row["_id"],
+        "impressions": impressions,
+        "clicks": clicks,
+        "conversions": row["conversions"],
+        "unbilled": row["unbilled"],
+        "bots": row["bots"],
+        "ctr": clicks / impressions if impressions else None,
+        "ctr_low": interval.low if interval else None,
+        "ctr_high": interval.high if interval else None,
+    }
 
 
 def declare(route: Route) -> None:

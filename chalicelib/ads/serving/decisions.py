@@ -9,9 +9,9 @@ from chalicelib.ads.inventory import creatives
 from chalicelib.ads.inventory.campaigns import Pricing, price_micros
 from chalicelib.ads.inventory.creatives import StoredCreative
 from chalicelib.ads.serving import frames
-from chalicelib.ads.serving.answers import DecisionAnswer, ShownCreative
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone
+from chalicelib.ads.serving.forms import DecisionAnswer, ShownCreative
 from chalicelib.ads.serving.selection import Context, choose
 from chalicelib.ads.tracking import beacons
 from chalicelib.ads.tracking.events import AdEvent

@@ -7,7 +7,9 @@ from datetime import datetime
 from chalicelib.ads.errors import ZoneChanged
 from chalicelib.ads.ids import advertiser_of
 from chalicelib.ads.inventory import zones
-from chalicelib.ads.serving.answers import (
+from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone, FrequencyCap
+from chalicelib.ads.serving.decisions import Asked, seeded
+from chalicelib.ads.serving.forms import (
     Account,
     AdName,
     CandidateAnswer,
@@ -15,10 +17,7 @@ from chalicelib.ads.serving.answers import (
     RefusingCap,
     Verdict,
 )
-from chalicelib.ads.serving.caps import refusing_cap
-from chalicelib.ads.serving.compiled_zone import Ad, CompiledZone, FrequencyCap
-from chalicelib.ads.serving.decisions import Asked, seeded
-from chalicelib.ads.serving.selection import Context, choose, explores, score
+from chalicelib.ads.serving.selection import Context, choose, explores, refusing_cap, score
 from chalicelib.ads.visitors import profile_reader
 from chalicelib.ads.visitors.histories import LISTS, History, VisitorProfile
 from chalicelib.ids import new_id

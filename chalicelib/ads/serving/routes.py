@@ -4,11 +4,10 @@ from chalicelib.ads.errors import UnknownZone, ZoneChanged
 from chalicelib.ads.ids import PartId
 from chalicelib.ads.permissions import Advertiser
 from chalicelib.ads.responses import NO_STORE
-from chalicelib.ads.serving.answers import DecisionAnswer, ExplanationAnswer
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.decisions import Asked, answer, decide
 from chalicelib.ads.serving.explanations import Replay, explain, own_rows
-from chalicelib.ads.serving.models import AdsQuery, ExplainQuery
+from chalicelib.ads.serving.forms import AdsQuery, DecisionAnswer, ExplainQuery, ExplanationAnswer
 from chalicelib.ads.visitors import visitor_ids
 from chalicelib.ads.visitors.consent import identify_visitor, visitor_cookie
 from chalicelib.bots import is_bot

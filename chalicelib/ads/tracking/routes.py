@@ -1,10 +1,39 @@
-"""The routes that pages and links call: beacons, pixels and clicks."""
+"""Routes that pages and links call: beacons, pixels, clicks and conversions."""
 
-from chalicelib.ads.errors import InvalidToken, TokenExpired, UnknownCampaign
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+from typing_extensions import TypedDict
+
+from chalicelib.ads.errors import InvalidSignature, InvalidToken, TokenExpired, UnknownCampaign
+from chalicelib.ads.ids import PartId
+from chalicelib.ads.permissions import Advertiser, check_advertiser
 from chalicelib.ads.responses import NO_STORE
-from chalicelib.ads.tracking import beacons
-from chalicelib.ads.tracking.models import BEACON_TYPES, Token
-from chalicelib.http import Found, NoContent, Request, Route
+from chalicelib.ads.tracking import beacons, conversion_keys, conversions
+from chalicelib.ads.tracking.conversion_keys import MAX_KEYS, ConversionKey
+from chalicelib.ads.tracking.conversions import MAX_VALUE_MICROS, Conversion
+from chalicelib.ads.tracking.tokens import MAX_CHARACTERS
+from chalicelib.ads.visitors.consent import identify_visitor
+from chalicelib.ads.visitors.visitor_ids import VisitorValue
+from chalicelib.bots import is_bot
+from chalicelib.http import Created, Found, Input, NoContent, Ok, Request, Route
+from chalicelib.limits import MONEY
+
+Token = Annotated[
+    str,
+    StringConstraints(max_length=MAX_CHARACTERS),
+    Field(description="What an address of a served ad ends with; it is good for a day."),
+]
+
+
+# `sendBeacon` sends a text as text/plain, a form as one of the others.
+BEACON_TYPES = (
+    "text/plain",
+    "application/json",
+    "application/x-www-form-urlencoded",
+    "application/octet-stream",
+)
 
 
 def declare(route: Route) -> None:
@@ -44,3 +73,110 @@ def declare(route: Route) -> None:
 def _impression(request: Request, token: str) -> NoContent:
     beacons.record_impression(request.runtime, token, request.user_agent)
     return NoContent(headers=NO_STORE)
+
+
+class ConversionKeyAnswer(TypedDict):
+    """A key that an advertiser's server signs conversions with."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8}$")]
+    secret: Annotated[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$")],
+        Field(description="The characters themselves are the key of the MAC."),
+    ]
+    made_at: datetime
+
+
+class ConversionKeysAnswer(TypedDict):
+    """An advertiser's valid keys."""
+
+    keys: Annotated[
+        list[ConversionKeyAnswer],
+        Field(max_length=MAX_KEYS, description="The newest first; empty before the first."),
+    ]
+
+
+def keys_answer(keys: list[ConversionKey]) -> ConversionKeysAnswer:
+    """Return an advertiser's keys as the API shows them."""
+    return {
+        "keys": [
+            {"id": key["key_id"], "secret": key["secret"], "made_at": key["made_at"]}
+            for key in keys
+        ]
+    }
+
+
+class ConversionQuery(Input):
+    """The query of a conversion's pixel; without a visitor, the cookie says who it is."""
+
+    visitor: VisitorValue | None = Field(
+        None, description="The visitor's signed value; without it, that of the cookie."
+    )
+    value_micros: int = Field(
+        0,
+        ge=0,
+        le=MAX_VALUE_MICROS,
+        description="What the order is worth, in millionths of the currency.",
+    )
+    order: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")] | None = Field(
+        None, description="The order's id: each counts once. Without it, once for each ad shown."
+    )
+    signature: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(
+        None,
+        description="HMAC-SHA256 of `conversion:<advertiser>:<order>:<value_micros>` by one of the "
+        "advertiser's keys, in hexadecimal. A call without it is refused.",
+    )
+    consent: bool | None = Field(
+        None, description="What the visitor told the page; `false` records nothing."
+    )
+
+
+def declare_conversions(route: Route) -> None:
+    """Declare the routes of conversions; an unsigned one is refused before anything is read."""
+
+    @route("GET", "/ads/conversions/{advertiser}/pixel", raises=(InvalidSignature,))
+    def record_conversion(
+        request: Request, advertiser: PartId, query: ConversionQuery
+    ) -> NoContent:
+        """Record a conversion, and credit it to the ad that led to it.
+
+        That is the visitor's last click within 30 days, else the last impression within a day.
+        A conversion of nobody known is answered alike.
+        """
+        _check_signature(request, advertiser, query)
+        headers, keys = request.raw.headers, request.runtime.settings.signing_keys
+        visitor = identify_visitor(headers, query.visitor, keys, str, consent=query.consent)
+        if visitor.id and not visitor.is_new and not is_bot(request.user_agent):
+            happened = Conversion(advertiser, visitor.id, query.value_micros, query.order)
+            conversions.record(request.runtime, happened)
+        return NoContent(headers=NO_STORE)
+
+    _declare_keys(route)
+
+
+def _declare_keys(route: Route) -> None:
+    @route("GET", "/advertisers/{advertiser}/conversion-key")
+    def list_conversion_keys(
+        request: Request, advertiser: PartId, caller: Advertiser
+    ) -> Ok[ConversionKeysAnswer]:
+        """Read the keys that an advertiser's conversions may be signed with."""
+        check_advertiser(caller, advertiser)
+        keys = conversion_keys.read(request.runtime.database, advertiser)
+        return Ok(keys_answer(keys), NO_STORE)
+
+    @route("POST", "/advertisers/{advertiser}/conversion-key", limit=MONEY)
+    def rotate_conversion_key(
+        request: Request, advertiser: PartId, caller: Advertiser
+    ) -> Created[ConversionKeysAnswer]:
+        """Make a new conversion key; the one before it stays valid, older ones do not."""
+        check_advertiser(caller, advertiser)
+        runtime = request.runtime
+        keys = conversion_keys.rotate(runtime.database, advertiser, runtime.now(), runtime.random)
+        return Created(keys_answer(keys), NO_STORE)
+
+
+def _check_signature(request: Request, advertiser: str, query: ConversionQuery) -> None:
+    database, signature = request.runtime.database, query.signature
+    if signature is None or not conversion_keys.is_signed(
+        database, advertiser, query.order, query.value_micros, signature
+    ):
+        raise InvalidSignature

@@ -1,17 +1,45 @@
-"""The routes that name a site's member, and erase a visitor."""
+"""Routes and forms by which a site names its member, and erases a visitor."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
 
 from chalicelib.ads.ids import ServingSiteId
 from chalicelib.ads.responses import NO_STORE
 from chalicelib.ads.visitors import profiles, visitor_ids
-from chalicelib.ads.visitors.answers import VisitorAnswer
 from chalicelib.ads.visitors.consent import cookie_visitor, expired_cookie
-from chalicelib.ads.visitors.models import SiteMember
 from chalicelib.ads.visitors.visitor_ids import VisitorValue
 from chalicelib.errors import Forbidden
-from chalicelib.http import NoContent, Ok, Request, Route
+from chalicelib.http import Input, NoContent, Ok, Request, Route
 from chalicelib.identity import Principal
 from chalicelib.limits import VISITORS
 from chalicelib.sites.permissions import Publisher, check_publisher
+
+
+class SiteMember(Input):
+    """Somebody whom a site knows."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "reader-4711"}]})
+
+    name: str = Field(
+        min_length=1,
+        max_length=200,
+        description="What the site calls them, as an account's number. It is not stored.",
+    )
+
+
+class VisitorAnswer(TypedDict):
+    """A visitor that a page may name."""
+
+    visitor: Annotated[
+        VisitorValue,
+        Field(
+            description="A signed value; keep it between the site's server and the visitor's "
+            "browser, since it stands for the visitor."
+        ),
+    ]
+
 
 # In a path: the visitor of the request's cookie, which a page's script cannot read.
 _ME = "me"

@@ -7,7 +7,7 @@ import pytest
 from chalice.local import LocalChalice
 
 from app import create_app
-from chalicelib.ads import accounts, schedules
+from chalicelib.ads import accounts, jobs
 from chalicelib.ads.billing import funds, settlements
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.runtime import Runtime
@@ -82,8 +82,8 @@ def test_where_advertisers_pay_first_the_schedule_bounds_those_that_spend(
     campaign(prepaid, 500)
     assert money(prepaid)["available"] == 500
 
-    assert schedules.run_minute(prepaid)["advertisers_bounded"] == 1
-    assert schedules.run_minute(prepaid)["advertisers_bounded"] == 0
+    assert jobs.run_minute(prepaid)["advertisers_bounded"] == 1
+    assert jobs.run_minute(prepaid)["advertisers_bounded"] == 0
 
     assert accounts.get(prepaid.database, ACCOUNT)["credit_micros"] == 0
     assert committed(prepaid) == 500 * PRICE

@@ -5,7 +5,7 @@ import pytest
 from chalicelib.ads import accounts
 from chalicelib.ads.billing import funds, settlements, transfers
 from chalicelib.ads.billing.transfers import Payment
-from chalicelib.ads.budgets import audit, lease_ends
+from chalicelib.ads.budgets import audit, leases
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.errors import InsufficientFunds, TooManyTransfers
 from chalicelib.ads.inventory import campaigns
@@ -206,7 +206,7 @@ def test_a_paused_campaign_s_money_is_its_advertiser_s_again(
     assert committed(runtime) == 30 * PRICE
 
     clock.advance(minutes=21)
-    lease_ends.end_expired(runtime.database, GRACE, clock())
+    leases.end_expired(runtime.database, GRACE, clock())
     funds.take_back(runtime.database, clock())
     assert committed(runtime) == 10 * PRICE
     activate(runtime, SPRING)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads import accounts, schedules
+from chalicelib.ads import accounts, jobs
 from chalicelib.ads.billing import settlements
 from chalicelib.ads.billing.transfers import Payment, transfer
 from chalicelib.ads.budgets.leases import Terms, acquire
@@ -36,9 +36,9 @@ def fund(runtime: Runtime, amount: int, key: str = "top-up") -> None:
 
 
 def test_the_schedules_of_an_empty_plaza_write_nothing(runtime: Runtime) -> None:
-    schedules.run_minute(runtime)
-    schedules.roll_up(runtime)
-    schedules.settle(runtime)
+    jobs.run_minute(runtime)
+    jobs.roll_up(runtime)
+    jobs.settle(runtime)
 
     assert [each.name for each in COLLECTIONS if runtime.database[each.name].find_one()] == []
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads.budgets import balances, lease_ends, leases, ledger
+from chalicelib.ads.budgets import balances, leases, ledger
 from chalicelib.ads.budgets.leases import StoredLease, Terms
 from chalicelib.runtime import Runtime
 from tests.ads.campaigns.test_atomicity import in_threads
@@ -36,7 +36,7 @@ DIES_AFTER = [
     ("acquire", (ledger, "record")),
     ("acquire", (balances, "move")),
     ("settle", (ledger, "record")),
-    ("end", (lease_ends, "_fold_in")),
+    ("end", (leases, "_fold_in")),
     ("end", (balances, "move")),
     ("charge_clicks", (balances, "move")),
     ("refresh", (balances, "bring_up_to_date")),

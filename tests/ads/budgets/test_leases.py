@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pymongo.client_session import ClientSession
 
-from chalicelib.ads.budgets import exhaustion, lease_ends
+from chalicelib.ads.budgets import exhaustion, leases
 from chalicelib.ads.errors import BudgetCommitted
 from chalicelib.ads.inventory import campaigns, placing
 from chalicelib.ads.inventory.campaigns import StoredCampaign
@@ -96,11 +96,11 @@ def test_a_lease_is_ended_once_it_expired_and_its_beacons_had_their_grace(
     funded(runtime, 50)
     assert acquire(runtime)
     clock.advance(minutes=1, seconds=GRACE.total_seconds() - 1)
-    assert lease_ends.end_expired(runtime.database, GRACE, runtime.now()) == 0
+    assert leases.end_expired(runtime.database, GRACE, runtime.now()) == 0
     clock.advance(seconds=1)
 
-    assert lease_ends.end_expired(runtime.database, GRACE, runtime.now()) == 1
-    assert lease_ends.end_expired(runtime.database, GRACE, runtime.now()) == 0
+    assert leases.end_expired(runtime.database, GRACE, runtime.now()) == 1
+    assert leases.end_expired(runtime.database, GRACE, runtime.now()) == 0
 
     assert money(runtime)["available"] == 50
 
@@ -111,7 +111,7 @@ def test_runs_of_the_schedule_at_once_end_a_lease_once(runtime: Runtime, clock: 
         acquire(runtime)
     clock.advance(minutes=21)
 
-    ended = in_threads(lambda _: lease_ends.end_expired(runtime.database, GRACE, clock()), 4)
+    ended = in_threads(lambda _: leases.end_expired(runtime.database, GRACE, clock()), 4)
 
     assert sum(ended) == 10
     assert money(runtime) == {"released": 500, "available": 500, "leased": 0, "spent": 0}
@@ -121,7 +121,7 @@ def test_runs_of_the_schedule_at_once_end_a_lease_once(runtime: Runtime, clock: 
 def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_others(
     runtime: Runtime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease_ends, "END_TIMEOUT_SECONDS", 1.0)
+    monkeypatch.setattr(leases, "END_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(exhaustion, "REFRESH_TIMEOUT_SECONDS", 0.3)
     funded(runtime, 500, daily_micros=240 * PRICE)
     assert acquire(runtime)
@@ -133,12 +133,12 @@ def test_a_campaign_that_another_holds_does_not_keep_the_schedule_from_the_other
         held: Document = {"$set": {"caps": []}}
         database[campaigns.CAMPAIGNS.name].update_one({"_id": SPRING}, held, session=session)
 
-        assert lease_ends.end_expired(database, GRACE, clock()) == 0
+        assert leases.end_expired(database, GRACE, clock()) == 0
         assert refresh(runtime) == 2
 
         session.abort_transaction()
     assert refresh(runtime) == 1
-    assert lease_ends.end_expired(database, GRACE, clock()) == 1
+    assert leases.end_expired(database, GRACE, clock()) == 1
     assert money(runtime)["leased"] == 0
 
 

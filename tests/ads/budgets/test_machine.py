@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from pymongo.client_session import ClientSession
 
-from chalicelib.ads.budgets import audit, exhaustion, lease_ends, leases
+from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.budgets.leases import LeaseKey, Terms
 from chalicelib.ads.errors import BudgetCommitted
 from chalicelib.database import in_transaction
@@ -91,7 +91,7 @@ class Budget(RuleBasedStateMachine):
         if not self.held:
             return
         held = self.held.pop(which % len(self.held))
-        ended = [lease_ends.end(self.runtime.database, held.key, self.clock()) for _ in range(2)]
+        ended = [leases.end(self.runtime.database, held.key, self.clock()) for _ in range(2)]
         assert ended == [True, False]
 
     @rule(minutes=st.integers(-5, 300))

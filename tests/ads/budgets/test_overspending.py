@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.ads.budgets import audit, exhaustion, lease_ends
+from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.inventory import campaigns
 from chalicelib.ads.tracking import events, reconciliation
 from chalicelib.runtime import Runtime, utc_now
@@ -121,5 +121,5 @@ def finish(container: Container) -> None:
     database = container.runtime.database
     while database[QUEUE].estimated_document_count():
         container.work()
-    lease_ends.end_expired(database, timedelta(0), utc_now() + timedelta(hours=1))
+    leases.end_expired(database, timedelta(0), utc_now() + timedelta(hours=1))
     exhaustion.refresh_all(database, utc_now())

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.ads.budgets import audit, exhaustion, lease_ends
+from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.budgets.held_leases import HeldLeases
 from chalicelib.ads.budgets.pacing import day_of
 from chalicelib.ads.inventory import campaigns
@@ -57,7 +57,7 @@ class Simulation:
         return self.spent() - before
 
     def step(self, requests: int) -> None:
-        lease_ends.end_expired(self.runtime.database, GRACE, self.clock())
+        leases.end_expired(self.runtime.database, GRACE, self.clock())
         exhaustion.refresh_all(self.runtime.database, self.clock())
         drawn = [self.held.draw(SPRING, PRICE) for _ in range(requests)]
         seen = [

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.ads.budgets import audit, lease_ends, leases
+from chalicelib.ads.budgets import audit, leases
 from chalicelib.ads.budgets.leases import MAX_OVERBOOKED, UNSEEN_AFTER, VIEW_WINDOW, StoredLease
 from chalicelib.runtime import Runtime
 from tests.ads.campaigns.test_atomicity import in_threads
@@ -188,10 +188,10 @@ def test_a_lease_that_is_promised_again_is_not_ended_meanwhile(
     clock.time += MILLISECOND
 
     key = leases.LeaseKey(SPRING, lease["_id"])
-    assert lease_ends.end_expired(runtime.database, GRACE, clock()) == 0
-    assert not lease_ends.end(runtime.database, key, clock(), clock() - GRACE)
+    assert leases.end_expired(runtime.database, GRACE, clock()) == 0
+    assert not leases.end(runtime.database, key, clock(), clock() - GRACE)
     clock.time += TERMS.duration + GRACE
-    assert lease_ends.end_expired(runtime.database, GRACE, clock()) == 1
+    assert leases.end_expired(runtime.database, GRACE, clock()) == 1
     assert money(runtime)["available"] == 50
 
 
@@ -230,5 +230,5 @@ def test_a_lease_of_the_last_release_waits_for_its_grace(
     assert acquire(runtime) is None
 
     clock.time += GRACE
-    lease_ends.end_expired(runtime.database, GRACE, clock())
+    leases.end_expired(runtime.database, GRACE, clock())
     assert acquire(runtime)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads import schedules
+from chalicelib.ads import jobs
 from chalicelib.ads.budgets import audit, balances, exhaustion
 from chalicelib.ads.campaigns import removal
 from chalicelib.ads.errors import CampaignDeleted, UnknownCampaign
@@ -139,7 +139,7 @@ def test_a_click_leads_to_its_page_until_the_deletion_is_finished(
 
     clock.advance(hours=1)
     for _ in range(2):
-        schedules.run_minute(runtime)
+        jobs.run_minute(runtime)
     assert document(runtime)["status"] == "deleted"
     assert client.get(ad["click_url"]).code == "unknown_campaign"
 
@@ -155,9 +155,9 @@ def test_the_schedule_finishes_a_deletion_once_and_leaves_only_the_money(
     clock.advance(seconds=GRACE.total_seconds() + 60)
 
     with ThreadPoolExecutor(4) as pool:
-        runs = [pool.submit(schedules.run_minute, runtime) for _ in range(4)]
+        runs = [pool.submit(jobs.run_minute, runtime) for _ in range(4)]
     finished = sum(run.result()["campaigns_deleted"] for run in runs)
-    finished += schedules.run_minute(runtime)["campaigns_deleted"]
+    finished += jobs.run_minute(runtime)["campaigns_deleted"]
 
     assert finished == 1
     kept = document(runtime)

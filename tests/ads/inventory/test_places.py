@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.ads import schedules
+from chalicelib.ads import jobs
 from chalicelib.ads.budgets import exhaustion
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory import campaigns, fitting
@@ -227,5 +227,5 @@ def test_the_schedule_refills_zones(runtime: Runtime, clock: Clock) -> None:
     add_zones(runtime, "blog/banner")
     clock.advance(seconds=timedelta(minutes=1).total_seconds())
 
-    assert schedules.run_minute(runtime)["zones_entered"] == 1
+    assert jobs.run_minute(runtime)["zones_entered"] == 1
     assert placed(runtime, "blog/banner") == [POOR]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.ads import schedules
+from chalicelib.ads import jobs
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import waiting, zones
@@ -80,7 +80,7 @@ def test_a_zone_made_again_is_a_new_one_that_campaigns_come_back_to(
     assert (made.status, made.json["ad_count"], made.json["version"]) == (201, 0, 1)
     assert made.json["floor_ecpm_micros"] == 0
     assert made.json["blocked_advertisers"] == []
-    assert schedules.run_minute(runtime)["zones_entered"] == 2
+    assert jobs.run_minute(runtime)["zones_entered"] == 2
     assert placed(runtime, "blog/banner") == ["mercedes:later", SPRING]
 
 

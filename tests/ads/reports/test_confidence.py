@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.ads.reports.confidence import wilson_interval
+from chalicelib.ads.reports.routes import wilson_interval
 
 
 @pytest.mark.parametrize(

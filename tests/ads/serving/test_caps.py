@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.ads.serving.caps import refusing_cap
+from chalicelib.ads.serving.selection import refusing_cap
 from chalicelib.ads.visitors.histories import MAX_ADVERTISERS, MAX_EVENTS, Entry, VisitorProfile
 from chalicelib.database import Document
 from tests.ads.serving.support.zones import (

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import SecretStr
 from pymongo.database import Database
 
-from chalicelib.ads.budgets import exhaustion, lease_ends
+from chalicelib.ads.budgets import exhaustion, leases
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.decisions import Asked, answer, decide
 from chalicelib.ads.tracking import beacons, counting, events
@@ -81,7 +81,7 @@ class Container:
 
     def run_schedules(self) -> None:
         """Run the schedules, as often as not beside another process that does."""
-        lease_ends.end_expired(self.runtime.database, GRACE, self.runtime.now())
+        leases.end_expired(self.runtime.database, GRACE, self.runtime.now())
         exhaustion.refresh_all(self.runtime.database, self.runtime.now())
 
 

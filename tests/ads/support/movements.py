@@ -5,7 +5,7 @@ from typing import Any
 
 from pymongo.client_session import ClientSession
 
-from chalicelib.ads.budgets import audit, clicks, exhaustion, lease_ends, leases
+from chalicelib.ads.budgets import audit, clicks, exhaustion, leases
 from chalicelib.ads.budgets.leases import LeaseKey, StoredLease, Terms
 from chalicelib.ads.inventory import campaigns
 from chalicelib.database import in_transaction
@@ -49,7 +49,7 @@ def charge(runtime: Runtime, *prices: int) -> list[bool]:
 
 
 def end(runtime: Runtime, lease: StoredLease) -> bool:
-    return lease_ends.end(runtime.database, LeaseKey(SPRING, lease["_id"]), runtime.now())
+    return leases.end(runtime.database, LeaseKey(SPRING, lease["_id"]), runtime.now())
 
 
 def refresh(runtime: Runtime) -> int:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.ads.budgets import audit, lease_ends
+from chalicelib.ads.budgets import audit, leases
 from chalicelib.ads.budgets.leases import LeaseKey
 from chalicelib.ads.inventory import campaigns
 from chalicelib.ads.reports import counters
@@ -110,7 +110,7 @@ def test_an_impression_without_a_lease_is_not_billed(spring: Runtime, lease_id: 
 
 def test_a_late_impression_is_recorded_and_not_billed(spring: Runtime) -> None:
     lease_id = lease(spring, 2)
-    lease_ends.end(spring.database, LeaseKey(SPRING, lease_id), spring.now())
+    leases.end(spring.database, LeaseKey(SPRING, lease_id), spring.now())
 
     count(spring, impression(1, lease_id, spring.now()))
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.ads.billing import settlements, transfers
-from chalicelib.ads.budgets import audit, exhaustion, lease_ends, leases
+from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.budgets.leases import Terms
 from chalicelib.ads.inventory import click_rates
 from chalicelib.ads.reports import roll_ups
@@ -67,7 +67,7 @@ def test_counting_and_the_movements_of_money_read_by_index(profiled: Runtime, cl
     count_events(profiled, impression(900, lease["_id"], now))
     exhaustion.refresh_all(database, now)
     audit.audit(database, SPRING)
-    lease_ends.end_expired(database, timedelta(0), now + timedelta(hours=2))
+    leases.end_expired(database, timedelta(0), now + timedelta(hours=2))
 
     assert scans(profiled) == []
 

@@ -5,10 +5,8 @@ from datetime import datetime, timedelta
 import pytest
 from pymongo.database import Database
 
-from chalicelib.ads.visitors import profiles, trimming
-from chalicelib.ads.visitors.profiles import (
-    PROFILES,
-)
+from chalicelib.ads.visitors import profiles
+from chalicelib.ads.visitors.profiles import PROFILES
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.ads.serving.support.zones import MILLISECOND
@@ -108,9 +106,9 @@ def test_an_event_of_an_ad_served_before_an_erasure_makes_no_profile(
 def test_the_time_of_an_erasure_is_kept_for_a_day(database: Database[Document]) -> None:
     profiles.erase(database, "ann", START)
 
-    trimming.trim(database, START + DAY - MILLISECOND)
+    profiles.trim(database, START + DAY - MILLISECOND)
     assert stored(database)
-    trimming.trim(database, START + DAY)
+    profiles.trim(database, START + DAY)
     assert database[PROFILES.name].count_documents({}) == 0
 
 
@@ -120,7 +118,7 @@ def test_a_visitor_who_returns_after_an_erasure_keeps_the_new_profile(
     profiles.erase(database, "ann", START)
     meet(database, START + MILLISECOND, served_at=START + MILLISECOND)
 
-    trimming.trim(database, START + DAY)
+    profiles.trim(database, START + DAY)
 
     assert times(database) == [START + MILLISECOND]
 

@@ -5,13 +5,10 @@ import pytest
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from chalicelib.ads.visitors import profile_reader, profiles, trimming
+from chalicelib.ads.visitors import profile_reader, profiles
 from chalicelib.ads.visitors.histories import MAX_ADVERTISERS, MAX_EVENTS, VisitorProfile
 from chalicelib.ads.visitors.profile_reader import ProfileReader, undecoded
-from chalicelib.ads.visitors.profiles import (
-    KEPT,
-    PROFILES,
-)
+from chalicelib.ads.visitors.profiles import KEPT, PROFILES
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
 from tests.ads.serving.support.zones import MILLISECOND, event
@@ -146,8 +143,8 @@ def test_of_many_writers_that_read_the_same_one_writes(database: Database[Docume
 def test_what_no_window_reaches_any_more_is_trimmed(database: Database[Document]) -> None:
     add(database, ("x", entry(START)), ("x", entry(START + MILLISECOND)), ("y", entry(START)))
 
-    assert trimming.trim(database, START + KEPT - MILLISECOND) == 0
-    assert trimming.trim(database, START + KEPT) == 1
+    assert profiles.trim(database, START + KEPT - MILLISECOND) == 0
+    assert profiles.trim(database, START + KEPT) == 1
 
     assert times(database) == [START + MILLISECOND]
     found = stored(database)
@@ -162,7 +159,7 @@ def test_clicks_and_conversions_are_trimmed_too(database: Database[Document]) ->
     }
     database[PROFILES.name].update_one({"_id": "ann"}, {"$set": lists})
 
-    trimming.trim(database, START + KEPT)
+    profiles.trim(database, START + KEPT)
 
     assert stored(database)["advertisers"] == {
         "x": {
@@ -180,14 +177,14 @@ def test_a_profile_is_trimmed_once_a_day_at_most_and_rests_when_empty(
         add(database, ("x", entry(START + timedelta(minutes=minutes))))
     expiry = START + KEPT
 
-    assert trimming.trim(database, expiry) == 1
-    assert trimming.trim(database, expiry + timedelta(hours=23)) == 0
-    assert trimming.trim(database, expiry + DAY) == 1
-    assert trimming.trim(database, expiry + 9 * DAY) == 0
+    assert profiles.trim(database, expiry) == 1
+    assert profiles.trim(database, expiry + timedelta(hours=23)) == 0
+    assert profiles.trim(database, expiry + DAY) == 1
+    assert profiles.trim(database, expiry + 9 * DAY) == 0
     assert stored(database)["advertisers"] == {}
 
     add(database, ("x", entry(expiry + 10 * DAY)))
-    assert trimming.trim(database, expiry + 40 * DAY) == 1
+    assert profiles.trim(database, expiry + 40 * DAY) == 1
 
 
 def test_trimming_goes_through_more_profiles_than_a_batch_holds(
@@ -196,7 +193,7 @@ def test_trimming_goes_through_more_profiles_than_a_batch_holds(
     for number in range(5):
         add(database, ("x", entry()), visitor=f"ann-{number}")
 
-    assert trimming.trim(database, START + KEPT, batch=2) == 5
+    assert profiles.trim(database, START + KEPT, batch=2) == 5
 
 
 def test_two_trimmings_and_a_writer_at_once_lose_nothing(database: Database[Document]) -> None:
@@ -206,7 +203,7 @@ def test_two_trimmings_and_a_writer_at_once_lose_nothing(database: Database[Docu
 
     def work(task: int) -> int:
         if task < 2:
-            return trimming.trim(database, now)
+            return profiles.trim(database, now)
         return sum(add(database, ("x", entry(now)), visitor=f"ann-{n}") for n in range(30))
 
     with ThreadPoolExecutor(3) as pool:

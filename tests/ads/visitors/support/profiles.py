@@ -9,9 +9,7 @@ from pymongo.database import Database
 from chalicelib.ads.visitors import profile_reader, profiles
 from chalicelib.ads.visitors.histories import Entry
 from chalicelib.ads.visitors.profile_reader import undecoded
-from chalicelib.ads.visitors.profiles import (
-    PROFILES,
-)
+from chalicelib.ads.visitors.profiles import PROFILES
 from chalicelib.database import Document
 from tests.ads.serving.support.zones import event
 from tests.support.clock import START

@@ -1,21 +1,28 @@
-"""What the ad network's schedules do; every part may run twice at once, or miss a run."""
+"""Workers and schedules of the ad network; a run may happen twice, or not at all."""
 
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalice.app import Chalice, CloudWatchEvent, Rate
+from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 
 from chalicelib.ads.billing import funds, settlements, transfers
-from chalicelib.ads.budgets import audit, exhaustion, lease_ends
+from chalicelib.ads.budgets import audit, exhaustion, leases
 from chalicelib.ads.campaigns import lifecycle, removal
 from chalicelib.ads.inventory import click_rates, refilling, repricing
 from chalicelib.ads.reports import roll_ups
-from chalicelib.ads.tracking import reconciliation
-from chalicelib.ads.visitors import trimming
+from chalicelib.ads.tracking import counting, events, reconciliation
+from chalicelib.ads.visitors import profiles
+from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
+    """Declare the workers and the schedules."""
+    declare_workers(app, runtime)
+    declare_schedules(app, runtime)
+
+
+def declare_schedules(app: Chalice, runtime: Runtime) -> None:
     """Declare what runs by the clock."""
 
     @app.schedule(Rate(1, Rate.MINUTES))
@@ -41,7 +48,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
     @app.schedule(Rate(1, Rate.HOURS))
     def trim_profiles(_event: CloudWatchEvent) -> dict[str, int]:
-        return {"profiles": trimming.trim(runtime.database, runtime.now())}
+        return {"profiles": profiles.trim(runtime.database, runtime.now())}
 
 
 def run_minute(runtime: Runtime) -> dict[str, int]:
@@ -56,7 +63,7 @@ def run_minute(runtime: Runtime) -> dict[str, int]:
         **transfers.clean_up(database, now),
         "advertisers_bounded": bounded,
         "campaigns_taken_back": funds.take_back(database, now),
-        "leases_ended": lease_ends.end_expired(database, grace, now),
+        "leases_ended": leases.end_expired(database, grace, now),
         "campaigns_deleted": removal.finish(database, grace, now),
         "zones_entered": refilling.refill(database, runtime.random),
         "campaigns_refreshed": exhaustion.refresh_all(database, now),
@@ -86,3 +93,17 @@ def reconcile(runtime: Runtime, campaign_id: str, start: str, end: str) -> dict[
         "differences": [{**each, "period": each["period"].isoformat()} for each in differences],
         "ledger": audit.audit(runtime.database, campaign_id),
     }
+
+
+def declare_workers(app: Chalice, runtime: Runtime) -> None:
+    """Declare the worker that counts and bills events."""
+    queue = runtime.queues.name_of
+
+    @app.on_sqs_message(
+        queue=queue(events.AdEvent.queue), batch_size=500, maximum_batching_window_in_seconds=1
+    )
+    def count_ad_events(event: SQSEvent) -> dict[str, Any]:
+        def handle(batch: list[events.AdEvent]) -> None:
+            counting.count_and_bill(runtime, batch)
+
+        return consume_together(event.to_dict(), events.AD_EVENT, handle)
