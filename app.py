@@ -27,7 +27,6 @@ from chalicelib.comments import repair
 from chalicelib.comments import routes as comments
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.stores.embedded_tree import note_authors
-from chalicelib.content import schedules as content_schedules
 from chalicelib.database import migration
 from chalicelib.database.outages import Outage
 from chalicelib.http import document, health, me, middleware
@@ -66,7 +65,7 @@ WORKERS = (
     marked_things,
     personal_data,
 )
-SCHEDULES = (content_schedules,)
+SCHEDULES = ()
 
 
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:

@@ -8,13 +8,13 @@ from bench.calls import AppCalls
 from bench.case import Case, Work
 from bench.pages import seed
 from bench.stage import Stage
+from chalicelib.content import settings
 from chalicelib.content.feeds import reading
 from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing.addresses import ADDRESSES
 from chalicelib.content.reading import lists, pages
 from chalicelib.content.reading.lists import Listed
-from chalicelib.content.sites import settings
-from chalicelib.content.sites.models import ContentSettings
+from chalicelib.content.settings_forms import ContentSettings
 from chalicelib.runtime import Runtime
 
 SITE, SLUG, NODE = "harbour", "news/7", f"page{7:012d}"

@@ -12,7 +12,7 @@ from chalicelib.analytics.reports.days import Place
 from chalicelib.analytics.visitors import paths
 from chalicelib.comments.nodes import NODES
 from chalicelib.content.publishing.addresses import ADDRESSES, key
-from chalicelib.content.sites.settings import SITES
+from chalicelib.content.settings import SITES
 from chalicelib.runtime import Runtime
 
 

@@ -9,7 +9,7 @@ from chalicelib import told_happenings
 from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import personal_data as comments_personal_data
-from chalicelib.content import authors as content
+from chalicelib.content import personal_data as content_personal_data
 from chalicelib.happenings import Happened
 from chalicelib.marked_things import marks
 from chalicelib.messaging import consume
@@ -30,7 +30,7 @@ PEOPLE = People(
     name_of=users.name_of,
     features=(
         comments_personal_data,
-        content,
+        content_personal_data,
         own,
         analytics,
         shop_personal_data,

@@ -9,8 +9,8 @@ from chalicelib.analytics.reports.queries import page_counts
 from chalicelib.analytics.settings import RememberedSites
 from chalicelib.analytics.visitors import paths as paths_of_hits
 from chalicelib.comments import attached, nodes
+from chalicelib.content import jobs
 from chalicelib.content import routes as content_routes
-from chalicelib.content import workers
 from chalicelib.content.publishing.discussions import Discussed
 from chalicelib.runtime import Runtime
 
@@ -67,4 +67,5 @@ def routes(runtime: Runtime) -> Blueprint:
 
 def declare(app: Chalice, runtime: Runtime) -> None:
     """Declare the worker of content."""
-    workers.declare(app, runtime, DISCUSSIONS)
+    jobs.declare_workers(app, runtime, DISCUSSIONS)
+    jobs.declare_schedules(app, runtime)

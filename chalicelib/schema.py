@@ -21,9 +21,9 @@ from chalicelib.comments.sites import settings as comment_settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.stores import buckets, documents, promotion
 from chalicelib.content import nodes as content_nodes
+from chalicelib.content import settings as content_settings
 from chalicelib.content.editing import revisions
 from chalicelib.content.publishing import addresses
-from chalicelib.content.sites import settings as content_settings
 from chalicelib.database import Collection, Family, rewriting
 from chalicelib.http import idempotency
 from chalicelib.jobs import outbox

@@ -1,8 +1,8 @@
 """Pages as the activity feed tells of them."""
 
+from chalicelib.content import settings
 from chalicelib.content.nodes import NODES
 from chalicelib.content.shapes import ContentNode
-from chalicelib.content.sites import settings
 from chalicelib.content.visibility import shown
 from chalicelib.happenings import Cause
 from chalicelib.runtime import Runtime

@@ -2,13 +2,13 @@
 
 from chalice.app import Blueprint
 
+from chalicelib.content import settings_routes
 from chalicelib.content.editing import routes as editing
 from chalicelib.content.feeds import routes as feeds
 from chalicelib.content.publishing import routes as publishing
 from chalicelib.content.publishing.discussions import Discussions
 from chalicelib.content.reading import routes as reading
 from chalicelib.content.reading.views import Views
-from chalicelib.content.sites import routes as sites
 from chalicelib.http import router
 from chalicelib.runtime import Runtime
 
@@ -17,7 +17,7 @@ def routes(runtime: Runtime, discussions: Discussions, views: Views) -> Blueprin
     """Return the routes of content, whose discussions and views these are."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Content")
-    sites.declare(route)
+    settings_routes.declare(route)
     editing.declare(route)
     publishing.declare(route, discussions)
     reading.declare(route, discussions, views)

@@ -96,14 +96,14 @@ SOCIAL: tuple[tuple[str, ...], ...] = (
 CONTENT: tuple[tuple[str, ...], ...] = (
     ("content.errors", "content.shapes"),
     ("content.slugs", "content.types"),
-    ("content.nodes", "content.rendering", "content.sites"),
-    ("content.named_assets", "content.rendered", "content.visibility"),
-    ("content.answers", "content.happened"),
+    ("content.nodes", "content.rendering", "content.settings_forms"),
+    ("content.named_assets", "content.rendered", "content.settings", "content.visibility"),
+    ("content.answers", "content.happened", "content.settings_routes"),
     ("content.editing",),
     ("content.publishing",),
-    ("content.authors", "content.reading"),
+    ("content.personal_data", "content.reading"),
     ("content.feeds",),
-    ("content.routes", "content.schedules", "content.workers"),
+    ("content.jobs", "content.routes"),
 )
 SHOP: tuple[tuple[str, ...], ...] = (
     ("shop.errors", "shop.ids", "shop.money", "shop.search"),

@@ -18,7 +18,7 @@ from chalicelib.assets.promotion import MoveAssets
 from chalicelib.comments import nodes
 from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.stores.promotion import MoveNode
-from chalicelib.content.publishing.telling import TellDiscussion
+from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.database import Document, open_database
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message

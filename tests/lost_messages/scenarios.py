@@ -15,7 +15,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
-from chalicelib.content.publishing.telling import TellDiscussion
+from chalicelib.content.publishing.discussions import TellDiscussion
 from chalicelib.happenings import Happened
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message

@@ -9,7 +9,7 @@ from chalicelib.assets import pictures
 from chalicelib.content import named_assets, nodes, types
 from chalicelib.content.answers import draft_answer
 from chalicelib.content.editing import differences, revisions
-from chalicelib.content.editing.models import ContentEdit, DeskQuery, NewContent
+from chalicelib.content.editing.forms import ContentEdit, DeskQuery, NewContent
 from chalicelib.content.errors import EditConflict, UnknownContent
 from chalicelib.content.nodes import NODES
 from chalicelib.content.shapes import ContentNode, Draft, Words, Writer

@@ -13,18 +13,16 @@ from chalicelib.content.answers import (
     listed_content_answer,
 )
 from chalicelib.content.editing import differences, drafts, revisions
-from chalicelib.content.editing.answers import (
+from chalicelib.content.editing.forms import (
+    BODY_LIMIT_BYTES,
+    ContentEdit,
+    DeskQuery,
     DifferencesAnswer,
+    NewContent,
     RevisionAnswer,
     RevisionsAnswer,
     revision_answer,
     revision_summary,
-)
-from chalicelib.content.editing.models import (
-    BODY_LIMIT_BYTES,
-    ContentEdit,
-    DeskQuery,
-    NewContent,
 )
 from chalicelib.content.errors import (
     ContentGone,

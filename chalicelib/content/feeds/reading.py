@@ -9,13 +9,13 @@ from urllib.parse import urlencode
 import orjson
 
 from chalicelib import __version__
-from chalicelib.content.feeds.entries import Feed, entries_of, feed_id
-from chalicelib.content.feeds.models import FeedQuery
+from chalicelib.content.feeds.formats import Feed, entries_of, feed_id
+from chalicelib.content.feeds.forms import FeedQuery
 from chalicelib.content.reading import lists, pages
-from chalicelib.content.reading.answers import feeds_of
+from chalicelib.content.reading.forms import feeds_of
 from chalicelib.content.reading.lists import Listed, Position
+from chalicelib.content.settings import HeldSettings
 from chalicelib.content.shapes import ContentNode, ContentSite
-from chalicelib.content.sites.held import HeldSettings
 from chalicelib.database import Document
 from chalicelib.http import Request
 from chalicelib.http.paging import Cursors, paged

@@ -1,10 +1,9 @@
 """The routes of feeds."""
 
 from chalicelib.content.errors import UnknownContentSite
-from chalicelib.content.feeds import atom, json_feed
-from chalicelib.content.feeds.answers import AtomFeed, JsonFeed
-from chalicelib.content.feeds.json_feed import JsonFeedAnswer
-from chalicelib.content.feeds.models import FeedQuery
+from chalicelib.content.feeds import formats
+from chalicelib.content.feeds.formats import JsonFeedAnswer
+from chalicelib.content.feeds.forms import AtomFeed, FeedQuery, JsonFeed
 from chalicelib.content.feeds.reading import Feeds
 from chalicelib.content.shapes import MAX_FEED_ITEMS
 from chalicelib.errors import InvalidCursor
@@ -28,7 +27,7 @@ def declare(route: Route) -> None:
         fetched = feeds.fetch(request, site, "atom", query, held)
         if fetched.feed is None:
             return NotModified(headers=_headers(fetched.tag))
-        return AtomFeed(atom.document(fetched.feed), _headers(fetched.tag))
+        return AtomFeed(formats.atom_document(fetched.feed), _headers(fetched.tag))
 
     @route("GET", "/content/{site}/feed.json", rows=MAX_FEED_ITEMS, raises=_RAISES)
     def get_json_feed(
@@ -39,7 +38,7 @@ def declare(route: Route) -> None:
         fetched = feeds.fetch(request, site, "json", query, held)
         if fetched.feed is None:
             return NotModified(headers=_headers(fetched.tag))
-        return JsonFeed(json_feed.document(fetched.feed), _headers(fetched.tag))
+        return JsonFeed(formats.json_document(fetched.feed), _headers(fetched.tag))
 
 
 def _headers(tag: str) -> dict[str, str]:

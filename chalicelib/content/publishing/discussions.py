@@ -1,14 +1,25 @@
-"""What publishing asks of comments: a discussion for each page, with its name and its end.
+"""Discussions of pages: the port to comments, and the jobs that keep title and address alike."""
 
-Comments are another feature; the roof hands in how they do it.
-"""
-
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from pymongo.client_session import ClientSession
 
+from chalicelib.content import settings
+from chalicelib.content.nodes import NODES
+from chalicelib.content.shapes import ContentNode, Telling
+from chalicelib.content.visibility import is_over
+from chalicelib.database import Document
+from chalicelib.ids import new_id
+from chalicelib.jobs import resending
+from chalicelib.jobs.resending import Resending
+from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
+
+# MERGE: docstring of content/publishing/discussions.py was: What publishing asks of comments: a
+#   discussion for each page, with its name and its end. Comments are another feature; the roof
+#   hands in how they do it.
 
 
 class Discussed(NamedTuple):
@@ -45,3 +56,70 @@ class Discussions(Protocol):
 def discussion_of(site: str, node_id: str) -> str:
     """Return the id of a page's discussion."""
     return f"{site}:{node_id}"
+
+
+# MERGE: docstring of content/publishing/telling.py was: Telling a page's discussion what became
+#   of the page: its title, its address, its end. The page is stored with a note that this is to
+#   be done. The message is sent afterwards, and again by the schedule until a worker has done it;
+#   doing it twice changes nothing.
+
+RESENDING = Resending(
+    at="telling.due", made_of="site", within="telling.", where={"telling": {"$exists": True}}
+)
+
+
+class TellDiscussion(Message):
+    """Tell the discussion of a page what became of the page."""
+
+    queue: ClassVar[str] = "content"
+    type: Literal["tell-discussion"] = "tell-discussion"
+    site: str
+    node_id: str
+
+
+def note(runtime: Runtime) -> Telling:
+    """Return the note that a discussion has to be told of the change it is stored with."""
+    now, lease = runtime.now(), timedelta(milliseconds=runtime.settings.lease_ms)
+    return {"key": new_id(now, runtime.random), "due": now + lease, "resends": 0}
+
+
+def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) -> None:
+    """Make a page's discussion as the page is now, if that is still to be done."""
+    where = {"_id": message.node_id, "site": message.site}
+    rows = NODES.of(runtime.database)
+    node = rows.find_one(where, {"live.html": 0, "next.html": 0})
+    if node is None or "telling" not in node:
+        return
+    if node["telling"].get("resends"):
+        resending.note_taken(runtime, rows, RESENDING, {**where, "site": message.site})
+    done = _tell(runtime, discussions, node)
+    same = {**where, "telling.key": node["telling"]["key"]}
+    rows.update_one(same, {"$set": done, "$unset": {"telling": ""}})
+
+
+def sweep(runtime: Runtime) -> None:
+    """Send messages again for the discussions that were not told yet."""
+    resending.sweep(runtime, NODES.of(runtime.database), RESENDING, _messages)
+
+
+def _messages(rows: Iterable[ContentNode]) -> Iterator[TellDiscussion]:
+    return (TellDiscussion(site=row["site"], node_id=row["_id"]) for row in rows)
+
+
+def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Document:
+    """Tell a discussion; return what the page notes of it."""
+    discussion = node["discussion"]
+    if discussion is None:
+        return {"is_closed": node["is_closed"]}
+    if node["removed"] is not None:
+        discussions.end(runtime, discussion)
+        return {"discussion": None}
+    close = node["published"] is None or is_over(node, runtime.now())
+    words = node["next"] or node["live"] or node["draft"]
+    assert words is not None  # noqa: S101 - only a deleted page has none
+    site = settings.needed(runtime.database, node["site"])
+    page = Discussed(words["title"], settings.url_of(site, words["slug"]))
+    # What moderators have closed or opened themselves stays so, unless the page has come or gone.
+    changed = close if close != node["is_closed"] else None
+    discussions.tell(runtime, discussion, page, close=changed)
+    return {"is_closed": close}

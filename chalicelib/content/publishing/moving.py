@@ -11,7 +11,7 @@ from pymongo.client_session import ClientSession
 
 from chalicelib.content.errors import AddressTaken, TooManyToMove
 from chalicelib.content.nodes import NODES, RAISED
-from chalicelib.content.publishing import addresses, telling
+from chalicelib.content.publishing import addresses, discussions
 from chalicelib.content.publishing.addresses import ADDRESSES
 from chalicelib.content.publishing.models import AddressMove
 from chalicelib.content.shapes import Address, ContentNode
@@ -34,7 +34,7 @@ def move(runtime: Runtime, site: str, given: AddressMove) -> int:
     moved = in_transaction(runtime.database, moving.run)
     told = [each["_id"] for each in moved if each["discussion"]]
     most = runtime.bounds.content.told_at_once
-    messages = (telling.TellDiscussion(site=site, node_id=each) for each in told[:most])
+    messages = (discussions.TellDiscussion(site=site, node_id=each) for each in told[:most])
     runtime.queues.send(*messages)
     return len(moved)
 
@@ -126,7 +126,7 @@ class _Moving:
             if part is not None and part["slug"].startswith(self._from)
         }
         if node["discussion"] is not None:
-            stored["telling"] = telling.note(self._runtime)
+            stored["telling"] = discussions.note(self._runtime)
         return {"$set": {**stored, "updated": self._now}, "$inc": RAISED}
 
     def _new(self, slug: str) -> str:

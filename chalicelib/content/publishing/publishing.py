@@ -11,16 +11,15 @@ from pymongo.database import Database
 
 from chalicelib import happenings
 from chalicelib.assets import pictures
-from chalicelib.content import happened, named_assets, nodes
+from chalicelib.content import happened, named_assets, nodes, settings
 from chalicelib.content.editing import drafts, revisions
 from chalicelib.content.nodes import NODES, RAISED
-from chalicelib.content.publishing import addresses, states, telling
+from chalicelib.content.publishing import addresses, discussions, states
 from chalicelib.content.publishing.discussions import Discussed, Discussions, discussion_of
 from chalicelib.content.publishing.models import Publication
 from chalicelib.content.publishing.states import Publishing, slugs
 from chalicelib.content.rendered import RENDERER, render
 from chalicelib.content.shapes import Address, ContentNode, Draft, Edition
-from chalicelib.content.sites import settings
 from chalicelib.content.visibility import shown
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest
@@ -124,7 +123,7 @@ def store(
     thing = happened.name_of(node)
     happenings.note(runtime, node["site"], happened.KIND, thing, session, due=due)
     if node["discussion"] is not None:
-        stored["telling"] = telling.note(runtime)
+        stored["telling"] = discussions.note(runtime)
     changed = NODES.of(runtime.database).find_one_and_update(
         {"_id": node["_id"], "site": node["site"]},
         {"$set": stored, "$inc": RAISED},
@@ -225,7 +224,7 @@ def _check_may_delete(node: ContentNode, caller: Principal) -> None:
 def told(runtime: Runtime, node: ContentNode) -> ContentNode:
     """Send the messages of what was stored; the schedules send them again if they are lost."""
     if "telling" in node:
-        runtime.queues.send(telling.TellDiscussion(site=node["site"], node_id=node["_id"]))
+        runtime.queues.send(discussions.TellDiscussion(site=node["site"], node_id=node["_id"]))
     if node["published"] is None or node["published"] <= runtime.now():
         happenings.send(runtime, node["site"], happened.KIND, happened.name_of(node))
     return node

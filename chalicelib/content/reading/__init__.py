@@ -1,4 +1,4 @@
 """Reading what is published: pages by address, lists, tags, and previews of drafts.
 
-Public face: `answers`, `lists`, `pages`, `routes`, `views`.
+Public face: `forms`, `lists`, `pages`, `routes`, `views`.
 """

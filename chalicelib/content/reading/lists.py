@@ -8,8 +8,7 @@ from pymongo import DESCENDING
 from pymongo.database import Database
 
 from chalicelib.content.nodes import EVER, NODES
-from chalicelib.content.reading.answers import EntriesAnswer, TagCountAnswer, entry_answer
-from chalicelib.content.reading.models import ListQuery
+from chalicelib.content.reading.forms import EntriesAnswer, ListQuery, TagCountAnswer, entry_answer
 from chalicelib.content.reading.views import Viewed
 from chalicelib.content.shapes import ContentNode
 from chalicelib.content.visibility import shown, shown_filter, tagged

@@ -13,7 +13,8 @@ from chalicelib.content.errors import ContentGone, PageMoved, UnknownContent
 from chalicelib.content.nodes import EVER, NODES
 from chalicelib.content.publishing import addresses
 from chalicelib.content.publishing.discussions import Discussions
-from chalicelib.content.reading.answers import (
+from chalicelib.content.reading.forms import (
+    AddressQuery,
     DiscussionCountAnswer,
     NeighbourAnswer,
     NeighboursAnswer,
@@ -21,7 +22,6 @@ from chalicelib.content.reading.answers import (
     entry_answer,
     feeds_of,
 )
-from chalicelib.content.reading.models import AddressQuery
 from chalicelib.content.reading.views import Viewed
 from chalicelib.content.rendered import with_assets
 from chalicelib.content.shapes import ContentNode, Edition

@@ -13,7 +13,7 @@ from chalicelib import signing
 from chalicelib.content.answers import without_text
 from chalicelib.content.errors import UnknownPreview
 from chalicelib.content.nodes import NODES
-from chalicelib.content.reading.answers import DraftShownAnswer
+from chalicelib.content.reading.forms import DraftShownAnswer
 from chalicelib.content.rendered import render, with_assets
 from chalicelib.content.shapes import ContentNode
 from chalicelib.runtime import Runtime

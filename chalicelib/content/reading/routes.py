@@ -1,6 +1,6 @@
 """The routes of readers, and of previews."""
 
-from chalicelib.content import nodes
+from chalicelib.content import nodes, settings
 from chalicelib.content.errors import (
     ContentGone,
     PageMoved,
@@ -11,25 +11,22 @@ from chalicelib.content.errors import (
 from chalicelib.content.publishing import publishing
 from chalicelib.content.publishing.discussions import Discussions
 from chalicelib.content.reading import article, lists, pages, previews
-from chalicelib.content.reading.answers import (
+from chalicelib.content.reading.article import Article, link, meta
+from chalicelib.content.reading.forms import (
+    AddressQuery,
     DraftShownAnswer,
     EntriesAnswer,
+    ListQuery,
     PreviewAddressAnswer,
+    PreviewRequest,
+    PreviewToken,
     ShownAnswer,
     TagCountsAnswer,
     feeds_of,
 )
-from chalicelib.content.reading.article import Article, link, meta
-from chalicelib.content.reading.models import (
-    AddressQuery,
-    ListQuery,
-    PreviewRequest,
-    PreviewToken,
-)
 from chalicelib.content.reading.pages import Shown
 from chalicelib.content.reading.views import Viewed, Views
 from chalicelib.content.rendered import absolute
-from chalicelib.content.sites import settings
 from chalicelib.content.slugs import ContentId
 from chalicelib.http import NotModified, Ok, Request, Route, conditional
 from chalicelib.limits import CONTENT

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from chalicelib.content.sites.held import HeldSettings
-from chalicelib.content.sites.settings import url_of
+from chalicelib.content.settings import HeldSettings, url_of
 from chalicelib.runtime import Runtime
 
 

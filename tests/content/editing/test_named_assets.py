@@ -8,9 +8,9 @@ from chalicelib.assets.errors import UnknownAsset
 from chalicelib.assets.shapes import ASSETS
 from chalicelib.content import named_assets
 from chalicelib.content.editing import drafts
-from chalicelib.content.editing.models import ContentEdit
+from chalicelib.content.editing.forms import ContentEdit
+from chalicelib.content.jobs import run_due
 from chalicelib.content.nodes import NODES
-from chalicelib.content.schedules import run_due
 from chalicelib.content.shapes import MAX_ASSETS
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime

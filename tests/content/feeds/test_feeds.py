@@ -10,9 +10,9 @@ import feedparser
 import orjson
 import pytest
 
-from chalicelib.content.feeds import atom
-from chalicelib.content.feeds.entries import Feed
-from chalicelib.content.schedules import run_due
+from chalicelib.content.feeds import formats
+from chalicelib.content.feeds.formats import Feed
+from chalicelib.content.jobs import run_due
 from chalicelib.http import responses
 from chalicelib.runtime import Runtime
 from tests.content.support.factories import (
@@ -206,7 +206,7 @@ def test_control_characters_are_left_out_of_xml(clock: Clock) -> None:
     now = clock()
     made = Feed("tag:a,2026:x", "a\x00\x1bb", "h", "u", "f", None, "en", "A", now, ())
 
-    root = ET.fromstring(atom.document(made))  # noqa: S314 - our own
+    root = ET.fromstring(formats.atom_document(made))  # noqa: S314 - our own
 
     assert root.findtext(f"{ATOM}title") == "ab"
 

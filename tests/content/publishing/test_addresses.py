@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from chalicelib.content.jobs import run_due
 from chalicelib.content.publishing.addresses import ADDRESSES
-from chalicelib.content.schedules import run_due
 from chalicelib.runtime import Runtime
 from tests.content.support.factories import (
     SITE,

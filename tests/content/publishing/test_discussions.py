@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.content.schedules import run_due
+from chalicelib.content.jobs import run_due
 from chalicelib.messaging import Queues
 from chalicelib.published_pages import DISCUSSIONS
 from chalicelib.runtime import Runtime

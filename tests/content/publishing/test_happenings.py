@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.content.schedules import run_due
+from chalicelib.content.jobs import run_due
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.content.jobs import run_due
 from chalicelib.content.publishing import states
-from chalicelib.content.schedules import run_due
 from chalicelib.content.shapes import ContentNode, Edition
 from chalicelib.content.visibility import shown
 from chalicelib.runtime import Runtime

@@ -7,7 +7,7 @@ import pytest
 from bench.pages import seed
 from chalicelib.content.feeds import reading
 from chalicelib.content.nodes import EVER, NODES
-from chalicelib.content.publishing import telling
+from chalicelib.content.publishing import discussions
 from chalicelib.content.reading import lists
 from chalicelib.content.reading.lists import Listed, Position
 from chalicelib.content.visibility import in_state
@@ -99,7 +99,7 @@ def test_the_desk_reads_in_its_order(seeded: Runtime) -> None:
     [
         ("next.shown_from", {}),
         ("until", {"published": EVER}),
-        ("telling.due", telling.RESENDING.where),
+        ("telling.due", discussions.RESENDING.where),
     ],
 )
 def test_the_schedule_reads_what_is_due(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from pymongo import MongoClient
 
-from chalicelib.content.reading.models import MAX_VIEWED
+from chalicelib.content.reading.forms import MAX_VIEWED
 from chalicelib.content.reading.views import Viewed
 from chalicelib.database import Document, open_database
 from chalicelib.published_pages import CountedPages

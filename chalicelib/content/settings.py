@@ -1,5 +1,9 @@
-"""The settings of sites that publish: stored by site, and read with each feed."""
+"""What a site says of itself to those who read it: title, address, language, feeds.
 
+Public face: `held`, `routes`, `settings`.
+"""
+
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from pymongo import ReturnDocument
@@ -7,10 +11,12 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.content.errors import SiteNotSetUp, UnknownContentSite
+from chalicelib.content.settings_forms import ContentSettings
 from chalicelib.content.shapes import ContentSite
-from chalicelib.content.sites.models import ContentSettings
 from chalicelib.database import Collection, Document
 from chalicelib.runtime import Runtime
+
+# The settings of sites that publish: stored by site, and read with each feed.
 
 SITES = Collection("content.site", ContentSite)
 
@@ -51,3 +57,28 @@ def needed(
 def url_of(settings: ContentSite, slug: str) -> str:
     """Return where readers find a page."""
     return f"{settings['base_url']}/{slug}"
+
+
+# The settings of sites as a container holds them: what is read often asks for them rarely.
+
+# How long a container goes by a site's settings as it read them.
+_HELD = timedelta(seconds=10)
+_MOST_HELD = 1_000
+
+
+class HeldSettings:
+    """The settings of sites that this container serves, for ten seconds each."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[datetime, ContentSite]] = {}
+
+    def of(self, database: Database[Document], site: str, now: datetime) -> ContentSite:
+        """Return a site's settings; raises UnknownContentSite."""
+        until, held = self._held.get(site, (None, None))
+        if held is not None and until is not None and until > now:
+            return held
+        found = find(database, site)
+        if len(self._held) >= _MOST_HELD:
+            self._held.clear()
+        self._held[site] = (now + _HELD, found)
+        return found

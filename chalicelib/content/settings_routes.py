@@ -1,9 +1,12 @@
 """The routes of a site's settings."""
 
+from chalicelib.content import settings
 from chalicelib.content.errors import UnknownContentSite
-from chalicelib.content.sites import settings
-from chalicelib.content.sites.answers import ContentSettingsAnswer, settings_answer
-from chalicelib.content.sites.models import ContentSettings
+from chalicelib.content.settings_forms import (
+    ContentSettings,
+    ContentSettingsAnswer,
+    settings_answer,
+)
 from chalicelib.http import Ok, Request, Route
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import Publisher, check_publisher

@@ -1,12 +1,14 @@
-"""The settings that a publisher sends."""
+"""Forms of a site's settings of content."""
 
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
+from typing_extensions import TypedDict
 
-from chalicelib.content.shapes import MAX_FEED_ITEMS
+from chalicelib.content.shapes import MAX_FEED_ITEMS, ContentSite
 from chalicelib.http import Input
-from chalicelib.texts import Line, Url
+from chalicelib.sites.ids import SiteId
+from chalicelib.texts import Line, ShownLine, ShownName, ShownUrl, Url
 
 
 def _base(url: str) -> str:
@@ -46,3 +48,33 @@ class ContentSettings(Input):
         "open", description="Whether a page that is published gets a discussion."
     )
     feed_items: int = Field(30, ge=1, le=MAX_FEED_ITEMS, description="Entries of a feed's page.")
+
+
+class ContentSettingsAnswer(TypedDict):
+    """What a site says of itself."""
+
+    site: SiteId
+    title: ShownLine
+    base_url: ShownUrl
+    language: ShownName
+    author: ShownLine
+    comments: Literal["open", "off"]
+    feed_items: int
+    feed_host: Annotated[
+        Annotated[str, Field(max_length=2_000)],
+        Field(description="The ids in its feeds begin with it; it never changes."),
+    ]
+
+
+def settings_answer(settings: ContentSite) -> ContentSettingsAnswer:
+    """Return a site's settings as the API shows them."""
+    return {
+        "site": settings["_id"],
+        "title": settings["title"],
+        "base_url": settings["base_url"],
+        "language": settings["language"],
+        "author": settings["author"],
+        "comments": settings["comments"],
+        "feed_items": settings["feed_items"],
+        "feed_host": settings["feed_host"],
+    }

@@ -1,0 +1,234 @@
+"""Formats of feeds: Atom (RFC 4287, RFC 5005) and JSON Feed 1.1, from the same entries."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from html import escape
+from typing import TYPE_CHECKING, Annotated, NamedTuple, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib.content.answers import ShownSummary
+from chalicelib.content.rendered import absolute
+from chalicelib.content.settings import url_of
+from chalicelib.content.shapes import MAX_FEED_ITEMS, MAX_TAGS, ContentNode, ContentSite, Edition
+from chalicelib.content.visibility import shown
+from chalicelib.keywords import Keyword
+from chalicelib.texts import ShownLine, ShownName, html_of
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+
+# MERGE: docstring of content/feeds/entries.py was: A feed and its entries, whatever its format:
+#   pure. An entry's id never changes, and is not its address, which may.
+
+# Of an entry's HTML. A page with a thousand links can have more once they are absolute.
+MAX_HTML_BYTES = 1_250_000
+
+
+class FeedEntry(NamedTuple):
+    """A page in a feed, with its whole HTML, whose links are absolute.
+
+    If the HTML is too long for an answer, the entry has the summary in its place.
+    """
+
+    id: str
+    url: str
+    title: str
+    summary: str | None
+    html: str
+    published: datetime
+    updated: datetime
+    author: str
+    tags: tuple[str, ...]
+
+
+class Feed(NamedTuple):
+    """One page of a feed; `next_url` is that of the page after it, if there is one."""
+
+    id: str
+    title: str
+    home_url: str
+    url: str
+    first_url: str
+    next_url: str | None
+    language: str
+    author: str
+    updated: datetime
+    entries: tuple[FeedEntry, ...]
+
+
+def feed_id(site: ContentSite, kind: str | None, tag: str | None) -> str:
+    """Return the id of a feed (RFC 4151): of a site, of its pages of a type, or with a tag."""
+    parts = [site["_id"], *(["type", kind] if kind else []), *(["tag", tag] if tag else [])]
+    # The year from which the host names are Plaza's to use for this.
+    return f"tag:{site['feed_host']},2026:{'/'.join(parts).replace(' ', '-')}"
+
+
+def entries_of(
+    nodes: Iterable[ContentNode], site: ContentSite, public_url: str, now: datetime
+) -> tuple[FeedEntry, ...]:
+    """Return the entries of pages, as they are shown now."""
+    found = []
+    for node in nodes:
+        edition, published = shown(node, now), node["published"]
+        if edition is None or published is None:
+            continue
+        found.append(
+            FeedEntry(
+                id=f"tag:{site['feed_host']},{node['created'].year}:{node['_id']}",
+                url=url_of(site, edition["slug"]),
+                title=edition["title"],
+                summary=edition["summary"],
+                html=_html(edition, site, public_url),
+                published=published,
+                updated=edition["updated"],
+                author=node["author"]["name"] if node["author"] else site["author"],
+                tags=tuple(edition["tags"]),
+            )
+        )
+    return tuple(found)
+
+
+def _html(edition: Edition, site: ContentSite, public_url: str) -> str:
+    html = absolute(edition["html"], site["base_url"], public_url)
+    if len(html.encode()) <= MAX_HTML_BYTES:
+        return html
+    return f"<p>{escape(edition['summary'] or edition['title'])}</p>"
+
+
+_NAMESPACE = "http://www.w3.org/2005/Atom"
+# What XML 1.0 has no way to write (section 2.2).
+_NO_CHARACTER = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def atom_document(feed: Feed) -> str:
+    """Return a feed as an XML document."""
+    # Imported for the first feed: most containers make none.
+    from xml.etree.ElementTree import Element, tostring
+
+    root = Element("feed", {"xmlns": _NAMESPACE, "xml:lang": feed.language})
+    _add(root, "id", feed.id)
+    _add(root, "title", feed.title)
+    _add(root, "updated", _time(feed.updated))
+    _person(root, feed.author)
+    _link(root, "self", feed.url, "application/atom+xml")
+    _link(root, "alternate", feed.home_url, "text/html")
+    _link(root, "first", feed.first_url, "application/atom+xml")
+    if feed.next_url:
+        _link(root, "next", feed.next_url, "application/atom+xml")
+    for entry in feed.entries:
+        _entry(root, entry)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode")
+
+
+def _entry(root: "Element", entry: FeedEntry) -> None:
+    element = _add(root, "entry")
+    _add(element, "id", entry.id)
+    _add(element, "title", entry.title)
+    _add(element, "published", _time(entry.published))
+    _add(element, "updated", _time(entry.updated))
+    _person(element, entry.author)
+    _link(element, "alternate", entry.url, "text/html")
+    for tag in entry.tags:
+        _add(element, "category", term=tag)
+    if entry.summary:
+        _add(element, "summary", entry.summary)
+    _add(element, "content", entry.html, type="html")
+
+
+def _person(parent: "Element", name: str) -> None:
+    _add(_add(parent, "author"), "name", name)
+
+
+def _link(parent: "Element", rel: str, href: str, kind: str) -> None:
+    _add(parent, "link", rel=rel, href=href, type=kind)
+
+
+def _add(parent: "Element", name: str, text: str = "", **attributes: str) -> "Element":
+    from xml.etree.ElementTree import SubElement
+
+    told = {key: _NO_CHARACTER.sub("", value) for key, value in attributes.items()}
+    element = SubElement(parent, name, told)
+    element.text = _NO_CHARACTER.sub("", text) or None
+    return element
+
+
+def _time(at: datetime) -> str:
+    """Return a time as RFC 3339 has it."""
+    return at.isoformat().replace("+00:00", "Z")
+
+
+# The site's address and a page's, or the feed's with a cursor.
+PageUrl = Annotated[str, Field(max_length=5_000)]
+_VERSION = "https://jsonfeed.org/version/1.1"
+
+
+class JsonFeedAuthor(TypedDict):
+    """Who wrote something."""
+
+    name: ShownLine
+
+
+class JsonFeedItem(TypedDict):
+    """An entry of a feed."""
+
+    id: Annotated[
+        Annotated[str, Field(max_length=2_200)],
+        Field(description="It never changes, also where the address does."),
+    ]
+    url: PageUrl
+    title: ShownLine
+    summary: NotRequired[ShownSummary]
+    content_html: Annotated[str, html_of(MAX_HTML_BYTES)]
+    date_published: datetime
+    date_modified: datetime
+    authors: Annotated[list[JsonFeedAuthor], Field(max_length=1)]
+    tags: Annotated[list[Keyword], Field(max_length=MAX_TAGS)]
+
+
+class JsonFeedAnswer(TypedDict):
+    """A page of a feed."""
+
+    version: ShownName
+    title: Annotated[str, Field(max_length=400)]
+    home_page_url: PageUrl
+    feed_url: PageUrl
+    next_url: NotRequired[PageUrl]
+    language: ShownName
+    authors: Annotated[list[JsonFeedAuthor], Field(max_length=1)]
+    items: Annotated[list[JsonFeedItem], Field(max_length=MAX_FEED_ITEMS)]
+
+
+def json_document(feed: Feed) -> JsonFeedAnswer:
+    """Return a feed as JSON Feed has it."""
+    told: JsonFeedAnswer = {
+        "version": _VERSION,
+        "title": feed.title,
+        "home_page_url": feed.home_url,
+        "feed_url": feed.url,
+        "language": feed.language,
+        "authors": [{"name": feed.author}],
+        "items": [_item(entry) for entry in feed.entries],
+    }
+    if feed.next_url:
+        told["next_url"] = feed.next_url
+    return told
+
+
+def _item(entry: FeedEntry) -> JsonFeedItem:
+    told: JsonFeedItem = {
+        "id": entry.id,
+        "url": entry.url,
+        "title": entry.title,
+        "content_html": entry.html,
+        "date_published": entry.published,
+        "date_modified": entry.updated,
+        "authors": [{"name": entry.author}],
+        "tags": list(entry.tags),
+    }
+    if entry.summary:
+        told["summary"] = entry.summary
+    return told

@@ -1,0 +1,38 @@
+"""The worker and the schedule of content."""
+
+from typing import Any
+
+from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
+from pydantic import TypeAdapter
+
+from chalicelib.content.publishing import discussions as publishing_discussions
+from chalicelib.content.publishing import tending
+from chalicelib.content.publishing.discussions import Discussions, TellDiscussion
+from chalicelib.messaging import consume
+from chalicelib.runtime import Runtime
+
+
+def declare_schedules(app: Chalice, runtime: Runtime) -> None:
+    """Declare the schedule."""
+
+    @app.schedule(Rate(1, Rate.MINUTES))
+    def tend_content(_event: CloudWatchEvent) -> dict[str, int]:
+        return run_due(runtime)
+
+
+def run_due(runtime: Runtime) -> dict[str, int]:
+    """Tidy up what readers see already, and send messages again; return how many pages."""
+    done = {"made_live": tending.make_live(runtime), "ended": tending.end(runtime)}
+    publishing_discussions.sweep(runtime)
+    return done
+
+
+def declare_workers(app: Chalice, runtime: Runtime, discussions: Discussions) -> None:
+    """Declare the worker that tells discussions what became of their pages."""
+
+    @app.on_sqs_message(queue=runtime.queues.name_of(TellDiscussion.queue), batch_size=10)
+    def content(event: SQSEvent) -> dict[str, Any]:
+        def handle(message: TellDiscussion) -> None:
+            publishing_discussions.tell(runtime, discussions, message)
+
+        return consume(event.to_dict(), TypeAdapter(TellDiscussion), handle)
