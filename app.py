@@ -2,7 +2,7 @@
 
 Lambda finds each handler by name in this module, so every queue and schedule is declared on the
 app and not on a blueprint, whose handlers would be looked for in its own module. Each feature
-shows three things here: `routes`, `workers` and `schedules`.
+shows two things here: `routes` and `jobs`.
 """
 
 import os
@@ -10,14 +10,7 @@ from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib import (
-    counted_pages,
-    marked_things,
-    personal_data,
-    published_pages,
-    rewrites,
-    schema,
-)
+from chalicelib import counted_pages
 from chalicelib.ads import jobs as ad_jobs
 from chalicelib.ads import routes as ads
 from chalicelib.assets import jobs as asset_jobs
@@ -38,6 +31,7 @@ from chalicelib.sites import routes as sites
 from chalicelib.social import jobs as social_jobs
 from chalicelib.social import routes as social
 from chalicelib.web import routes as web
+from chalicelib.wiring import marks, pages, people, rewrites, schema
 
 ROUTES = (
     health.routes,
@@ -47,25 +41,24 @@ ROUTES = (
     sites.routes,
     assets.routes,
     comments.routes,
-    published_pages.routes,
+    pages.routes,
     shop.routes,
     ads.routes,
     social.routes,
     counted_pages.routes,
-    personal_data.routes,
+    people.routes,
 )
-WORKERS = (
+JOBS = (
     comment_jobs,
     ad_jobs,
     social_jobs,
     asset_jobs,
-    published_pages,
+    pages,
     counted_pages,
     shop_jobs,
-    marked_things,
-    personal_data,
+    marks,
+    people,
 )
-SCHEDULES = ()
 
 
 def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
@@ -77,7 +70,7 @@ def create_app(runtime: Runtime, kind: type[Chalice] = Chalice) -> Chalice:
     for routes in ROUTES:
         app.register_blueprint(routes(runtime))
     middleware.answer_further_methods(app)
-    for feature in (*WORKERS, *SCHEDULES):
+    for feature in JOBS:
         feature.declare(app, runtime)
     declare_commands(app, runtime)
     return app
@@ -113,11 +106,11 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
 
     @app.lambda_function()
     def verify_marks(event: dict[str, str], _context: object) -> dict[str, Any]:
-        return marked_things.verify(runtime, event["kind"], event.get("after", ""))
+        return marks.verify(runtime, event["kind"], event.get("after", ""))
 
     @app.lambda_function()
     def choose_mark_design(event: dict[str, str], _context: object) -> dict[str, bool]:
-        return marked_things.choose(runtime, event["kind"], event["thing"], event["design"])
+        return marks.choose(runtime, event["kind"], event["thing"], event["design"])
 
     @app.lambda_function()
     def rerender_comments(event: dict[str, Any], _context: object) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 
 from bench.case import Case
 from bench.stage import Stage
-from chalicelib import rewrites
 from chalicelib.database import Document
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions, events
+from chalicelib.wiring import rewrites
 
 NAME = "reactions_by_kind"
 REACTIONS = 3

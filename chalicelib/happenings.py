@@ -4,7 +4,7 @@ A site switches them on (`PLAZA_ACTION_SITES`). A feature notes a happening with
 stores, changes or deletes the thing, before it does so, in the same transaction if there is one,
 and calls `send` afterwards. A worker then makes the feed agree with the thing: it looks for it,
 makes the action if there is none, and deletes it if the thing has gone or is not for everybody.
-The roof (`chalicelib/told_happenings.py`) knows where the things of each kind are found.
+The roof (`chalicelib/wiring/happenings.py`) knows where the things of each kind are found.
 
 Another kind takes three steps: `note` and `send` in its
 feature; a `Cause` of it in `CAUSES` on the roof; and a type of descriptors that is made of it in

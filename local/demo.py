@@ -10,10 +10,10 @@ from typing import Any
 
 from chalice.local import LocalChalice
 
-from chalicelib import schema
 from chalicelib.database import Document
 from chalicelib.database.migration import migrate
 from chalicelib.runtime import Runtime
+from chalicelib.wiring import schema
 from local import demo_articles, demo_shop
 from local.gateway import Gateway
 from local.tokens import mint

@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TextIO, TypeVar
 
-from chalicelib import schema
 from chalicelib.database.migration import migrate
 from chalicelib.identity import Principal
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import InvalidSettings
 from chalicelib.social.graph import circles, memberships, users
+from chalicelib.wiring import schema
 from local.failures import StartupFailure
 from local.local_secrets import FOLDER, local_secrets
 from local.mongod import uri_of_running

@@ -22,13 +22,13 @@ from chalice.local import LocalChalice
 from pymongo import MongoClient
 from pymongo.errors import ConfigurationError, PyMongoError
 
-from chalicelib import schema
 from chalicelib.database import Document, is_outage
 from chalicelib.database.migration import migrate
 from chalicelib.messaging import Queues
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.web.files import CONSOLE, EMBED
+from chalicelib.wiring import schema
 from deploy.declared import declared_queues, visibility_timeout_seconds
 from deploy.web import build, build_console
 from local import demo

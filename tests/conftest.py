@@ -25,7 +25,6 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from app import create_app
-from chalicelib import schema
 from chalicelib.bounds import BOUNDS, Bounds
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
@@ -33,6 +32,7 @@ from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.web.files import CONSOLE, EMBED
+from chalicelib.wiring import schema
 from deploy.web import build, build_console
 from local.mongod import running_mongod
 from tests.resilience.replica_set import ReplicaSet, running_replica_set

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from chalice.app import Chalice
 
-from chalicelib import schema
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.runtime import Runtime
+from chalicelib.wiring import schema
 from deploy.declared import declared_queues
 from local.queues import create_queues
 from tests.support.isolation import VISIBILITY_TIMEOUT_SECONDS, QueueRoom, empty_collections

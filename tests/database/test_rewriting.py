@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from app import create_app
-from chalicelib import rewrites
 from chalicelib.database import Document, rewriting
 from chalicelib.database.rewriting import PROGRESS, Limits, Rewrite
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import reactions
 from chalicelib.social.activity.refs import REFS
+from chalicelib.wiring import rewrites
 from tests.social.activity.support.office import Office
 from tests.social.support.drivers import settle
 from tests.social.support.mortal_workers import Died, Mortal, living

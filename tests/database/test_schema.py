@@ -9,7 +9,7 @@ import pytest
 from chalicelib.database import Collection
 from chalicelib.database.migration import supporting_index
 from chalicelib.database.validators import schema_of
-from chalicelib.schema import COLLECTIONS
+from chalicelib.wiring.schema import COLLECTIONS
 
 every_collection = pytest.mark.parametrize("collection", COLLECTIONS, ids=lambda each: each.name)
 # The server checks no time series, and shards no capped collection.

@@ -11,7 +11,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document, open_database
 from chalicelib.database.migration import VALIDATORS, ShardedOtherwise, migrate, supporting_index
-from chalicelib.schema import COLLECTIONS
+from chalicelib.wiring.schema import COLLECTIONS
 from tests.support.sharded_cluster import running_cluster
 
 pytestmark = pytest.mark.processes

@@ -10,8 +10,8 @@ from pymongo import MongoClient
 from chalicelib.database import Collection, Document, open_database
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
-from chalicelib.schema import COLLECTIONS
 from chalicelib.social.messages import JOB
+from chalicelib.wiring.schema import COLLECTIONS
 from tests.support.shard_listener import ShardListener
 from tests.support.targeting import bound, untargeted
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from chalice.app import Chalice
 
-from chalicelib import marked_things
 from chalicelib.comments import nodes
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from chalicelib.wiring import marks
 from deploy import permissions
 from local.schedules import declared_schedules, scheduled_event
 from tests.ads.support.events import Page
@@ -100,7 +100,7 @@ def live(office: Office, author: str, store: str) -> None:
         follow(client, reader, author)
     post = publish(client, author)
     comment(client, "bob", post)
-    assert marked_things.choose(office.runtime, "post", post, "folded")["found"]
+    assert marks.choose(office.runtime, "post", post, "folded")["found"]
     assert client.as_("bob").put(f"/posts/{post}/reactions/like").status == 200
     office.act(author)
     client.as_(author).put("/users/me", name="Another")

@@ -7,7 +7,6 @@ twice is a number of documents or a sum.
 from collections.abc import Callable
 from typing import Any
 
-from chalicelib import marked_things
 from chalicelib.ads.tracking.events import AdEvent
 from chalicelib.analytics.hits import Hits
 from chalicelib.assets.promotion import MoveAssets
@@ -23,6 +22,7 @@ from chalicelib.people import jobs as people_jobs
 from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social import messages as social
+from chalicelib.wiring import marks
 from tests.ads.support.events import Page
 from tests.ads.support.factories import activate, add_zones, put_campaign
 from tests.analytics.support.hits import site
@@ -231,7 +231,7 @@ def _cascade(world: World) -> Effect:
 @shows(CountMark)
 def _count_mark(world: World) -> Effect:
     post = _followed_post(world)
-    assert marked_things.choose(world.runtime, "post", post, "folded")["found"]
+    assert marks.choose(world.runtime, "post", post, "folded")["found"]
     with world.silence():
         world.client.as_("bob").put(f"/posts/{post}/reactions/like")
     reader = world.client.as_("cy")

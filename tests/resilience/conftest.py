@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from chalicelib import schema
 from chalicelib.database import connect
 from chalicelib.database.migration import migrate
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
+from chalicelib.wiring import schema
 from tests.resilience.replica_set import ReplicaSet
 from tests.support.isolation import empty_collections
 

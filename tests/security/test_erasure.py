@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from chalicelib import schema
 from chalicelib.comments import jobs as comments_jobs
 from chalicelib.comments.stores import store_of
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.messages import JOB
 from chalicelib.social.timelines import propagation
+from chalicelib.wiring import schema
 from tests.security.support.life import (
     NAME,
     RENAMED,

@@ -10,8 +10,8 @@ import pytest
 from app import create_app
 from chalicelib.http.responses import as_json
 from chalicelib.people.jobs import traces_of
-from chalicelib.personal_data import PEOPLE
 from chalicelib.runtime import Runtime
+from chalicelib.wiring.people import PEOPLE
 from tests.security.support.life import ZED, be_known, comment_everywhere, do_everything, zed_of
 from tests.security.support.world import World, build, made
 from tests.support.http_client import Client

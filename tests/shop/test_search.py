@@ -4,11 +4,11 @@ from urllib.parse import quote
 
 import pytest
 
-from chalicelib import rewrites
 from chalicelib.runtime import Runtime
 from chalicelib.shop.catalogue import rows
 from chalicelib.shop.search import MAX_STORED_TOKENS, stored_tokens, tokens
 from chalicelib.shop.settings import SITES, LayoutName
+from chalicelib.wiring import rewrites
 from tests.shop.support.factories import SITE, book, open_shop, put
 from tests.support.http_client import Client
 

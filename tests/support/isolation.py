@@ -10,8 +10,8 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from chalicelib import schema
 from chalicelib.database import Document
+from chalicelib.wiring import schema
 from deploy.declared import declared_queues
 from local.queues import Poller, create_queues
 

@@ -1,8 +1,8 @@
 """A person renamed, erased and counted in all features, as the jobs do it."""
 
 from chalicelib.people import jobs
-from chalicelib.personal_data import PEOPLE
 from chalicelib.runtime import Runtime
+from chalicelib.wiring.people import PEOPLE
 
 
 def rename(runtime: Runtime, user_id: str) -> None:

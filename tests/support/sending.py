@@ -19,10 +19,8 @@ _DECLARING = frozenset(
         str,
         (
             _ROOT / "app.py",
-            _ROOT / "chalicelib" / "personal_data.py",
-            *(_ROOT / "chalicelib").glob("*/workers.py"),
+            _ROOT / "chalicelib" / "wiring" / "people.py",
             *(_ROOT / "chalicelib").glob("*/jobs.py"),
-            *(_ROOT / "chalicelib").glob("*/schedules.py"),
         ),
     )
 )

@@ -15,7 +15,7 @@ from pymongo.monitoring import (
 )
 
 from chalicelib.database import Collection
-from chalicelib.schema import FAMILIES
+from chalicelib.wiring.schema import FAMILIES
 from tests.support.targeting import untargeted
 
 _ROOT = Path(__file__).parents[2]

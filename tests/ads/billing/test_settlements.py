@@ -9,7 +9,7 @@ from chalicelib.ads.billing import settlements
 from chalicelib.ads.billing.transfers import Payment, transfer
 from chalicelib.ads.budgets.leases import Terms, acquire
 from chalicelib.runtime import Runtime
-from chalicelib.schema import COLLECTIONS
+from chalicelib.wiring.schema import COLLECTIONS
 from tests.ads.campaigns.test_atomicity import in_threads
 from tests.ads.support.events import PRICE, SPRING, click, count, impression
 from tests.ads.support.factories import activate, put_campaign

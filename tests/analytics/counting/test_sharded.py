@@ -14,13 +14,13 @@ from pymongo.monitoring import (
     CommandSucceededEvent,
 )
 
-from chalicelib import schema
 from chalicelib.analytics.settings import LogName
 from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from chalicelib.wiring import schema
 from tests.analytics.support.hits import at, count, differences, rows, site, view
 from tests.support.clock import Clock
 from tests.support.sharded_cluster import running_cluster

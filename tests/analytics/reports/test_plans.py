@@ -18,7 +18,6 @@ from pymongo.monitoring import (
     CommandSucceededEvent,
 )
 
-from chalicelib import schema
 from chalicelib.analytics.hits import DAY, DIMENSIONS
 from chalicelib.analytics.logs.choosing import log_of
 from chalicelib.analytics.logs.log import Position, Span
@@ -30,6 +29,7 @@ from chalicelib.analytics.sessions.periods import LEVELS, PERIODS, Level
 from chalicelib.analytics.settings import LogName
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
+from chalicelib.wiring import schema
 from tests.analytics.support.hits import LOGS, SITE, at, site
 from tests.support.targeting import untargeted
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib import schema
 from chalicelib.analytics import upkeep
 from chalicelib.analytics.logs.log import Span
 from chalicelib.analytics.logs.rotating import DAILY_EVENTS
 from chalicelib.runtime import Runtime
+from chalicelib.wiring import schema
 from tests.analytics.support.hits import (
     LOGS,
     SITE,

@@ -13,7 +13,6 @@ import pytest
 from pymongo.database import Database
 
 from bench.discussions import made_up, seed_node
-from chalicelib import schema
 from chalicelib.comments import nodes
 from chalicelib.comments.entries import marked, ranking, upkeep
 from chalicelib.comments.entries import writing as entries
@@ -28,6 +27,7 @@ from chalicelib.database import Document, open_database
 from chalicelib.database.migration import migrate
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
+from chalicelib.wiring import schema
 from tests.comments.support.discussion import LAYOUTS, Layout
 
 SITE_COMMENTS = 20_000

@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
-from chalicelib import marked_things
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.people.rows import NO_COUNTS, PEOPLE, new_person
 from chalicelib.runtime import Runtime
+from chalicelib.wiring import marks
 from tests.support.http_client import Client, Reply
 
 NODE = "/nodes/blog:moon"
@@ -51,7 +51,7 @@ def counts(runtime: Runtime, user: str) -> Any:
 
 
 def assert_exact(runtime: Runtime) -> None:
-    found = marked_things.verify(runtime, "comment")
+    found = marks.verify(runtime, "comment")
     assert (found["wrong"], found["owed"]) == (0, 0)
     differing = upkeep.compare_nodes(runtime, is_repairing=False)
     assert (differing["missing"], differing["wrong"], differing["extra"]) == (0, 0, 0)

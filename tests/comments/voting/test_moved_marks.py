@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from chalicelib import marked_things
 from chalicelib.comments.entries import carrying
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.database import in_transaction
 from chalicelib.marks.shapes import MARKS
 from chalicelib.runtime import Runtime
+from chalicelib.wiring import marks
 from tests.comments.support.crashes import Crash
 from tests.comments.support.discussion import LAYOUTS, Discussion
 from tests.comments.support.entries import entries
@@ -52,7 +52,7 @@ def here(runtime: Runtime) -> list[Any]:
 
 
 def assert_exact(runtime: Runtime) -> None:
-    found = marked_things.verify(runtime, "comment")
+    found = marks.verify(runtime, "comment")
     assert (found["wrong"], found["owed"]) == (0, 0), found
 
 

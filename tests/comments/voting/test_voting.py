@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import marked_things
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.marks.shapes import MARKS
 from chalicelib.runtime import Runtime
+from chalicelib.wiring import marks as wiring_marks
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
@@ -58,7 +58,7 @@ def marks(client: Client, who: str | None, *comments: str) -> Any:
 
 
 def assert_exact(runtime: Runtime) -> None:
-    found = marked_things.verify(runtime, "comment")
+    found = wiring_marks.verify(runtime, "comment")
     assert (found["wrong"], found["owed"]) == (0, 0)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from chalicelib.content.jobs import run_due
 from chalicelib.messaging import Queues
-from chalicelib.published_pages import DISCUSSIONS
 from chalicelib.runtime import Runtime
+from chalicelib.wiring.pages import DISCUSSIONS
 from tests.content.support.factories import (
     BASE,
     SITE,

@@ -9,8 +9,8 @@ from pymongo import MongoClient
 from chalicelib.content.reading.forms import MAX_VIEWED
 from chalicelib.content.reading.views import Viewed
 from chalicelib.database import Document, open_database
-from chalicelib.published_pages import CountedPages
 from chalicelib.runtime import Runtime
+from chalicelib.wiring.pages import CountedPages
 from tests.comments.discussion.test_round_trips import Commands
 from tests.content.support.factories import BASE, SITE, published, publisher, read, set_up
 from tests.support.clock import Clock

@@ -12,7 +12,7 @@ from pymongo.errors import WriteError
 from chalicelib.database import Document
 from chalicelib.database.migration import migrate
 from chalicelib.runtime import Runtime
-from chalicelib.schema import COLLECTIONS
+from chalicelib.wiring.schema import COLLECTIONS
 from tests.database.migration.support.things import NEW, NEWER, OLD
 
 VALIDATION_FAILED = 121

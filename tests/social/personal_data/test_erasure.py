@@ -8,15 +8,15 @@ import pytest
 from chalice.local import LocalChalice
 
 from app import create_app
-from chalicelib import personal_data
 from chalicelib.jobs import outbox
 from chalicelib.people import jobs
 from chalicelib.people.jobs import Erase
-from chalicelib.personal_data import PEOPLE
 from chalicelib.settings import Settings
 from chalicelib.social.graph import blocks, memberships, promotion
 from chalicelib.social.messages import JOB
 from chalicelib.social.timelines import propagation
+from chalicelib.wiring import people
+from chalicelib.wiring.people import PEOPLE
 from tests.social.support.designs import Design
 from tests.social.support.drivers import (
     Courier,
@@ -234,7 +234,7 @@ def test_an_erasure_that_leaves_something_is_done_again(watched: Town, meantime:
         lambda: publish(watched.client, "ann", ["*public*"], wall_owner_id="bob"),
     )
     watched.courier.take()
-    personal_data.run(watched.runtime, Erase(user_id="bob"))
+    people.run(watched.runtime, Erase(user_id="bob"))
     assert meantime.done()
     assert posts.count_documents({"wall": "bob"}) == 1
 

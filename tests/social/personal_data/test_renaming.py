@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from chalicelib import schema
 from chalicelib.database import Document
 from chalicelib.jobs import outbox
 from chalicelib.settings import Settings
 from chalicelib.social.graph import following, promotion
 from chalicelib.social.graph.stores.edges import EdgeGraph
 from chalicelib.social.messages import JOB
+from chalicelib.wiring import schema
 from tests.social.support.designs import Design
 from tests.social.support.drivers import Town, circle, comment, publish
 from tests.social.support.interleaving import Meantime

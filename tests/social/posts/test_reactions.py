@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib import marked_things
 from chalicelib.marks.shapes import MARKS
 from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
+from chalicelib.wiring import marks
 from tests.social.support.designs import Design
 from tests.social.support.drivers import Town, circle, follow, publish, settle
 from tests.support.http_client import Client, Reply
@@ -23,7 +23,7 @@ def shown(client: Client, reader: str, post: str) -> Any:
 
 
 def assert_exact(runtime: Runtime) -> None:
-    found = marked_things.verify(runtime, "post")
+    found = marks.verify(runtime, "post")
     assert (found["wrong"], found["owed"]) == (0, 0)
 
 
@@ -127,15 +127,15 @@ def test_who_is_erased_takes_their_reactions_from_both_designs(
 def test_an_operator_chooses_how_a_post_is_counted(client: Client, runtime: Runtime) -> None:
     settle(client, "ann")
     post = publish(client, "ann")
-    assert marked_things.choose(runtime, "post", post, "folded") == {"found": True}
+    assert marks.choose(runtime, "post", post, "folded") == {"found": True}
     assert react(client, "ann", post).json == {"counts": {}, "own": ["like"]}
-    assert marked_things.choose(runtime, "post", post, "direct") == {"found": True}
+    assert marks.choose(runtime, "post", post, "direct") == {"found": True}
     assert react(client, "ann", post).json == {"counts": {"like": 1}, "own": ["like"]}
-    assert marked_things.choose(runtime, "post", "gone", "folded") == {"found": False}
+    assert marks.choose(runtime, "post", "gone", "folded") == {"found": False}
     with pytest.raises(ValueError, match="kinds: post"):
-        marked_things.choose(runtime, "posts", post, "folded")
+        marks.choose(runtime, "posts", post, "folded")
     with pytest.raises(ValueError, match="direct or folded"):
-        marked_things.choose(runtime, "post", post, "fold")
+        marks.choose(runtime, "post", post, "fold")
 
 
 class TestEveryDesign:

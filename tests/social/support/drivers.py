@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib import personal_data
 from chalicelib.database import Document
 from chalicelib.messaging import Message, Queues
 from chalicelib.people.jobs import Erase, EraseLate, Rename
@@ -31,6 +30,7 @@ from chalicelib.social.messages import (
 )
 from chalicelib.social.timelines import propagation
 from chalicelib.social.timelines.post_fan_out import OF_POSTS
+from chalicelib.wiring import people
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers
@@ -130,9 +130,9 @@ def work_on(runtime: Runtime, message: Message) -> None:
         case DeliverAction() | DeliverActionChunk() | Rerank():
             handle(runtime, message)
         case BackFill() | Rebuild() | Trim() | Refill() | RenameRef() | Cascade():
-            personal_data.run(runtime, message)
+            people.run(runtime, message)
         case Rename() | Erase() | EraseLate():
-            personal_data.run(runtime, message)
+            people.run(runtime, message)
         case _:
             raise AssertionError(message)
 

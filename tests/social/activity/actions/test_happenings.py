@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from chalicelib import personal_data, told_happenings
 from chalicelib.comments import happened
 from chalicelib.happenings import Happened
 from chalicelib.jobs import outbox
@@ -13,6 +12,8 @@ from chalicelib.settings import Settings
 from chalicelib.social import jobs as social_jobs
 from chalicelib.social.activity.actions import happenings
 from chalicelib.social.messages import JOB
+from chalicelib.wiring import happenings as wiring_happenings
+from chalicelib.wiring import people
 from tests.social.activity.support.office import Office
 from tests.social.support.drivers import publish, settle
 from tests.social.support.mortal_workers import Died, Mortal, living
@@ -182,12 +183,12 @@ def test_messages_twice_and_a_worker_that_dies_at_any_step_tell_once(site: Offic
     while not is_done:
         try:
             with living(Mortal(steps)):
-                told_happenings.run(runtime, job)
+                wiring_happenings.run(runtime, job)
             is_done = True
         except Died:
             steps += 1
     for _ in range(2):
-        told_happenings.run(runtime, job)
+        wiring_happenings.run(runtime, job)
     courier.deliver(runtime, random.Random(7), twice=True)
     site.sweep_expired()
 
@@ -202,12 +203,12 @@ def test_a_happening_whose_request_died_is_told_when_it_is_looked_at_again(site:
     site.forget_messages()
     noted = site.runtime.database["social.errand"].find_one({"errand.type": "happened"})
     assert noted is not None
-    find = told_happenings.CAUSES["comment"]
-    told_happenings.CAUSES["comment"] = lambda _runtime, _thing: None
+    find = wiring_happenings.CAUSES["comment"]
+    wiring_happenings.CAUSES["comment"] = lambda _runtime, _thing: None
     try:
-        personal_data.run(runtime, JOB.validate_python(noted["errand"]))
+        people.run(runtime, JOB.validate_python(noted["errand"]))
     finally:
-        told_happenings.CAUSES["comment"] = find
+        wiring_happenings.CAUSES["comment"] = find
     assert feed(site) == []
 
     let_all_end(site)

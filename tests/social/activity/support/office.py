@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chalicelib import personal_data
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social import jobs
 from chalicelib.social.activity.org import muting, people
 from chalicelib.social.activity.org.forms import OrgSettings
 from chalicelib.social.messages import JOB, Rerank
+from chalicelib.wiring import people as wiring_people
 from tests.social.support.drivers import Courier, settle
 from tests.support.clock import Clock
 from tests.support.http_client import Client, Reply
@@ -112,7 +112,7 @@ class Office:
         """Have all done that is owed in the background, but refills, which may be under way."""
         others = {"errand.type": {"$ne": "refill"}}
         for noted in self.runtime.database["social.errand"].find(others):
-            personal_data.run(self.runtime, JOB.validate_python(noted["errand"]))
+            wiring_people.run(self.runtime, JOB.validate_python(noted["errand"]))
 
     def sweep_expired(self) -> None:
         """Let every lease run out and what the sweep sends be worked on."""

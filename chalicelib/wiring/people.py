@@ -5,13 +5,11 @@ from typing import Any
 
 from chalice.app import Blueprint, Chalice, SQSEvent
 
-from chalicelib import told_happenings
 from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import personal_data as comments_personal_data
 from chalicelib.content import personal_data as content_personal_data
 from chalicelib.happenings import Happened
-from chalicelib.marked_things import marks
 from chalicelib.messaging import consume
 from chalicelib.people import jobs
 from chalicelib.people import routes as people_routes
@@ -24,6 +22,8 @@ from chalicelib.social import messages, personal_data
 from chalicelib.social.activity import personal_data as activity
 from chalicelib.social.graph import users
 from chalicelib.social.messages import SocialJob
+from chalicelib.wiring import happenings
+from chalicelib.wiring.marks import marks
 
 # The social feed comes last: it deletes the document that has the person's name.
 PEOPLE = People(
@@ -61,6 +61,6 @@ def run(runtime: Runtime, job: PersonJob | SocialJob | Happened) -> None:
         case Rename() | Erase() | EraseLate():
             jobs.run(runtime, PEOPLE, job)
         case Happened():
-            told_happenings.run(runtime, job)
+            happenings.run(runtime, job)
         case _:
             social_jobs.handle(runtime, job)

@@ -1,0 +1,1 @@
+"""Where the features meet: what is listed here is all that all of them have."""
