@@ -11,11 +11,9 @@ from chalicelib.comments.errors import TextRefused
 from chalicelib.comments.shapes import CommentSite, Reason
 from chalicelib.texts import without_all_blanks
 
-# MERGE: docstring of comments/judgement/phrases.py was: Phrases that a publisher watches for:
-#   literals, matched as whole words in linear time. A text and a phrase are compared as words:
-#   compatibility forms, case, characters that show nothing and whatever stands between words make
-#   no difference. No phrase is a regular expression, so that none can be slow, or mean something
-#   else than it says.
+# A text and a phrase are compared as words: compatibility forms, case, invisible characters and
+# separators make no difference. A phrase is a literal, never a regular expression: none can be
+# slow.
 
 ANY = "*"
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")

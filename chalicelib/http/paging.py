@@ -10,11 +10,9 @@ from chalicelib import signing
 from chalicelib.errors import InvalidCursor, Unavailable
 from chalicelib.http.requests import MAX_CURSOR_CHARACTERS, PageQuery
 
-# MERGE: docstring of http/cursors.py was: Opaque keyset cursors: a signed position in one
-#   listing. A cursor is base64url of a tag, a version and the position as JSON. People scroll
-#   while one release replaces another, so a release reads the cursors of the last one
-#   (docs/decisions/0066). To change a position's shape, raise VERSION and let its listing read
-#   the old shape too.
+# A cursor is base64url of a tag, a version and the position as JSON. People scroll while one
+# release replaces another, so a release reads the cursors of the last one (docs/decisions/0066).
+# To change a position's shape, raise VERSION and let its listing read the old shape too.
 
 VERSION = 1
 _TAG_BYTES = 9

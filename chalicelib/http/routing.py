@@ -20,12 +20,11 @@ from chalicelib.identity import Principal, Role
 from chalicelib.limits import CLICKS, Limit
 from chalicelib.runtime import Runtime
 
-# MERGE: docstring of http/signatures.py was: Signatures of views: reads a view's parameters, and
-#   binds its arguments for one call. A view takes a Request first. Its other parameters are bound
-#   in one order, whatever theirs is: 1. the parameters of its path, by name; 2. the caller:
-#   `Principal` for a token, `Annotated[Principal, Roles("moderator")]` for one of some roles,
-#   `Principal | None` where a call may be anonymous; 3. `query`, a model of the query string; 4.
-#   `body`, a model of the JSON body, or `bytes` for the body as it was sent.
+# A view takes a Request first. Its other parameters are bound in one order: 1. the parameters of
+# its path, by name; 2. the caller: `Principal` for a token, `Annotated[Principal,
+# Roles("moderator")]` for one of some roles, `Principal | None` where a call may be anonymous; 3.
+# `query`, a model of the query string; 4. `body`, a model of the JSON body, or `bytes` for the
+# body as sent.
 
 
 class Roles:

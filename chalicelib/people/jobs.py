@@ -43,10 +43,8 @@ class EraseLate(Job):
 
 PersonJob = Rename | Erase | EraseLate
 
-# MERGE: docstring of people/renaming.py was: Propagating a person's new name to every copy, in
-#   all features. A worker stops if the name is changed again. What it, or a request that had read
-#   the old name, still writes afterwards is found by the second pass that `outbox.run` gives
-#   every renaming.
+# A worker stops if the person is renamed again. A copy of the old name that is written afterwards
+# is found by the second pass that `outbox.run` gives every renaming.
 
 
 def rename(runtime: Runtime, people: People, user_id: str) -> None:

@@ -9,10 +9,10 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from chalicelib.texts import PersonName, drop_controls, without_blanks
 
-# MERGE: docstring of lookalikes.py was: Lookalikes: letters of other scripts, by the ASCII letter
-#   that they resemble. From Unicode's confusables.txt (Unicode Technical Standard #39), version
-#   15: single characters after compatibility decomposition and case folding. Characters that
-#   these steps already turn into ASCII letters are left out. `i` and `l` count as one.
+# Letters of other scripts, by the ASCII letter that they resemble. From Unicode's confusables.txt
+# (Unicode Technical Standard #39), version 15: single characters after compatibility
+# decomposition and case folding. Characters that these steps already turn into ASCII letters are
+# left out. `i` and `l` count as one.
 
 LOOKALIKES = {
     "a": "\u0251\u03b1\u0430\u13aa\u15c5\u2376\u237a\ua4ee\U000102a0\U00016f40",

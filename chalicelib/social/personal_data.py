@@ -158,9 +158,7 @@ def _up_to(until: datetime | None) -> dict[str, Any]:
     return {"ts": {"$lte": until}} if until else {}
 
 
-# MERGE: docstring of social/personal_data/renaming.py was: Propagating a user's new name to every
-#   copy: in the graph, on posts, and on comments on them. A worker stops if the name is changed
-#   again.
+# A worker stops renaming if the user is renamed again meanwhile.
 
 Listing = Callable[[IdRange], list[GraphPerson]]
 

@@ -224,13 +224,11 @@ def _update(
     return UpdateOne(this, change, upsert=True, hint=[("_id", ASCENDING)])
 
 
-# MERGE: docstring of analytics/reports/groups.py was: A batch's hits in groups that no report
-#   tells apart but by the minute and the visitor. What a report asks of a hit is worked out once
-#   a group and not once a hit: a batch of hundreds of hits is of a few pages.
-
-
 class Group:
-    """Hits of one day that count for the same places, as the same field."""
+    """Hits of one day that count for the same places, as the same field.
+
+    A batch of hundreds of hits is of a few pages: places are computed once a group, not once a hit.
+    """
 
     __slots__ = ("field", "minutes", "networks", "places", "visits")
 

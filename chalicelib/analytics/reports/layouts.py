@@ -41,14 +41,12 @@ class Layout(Protocol):
         ...
 
 
-# MERGE: docstring of analytics/layouts/flat.py was: The flat layout: `minutes.{0…1439}`, one
-#   field for each minute of the day. Source: "MongoDB Applied Design Patterns", ch. 4,
-#   pre-aggregated reports. The server goes through a document's fields in order, so a minute late
-#   in the day costs about twice what the first one does.
-
-
 class FlatLayout:
-    """Hits by the minute of the day."""
+    """`minutes.{0…1439}`: a field for each minute of the day.
+
+    The server goes through a document's fields in order, so the last minute of a day costs about
+    twice the first. Source: "MongoDB Applied Design Patterns", ch. 4, pre-aggregated reports.
+    """
 
     name: LayoutName = "flat"
 
@@ -91,17 +89,16 @@ def _pair() -> Document:
     return {"k": {"$toString": "$$cell.at"}, "v": "$$cell.hits"}
 
 
-# MERGE: docstring of analytics/layouts/hierarchical.py was: The hierarchical layout:
-#   `hours.{0…23}`, each with its hits and its minutes `m.{0…59}`. Source: "MongoDB Applied Design
-#   Patterns", ch. 4, hierarchical pre-aggregated reports. The server passes over whole hours, so
-#   every minute costs the same.
-
 HOURS = range(24)
 MINUTES = 60
 
 
 class HierarchicalLayout:
-    """Hits by the hour, and in it by the minute."""
+    """`hours.{0…23}`, each with its hits and its minutes `m.{0…59}`.
+
+    The server passes over whole hours, so every minute costs the same. Source: "MongoDB Applied
+    Design Patterns", ch. 4, hierarchical pre-aggregated reports.
+    """
 
     name: LayoutName = "hierarchical"
 

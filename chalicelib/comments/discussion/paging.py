@@ -127,10 +127,8 @@ def fitting(rows: Sequence[Comment]) -> int:
     return responses.fitting(rows)
 
 
-# MERGE: docstring of comments/discussion/featured.py was: Pages of the comments that moderators
-#   feature, at whatever depth, each once and without replies. The cursor holds the time and the
-#   number by value: one that is featured while somebody reads on is missed until the list is
-#   opened anew, and all others come once.
+# The cursor of featured comments holds time and number by value. A comment that is featured while
+# a reader pages on is missed until the list is opened anew; all others come once.
 
 
 def featured_page(runtime: Runtime, node: Node, query: CommentsQuery) -> Shown:

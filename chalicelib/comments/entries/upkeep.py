@@ -31,10 +31,9 @@ from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# MERGE: docstring of comments/entries/comparing.py was: Entries compared with the comments that
-#   they are beside: repaired, made for old ones, verified. All of it may run while people post:
-#   an entry is repaired only if it still is as it was read, and one without a comment is removed
-#   only when no post that made it can still be running.
+# Entries are compared with comments while people post. An entry is repaired only if it is
+# unchanged since it was read. An entry without a comment is removed only when its post can no
+# longer be running.
 
 # A write that began this long ago is over: no function runs longer.
 QUIET = timedelta(minutes=15)

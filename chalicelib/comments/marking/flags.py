@@ -31,10 +31,9 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 
-# MERGE: docstring of comments/flags/holding.py was: Holding back and queueing what people have
-#   flagged: by the call that flags, or by a sweep. The flag notes on the entry, in its own
-#   transaction, that the comment has to be held back or queued (`hold_at`); the note goes when it
-#   is. So a call that dies in between loses nothing.
+# A flag notes on the entry, in its own transaction, that the comment has to be held back or
+# queued (`hold_at`). The call that flags does it and removes the note; after a crash the sweep
+# does.
 
 # The call that flagged is over by then.
 OVERDUE = timedelta(minutes=1)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
-# MERGE: docstring of content/feeds/entries.py was: A feed and its entries, whatever its format:
-#   pure. An entry's id never changes, and is not its address, which may.
+# An entry's id never changes; its address may.
 
 # Of an entry's HTML. A page with a thousand links can have more once they are absolute.
 MAX_HTML_BYTES = 1_250_000

@@ -17,10 +17,6 @@ from chalicelib.jobs.resending import Resending
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 
-# MERGE: docstring of content/publishing/discussions.py was: What publishing asks of comments: a
-#   discussion for each page, with its name and its end. Comments are another feature; the roof
-#   hands in how they do it.
-
 
 class Discussed(NamedTuple):
     """A page as its discussion names it."""
@@ -58,10 +54,9 @@ def discussion_of(site: str, node_id: str) -> str:
     return f"{site}:{node_id}"
 
 
-# MERGE: docstring of content/publishing/telling.py was: Telling a page's discussion what became
-#   of the page: its title, its address, its end. The page is stored with a note that this is to
-#   be done. The message is sent afterwards, and again by the schedule until a worker has done it;
-#   doing it twice changes nothing.
+# A page is stored with a note of the job: title, address or end of its discussion. The message is
+# sent afterwards, and again by the schedule until a worker has done the job; doing it twice
+# changes nothing.
 
 RESENDING = Resending(
     at="telling.due", made_of="site", within="telling.", where={"telling": {"$exists": True}}

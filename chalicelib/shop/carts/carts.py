@@ -162,11 +162,9 @@ def _frozen(cart_id: str, order_id: str) -> Document:
     return {"_id": cart_id, "state": "checkout", "order": order_id}
 
 
-# MERGE: docstring of shop/carts/lines.py was: The lines of a cart: each is held on the shelf
-#   first, and written in the cart then. A refusal writes nothing. After a crash in between,
-#   something is held that ends by itself; there is never a line without goods that says it has
-#   them. A line beyond its cart's share is in the cart without being held, and can be checked out
-#   all the same.
+# A line is held on the shelf first, and written in the cart then. A refusal writes nothing. A
+# crash in between leaves a hold that ends by itself, and never a line that claims units it has
+# not. A line beyond its cart's share is in the cart unheld, and can be checked out all the same.
 
 
 class _Terms(NamedTuple):

@@ -12,10 +12,9 @@ from chalicelib.database import Document
 from chalicelib.shop.categories.rows import MAX_DEPTH, Ancestor, Category, StoreName
 from chalicelib.shop.ids import key_of, name_of
 
-# MERGE: docstring of shop/trees/store.py was: The protocol of a store of trees. A store decides
-#   what a category stores of the lines above it, and so how the lines below it are found. It
-#   changes only that; name, parent, position and depth are the same in every store. All calls run
-#   in the session they are given: a fenced transaction for those that write.
+# A store decides which of its ancestors a category stores, and so how its descendants are found.
+# Name, parent, position and depth are the same in every store. All calls run in the session they
+# are given: a fenced transaction for writes.
 
 
 @dataclass(frozen=True)
@@ -122,13 +121,11 @@ class AncestorsStore:
         rows.update({"ancestors._id": top["_id"]}, [{"$set": change}])
 
 
-# MERGE: docstring of shop/trees/parents.py was: Each category stores its parent alone: a change
-#   writes little, a read goes level by level. `$graphLookup` would read all levels at once, but
-#   not of a sharded collection in a transaction.
-
-
 class ParentsStore:
-    """Nothing beside `parent`."""
+    """Nothing beside `parent`: a change writes one category, a read goes level by level.
+
+    `$graphLookup` would read all levels at once, but not of a sharded collection in a transaction.
+    """
 
     name: StoreName = "parents"
 
