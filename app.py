@@ -10,7 +10,6 @@ from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib import counted_pages
 from chalicelib.ads import jobs as ad_jobs
 from chalicelib.ads import routes as ads
 from chalicelib.assets import jobs as asset_jobs
@@ -31,7 +30,7 @@ from chalicelib.sites import routes as sites
 from chalicelib.social import jobs as social_jobs
 from chalicelib.social import routes as social
 from chalicelib.web import routes as web
-from chalicelib.wiring import marks, pages, people, rewrites, schema
+from chalicelib.wiring import hits, marks, pages, people, rewrites, schema
 
 ROUTES = (
     health.routes,
@@ -45,7 +44,7 @@ ROUTES = (
     shop.routes,
     ads.routes,
     social.routes,
-    counted_pages.routes,
+    hits.routes,
     people.routes,
 )
 JOBS = (
@@ -54,7 +53,7 @@ JOBS = (
     social_jobs,
     asset_jobs,
     pages,
-    counted_pages,
+    hits,
     shop_jobs,
     marks,
     people,

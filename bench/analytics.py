@@ -26,10 +26,10 @@ from chalicelib.analytics.reports.days import DAYS
 from chalicelib.analytics.reports.report import Report
 from chalicelib.analytics.sessions import making, rolling
 from chalicelib.analytics.settings import LogName
-from chalicelib.counted_pages import PAGES
 from chalicelib.database import Document
 from chalicelib.messaging import Message, Queues
 from chalicelib.runtime import Runtime
+from chalicelib.wiring.hits import PAGES
 
 # A hit through the worker takes at most this many times a raw insert: 0.4 of its speed.
 WORKER_AT_MOST = 2.5

@@ -25,14 +25,14 @@ PASSIVE = (
 )
 # Occurrences in 1,000 words: the phrase, its pattern, its ceiling.
 PHRASES = [
-    ("what, as a noun", r"\b[Ww]hat (?!.*\?)\w+", 11.3),
+    ("what, as a noun", r"\b[Ww]hat (?!.*\?)\w+", 11.0),
     (
         "one that, those who",
         r"\b(?:one|those|others?) (?:that|who|whose|whom|of|in|without|with)\b",
         4.2,
     ),
     ("somebody, nobody", r"\b(?:[Ss]ome|[Nn]o|[Ee]very|[Aa]ny)body\b", 2.6),
-    ("by which, of whom", r"\b(?:of|by|from|to|in|for|with|under|on) (?:which|whom)\b", 1.8),
+    ("by which, of whom", r"\b(?:of|by|from|to|in|for|with|under|on) (?:which|whom)\b", 1.5),
     ("tell, told", r"\b(?:told|tells?|telling)\b", 1.1),
     (
         "passives",

@@ -1,13 +1,7 @@
 """Who may see and change what in the ad network; `chalicelib.sites` says who a publisher is."""
 
-from typing import Annotated
-
 from chalicelib.errors import Forbidden
-from chalicelib.http import Roles
 from chalicelib.identity import Principal
-
-Advertiser = Annotated[Principal, Roles("advertiser")]
-Admin = Annotated[Principal, Roles("admin")]
 
 
 def check_advertiser(caller: Principal, advertiser: str) -> None:

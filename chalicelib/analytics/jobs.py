@@ -15,12 +15,6 @@ from chalicelib.messaging import consume_together
 from chalicelib.runtime import Runtime
 
 
-def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers and the schedules."""
-    declare_workers(app, runtime)
-    declare_schedules(app, runtime)
-
-
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
     """Declare what runs by the clock."""
 

@@ -24,10 +24,11 @@ from chalicelib.analytics.settings import (
     SiteAnalytics,
 )
 from chalicelib.http import Accepted, Input, Ok, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.limits import INVENTORY
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 # As a browser's Origin header has it: no path, and no port that the scheme has anyway.
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]{1,253}(:[0-9]{1,5})?")

@@ -38,10 +38,11 @@ from chalicelib.http import (
     Route,
     router,
 )
+from chalicelib.http.callers import Editor, Publisher
 from chalicelib.limits import ASSETS
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Editor, Publisher, check_editor, check_publisher
+from chalicelib.sites.permissions import check_editor, check_publisher
 
 VersionNumber = Annotated[int, Field(ge=1, le=MAX_VERSIONS)]
 

@@ -1,7 +1,5 @@
 """Routes of moderators: decisions, the queue, pins and featured comments."""
 
-from typing import Annotated
-
 from chalicelib.comments.answers import CommentAnswer
 from chalicelib.comments.discussion import editing, highlighting, reading
 from chalicelib.comments.errors import (
@@ -17,10 +15,8 @@ from chalicelib.comments.moderation import claims, queue
 from chalicelib.comments.moderation.answers import ClaimAnswer, QueueAnswer
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.errors import UnknownComment
-from chalicelib.http import NoContent, Ok, Request, Roles, Route
-from chalicelib.identity import Principal
-
-Moderator = Annotated[Principal, Roles("moderator")]
+from chalicelib.http import NoContent, Ok, Request, Route
+from chalicelib.http.callers import Moderator
 
 
 def declare(route: Route) -> None:

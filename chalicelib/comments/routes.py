@@ -1,7 +1,5 @@
 """The comments API."""
 
-from typing import Annotated
-
 from chalice.app import Blueprint
 
 from chalicelib.comments import moderation_routes, nodes, profiles, reading_routes
@@ -60,20 +58,15 @@ from chalicelib.http import (
     NoContent,
     Ok,
     Request,
-    Roles,
     Route,
     router,
 )
+from chalicelib.http.callers import Admin, Publisher, Staff
 from chalicelib.http.idempotency import once
 from chalicelib.identity import Principal
 from chalicelib.limits import EDITS, NODE_COMMENTS, NODES, PREVIEWS
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import manages
-
-Publisher = Annotated[Principal, Roles("publisher")]
-Moderator = Annotated[Principal, Roles("moderator")]
-Staff = Annotated[Principal, Roles("publisher", "moderator")]
-Admin = Annotated[Principal, Roles("admin")]
 
 
 def routes(runtime: Runtime) -> Blueprint:

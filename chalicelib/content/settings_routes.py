@@ -8,8 +8,9 @@ from chalicelib.content.settings_forms import (
     settings_answer,
 )
 from chalicelib.http import Ok, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 
 def declare(route: Route) -> None:

@@ -1,6 +1,6 @@
 """Requests parsed into models; values and failures written as answers.
 
-Public face: `conditional`, `idempotency`, `paging`, `responses`.
+Public face: `callers`, `conditional`, `idempotency`, `paging`, `responses`.
 """
 
 from chalicelib.http.requests import MAX_PAGE, Input, PageQuery, Request, Retired, parse_part

@@ -6,12 +6,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.http import Ok, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.shop import settings
 from chalicelib.shop.errors import CurrencyFixed, UnknownShop
 from chalicelib.shop.money import Currency
 from chalicelib.shop.settings import LayoutName, ShopSettings, ShopSite, hold_percent
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 
 class ShopAnswer(TypedDict):

@@ -1,15 +1,8 @@
 """Who may act within a site: its publishers, its moderators, and admins within every one."""
 
-from typing import Annotated
-
 from chalicelib.errors import Forbidden
-from chalicelib.http import Roles
 from chalicelib.identity import Principal
 from chalicelib.sites.ids import DEFAULT_SITE
-
-Publisher = Annotated[Principal, Roles("publisher")]
-Editor = Annotated[Principal, Roles("publisher", "editor")]
-Admin = Annotated[Principal, Roles("admin")]
 
 
 def owns(caller: Principal, site: str) -> bool:

@@ -8,10 +8,11 @@ from pydantic import ConfigDict, Field, field_validator
 from typing_extensions import TypedDict
 
 from chalicelib.http import Input, Ok, Request, router
+from chalicelib.http.callers import Admin, Publisher
 from chalicelib.runtime import Runtime
 from chalicelib.sites import settings
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Admin, Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 from chalicelib.sites.settings import WHOLE_BP
 
 

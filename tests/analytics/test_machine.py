@@ -32,8 +32,8 @@ from chalicelib.analytics.sessions import making
 from chalicelib.analytics.sessions.periods import LEVELS, PERIODS, SESSIONS
 from chalicelib.analytics.settings import SITES, LayoutName, LogName, SiteAnalytics, kept_since
 from chalicelib.bounds import AnalyticsBounds
-from chalicelib.counted_pages import PAGES
 from chalicelib.runtime import Runtime
+from chalicelib.wiring.hits import PAGES
 from tests.analytics.support.hits import LAYOUTS, LOGS, SITE, differences, logs, site, view
 from tests.analytics.support.reference_model import ReferenceModel, Session, Told, period_of
 from tests.support.clock import Clock

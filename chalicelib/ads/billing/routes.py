@@ -23,9 +23,10 @@ from chalicelib.ads.errors import (
     TransferInProgress,
     UnknownAccount,
 )
-from chalicelib.ads.permissions import Admin, check_advertiser
+from chalicelib.ads.permissions import check_advertiser
 from chalicelib.errors import FieldError, Forbidden, IdempotencyKeyReused, InvalidRequest
-from chalicelib.http import Created, Input, Ok, Request, Roles, Route
+from chalicelib.http import Created, Input, Ok, Request, Route
+from chalicelib.http.callers import AccountOwner, Admin
 from chalicelib.http.idempotency import required_key_of
 from chalicelib.identity import Principal
 from chalicelib.limits import MONEY
@@ -127,10 +128,6 @@ def transfer_answer(stored: Transfer) -> TransferAnswer:
     }
 
 
-# Who may own an account at all.
-Owner = Annotated[Principal, Roles("advertiser", "publisher")]
-
-
 def check_account_owner(caller: Principal, account_id: str) -> None:
     """Raise Forbidden unless the caller owns this account.
 
@@ -154,7 +151,9 @@ def declare(route: Route) -> None:
 
 def _declare_accounts(route: Route) -> None:
     @route("GET", "/accounts/{account}", raises=(UnknownAccount,))
-    def get_account(request: Request, account: AccountId, caller: Owner) -> Ok[AccountAnswer]:
+    def get_account(
+        request: Request, account: AccountId, caller: AccountOwner
+    ) -> Ok[AccountAnswer]:
         """Read an account: its balance, and the transfers under way.
 
         For its owner: the advertiser, the site's publisher, or an admin.
@@ -176,7 +175,7 @@ def _declare_accounts(route: Route) -> None:
         ),
     )
     def transfer_money(
-        request: Request, account: AccountId, caller: Owner, body: NewTransfer
+        request: Request, account: AccountId, caller: AccountOwner, body: NewTransfer
     ) -> Created[TransferAnswer]:
         """Move money out of an account, once for each key.
 

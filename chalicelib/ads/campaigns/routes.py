@@ -19,11 +19,12 @@ from chalicelib.ads.errors import BudgetCommitted, CampaignDeleted, FlightOver, 
 from chalicelib.ads.ids import CampaignId, advertiser_of
 from chalicelib.ads.inventory import campaigns, waiting
 from chalicelib.ads.inventory.campaigns import StoredCampaign
-from chalicelib.ads.permissions import Advertiser, check_advertiser
+from chalicelib.ads.permissions import check_advertiser
 from chalicelib.assets.errors import UnknownAsset
 from chalicelib.database import Document
 from chalicelib.errors import ChangeTooLarge
 from chalicelib.http import Created, NoContent, Ok, Request, Route
+from chalicelib.http.callers import Advertiser
 from chalicelib.limits import INVENTORY
 from chalicelib.runtime import Runtime
 

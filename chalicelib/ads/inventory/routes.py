@@ -20,10 +20,11 @@ from chalicelib.ads.inventory.models import MAX_LISTED_ADVERTISERS, Zone
 from chalicelib.ads.inventory.zones import ZoneDescription
 from chalicelib.errors import ChangeTooLarge
 from chalicelib.http import Created, NoContent, Ok, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.limits import INVENTORY
 from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 Listed = Annotated[list[PartId], Field(max_length=MAX_LISTED_ADVERTISERS)]
 AdvertisersUrl = Annotated[str, Field(max_length=MAX_URL_CHARACTERS)]

@@ -9,16 +9,17 @@ from pydantic import BeforeValidator, Field, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib.ads.ids import CampaignId, PartId, advertiser_of
-from chalicelib.ads.permissions import Advertiser, check_advertiser
+from chalicelib.ads.permissions import check_advertiser
 from chalicelib.ads.reports import queries
 from chalicelib.ads.reports.queries import MAX_SPAN, Group, Period, Report, Row
 from chalicelib.errors import FieldError, ReportTooLarge
 from chalicelib.http import Ok, PageQuery, Request, Route, Text, responses
+from chalicelib.http.callers import Advertiser, Publisher
 from chalicelib.http.paging import Cursors, Next
 from chalicelib.http.responses import MAX_BYTES
 from chalicelib.instants import Instant
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 _DATE_CHARACTERS = len("2026-03-01")
 

@@ -2,7 +2,6 @@
 
 from chalicelib.ads.errors import UnknownZone, ZoneChanged
 from chalicelib.ads.ids import PartId
-from chalicelib.ads.permissions import Advertiser
 from chalicelib.ads.responses import NO_STORE
 from chalicelib.ads.serving.cache import ZoneCache
 from chalicelib.ads.serving.decisions import Asked, answer, decide
@@ -12,6 +11,7 @@ from chalicelib.ads.visitors import visitor_ids
 from chalicelib.ads.visitors.consent import identify_visitor, visitor_cookie
 from chalicelib.bots import is_bot
 from chalicelib.http import Ok, Request, Route
+from chalicelib.http.callers import Advertiser
 from chalicelib.sites.ids import SiteId
 
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.ads.errors import InvalidSignature, InvalidToken, TokenExpired, UnknownCampaign
 from chalicelib.ads.ids import PartId
-from chalicelib.ads.permissions import Advertiser, check_advertiser
+from chalicelib.ads.permissions import check_advertiser
 from chalicelib.ads.responses import NO_STORE
 from chalicelib.ads.tracking import beacons, conversion_keys, conversions
 from chalicelib.ads.tracking.conversion_keys import MAX_KEYS, ConversionKey
@@ -18,6 +18,7 @@ from chalicelib.ads.visitors.consent import identify_visitor
 from chalicelib.ads.visitors.visitor_ids import VisitorValue
 from chalicelib.bots import is_bot
 from chalicelib.http import Created, Found, Input, NoContent, Ok, Request, Route
+from chalicelib.http.callers import Advertiser
 from chalicelib.limits import MONEY
 
 Token = Annotated[

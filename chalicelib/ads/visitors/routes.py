@@ -12,9 +12,10 @@ from chalicelib.ads.visitors.consent import cookie_visitor, expired_cookie
 from chalicelib.ads.visitors.visitor_ids import VisitorValue
 from chalicelib.errors import Forbidden
 from chalicelib.http import Input, NoContent, Ok, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.identity import Principal
 from chalicelib.limits import VISITORS
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 
 class SiteMember(Input):

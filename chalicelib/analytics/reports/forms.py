@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, NotRequired, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -11,8 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from typing_extensions import TypedDict
 
 from chalicelib.analytics.hits import DIMENSIONS, Device, Kind, StoredHit
-from chalicelib.analytics.reports.loss_answers import MAX_DAYS
-from chalicelib.analytics.reports.people import MAX_PATHS as PEOPLE_MAX_PATHS
+from chalicelib.analytics.reports.people import MAX_PATHS as MAX_CURRENT_PATHS
 from chalicelib.analytics.reports.people import Now
 from chalicelib.analytics.reports.report import MAX_SPAN, Group, Period, Report, Row
 from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
@@ -140,31 +139,6 @@ class HitsQuery(PageQuery):
     end: Instant | None = Field(None, alias="to", description="Before which the last one was.")
 
 
-class LossesQuery(Input):
-    """A span of days (UTC)."""
-
-    start: Bound = Field(alias="from", description="The first day, or an instant of it.")
-    end: Bound = Field(
-        alias="to", description=f"Before what the span ends, at most {MAX_DAYS} days later."
-    )
-
-    @model_validator(mode="after")
-    def _check_span(self) -> Self:
-        start, end = self.span
-        if not start < end <= start + timedelta(days=MAX_DAYS):
-            raise ValueError(f"a span must start before it ends and have at most {MAX_DAYS} days")
-        return self
-
-    @property
-    def span(self) -> tuple[datetime, datetime]:
-        """Return the span's instants."""
-        start, end = (
-            each if isinstance(each, datetime) else datetime.combine(each, time(), UTC)
-            for each in (self.start, self.end)
-        )
-        return start, end
-
-
 class RemovalQuery(NameQuery):
     """The query that names what leaves the reports."""
 
@@ -264,7 +238,7 @@ class NowAnswer(TypedDict):
     """The last five minutes of a site."""
 
     visitors: int
-    paths: Annotated[list[PathViews], Field(max_length=PEOPLE_MAX_PATHS)]
+    paths: Annotated[list[PathViews], Field(max_length=MAX_CURRENT_PATHS)]
 
 
 class HitAnswer(TypedDict):

@@ -14,7 +14,6 @@ from chalicelib.analytics.reports.forms import (
     CountsByPath,
     HitsPage,
     HitsQuery,
-    LossesQuery,
     NowAnswer,
     PageCountsQuery,
     RemovalQuery,
@@ -27,18 +26,19 @@ from chalicelib.analytics.reports.forms import (
     now_answer,
     stats_row,
 )
-from chalicelib.analytics.reports.loss_answers import Losses, loss_row
+from chalicelib.analytics.reports.loss_forms import Losses, LossesQuery, loss_row
 from chalicelib.analytics.reports.queries import page_counts
 from chalicelib.analytics.reports.report import Report, Row
 from chalicelib.analytics.settings import kept_since
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest, ReportTooLarge
 from chalicelib.http import NoContent, Ok, Request, Route, responses
+from chalicelib.http.callers import Publisher
 from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.instants import MAX_INSTANT
 from chalicelib.limits import INVENTORY
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 _UNKNOWN_ZONE = 40485
 _A_MINUTE = "public, max-age=60"

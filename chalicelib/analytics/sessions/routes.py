@@ -20,10 +20,11 @@ from chalicelib.analytics.sessions.periods import (
 )
 from chalicelib.analytics.visitors.paths import MAX_BYTES as MAX_PATH_BYTES
 from chalicelib.http import MAX_PAGE, Ok, PageQuery, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.http.paging import Cursors, Next
 from chalicelib.people.ids import UserId
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 
 class SessionsQuery(PageQuery):

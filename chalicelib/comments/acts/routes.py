@@ -1,15 +1,11 @@
 """The routes of the log of moderation."""
 
-from typing import Annotated
-
 from chalicelib.comments.acts import undoing
 from chalicelib.comments.errors import ActNotUndoable, ChangedSince, UnknownAct
 from chalicelib.comments.log import reading
 from chalicelib.comments.log.forms import ActAnswer, ActId, LogAnswer, LogQuery
-from chalicelib.http import Created, Ok, Request, Roles, Route
-from chalicelib.identity import Principal
-
-Moderator = Annotated[Principal, Roles("moderator")]
+from chalicelib.http import Created, Ok, Request, Route
+from chalicelib.http.callers import Moderator
 
 
 def declare(route: Route) -> None:

@@ -1,14 +1,10 @@
 """The routes of batches."""
 
-from typing import Annotated
-
 from chalicelib.comments.batches import starting
 from chalicelib.comments.batches.forms import BatchAnswer, BatchId, BatchStart, batch_answer
 from chalicelib.comments.errors import BatchRunning, UnknownBatch
-from chalicelib.http import Accepted, Ok, Request, Roles, Route
-from chalicelib.identity import Principal
-
-Moderator = Annotated[Principal, Roles("moderator")]
+from chalicelib.http import Accepted, Ok, Request, Route
+from chalicelib.http.callers import Moderator
 
 
 def declare(route: Route) -> None:

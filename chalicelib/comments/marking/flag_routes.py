@@ -1,7 +1,5 @@
 """The routes of flags."""
 
-from typing import Annotated
-
 from chalicelib.comments.errors import NodeLocked, OwnComment, UnknownNode
 from chalicelib.comments.marking import flags
 from chalicelib.comments.marking.flag_forms import CommentFlag, FlagsAnswer, FlagsQuery
@@ -9,10 +7,9 @@ from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.sites import limits
 from chalicelib.errors import UnknownComment
-from chalicelib.http import NoContent, Ok, Request, Roles, Route
+from chalicelib.http import NoContent, Ok, Request, Route
+from chalicelib.http.callers import Moderator
 from chalicelib.identity import Principal
-
-Moderator = Annotated[Principal, Roles("moderator")]
 
 
 def declare(route: Route) -> None:

@@ -28,7 +28,8 @@ from chalicelib.comments.shapes import (
     ShownBadge,
 )
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest
-from chalicelib.http import Found, Input, NoContent, Ok, Request, Roles, Route
+from chalicelib.http import Found, Input, NoContent, Ok, Request, Route
+from chalicelib.http.callers import Moderator
 from chalicelib.identity import Principal
 from chalicelib.instants import Instant
 from chalicelib.people.ids import UserId
@@ -178,9 +179,6 @@ class PersonChange(Input):
         if "note" in self.model_fields_set:
             said["note"] = self.note or ""
         return said
-
-
-Moderator = Annotated[Principal, Roles("moderator")]
 
 
 def declare(route: Route) -> None:

@@ -3,9 +3,10 @@
 from chalicelib.comments.sites import settings
 from chalicelib.comments.sites.forms import CommentSettings, CommentSettingsAnswer, settings_answer
 from chalicelib.http import Ok, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.limits import NODES
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 
 def declare(route: Route) -> None:

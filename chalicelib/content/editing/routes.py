@@ -33,11 +33,12 @@ from chalicelib.content.errors import (
 from chalicelib.content.shapes import ContentNode
 from chalicelib.content.slugs import ContentId
 from chalicelib.http import Created, Ok, PageQuery, Request, Route, conditional
+from chalicelib.http.callers import Editor
 from chalicelib.http.idempotency import once
 from chalicelib.http.paging import Cursors, paged
 from chalicelib.limits import CONTENT
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Editor, check_editor
+from chalicelib.sites.permissions import check_editor
 
 Version = Annotated[int, Field(ge=1, le=999_999_999, description="The version of a draft.")]
 _UNKNOWN = (UnknownContent, ContentGone)

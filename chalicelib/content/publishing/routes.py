@@ -23,9 +23,10 @@ from chalicelib.content.shapes import ContentNode
 from chalicelib.content.slugs import ContentId
 from chalicelib.errors import Forbidden
 from chalicelib.http import NoContent, Ok, Request, Route, conditional
+from chalicelib.http.callers import Editor, Publisher
 from chalicelib.limits import CONTENT
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Editor, Publisher, check_editor, check_publisher
+from chalicelib.sites.permissions import check_editor, check_publisher
 
 _UNKNOWN = (UnknownContent, ContentGone)
 

@@ -29,9 +29,10 @@ from chalicelib.content.reading.views import Viewed, Views
 from chalicelib.content.rendered import absolute
 from chalicelib.content.slugs import ContentId
 from chalicelib.http import NotModified, Ok, Request, Route, conditional
+from chalicelib.http.callers import Publisher
 from chalicelib.limits import CONTENT
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 from chalicelib.web.files import PAGE_STYLES, Page
 
 _SHORTLY = "public, max-age=30"

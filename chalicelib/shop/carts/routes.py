@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from chalicelib.http import Created, Input, Ok, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.http.paging import Cursors, paged
 from chalicelib.identity import Principal
 from chalicelib.ids import Id
@@ -28,7 +29,7 @@ from chalicelib.shop.errors import (
 from chalicelib.shop.ids import SkuId
 from chalicelib.shop.money import Currency
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 from chalicelib.texts import ShownLine
 
 

@@ -10,6 +10,7 @@ from chalicelib.http import (
     Route,
     conditional,
 )
+from chalicelib.http.callers import Publisher
 from chalicelib.identity import Principal
 from chalicelib.limits import INVENTORY
 from chalicelib.shop.catalogue import rewriting, writing
@@ -31,7 +32,7 @@ from chalicelib.shop.errors import (
 from chalicelib.shop.ids import ProductId
 from chalicelib.shop.settings_routes import ShopAnswer, shop_answer
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher, owns
+from chalicelib.sites.permissions import check_publisher, owns
 
 
 def declare(route: Route) -> None:

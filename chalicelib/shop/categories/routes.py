@@ -1,6 +1,7 @@
 """The routes of a shop's categories: changed by its publisher, read by all."""
 
 from chalicelib.http import Created, NoContent, NotModified, Ok, Request, Route, conditional
+from chalicelib.http.callers import Publisher
 from chalicelib.http.paging import paged
 from chalicelib.limits import INVENTORY
 from chalicelib.shop.categories import changes, copies, reading
@@ -27,7 +28,7 @@ from chalicelib.shop.errors import (
 )
 from chalicelib.shop.ids import CategoryId, name_of
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 _PLACED = (UnknownShop, UnknownCategory, SlugTaken, CategoryTooDeep, CategoryCycle)
 

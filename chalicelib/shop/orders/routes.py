@@ -4,6 +4,7 @@ from typing import Annotated
 
 from chalicelib.errors import IdempotencyKeyReused
 from chalicelib.http import Created, Ok, PageQuery, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.http.idempotency import required_key_of
 from chalicelib.identity import Principal
 from chalicelib.ids import Id
@@ -43,7 +44,7 @@ from chalicelib.shop.orders.forms import (
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.payments import records
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 
 OrderId = Annotated[str, Id]
 

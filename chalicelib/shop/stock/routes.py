@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.errors import IdempotencyKeyReused
 from chalicelib.http import Input, Ok, Request, Route
+from chalicelib.http.callers import Publisher
 from chalicelib.shop.catalogue.offers import offers
 from chalicelib.shop.errors import StockIsCarted, UnknownSku
 from chalicelib.shop.ids import SkuId, key_of, name_of
@@ -14,7 +15,7 @@ from chalicelib.shop.stock import movements, shelf
 from chalicelib.shop.stock.movements import Change
 from chalicelib.shop.stock.shapes import Stock
 from chalicelib.sites.ids import SiteId
-from chalicelib.sites.permissions import Publisher, check_publisher
+from chalicelib.sites.permissions import check_publisher
 from chalicelib.texts import Line
 
 MAX_UNITS = 1_000_000

@@ -1,9 +1,8 @@
 """The API of actions: telling what happened, what others say to it, hiding and deleting it."""
 
-from typing import Annotated
-
 from chalicelib.errors import Forbidden, UnknownComment
-from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Roles, Route
+from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
+from chalicelib.http.callers import Admin, SocialModerator
 from chalicelib.http.idempotency import once
 from chalicelib.identity import Principal
 from chalicelib.limits import ACTIONS, COMMENTS, EDITS
@@ -50,9 +49,6 @@ from chalicelib.social.posts.models import PostCommentId
 
 # An audience of 1,000 ids takes half of it.
 ACTION_BYTES = 131_072
-
-Moderator = Annotated[Principal, Roles("social_moderator")]
-Admin = Annotated[Principal, Roles("admin")]
 
 
 def declare(route: Route) -> None:
@@ -218,7 +214,9 @@ def _add_fan_outs(route: Route) -> None:
         return Ok(progress.of(request.runtime, action, caller))
 
     @route("POST", "/actions/{action}/fan-out", raises=(UnknownAction, NotFailed))
-    def retry_action_fan_out(request: Request, action: ActionId, moderator: Moderator) -> NoContent:
+    def retry_action_fan_out(
+        request: Request, action: ActionId, moderator: SocialModerator
+    ) -> NoContent:
         """Retry a failed fan-out of an action from where it stopped."""
         del moderator
         progress.retry(request.runtime, action)
@@ -226,7 +224,7 @@ def _add_fan_outs(route: Route) -> None:
 
     @route("GET", "/fan-outs/failed-actions")
     def list_failed_action_fan_outs(
-        request: Request, moderator: Moderator, query: PageQuery
+        request: Request, moderator: SocialModerator, query: PageQuery
     ) -> Ok[FailedActionsAnswer]:
         """List the actions whose fan-out failed, oldest first."""
         del moderator

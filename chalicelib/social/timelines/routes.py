@@ -1,9 +1,8 @@
 """The routes of walls and news, and of the fan-outs that fill them."""
 
-from typing import Annotated
-
 from chalicelib.errors import Forbidden
-from chalicelib.http import NoContent, Ok, PageQuery, Request, Roles, Route
+from chalicelib.http import NoContent, Ok, PageQuery, Request, Route
+from chalicelib.http.callers import SocialModerator
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
 from chalicelib.social.delivery.progress import FanOutAnswer
@@ -13,8 +12,6 @@ from chalicelib.social.posts.answers import PostsAnswer
 from chalicelib.social.posts.models import PostId
 from chalicelib.social.timelines import news, progress, walls
 from chalicelib.social.timelines.progress import FailedPostsAnswer
-
-Moderator = Annotated[Principal, Roles("social_moderator")]
 
 
 def declare(route: Route) -> None:
@@ -31,7 +28,7 @@ def _declare_fan_outs(route: Route) -> None:
         return Ok(progress.of(request.runtime.database, post, caller))
 
     @route("POST", "/posts/{post}/fan-out", raises=(UnknownPost, NotFailed))
-    def retry_post_fan_out(request: Request, post: PostId, moderator: Moderator) -> NoContent:
+    def retry_post_fan_out(request: Request, post: PostId, moderator: SocialModerator) -> NoContent:
         """Retry a failed fan-out of a post from where it stopped."""
         del moderator
         progress.retry(request.runtime, post)
@@ -39,7 +36,7 @@ def _declare_fan_outs(route: Route) -> None:
 
     @route("GET", "/fan-outs/failed-posts")
     def list_failed_post_fan_outs(
-        request: Request, moderator: Moderator, query: PageQuery
+        request: Request, moderator: SocialModerator, query: PageQuery
     ) -> Ok[FailedPostsAnswer]:
         """List the posts whose fan-out failed, oldest first."""
         del moderator

@@ -16,12 +16,12 @@ from chalicelib.analytics.logs import moving as logs_moving
 from chalicelib.analytics.reports import late, moving
 from chalicelib.analytics.sessions import making
 from chalicelib.bounds import BOUNDS, AnalyticsBounds
-from chalicelib.counted_pages import PAGES
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime, utc_now
 from chalicelib.settings import Settings
+from chalicelib.wiring.hits import PAGES
 from tests.analytics.support.hits import LAYOUTS, LOGS
 
 QUEUE = "test.hits"

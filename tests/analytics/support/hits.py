@@ -14,8 +14,8 @@ from chalicelib.analytics.logs.log import Log
 from chalicelib.analytics.reports import queries, recount
 from chalicelib.analytics.reports.report import Report, Row
 from chalicelib.analytics.settings import LayoutName, LogName, SiteAnalytics
-from chalicelib.counted_pages import PAGES
 from chalicelib.runtime import Runtime
+from chalicelib.wiring.hits import PAGES
 
 SITE = "blog"
 LOGS: tuple[LogName, ...] = ("expiring", "rotating", "timeseries", "capped")

@@ -1,15 +1,12 @@
 """The routes of people's places in the organisation, and of mutes."""
 
-from typing import Annotated
-
-from chalicelib.http import NoContent, Ok, Request, Roles, Route
+from chalicelib.http import NoContent, Ok, Request, Route
+from chalicelib.http.callers import Admin
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
 from chalicelib.social.activity.org import muting, people
 from chalicelib.social.activity.org.forms import MutedAnswer, OrgAnswer, OrgSettings, org_answer
 from chalicelib.social.errors import CannotMuteSelf, OwnManager, TooManyMuted
-
-Admin = Annotated[Principal, Roles("admin")]
 
 
 def declare(route: Route) -> None:

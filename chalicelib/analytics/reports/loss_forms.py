@@ -1,17 +1,44 @@
-"""The API's answer about losses."""
+"""Forms of losses: the query, and the answer."""
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Annotated, Any, NotRequired
+from datetime import UTC, datetime, time, timedelta
+from typing import Annotated, Any, NotRequired, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
+from chalicelib.analytics.reports.forms import Bound
 from chalicelib.analytics.reports.losses import Loss
+from chalicelib.http import Input
 from chalicelib.texts import ShownName
 
 # A report on losses spans so many days at most.
 MAX_DAYS = 366
+
+
+class LossesQuery(Input):
+    """A span of days (UTC)."""
+
+    start: Bound = Field(alias="from", description="The first day, or an instant of it.")
+    end: Bound = Field(
+        alias="to", description=f"Before what the span ends, at most {MAX_DAYS} days later."
+    )
+
+    @model_validator(mode="after")
+    def _check_span(self) -> Self:
+        start, end = self.span
+        if not start < end <= start + timedelta(days=MAX_DAYS):
+            raise ValueError(f"a span must start before it ends and have at most {MAX_DAYS} days")
+        return self
+
+    @property
+    def span(self) -> tuple[datetime, datetime]:
+        """Return the span's instants."""
+        start, end = (
+            each if isinstance(each, datetime) else datetime.combine(each, time(), UTC)
+            for each in (self.start, self.end)
+        )
+        return start, end
 
 
 class DroppedAnswer(TypedDict):
