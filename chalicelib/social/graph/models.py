@@ -1,8 +1,9 @@
 """Request bodies of users and circles, and the counts that users have."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from pydantic import ConfigDict, Field, StringConstraints
+from typing_extensions import TypedDict
 
 from chalicelib.bounds import BOUNDS
 from chalicelib.http import Input
