@@ -19,7 +19,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.posting import post_comment
 from chalicelib.comments.entries import upkeep
-from chalicelib.comments.models import CommentsQuery, NewComment
+from chalicelib.comments.forms import CommentsQuery, NewComment
 from chalicelib.comments.shapes import StoreName
 from chalicelib.comments.store import Order
 from chalicelib.identity import Principal

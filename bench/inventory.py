@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from chalicelib.ads.campaigns import lifecycle
-from chalicelib.ads.campaigns.models import Campaign
+from chalicelib.ads.campaigns.forms import Campaign
 from chalicelib.ads.inventory import zones
-from chalicelib.ads.inventory.models import Zone
+from chalicelib.ads.inventory.forms import Zone
 from chalicelib.ads.visitors import profiles
 from chalicelib.runtime import Runtime
 

@@ -8,7 +8,7 @@ from chalicelib.social.graph import users
 from chalicelib.social.graph.store import StoreName
 from chalicelib.social.graph.stores.edges import EDGES, edge_id
 from chalicelib.social.posts import posts
-from chalicelib.social.posts.models import new_post_model
+from chalicelib.social.posts.forms import new_post_model
 from chalicelib.social.posts.shapes import ReadPost
 from chalicelib.social.timelines import news
 from chalicelib.social.timelines.references import NEWS_ITEMS

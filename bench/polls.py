@@ -12,7 +12,7 @@ from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import users
 from chalicelib.social.posts import posts, votes
-from chalicelib.social.posts.models import new_post_model
+from chalicelib.social.posts.forms import new_post_model
 
 OPTIONS = ["The moon", "The sea"]
 _POLL = {

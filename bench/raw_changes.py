@@ -17,7 +17,7 @@ from chalicelib.jobs.outbox import JOBS
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph.stores.edges import EDGES, edge_id
 from chalicelib.social.graph.users import USERS
-from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines.news import NEWS
 from chalicelib.social.timelines.walls import WALLS

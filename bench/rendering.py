@@ -10,7 +10,7 @@ from functools import partial
 from types import FrameType
 
 from chalicelib.comments.errors import CommentTooLarge
-from chalicelib.comments.models import MAX_TEXT_CHARACTERS
+from chalicelib.comments.forms import MAX_TEXT_CHARACTERS
 from chalicelib.comments.rendering import render
 from chalicelib.errors import UnreadableText
 

@@ -28,7 +28,7 @@ from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import memberships
 from chalicelib.social.graph.store import StoreName
-from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.timelines import news, propagation
 from chalicelib.social.timelines.view import NewsDesign

@@ -7,13 +7,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.bounds import BOUNDS
+from chalicelib.comments.forms import DEEPEST, MAX_COUNTS, MAX_TEXT_CHARACTERS, CommentId
 from chalicelib.comments.mark_answers import (
     Marks,
     MarksAnswer,
     comment_marks,
 )
 from chalicelib.comments.mentions import MAX_MENTIONS
-from chalicelib.comments.models import DEEPEST, MAX_COUNTS, MAX_TEXT_CHARACTERS, CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.permissions import CommentAct, NodeAct, Rights
 from chalicelib.comments.shapes import (

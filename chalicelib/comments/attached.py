@@ -8,8 +8,8 @@ from pymongo.client_session import ClientSession
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, UnknownNode
+from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.lifecycle import vacancies
-from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.node_ids import site_of_new
 from chalicelib.comments.sites.settings import closing_at
 from chalicelib.errors import Unavailable

@@ -9,10 +9,10 @@ from chalicelib.comments.errors import (
     TooManyPins,
     UnknownNode,
 )
+from chalicelib.comments.forms import CommentId, PendingQuery, StateChange
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.models import CommentId, PendingQuery, StateChange
 from chalicelib.comments.moderation import claims, queue
-from chalicelib.comments.moderation.answers import ClaimAnswer, QueueAnswer
+from chalicelib.comments.moderation.forms import ClaimAnswer, QueueAnswer
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.errors import UnknownComment
 from chalicelib.http import NoContent, Ok, Request, Route

@@ -10,7 +10,7 @@ from pymongo.database import Database
 from pymongo.errors import DuplicateKeyError
 
 from chalicelib.comments.errors import CannotThread, NodeHasComments, NodeMoved, UnknownNode
-from chalicelib.comments.models import NodeSettings
+from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.opening import taking
 from chalicelib.comments.shapes import Comment, Node, NodeGeneration, StoreName
 from chalicelib.comments.store import CONCEALED

@@ -6,8 +6,8 @@ from chalicelib.comments.answers import CommentAnswer, CommentsAnswer, ThreadAns
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.tags import Held, Listing
 from chalicelib.comments.errors import UnknownNode
+from chalicelib.comments.forms import CommentId, CommentsQuery
 from chalicelib.comments.html_page import HEADERS, html_page
-from chalicelib.comments.models import CommentId, CommentsQuery
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.errors import UnknownComment
 from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional, responses

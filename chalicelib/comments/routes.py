@@ -32,9 +32,7 @@ from chalicelib.comments.errors import (
     TextRefused,
     UnknownNode,
 )
-from chalicelib.comments.lifecycle.forwarding import forwarding
-from chalicelib.comments.marking import flag_routes, vote_routes
-from chalicelib.comments.models import (
+from chalicelib.comments.forms import (
     CommentEdit,
     CommentId,
     CountsQuery,
@@ -44,6 +42,8 @@ from chalicelib.comments.models import (
     Preview,
     StoreChange,
 )
+from chalicelib.comments.lifecycle.forwarding import forwarding
+from chalicelib.comments.marking import flag_routes, vote_routes
 from chalicelib.comments.node_ids import NodeId, site_of
 from chalicelib.comments.people import admission, member_routes
 from chalicelib.comments.people import routes as people_routes

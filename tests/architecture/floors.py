@@ -45,7 +45,7 @@ COMMENTS: tuple[tuple[str, ...], ...] = (
     ("comments.mentions",),
     ("comments.errors", "comments.node_ids", "comments.shapes"),
     ("comments.opening", "comments.rendering", "comments.store"),
-    ("comments.models", "comments.order", "comments.permissions", "comments.rendered"),
+    ("comments.forms", "comments.order", "comments.permissions", "comments.rendered"),
     ("comments.mark_answers", "comments.sites"),
     ("comments.answers", "comments.judgement", "comments.nodes"),
     ("comments.html_page",),

@@ -60,7 +60,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.timelines.news.mark_away: update social.user",
         "shop.carts.carts.expire_idle: update shop.cart",
         "shop.carts.carts.frozen_before: find shop.cart",
-        "shop.orders.giving_back.sweep: find shop.payment",
+        "shop.orders.refunds.sweep: find shop.payment",
         "shop.orders.personal_data.forget_buyers: find shop.order",
         "shop.orders.sweep._resume_orders: find shop.order",
         "shop.stock.expiry._due: find shop.hold",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from chalicelib.ads.campaigns.models import Campaign
+from chalicelib.ads.campaigns.forms import Campaign
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS
 from chalicelib.ads.inventory.creatives import ImageCreative
 from chalicelib.assets import pictures

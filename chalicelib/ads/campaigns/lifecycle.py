@@ -16,7 +16,7 @@ from pymongo.database import Database
 from chalicelib.ads.budgets import exhaustion
 from chalicelib.ads.campaigns import asset_pictures
 from chalicelib.ads.campaigns.asset_pictures import ShownAsset
-from chalicelib.ads.campaigns.models import Campaign
+from chalicelib.ads.campaigns.forms import Campaign
 from chalicelib.ads.errors import CampaignDeleted, FlightOver
 from chalicelib.ads.inventory import campaigns, creatives, placing, zones
 from chalicelib.ads.inventory.campaigns import CAMPAIGNS, Status, StoredCampaign, Target, get

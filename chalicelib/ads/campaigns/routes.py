@@ -14,7 +14,7 @@ from chalicelib.ads.campaigns.answers import (
     budget_answer,
     campaign_answer,
 )
-from chalicelib.ads.campaigns.models import Campaign
+from chalicelib.ads.campaigns.forms import Campaign
 from chalicelib.ads.errors import BudgetCommitted, CampaignDeleted, FlightOver, UnknownCampaign
 from chalicelib.ads.ids import CampaignId, advertiser_of
 from chalicelib.ads.inventory import campaigns, waiting

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict, TypeVar
 
 from chalicelib.ads.ids import advertiser_of
-from chalicelib.ads.inventory.models import MAX_LISTED_ADVERTISERS
+from chalicelib.ads.inventory.forms import MAX_LISTED_ADVERTISERS
 from chalicelib.ads.inventory.rows import BriefRow, Ranked, Row, key
 from chalicelib.database.validators import AtMost
 

@@ -16,7 +16,7 @@ from chalicelib.ads.inventory.creatives import (
     MAX_URL_CHARACTERS,
     FieldName,
 )
-from chalicelib.ads.inventory.models import MAX_LISTED_ADVERTISERS, Zone
+from chalicelib.ads.inventory.forms import MAX_LISTED_ADVERTISERS, Zone
 from chalicelib.ads.inventory.zones import ZoneDescription
 from chalicelib.errors import ChangeTooLarge
 from chalicelib.http import Created, NoContent, Ok, Request, Route

@@ -16,7 +16,7 @@ from chalicelib.ads.errors import UnknownZone
 from chalicelib.ads.inventory import fitting, waiting
 from chalicelib.ads.inventory.campaigns import Target
 from chalicelib.ads.inventory.fitting import MAX_ADS, Reason, Refused, Rules
-from chalicelib.ads.inventory.models import Zone
+from chalicelib.ads.inventory.forms import Zone
 from chalicelib.ads.inventory.rows import BRIEF_ROW, BriefRow, BriefRows, Row, creative_type
 from chalicelib.database import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost

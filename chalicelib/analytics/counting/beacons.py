@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from chalicelib import limits
 from chalicelib.analytics.counting.counting import HitCounter
-from chalicelib.analytics.counting.models import SentHit
+from chalicelib.analytics.counting.forms import SentHit
 from chalicelib.analytics.counting.reading import Read, ReadHit, read
 from chalicelib.analytics.errors import OriginRefused, UnknownSite
 from chalicelib.analytics.hits import Dropped, Hits, PageHit

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from chalicelib.analytics.counting.models import SentHit
+from chalicelib.analytics.counting.forms import SentHit
 from chalicelib.analytics.hits import HITS_AT_ONCE
 from chalicelib.analytics.visitors import paths
 from chalicelib.ids import ID_PATTERN

@@ -11,7 +11,7 @@ from chalicelib.analytics.counting.beacons import (
     expired_cookie,
     uncounted_cookie,
 )
-from chalicelib.analytics.counting.models import BODY_BYTES, NewHits, PixelQuery, SentHit
+from chalicelib.analytics.counting.forms import BODY_BYTES, NewHits, PixelQuery, SentHit
 from chalicelib.analytics.errors import OriginRefused, UnknownSite
 from chalicelib.analytics.hits import HITS_AT_ONCE
 from chalicelib.analytics.visitors.sources import origin_of

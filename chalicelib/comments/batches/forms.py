@@ -6,9 +6,9 @@ from typing import Annotated, Self
 from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
+from chalicelib.comments.forms import MAX_ACT_REASON_CHARACTERS, ActReason, CommentId
 from chalicelib.comments.log.forms import NamedAnswer, named_answer
 from chalicelib.comments.log.rows import MOST_NAMED, Batch, Status
-from chalicelib.comments.models import MAX_ACT_REASON_CHARACTERS, ActReason, CommentId
 from chalicelib.comments.node_ids import NodeId, site_of
 from chalicelib.comments.shapes import GivenState
 from chalicelib.http import Input

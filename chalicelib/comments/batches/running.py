@@ -23,9 +23,9 @@ from chalicelib.comments.errors import (
     NodeMoved,
     UnknownNode,
 )
+from chalicelib.comments.forms import StateChange
 from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.log.rows import BATCHES, LOG, RUNNING, Act, Batch, NamedComment, key_of
-from chalicelib.comments.models import StateChange
 from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import ask
 from chalicelib.database import Document

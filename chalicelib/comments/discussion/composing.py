@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from chalicelib.comments import happened, seen
 from chalicelib.comments.discussion.filing import filed
+from chalicelib.comments.forms import CommentEdit, NewComment
 from chalicelib.comments.judgement import Verdict, Writer, Written, judge
 from chalicelib.comments.mentions import Mention, Mentions
-from chalicelib.comments.models import CommentEdit, NewComment
 from chalicelib.comments.order import segment
 from chalicelib.comments.people import members
 from chalicelib.comments.people.admission import Admitted, author_of

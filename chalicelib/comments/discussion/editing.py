@@ -15,12 +15,12 @@ from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.reported import is_over
 from chalicelib.comments.entries.rows import ENTRIES, key_of
 from chalicelib.comments.errors import CommentChanged, CommentDeleted
+from chalicelib.comments.forms import CommentEdit, StateChange
 from chalicelib.comments.judgement import Written, judge
 from chalicelib.comments.log import acts
 from chalicelib.comments.log.acts import Actor, Change
 from chalicelib.comments.log.rows import Action
 from chalicelib.comments.mentions import Mentions
-from chalicelib.comments.models import CommentEdit, StateChange
 from chalicelib.comments.moderation import flags, queue
 from chalicelib.comments.people.admission import standing_of
 from chalicelib.comments.people.counting import counted_again

@@ -2,8 +2,8 @@
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, SiteIsFixed, UnknownNode
+from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.lifecycle import relocation, vacancies
-from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.node_ids import site_of, site_of_new
 from chalicelib.comments.shapes import Node, StoreName
 from chalicelib.comments.sites.settings import closing_at

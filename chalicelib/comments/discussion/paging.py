@@ -6,7 +6,7 @@ from typing import NamedTuple
 from typing_extensions import TypeIs
 
 from chalicelib.comments.entries import ranking
-from chalicelib.comments.models import CommentsQuery
+from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Comment, Node, PageOrder, RankedOrder

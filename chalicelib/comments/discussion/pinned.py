@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pymongo.database import Database
 
 from chalicelib.comments import nodes
-from chalicelib.comments.models import CommentsQuery
+from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.shapes import MAX_PINNED, Comment, Node
 from chalicelib.comments.stores import ask
 from chalicelib.database import Document

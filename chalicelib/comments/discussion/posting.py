@@ -13,9 +13,9 @@ from chalicelib.comments.discussion.composing import Draft
 from chalicelib.comments.discussion.turns import make_room, turns, waits
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import NotThreaded, UnknownNode
+from chalicelib.comments.forms import NewComment, Preview
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.mentions import Mentions
-from chalicelib.comments.models import NewComment, Preview
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.people import admission, members

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from chalicelib.comments.discussion.paging import Shown, fitting
 from chalicelib.comments.entries import ranking, upkeep
 from chalicelib.comments.entries.ranking import RankedRoot
-from chalicelib.comments.models import CommentsQuery
+from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.order import root_seq, segment
 from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Comment, Node, RankedOrder

@@ -18,8 +18,8 @@ from chalicelib.comments.discussion import paging, pinned, ranked
 from chalicelib.comments.discussion.paging import Shown, fitting, is_ranked, listed, order_of
 from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, tags_of
 from chalicelib.comments.entries import marked, shadows
+from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.mark_answers import Marks, is_marked, page_marks
-from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.order import position
 from chalicelib.comments.people.blocking import blocked_by
 from chalicelib.comments.permissions import Own, Rights, viewer

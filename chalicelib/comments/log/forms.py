@@ -6,8 +6,8 @@ from typing import Annotated, Any, NotRequired, Self
 from pydantic import Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
+from chalicelib.comments.forms import MAX_ACT_REASON_CHARACTERS, CommentId
 from chalicelib.comments.log.rows import Act, Action
-from chalicelib.comments.models import MAX_ACT_REASON_CHARACTERS, CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import MAX_BADGES, MAX_NOTE_CHARACTERS, ShownBadge
 from chalicelib.http import MAX_PAGE, PageQuery

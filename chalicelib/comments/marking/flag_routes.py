@@ -1,9 +1,9 @@
 """The routes of flags."""
 
 from chalicelib.comments.errors import NodeLocked, OwnComment, UnknownNode
+from chalicelib.comments.forms import CommentId
 from chalicelib.comments.marking import flags
 from chalicelib.comments.marking.flag_forms import CommentFlag, FlagsAnswer, FlagsQuery
-from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.sites import limits
 from chalicelib.errors import UnknownComment

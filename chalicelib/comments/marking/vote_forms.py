@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
+from chalicelib.comments.forms import CommentId
 from chalicelib.comments.mark_answers import MarksAnswer
-from chalicelib.comments.models import CommentId
 from chalicelib.http import Input, PageQuery
 from chalicelib.http.paging import Next
 from chalicelib.marks.shapes import REACTION_KEY

@@ -11,6 +11,7 @@ from chalicelib.comments.errors import (
     UnknownNode,
     UnknownReaction,
 )
+from chalicelib.comments.forms import CommentId
 from chalicelib.comments.mark_answers import MarksAnswer
 from chalicelib.comments.marking import votes
 from chalicelib.comments.marking.vote_forms import (
@@ -21,7 +22,6 @@ from chalicelib.comments.marking.vote_forms import (
     ReactedAnswer,
     ReactedQuery,
 )
-from chalicelib.comments.models import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.sites import limits
 from chalicelib.errors import UnknownComment

@@ -1,4 +1,4 @@
 """Comments that wait for a moderator's decision.
 
-Public face: `answers`, `claims`, `flags`, `queue`.
+Public face: `claims`, `flags`, `forms`, `queue`.
 """

@@ -13,7 +13,7 @@ from pymongo import ReturnDocument
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.rows import ENTRIES, QUEUED, key_of
 from chalicelib.comments.errors import CommentClaimed
-from chalicelib.comments.moderation.answers import ClaimAnswer
+from chalicelib.comments.moderation.forms import ClaimAnswer
 from chalicelib.comments.shapes import Node
 from chalicelib.errors import Forbidden, UnknownComment
 from chalicelib.identity import Principal

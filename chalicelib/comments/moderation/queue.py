@@ -8,9 +8,9 @@ from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
 from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, QUEUED, Entry
-from chalicelib.comments.models import PendingQuery
-from chalicelib.comments.moderation.answers import PendingAnswer, QueueAnswer
+from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.moderation.claims import claim_answer
+from chalicelib.comments.moderation.forms import PendingAnswer, QueueAnswer
 from chalicelib.comments.shapes import (
     MAX_REASONS,
     Author,

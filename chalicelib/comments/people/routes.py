@@ -7,8 +7,8 @@ from pydantic import ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib.comments.errors import TooManyBlocked
+from chalicelib.comments.forms import ActReason
 from chalicelib.comments.log.acts import Actor, Change
-from chalicelib.comments.models import ActReason
 from chalicelib.comments.people import blocking, changing
 from chalicelib.comments.people.avatars import A_DAY, DRAWING_HEADERS, Drawing, drawn
 from chalicelib.comments.people.counting import counted

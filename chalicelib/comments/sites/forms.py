@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from typing_extensions import TypedDict
 
-from chalicelib.comments.models import SlowSeconds
+from chalicelib.comments.forms import SlowSeconds
 from chalicelib.comments.shapes import (
     MAX_PHRASES,
     MAX_REACTIONS,

@@ -8,7 +8,7 @@ from typing import cast
 
 from pymongo import ReturnDocument
 
-from chalicelib.comments.models import OVERRIDES, NodeSettings
+from chalicelib.comments.forms import OVERRIDES, NodeSettings
 from chalicelib.comments.shapes import CommentSite, Node
 from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.database import Collection

@@ -11,7 +11,7 @@ import bson
 from pymongo.database import Database
 
 from chalicelib.comments import nodes
-from chalicelib.comments.models import DEEPEST
+from chalicelib.comments.forms import DEEPEST
 from chalicelib.comments.order import position
 from chalicelib.comments.shapes import Comment, Embedded, EmbeddedComment, Node, NodeLayout
 from chalicelib.comments.store import Page

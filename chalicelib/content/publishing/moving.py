@@ -13,7 +13,7 @@ from chalicelib.content.errors import AddressTaken, TooManyToMove
 from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, discussions
 from chalicelib.content.publishing.addresses import ADDRESSES
-from chalicelib.content.publishing.models import AddressMove
+from chalicelib.content.publishing.forms import AddressMove
 from chalicelib.content.shapes import Address, ContentNode
 from chalicelib.content.slugs import MAX_SLUG_CHARACTERS
 from chalicelib.database import Document, in_transaction

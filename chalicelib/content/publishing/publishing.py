@@ -16,7 +16,7 @@ from chalicelib.content.editing import drafts, revisions
 from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, discussions, states
 from chalicelib.content.publishing.discussions import Discussed, Discussions, discussion_of
-from chalicelib.content.publishing.models import Publication
+from chalicelib.content.publishing.forms import Publication
 from chalicelib.content.publishing.states import Publishing, slugs
 from chalicelib.content.rendered import RENDERER, render
 from chalicelib.content.shapes import Address, ContentNode, Draft, Edition

@@ -18,7 +18,7 @@ from chalicelib.content.errors import (
 )
 from chalicelib.content.publishing import moving, publishing
 from chalicelib.content.publishing.discussions import Discussions
-from chalicelib.content.publishing.models import AddressMove, Publication
+from chalicelib.content.publishing.forms import AddressMove, Publication
 from chalicelib.content.shapes import ContentNode
 from chalicelib.content.slugs import ContentId
 from chalicelib.errors import Forbidden

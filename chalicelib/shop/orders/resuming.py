@@ -13,7 +13,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.carts import carts
 from chalicelib.shop.errors import RefundRefused
 from chalicelib.shop.ids import key_of
-from chalicelib.shop.orders import giving_back
+from chalicelib.shop.orders import refunds
 from chalicelib.shop.orders.shapes import ORDERS, Order, State, charge_of, find
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.port import Status
@@ -68,9 +68,9 @@ def _step(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
             _settle(runtime, order)
             return True
         case "done":
-            giving_back.note_failed(runtime, order)
+            refunds.note_failed(runtime, order)
         case "void":
-            giving_back.note_failed(runtime, order)
+            refunds.note_failed(runtime, order)
             _watch(runtime, order)
     return False
 
@@ -126,9 +126,9 @@ def _watch(runtime: Runtime, order: Order) -> None:
                 "paid after it was let go", extra={"fields": fields, "metrics": LATE_PAYMENTS}
             )
             try:
-                giving_back.give_back_late(runtime, order)
+                refunds.refund_late_payment(runtime, order)
             except RefundRefused:
-                later = {"$set": {"due": runtime.now() + giving_back.PATIENCE}}
+                later = {"$set": {"due": runtime.now() + refunds.PATIENCE}}
                 ORDERS.of(runtime.database).update_one({"_id": order["_id"]}, later)
                 return
     # The sweep has moved the time on by its lease; a webhook that comes before leaves it.

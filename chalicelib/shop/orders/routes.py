@@ -29,7 +29,7 @@ from chalicelib.shop.errors import (
     UnknownCart,
     UnknownOrder,
 )
-from chalicelib.shop.orders import checkout, giving_back, personal_data, reading, resuming, webhooks
+from chalicelib.shop.orders import checkout, personal_data, reading, refunds, resuming, webhooks
 from chalicelib.shop.orders.forms import (
     CartProof,
     Checkout,
@@ -163,7 +163,7 @@ def _declare_selling(route: Route) -> None:
         Units that are restocked are on the shelf again.
         """
         sold = reading.sold_by(request.runtime, order, publisher)
-        payment = giving_back.give_back(
+        payment = refunds.refund_order(
             request.runtime, sold, body.key, body.lines, restock=body.restock
         )
         return Ok(order_answer(sold, payment))

@@ -23,7 +23,7 @@ from chalicelib.social.activity.actions.answers import (
     comment_answer,
     new_action_answer,
 )
-from chalicelib.social.activity.actions.models import (
+from chalicelib.social.activity.actions.forms import (
     ActionId,
     Hiding,
     NewAction,
@@ -45,7 +45,7 @@ from chalicelib.social.errors import (
     UnknownAction,
     UnknownPerson,
 )
-from chalicelib.social.posts.models import PostCommentId
+from chalicelib.social.posts.forms import PostCommentId
 
 # An audience of 1,000 ids takes half of it.
 ACTION_BYTES = 131_072

@@ -1,5 +1,5 @@
 """Users, their circles, following and blocks; embedded or as edges.
 
-Public face: `answers`, `audience`, `blocks`, `circle_keys`, `circles`, `following`,
-`memberships`, `models`, `routes`, `store`, `stores`, `users`.
+Public face: `audience`, `blocks`, `circle_keys`, `circles`, `following`, `forms`, `memberships`,
+`routes`, `store`, `stores`, `users`.
 """

@@ -7,8 +7,9 @@ from typing import Annotated, NotRequired, TypedDict
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from chalicelib.social.graph.models import MAX_CIRCLES
+from chalicelib.bounds import BOUNDS
 
+MAX_CIRCLES = BOUNDS.social.circles
 NOBODY: frozenset[str] = frozenset()
 
 

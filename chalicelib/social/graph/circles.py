@@ -10,9 +10,9 @@ from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import TooManyCircles, UnknownCircle
 from chalicelib.social.graph import following, memberships
-from chalicelib.social.graph.answers import MEMBERS_LISTED, CircleAnswer, person_answer
 from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC
 from chalicelib.social.graph.circle_keys import key_of, new_key
+from chalicelib.social.graph.forms import MEMBERS_LISTED, CircleAnswer, person_answer
 from chalicelib.social.graph.store import GraphPerson, GraphStore
 from chalicelib.social.graph.users import USERS, Circle
 from chalicelib.social.paging import IdRange

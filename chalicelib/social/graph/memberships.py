@@ -19,10 +19,9 @@ from chalicelib.social.errors import CannotCircle, CannotCircleSelf, UnknownCirc
 from chalicelib.social.graph import promotion
 from chalicelib.social.graph.circle_keys import id_of, key_of
 from chalicelib.social.graph.following import stores
-from chalicelib.social.graph.models import FollowCounts
 from chalicelib.social.graph.store import GraphPerson, Pair, StoreName
 from chalicelib.social.graph.stores.edges import EdgeGraph
-from chalicelib.social.graph.users import USERS, User
+from chalicelib.social.graph.users import USERS, FollowCounts, User
 from chalicelib.social.messages import BackFill
 
 _PERSON = {"name": 1, "graph_store": 1, "counts": 1}

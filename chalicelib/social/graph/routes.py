@@ -18,10 +18,13 @@ from chalicelib.social.errors import (
     UnknownUser,
 )
 from chalicelib.social.graph import blocks, circles, following, memberships, users
-from chalicelib.social.graph.answers import (
+from chalicelib.social.graph.audience import Reader
+from chalicelib.social.graph.forms import (
     MEMBERS_LISTED,
     CircleAnswer,
+    CircleId,
     CirclesAnswer,
+    CircleSettings,
     FollowersAnswer,
     MembersAnswer,
     PersonAnswer,
@@ -29,8 +32,6 @@ from chalicelib.social.graph.answers import (
     person_answer,
     user_answer,
 )
-from chalicelib.social.graph.audience import Reader
-from chalicelib.social.graph.models import CircleId, CircleSettings
 from chalicelib.social.graph.profiles import restricted
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.user_settings import UserSettings

@@ -19,7 +19,6 @@ from chalicelib.people.names import is_reserved
 from chalicelib.runtime import Runtime
 from chalicelib.social.errors import ReservedName, UnknownUser
 from chalicelib.social.graph.audience import CompleteSince
-from chalicelib.social.graph.models import FollowCounts
 from chalicelib.social.graph.profiles import picture_fields
 from chalicelib.social.graph.store import StoreName
 from chalicelib.social.graph.user_settings import UserSettings
@@ -29,6 +28,15 @@ BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
 MAX_BLOCKED_BY = 100_000
 # Before every post.
 EPOCH = moment(0)
+
+
+class FollowCounts(TypedDict):
+    """A user's numbers of edges in the graph."""
+
+    followers: int
+    following: int
+    circles: int
+    memberships: int
 
 
 class By(TypedDict):

@@ -1,5 +1,5 @@
 """Posts, their audiences, and who may see them.
 
-Public face: `answers`, `audiences`, `comment_changes`, `comments`, `models`, `posts`,
-`reactions`, `routes`, `shapes`, `types`, `visibility`, `votes`.
+Public face: `answers`, `audiences`, `comment_changes`, `comments`, `forms`, `posts`, `reactions`,
+`routes`, `shapes`, `types`, `visibility`, `votes`.
 """

@@ -11,12 +11,11 @@ from chalicelib.database import Document
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
-from chalicelib.social.graph.answers import PersonAnswer
-from chalicelib.social.graph.audience import PUBLIC, AudienceName
+from chalicelib.social.graph.audience import MAX_CIRCLES, PUBLIC, AudienceName
 from chalicelib.social.graph.circle_keys import ids_of
-from chalicelib.social.graph.models import MAX_CIRCLES
+from chalicelib.social.graph.forms import PersonAnswer
+from chalicelib.social.posts.forms import COMMENTS_SHOWN, MAX_COMMENT_CHARACTERS, PostId
 from chalicelib.social.posts.kinds import AnyType
-from chalicelib.social.posts.models import COMMENTS_SHOWN, MAX_COMMENT_CHARACTERS, PostId
 from chalicelib.social.posts.shapes import (
     PollResults,
     PostComment,

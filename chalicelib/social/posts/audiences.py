@@ -16,7 +16,7 @@ from chalicelib.social.errors import UnknownUser
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.audience import ALL_CIRCLES, PUBLIC, Reader
 from chalicelib.social.paging import IdRange
-from chalicelib.social.posts.models import AT_POST
+from chalicelib.social.posts.forms import AT_POST
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 

@@ -20,7 +20,7 @@ from chalicelib.social.graph import following
 from chalicelib.social.messages import Propagate
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.comments import BY_TIME, OLDER_COMMENTS
-from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import OlderComment, PostComment
 from chalicelib.social.posts.visibility import sees
 

@@ -23,7 +23,7 @@ from chalicelib.social.messages import Propagate
 from chalicelib.social.paging import Entry, Position, dated, newer_than
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.answers import PostCommentsAnswer, comment_answer
-from chalicelib.social.posts.models import COMMENTS_SHOWN, PostCommentsQuery
+from chalicelib.social.posts.forms import COMMENTS_SHOWN, PostCommentsQuery
 from chalicelib.social.posts.shapes import OlderComment, PostComment, ShownPost
 from chalicelib.social.posts.visibility import sees, without_hidden
 

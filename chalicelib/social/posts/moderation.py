@@ -5,7 +5,7 @@ from chalicelib.identity import Principal
 from chalicelib.social.errors import UnknownPost
 from chalicelib.social.posts import comments, posts
 from chalicelib.social.posts.answers import PostAnswer, PostCommentsAnswer
-from chalicelib.social.posts.models import PostCommentsQuery
+from chalicelib.social.posts.forms import PostCommentsQuery
 from chalicelib.social.posts.shapes import ReadPost
 from chalicelib.social.posts.votes import poll_answer
 

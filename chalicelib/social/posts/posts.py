@@ -24,12 +24,7 @@ from chalicelib.social.graph.audience import PUBLIC, Reader
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Deliver, Propagate
 from chalicelib.social.posts import audiences
-from chalicelib.social.posts.models import (
-    AT_POST,
-    COMMENTS_SHOWN,
-    NewPost,
-    PostEdit,
-)
+from chalicelib.social.posts.forms import AT_POST, COMMENTS_SHOWN, NewPost, PostEdit
 from chalicelib.social.posts.shapes import Post, PostBody, ReadPost, ShownPost
 from chalicelib.social.posts.types import is_allowed, picture_fields
 from chalicelib.social.posts.visibility import may_see, without_hidden

@@ -24,7 +24,7 @@ from chalicelib.social.posts.answers import (
     comment_answer,
     reactions_answer,
 )
-from chalicelib.social.posts.models import (
+from chalicelib.social.posts.forms import (
     NewPost,
     NewPostComment,
     NewVote,

@@ -8,7 +8,7 @@ from chalicelib.database import Document
 from chalicelib.database.validators import AtMost
 from chalicelib.marks.shapes import Marking
 from chalicelib.social.delivery.state import FanOut
-from chalicelib.social.graph.models import MAX_CIRCLES
+from chalicelib.social.graph.audience import MAX_CIRCLES
 from chalicelib.social.graph.users import By
 
 

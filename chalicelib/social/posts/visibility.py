@@ -1,7 +1,7 @@
 """Who may see a post: the rules alone, on what was read before."""
 
 from chalicelib.social.graph.audience import PUBLIC, Reader, is_in_circles
-from chalicelib.social.posts.models import AT_POST
+from chalicelib.social.posts.forms import AT_POST
 from chalicelib.social.posts.shapes import AddressedPost, PostComment, ShownPost
 
 

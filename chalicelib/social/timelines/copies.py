@@ -21,7 +21,7 @@ from chalicelib.people.follows import ExportEntry, Trace, entry
 from chalicelib.social.graph.audience import CompleteSince
 from chalicelib.social.graph.users import EPOCH, By
 from chalicelib.social.paging import Entry, Position, older_than
-from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import PostBody, PostComment, ShownPost
 
 POSTS_PER_DOCUMENT = 100

@@ -12,7 +12,7 @@ from chalicelib.social.graph import users
 from chalicelib.social.messages import Deliver, DeliverChunk
 from chalicelib.social.paging import IdRange
 from chalicelib.social.posts import audiences
-from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.posts import POSTS
 from chalicelib.social.posts.shapes import Post, PostBody
 from chalicelib.social.timelines import news, propagation, walls

@@ -16,9 +16,9 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import engine
 from chalicelib.social.delivery.progress import FanOutAnswer, failed_page, fan_out_answer
 from chalicelib.social.errors import NotFailed, UnknownPost
-from chalicelib.social.graph.answers import PersonAnswer
+from chalicelib.social.graph.forms import PersonAnswer
 from chalicelib.social.posts import posts
-from chalicelib.social.posts.models import PostId
+from chalicelib.social.posts.forms import PostId
 from chalicelib.social.timelines import post_fan_out
 
 

@@ -16,7 +16,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.messages import Propagate
 from chalicelib.social.posts import audiences, posts, reactions, votes
 from chalicelib.social.posts.comments import OLDER_COMMENTS
-from chalicelib.social.posts.models import COMMENTS_SHOWN
+from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import Post, PostBody
 from chalicelib.social.timelines import news, walls
 from chalicelib.social.timelines.copies import MonthCopies

@@ -9,7 +9,7 @@ from chalicelib.social.delivery.progress import FanOutAnswer
 from chalicelib.social.errors import NotFailed, UnknownPost, UnknownUser
 from chalicelib.social.graph import users
 from chalicelib.social.posts.answers import PostsAnswer
-from chalicelib.social.posts.models import PostId
+from chalicelib.social.posts.forms import PostId
 from chalicelib.social.timelines import news, progress, walls
 from chalicelib.social.timelines.progress import FailedPostsAnswer
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from chalicelib.ads.campaigns.models import Campaign
+from chalicelib.ads.campaigns.forms import Campaign
 from chalicelib.keywords import normalise_keyword
 from tests.ads.campaigns.support.faults import unit_faults
 from tests.ads.support.factories import (

@@ -12,7 +12,7 @@ from pymongo.errors import OperationFailure
 
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory import campaigns, creatives, placing, zones
-from chalicelib.ads.inventory.models import Zone
+from chalicelib.ads.inventory.forms import Zone
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import ChangeTooLarge, Unavailable
 from chalicelib.runtime import Runtime

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from chalicelib.ads.bounds import MAX_CAPS
 from chalicelib.ads.inventory import creatives, fitting, placing
 from chalicelib.ads.inventory.campaigns import MAX_KEYWORD_BYTES, MAX_KEYWORDS
-from chalicelib.ads.inventory.models import Zone
+from chalicelib.ads.inventory.forms import Zone
 from tests.ads.campaigns.support.faults import faults, unit_faults
 from tests.ads.support.factories import (
     ad_unit,

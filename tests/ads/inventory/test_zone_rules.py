@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.ads.campaigns import lifecycle
 from chalicelib.ads.inventory import repricing, zones
-from chalicelib.ads.inventory.models import MAX_LISTED_ADVERTISERS
+from chalicelib.ads.inventory.forms import MAX_LISTED_ADVERTISERS
 from chalicelib.runtime import Runtime
 from tests.ads.inventory.support.places import add, reasons, refill
 from tests.ads.support.factories import (

@@ -6,10 +6,10 @@ from typing import Any
 import orjson
 
 from chalicelib.ads.campaigns import lifecycle
-from chalicelib.ads.campaigns.models import Campaign
+from chalicelib.ads.campaigns.forms import Campaign
 from chalicelib.ads.inventory import campaigns, placing, zones
 from chalicelib.ads.inventory.campaigns import Pricing, StoredCampaign
-from chalicelib.ads.inventory.models import Zone
+from chalicelib.ads.inventory.forms import Zone
 from chalicelib.ads.inventory.rows import Row
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime

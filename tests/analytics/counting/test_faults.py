@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app import create_app
-from chalicelib.analytics.counting.models import NewHits, SentHit
+from chalicelib.analytics.counting.forms import NewHits, SentHit
 from chalicelib.analytics.counting.reading import DAY_MS, read
 from chalicelib.analytics.hits import HITS, HITS_AT_ONCE, Dropped, Hits
 from chalicelib.http import requests

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chalicelib.comments import nodes
-from chalicelib.comments.models import NodeSettings
+from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.shapes import StoreName
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.errors import Unavailable, UnknownComment

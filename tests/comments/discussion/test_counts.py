@@ -7,7 +7,7 @@ import pytest
 from app import create_app
 from chalicelib.comments import jobs, nodes, repair
 from chalicelib.comments.discussion import nodes as discussion_nodes
-from chalicelib.comments.models import NodeSettings
+from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.shapes import State, StoreName
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.documents import COMMENTS

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.comments.discussion import posting
 from chalicelib.comments.entries import writing
 from chalicelib.comments.errors import Duplicate
-from chalicelib.comments.models import NewComment
+from chalicelib.comments.forms import NewComment
 from chalicelib.comments.seen import MOST_MARKS, RUNNING, SEEN
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime

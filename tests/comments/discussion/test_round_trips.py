@@ -9,7 +9,7 @@ from pymongo import MongoClient, monitoring
 from chalicelib.comments import nodes
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.tags import Held
-from chalicelib.comments.models import CommentsQuery
+from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.store import Order
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime

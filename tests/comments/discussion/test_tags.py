@@ -8,7 +8,7 @@ import pytest
 from pymongo import MongoClient, monitoring
 
 from chalicelib.comments.discussion import reading
-from chalicelib.comments.models import CommentsQuery
+from chalicelib.comments.forms import CommentsQuery
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, PEOPLE, Discussion, Layout

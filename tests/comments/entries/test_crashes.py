@@ -12,10 +12,10 @@ from chalicelib.comments.discussion import editing, posting
 from chalicelib.comments.entries import upkeep
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.entries.upkeep import verify
+from chalicelib.comments.forms import NewComment, StateChange
 from chalicelib.comments.jobs import run_due
 from chalicelib.comments.lifecycle import relocation
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.models import NewComment, StateChange
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere
 from tests.comments.support.discussion import PEOPLE, Discussion, Layout

@@ -6,9 +6,9 @@ from chalicelib.comments import personal_data, repair
 from chalicelib.comments.entries import upkeep, writing
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.entries.upkeep import Difference
+from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.jobs import compare_old_counts, run_due
 from chalicelib.comments.lifecycle import relocation, vacancies
-from chalicelib.comments.models import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.moderation.queue import PENDING
 from chalicelib.comments.store import Added

@@ -7,8 +7,8 @@ import pytest
 from app import create_app
 from chalicelib.comments import jobs, nodes, repair
 from chalicelib.comments.errors import UnknownNode
+from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.lifecycle import vacancies
-from chalicelib.comments.models import NodeSettings
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.stores import promotion
 from chalicelib.comments.stores.buckets import PAGES

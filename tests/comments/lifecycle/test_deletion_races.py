@@ -9,7 +9,7 @@ import pytest
 from chalicelib.comments import jobs, nodes
 from chalicelib.comments.discussion import posting
 from chalicelib.comments.errors import UnknownNode
-from chalicelib.comments.models import PendingQuery
+from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.shapes import Comment, Node, StoreName
 from chalicelib.comments.store import Added

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from chalicelib.comments.acts import upkeep
 from chalicelib.comments.discussion import editing
+from chalicelib.comments.forms import StateChange
 from chalicelib.comments.log.acts import Actor, Change
 from chalicelib.comments.log.rows import LOG
-from chalicelib.comments.models import StateChange
 from chalicelib.comments.people import changing
 from chalicelib.runtime import Runtime
 from tests.comments.support.crash_points import crash_everywhere

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from chalicelib.comments.discussion import editing
 from chalicelib.comments.errors import CommentChanged
+from chalicelib.comments.forms import StateChange
 from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.log.rows import LOG
-from chalicelib.comments.models import StateChange
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion

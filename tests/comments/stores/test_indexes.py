@@ -17,7 +17,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.entries import marked, ranking, upkeep
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.rows import ENTRIES
-from chalicelib.comments.models import PendingQuery
+from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.order import position
 from chalicelib.comments.shapes import Node, RankedOrder

@@ -3,7 +3,7 @@
 import pytest
 
 from chalicelib.comments.errors import NotThreaded
-from chalicelib.comments.models import DEEPEST
+from chalicelib.comments.forms import DEEPEST
 from chalicelib.comments.shapes import StoreName
 from chalicelib.comments.store import Order
 from chalicelib.runtime import Runtime

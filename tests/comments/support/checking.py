@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.comments.discussion.posting import post_comment
-from chalicelib.comments.models import NewComment
+from chalicelib.comments.forms import NewComment
 from chalicelib.comments.spam import checking
 from chalicelib.comments.spam_check.origins import ORIGINS, Sender
 from chalicelib.comments.spam_check.services import Answer, Correction, Facts

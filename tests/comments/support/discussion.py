@@ -7,14 +7,14 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion import editing, reading
 from chalicelib.comments.discussion import nodes as discussion_nodes
 from chalicelib.comments.discussion.posting import post_comment
-from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.models import (
+from chalicelib.comments.forms import (
     CommentEdit,
     CommentsQuery,
     NewComment,
     NodeSettings,
     StateChange,
 )
+from chalicelib.comments.log.acts import Actor
 from chalicelib.comments.shapes import Comment, Node, PageOrder, State, StoreName
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.promotion import move

@@ -7,8 +7,8 @@ from pydantic import SecretStr
 from pymongo import MongoClient
 
 from chalicelib.comments.discussion import editing, posting
+from chalicelib.comments.forms import NewComment, StateChange
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.models import NewComment, StateChange
 from chalicelib.database import Document, open_database
 from chalicelib.errors import Problem
 from chalicelib.identity import Principal

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from chalicelib.comments.models import PendingQuery
+from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.stores.buckets import PAGES
 from chalicelib.comments.stores.documents import COMMENTS

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from chalicelib.comments import personal_data, repair
 from chalicelib.comments.discussion import highlighting
 from chalicelib.comments.discussion import nodes as discussion_nodes
-from chalicelib.comments.models import NodeSettings
+from chalicelib.comments.forms import NodeSettings
 from chalicelib.comments.rendered import RENDERER
 from chalicelib.comments.stores import store_of
 from chalicelib.identity import Principal

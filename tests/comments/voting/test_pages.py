@@ -10,9 +10,9 @@ from pymongo import MongoClient, monitoring
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.tags import Held
 from chalicelib.comments.entries.marked import PAGE
+from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.marking import votes
 from chalicelib.comments.marking.vote_forms import CommentVote
-from chalicelib.comments.models import CommentsQuery
 from chalicelib.comments.shapes import ListingOrder
 from chalicelib.comments.sites import settings
 from chalicelib.comments.sites.forms import CommentSettings

@@ -124,7 +124,7 @@ KILLED = """
 import os, random, signal, sys
 from pymongo import MongoClient, monitoring
 from chalicelib.content.publishing import moving
-from chalicelib.content.publishing.models import AddressMove
+from chalicelib.content.publishing.forms import AddressMove
 from chalicelib.database import open_database
 from chalicelib.messaging import Queues
 from chalicelib.runtime import Runtime, utc_now

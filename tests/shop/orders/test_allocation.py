@@ -12,7 +12,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop import pricing
 from chalicelib.shop.errors import RefundRefused, RefundTooLarge
 from chalicelib.shop.money import step_micros
-from chalicelib.shop.orders import allocation, giving_back
+from chalicelib.shop.orders import allocation, refunds
 from chalicelib.shop.orders.shapes import ORDERS, Order, OrderLine, charge_of
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
@@ -149,9 +149,9 @@ def test_money_given_back_without_units_is_never_given_back_twice(
     order = bought_with(client, monkeypatch, [adjustment("discount", -7_990_000)], MOBY_HARD=2)
     sold, payment = stored_order(runtime, order), records.find(runtime.database, order)
     assert payment is not None
-    goodwill = giving_back._new(runtime, "goodwill", {}, micros, restock=False)
-    assert giving_back._owe(runtime, payment, goodwill)
-    giving_back._paid_back(runtime, sold, "goodwill")
+    goodwill = refunds._new(runtime, "goodwill", {}, micros, restock=False)
+    assert refunds._owe(runtime, payment, goodwill)
+    refunds._settle(runtime, sold, "goodwill")
 
     replies = [refund(paula, order, key, {SKU: 1}) for key in ("one", "other")]
 
@@ -290,7 +290,7 @@ def test_refunds_of_any_split_make_what_was_paid_whatever_is_refused_or_comes_ba
         sent = [each["amount_micros"] for each in fake["refunds"] if not each.get("failed")]
         assert sum(sent) == order["total_micros"]
         with pytest.raises(RefundTooLarge):
-            giving_back.give_back(runtime, order, "more", None, restock=False)
+            refunds.refund_order(runtime, order, "more", None, restock=False)
 
 
 def stored(runtime: Runtime, rng: random.Random, currency: str) -> Order:
@@ -325,7 +325,7 @@ def refund_all(runtime: Runtime, rng: random.Random, order: Order, refuses: list
         refuses[0] = rng.random() < 0.1
         try:
             for _ in range(rng.randint(1, 2)):
-                giving_back.give_back(runtime, order, f"r{number}", units, restock=False)
+                refunds.refund_order(runtime, order, f"r{number}", units, restock=False)
         except RefundRefused:
             continue
         finally:
@@ -337,11 +337,11 @@ def refund_all(runtime: Runtime, rng: random.Random, order: Order, refuses: list
     assert payment is not None
     for each in payment["refunds"]:
         if each["state"] == "failed":
-            giving_back.give_back(runtime, order, each["key"], each["units"], restock=False)
+            refunds.refund_order(runtime, order, each["key"], each["units"], restock=False)
 
 
 def come_back(runtime: Runtime, order: Order, key: str) -> None:
     """Have a refund that was made come back from the bank."""
     this = {"_id": order["_id"], "refunds.key": key}
     FAKE_PAYMENTS.of(runtime.database).update_one(this, {"$set": {"refunds.$.failed": True}})
-    giving_back.note_failed(runtime, order)
+    refunds.note_failed(runtime, order)

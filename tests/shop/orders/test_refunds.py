@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.errors import Unavailable
 from chalicelib.runtime import Runtime
-from chalicelib.shop.orders import giving_back, sweep
+from chalicelib.shop.orders import refunds, sweep
 from chalicelib.shop.payments import records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
 from chalicelib.shop.payments.port import Refused
@@ -231,7 +231,7 @@ def test_a_refund_cut_at_any_write_is_made_once(
         sold = stored_order(runtime, order)
         with cut(monkeypatch, number, edge):
             try:
-                giving_back.give_back(runtime, sold, "r1", {SKU: 1}, restock=True)
+                refunds.refund_order(runtime, sold, "r1", {SKU: 1}, restock=True)
             except Cut:
                 cuts += 1
     clock.advance(minutes=2)

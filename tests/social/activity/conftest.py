@@ -7,7 +7,7 @@ from pymongo.collection import Collection
 
 from chalicelib.database import Document, insert_missing
 from chalicelib.runtime import Runtime
-from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.forms import NewAction
 from chalicelib.social.activity.actions.types import DESCRIPTORS, Descriptor, register
 from tests.social.activity.support.office import Interrupt, Office
 from tests.social.activity.support.types import Register

@@ -12,7 +12,7 @@ import pytest
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.social.posts import posts
-from chalicelib.social.posts.models import new_post_model
+from chalicelib.social.posts.forms import new_post_model
 from local.load_graph import load, read_circles, read_friends
 from tests.social.support.drivers import Courier, ids
 from tests.social.support.graphs import assert_directions_agree

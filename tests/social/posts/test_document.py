@@ -7,7 +7,7 @@ from pydantic import Field, TypeAdapter
 
 from chalicelib.http import Input
 from chalicelib.social.posts.answers import PostAnswer
-from chalicelib.social.posts.models import NewPost, PostEdit
+from chalicelib.social.posts.forms import NewPost, PostEdit
 from chalicelib.social.posts.types import POST_TYPES
 
 Json = dict[str, Any]

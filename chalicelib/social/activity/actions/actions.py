@@ -15,7 +15,7 @@ from chalicelib.ids import new_id
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import telling
-from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.forms import NewAction
 from chalicelib.social.activity.actions.shapes import (
     Happened,
     ReadAction,

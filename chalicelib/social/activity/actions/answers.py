@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Next
 from chalicelib.social.activity.actions.descriptors import PersonId, ShownDescriptor
-from chalicelib.social.activity.actions.models import MAX_COMMENT_CHARACTERS, ActionId
+from chalicelib.social.activity.actions.forms import MAX_COMMENT_CHARACTERS, ActionId
 from chalicelib.social.activity.actions.shapes import (
     MAX_AUDIENCE,
     MAX_REFS,

@@ -20,7 +20,7 @@ from chalicelib.social import paging
 from chalicelib.social.activity.actions import actions
 from chalicelib.social.activity.actions.answers import ActionReactionsAnswer, reaction_answer
 from chalicelib.social.activity.actions.events import BY_TIME, EVENTS
-from chalicelib.social.activity.actions.models import ReactionsQuery
+from chalicelib.social.activity.actions.forms import ReactionsQuery
 from chalicelib.social.activity.actions.shapes import StoredAction, StoredActionEvent
 from chalicelib.social.errors import UnknownAction
 from chalicelib.social.graph import following, users

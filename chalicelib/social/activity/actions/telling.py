@@ -8,8 +8,8 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.social.activity.actions import known, types
+from chalicelib.social.activity.actions.forms import NewAction
 from chalicelib.social.activity.actions.known import Known
-from chalicelib.social.activity.actions.models import NewAction
 from chalicelib.social.activity.actions.shapes import StoredRef, Told
 from chalicelib.social.activity.actions.types import USER
 from chalicelib.social.activity.org.places import Org

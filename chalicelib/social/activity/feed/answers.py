@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from chalicelib.http import MAX_PAGE
 from chalicelib.http.paging import Next
 from chalicelib.social.activity.actions.answers import ActionAnswer, ActorAnswer, action_answer
-from chalicelib.social.activity.actions.models import ActionId
+from chalicelib.social.activity.actions.forms import ActionId
 from chalicelib.social.activity.actions.shapes import ShownAction
 from chalicelib.social.delivery.progress import FanOutAnswer, fan_out_answer
 

@@ -8,7 +8,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social import paging
 from chalicelib.social.activity.actions import actions, types
 from chalicelib.social.activity.actions.answers import ActionsAnswer, action_answer
-from chalicelib.social.activity.actions.models import DoneQuery
+from chalicelib.social.activity.actions.forms import DoneQuery
 from chalicelib.social.activity.actions.shapes import ReadAction, fields_for
 from chalicelib.social.activity.actions.visibility import may_see
 from chalicelib.social.activity.org import people

@@ -4,7 +4,7 @@ from chalicelib.http import NoContent, Ok, PageQuery, Request, Route
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
 from chalicelib.social.activity.actions.answers import ActionsAnswer
-from chalicelib.social.activity.actions.models import DoneQuery
+from chalicelib.social.activity.actions.forms import DoneQuery
 from chalicelib.social.activity.feed import listings, reading
 from chalicelib.social.activity.feed.answers import FeedAnswer, UnreadAnswer
 from chalicelib.social.activity.refs import RefId, Tag

@@ -14,7 +14,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
-from chalicelib.social.graph.models import MAX_CIRCLES
+from chalicelib.social.graph.audience import MAX_CIRCLES
 from chalicelib.social.graph.store import GraphPerson, Pair, Relations
 from chalicelib.social.paging import IdRange
 

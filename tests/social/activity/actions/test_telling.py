@@ -7,7 +7,7 @@ import pytest
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
 from chalicelib.social.activity.actions import actions
-from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.forms import NewAction
 from chalicelib.social.activity.actions.types import Descriptor
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.refs import Name

@@ -8,7 +8,7 @@ from pydantic import ValidationError, create_model
 
 from chalicelib.people.ids import UserId
 from chalicelib.social.activity.actions import types
-from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.forms import NewAction
 from chalicelib.social.activity.actions.types import Descriptor, mentions, register
 from chalicelib.social.activity.refs import Name, RefId
 from tests.social.activity.support.types import Register

@@ -16,7 +16,7 @@ import pytest
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.social.activity.actions import actions
-from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.forms import NewAction
 from tests.social.activity.support.action_worker import LOG
 from tests.social.activity.support.office import APPLIED, Office
 

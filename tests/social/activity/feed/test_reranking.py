@@ -11,7 +11,7 @@ import pytest
 from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.social.activity.actions import actions
-from chalicelib.social.activity.actions.models import NewAction
+from chalicelib.social.activity.actions.forms import NewAction
 from chalicelib.social.activity.actions.shapes import ReadAction
 from chalicelib.social.activity.feed import items, reranking
 from chalicelib.social.jobs import handle

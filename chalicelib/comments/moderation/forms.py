@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.comments.answers import AuthorAnswer
 from chalicelib.comments.entries.rows import EXCERPT_CHARACTERS
-from chalicelib.comments.models import CommentId
+from chalicelib.comments.forms import CommentId
 from chalicelib.comments.node_ids import NodeId
 from chalicelib.comments.shapes import MAX_REASONS, Queue, Reason
 from chalicelib.http import MAX_PAGE

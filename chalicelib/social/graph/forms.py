@@ -1,21 +1,31 @@
-"""The forms in which the API answers about users and circles."""
+"""Forms of the graph: follows, circles and people."""
 
 from typing import Annotated, NotRequired
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from chalicelib.assets import pictures
-from chalicelib.http import MAX_PAGE
+from chalicelib.http import MAX_PAGE, Input
 from chalicelib.http.paging import Next
 from chalicelib.people.ids import UserId
-from chalicelib.social.graph.audience import Reader
+from chalicelib.social.graph.audience import MAX_CIRCLES, Reader
 from chalicelib.social.graph.circle_keys import ids_of
-from chalicelib.social.graph.models import MAX_CIRCLES, CircleId
 from chalicelib.social.graph.profiles import ShownCircles, ShownProfile, picture_fields, readable
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.users import PublicUser
-from chalicelib.texts import ShownName
+from chalicelib.texts import PersonName, ShownName
+
+CircleId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+
+
+class CircleSettings(Input):
+    """A circle's name, which may be any line of text: it is never a key."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Birders"}]})
+
+    name: PersonName = Field(description="At most 100 characters on one line.")
+
 
 # Members listed with each circle; a page of its own lists them all.
 MEMBERS_LISTED = 200

@@ -2,13 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    AfterValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib.http import Input, PageQuery

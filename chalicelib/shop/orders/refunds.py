@@ -33,7 +33,7 @@ _UNFINISHED = frozenset({"owed", "made"})
 _MADE = frozenset({"made", "done"})
 
 
-def give_back(
+def refund_order(
     runtime: Runtime, order: Order, key: str, units: Mapping[str, int] | None, *, restock: bool
 ) -> Payment:
     """Refund units of a paid order, or all that is left of it; once for each key.
@@ -60,10 +60,10 @@ def give_back(
         refund["whole"] = units is None
         if _owe(runtime, payment, refund):
             break
-    return _paid_back(runtime, order, key)
+    return _settle(runtime, order, key)
 
 
-def give_back_late(runtime: Runtime, order: Order) -> None:
+def refund_late_payment(runtime: Runtime, order: Order) -> None:
     """Refund the whole payment of an order that was let go; once.
 
     Raises RefundRefused. After an hour it may be asked for again, which has a key of its own.
@@ -78,7 +78,7 @@ def give_back_late(runtime: Runtime, order: Order) -> None:
     if _known(payment, key) is None and len(payment["refunds"]) < MAX_REFUNDS:
         left = payment["amount_micros"] - payment["refunded_micros"]
         _owe(runtime, payment, _new(runtime, key, {}, left, restock=False))
-    _paid_back(runtime, order, key)
+    _settle(runtime, order, key)
 
 
 def note_failed(runtime: Runtime, order: Order) -> None:
@@ -120,13 +120,13 @@ def _pay_owed(runtime: Runtime, payment: Payment) -> None:
     for refund in payment["refunds"]:
         if refund["state"] in _UNFINISHED:
             try:
-                _paid_back(runtime, order, refund["key"])
+                _settle(runtime, order, refund["key"])
             except Problem as problem:
                 fields = {"order": order["_id"], "reason": problem.code}
                 log.warning("refund not made", extra={"fields": fields})
 
 
-def _paid_back(runtime: Runtime, order: Order, key: str) -> Payment:
+def _settle(runtime: Runtime, order: Order, key: str) -> Payment:
     """Make a refund that is owed, and return the payment then; raises RefundRefused."""
     payment = records.find(runtime.database, order["_id"])
     refund = _known(payment, key) if payment else None
