@@ -11,8 +11,6 @@ from pathlib import Path
 from tests.architecture.house import MODULES, PACKAGE, imports_of, module_name, room_of
 
 ROOT = PACKAGE.parent
-# Modules that import everything: their own tests are the whole suite.
-_ROOTS = {"personal_data", "schema"}
 # Folders outside the package, and their tests.
 _BESIDE = {
     "bench": "tests/bench",
@@ -79,7 +77,7 @@ def _rooms_near(module: str) -> set[str]:
 @cache
 def _importers() -> Mapping[str, set[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for importer in MODULES.keys() - _ROOTS:
+    for importer in MODULES:
         for each in imports_of(importer):
             found[each.imported].add(importer)
     return found

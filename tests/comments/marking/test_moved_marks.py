@@ -12,10 +12,10 @@ from chalicelib.database import in_transaction
 from chalicelib.marks.shapes import MARKS
 from chalicelib.runtime import Runtime
 from chalicelib.wiring import marks
+from tests.comments.marking.test_pages import decide, react, vote
 from tests.comments.support.crashes import Crash
 from tests.comments.support.discussion import LAYOUTS, Discussion
 from tests.comments.support.entries import entries
-from tests.comments.voting.test_pages import decide, react, vote
 
 TO = "there"
 VOTERS = [f"voter-{number}" for number in range(12)]

@@ -1,6 +1,6 @@
 """Eight processes change three trees under SIGKILL: each tree is what the accepted changes make.
 
-A long run: PLAZA_TEST_SHOP_SECONDS=60 script/test tests/shop/tree/test_kills.py -s
+A long run: PLAZA_TEST_SHOP_SECONDS=60 script/test tests/shop/categories/test_kills.py -s
 """
 
 import os
