@@ -24,7 +24,11 @@ MAX_TOTAL_MICROS = 10**15
 
 Email = Annotated[
     str,
-    StringConstraints(max_length=254, pattern=r"^[^\s@<>\"']{1,64}@[A-Za-z0-9.-]{1,189}$"),
+    StringConstraints(
+        max_length=254,
+        # Browsers and Python differ on which control characters are blanks: all are left out.
+        pattern=r"^[^\s\x00-\x1f\x7f-\x9f@<>\"']{1,64}@[A-Za-z0-9.-]{1,189}$",
+    ),
     Field(description="Where the seller reaches the buyer.", examples=["ann@example.org"]),
 ]
 Country = Annotated[

@@ -511,6 +511,8 @@ def test_an_order_is_sent_once_it_is_paid(client: Client, clock: Clock) -> None:
         {"total_micros": 1.5},
         {"email": "nobody"},
         {"email": "a@b@c"},
+        {"email": "a\x1cb@c"},
+        {"email": "a\x85b@c"},
         {"address": {**ADDRESS, "country": "Netherlands"}},
         {"address": {**ADDRESS, "name": ""}},
         {"card": "4242"},
