@@ -47,7 +47,13 @@ def imports_of(module: str) -> Iterator[Import]:
 
 def loaded_with(module: str) -> set[str]:
     """Return the project's modules that the import of a module executes before its end."""
-    return {each.imported for each in _imports(module, _executed(_tree(module)))} - {module}
+    return set(imports_in_order(module))
+
+
+def imports_in_order(module: str) -> list[str]:
+    """Return the project's modules that a module's lines import when it is imported, in order."""
+    found = (each.imported for each in _imports(module, _executed(_tree(module))))
+    return [each for each in found if each != module]
 
 
 def _tree(module: str) -> ast.Module:
