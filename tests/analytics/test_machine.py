@@ -40,7 +40,7 @@ from tests.support.clock import Clock
 from tests.support.isolation import empty_collections
 
 # A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/analytics/test_machine.py
-EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "6"))
 # Two hours before the night in which Berlin's clocks change.
 START_OF_SUMMER = timedelta(days=27, hours=11)
 KEEP_DAYS = 15

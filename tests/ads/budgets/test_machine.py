@@ -22,7 +22,7 @@ from tests.support.clock import START, Clock
 from tests.support.isolation import empty_collections
 
 # A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/ads/budgets/test_machine.py
-EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "50"))
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "20"))
 DAILY = 240
 
 

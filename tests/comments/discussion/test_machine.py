@@ -30,7 +30,7 @@ from tests.comments.support.reference_model import Entry, Key, Model
 from tests.support.clock import Clock
 
 # A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/comments/discussion/test_machine.py
-EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "8"))
 MAX_DEPTH = 3
 _node_ids = (f"machine-{number}" for number in itertools.count())
 

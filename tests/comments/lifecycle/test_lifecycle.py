@@ -28,7 +28,7 @@ from tests.comments.support.discussion import PUBLISHER, Discussion, Layout
 from tests.support.clock import Clock
 
 # A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/comments/lifecycle/test_lifecycle.py
-EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "8"))
 PLACES = ("a", "b", "c")
 places = st.sampled_from(PLACES)
 

@@ -21,7 +21,7 @@ from tests.support.clock import START, Clock
 from tests.support.isolation import empty_collections
 
 # A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/shop/stock/test_machine.py
-EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "25"))
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "12"))
 CARTS = st.sampled_from(["ann", "bob", "cho", "dee"])
 ORDERS = st.sampled_from(["one", "two"])
 

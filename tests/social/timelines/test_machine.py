@@ -23,7 +23,7 @@ from tests.support.http_client import Reply
 
 VIEWS = ["news", "incoming", *PEOPLE]
 # A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/social/timelines/test_machine.py
-EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "2"))
 
 
 class LookedAt(Life):

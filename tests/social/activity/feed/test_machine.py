@@ -32,7 +32,7 @@ from tests.support.http_client import Client
 from tests.support.isolation import empty_collections
 
 # A long run: PLAZA_TEST_EXAMPLES=500 pytest tests/social/activity/feed/test_machine.py
-EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("PLAZA_TEST_EXAMPLES", "8"))
 NAMES = ["ann", "bob", "cy", "dan", "eve"]
 # What a life begins with, so that most of what follows concerns somebody.
 DESKS = {
