@@ -26,7 +26,7 @@ TIMES = (1, 100, 10_000)
 SECONDS_A_DAY, HOURS_A_DAY, DAYS_A_MONTH = 86_400, 24, 365 / 12
 REGIONS = ("run", "feed_costs", "followed", "line", "costs", "fixed", "traffic")
 # Of a container at work to the primary, which is where a limit is reached first: two for its
-# calls and one that watches it (docs/operations.md, "Connections").
+# calls and one that watches it (docs/operations/database.md, "Connections").
 CONNECTIONS_A_CONTAINER = 3
 BATCH = 500
 

@@ -130,8 +130,8 @@ class Settings(BaseModel):
     )
     limits: Annotated[Factor | None, BeforeValidator(_off)] = Field(
         default=1.0,
-        description="Multiplies the [limits of writing](operations.md#limits-of-writing); `off` "
-        "for none.",
+        description="Multiplies the [limits of writing](operations/security.md#limits-of-writing); "
+        "`off` for none.",
     )
     trusted_hops: int = Field(
         default=0,
@@ -216,7 +216,7 @@ class Settings(BaseModel):
         default="",
         pattern=_URL,
         description="Another host of this API, for "
-        "[HTML creatives](operations.md#html-creatives) alone; unset, the API's own.",
+        "[HTML creatives](operations/security.md#html-creatives) alone; unset, the API's own.",
     )
     prepayment: bool = Field(
         default=True,
@@ -267,8 +267,8 @@ class Settings(BaseModel):
 
     akismet_key: SecretStr | None = Field(
         default=None,
-        description="The key of Akismet's API, which [sites that want it](operations.md#spam) have "
-        "asked about their comments; unset, none is.",
+        description="The key of Akismet's API, which [sites that want it]"
+        "(operations/features.md#spam) have asked about their comments; unset, none is.",
     )
     akismet_url: Annotated[str, AfterValidator(_confidential)] = Field(
         default="https://rest.akismet.com", description="Where Akismet's API is."
@@ -302,8 +302,8 @@ class Settings(BaseModel):
         default=1_073_741_824,
         ge=1_048_576,
         le=1_125_899_906_842_624,
-        description="How large the [log of hits](operations.md#analytics) `capped` is, which all "
-        "its sites share.",
+        description="How large the [log of hits](operations/features.md#analytics) `capped` is, "
+        "which all its sites share.",
     )
     hit_log_concern: Literal["majority", "1"] = Field(
         default="majority",
@@ -340,8 +340,8 @@ class Settings(BaseModel):
     asset_bucket: str = Field(
         default="",
         pattern=r"^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])?$",
-        description="The bucket of the [store `s3`](operations.md#assets) of assets; unset, all "
-        "assets are in MongoDB.",
+        description="The bucket of the [store `s3`](operations/features.md#assets) of assets; "
+        "unset, all assets are in MongoDB.",
     )
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The alarms; docs/operations.md says what each of them means and asks for."""
+"""The alarms; docs/operations/alarms.md says what each of them means and asks for."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -137,13 +137,13 @@ def _part(name: str, namespace: str, metric: str) -> dict[str, Any]:
 def _alarm(
     subject: str, kind: str, metric: dict[str, Any], **properties: Any
 ) -> tuple[str, dict[str, Any]]:
-    """Return an alarm by its logical id; `kind` is its heading in docs/operations.md."""
+    """Return an alarm by its logical id; `kind` is its heading in docs/operations/alarms.md."""
     actions = when("HasAlarmTopic", [reference("AlarmTopicArn")])
     return f"Alarm{to_cfn_resource_name(f'{subject}-{kind}')}", {
         "Type": "AWS::CloudWatch::Alarm",
         "Properties": {
             "AlarmName": filled(f"${{AWS::StackName}}-{subject}-{kind}"),
-            "AlarmDescription": f"docs/operations.md#{kind}",
+            "AlarmDescription": f"docs/operations/alarms.md#{kind}",
             "AlarmActions": actions,
             "OKActions": actions,
             "EvaluationPeriods": 1,

@@ -1,7 +1,7 @@
 """Audit log: one structured line for each call that writes or needs a role.
 
 A call that writes has a line whatever its outcome. A line has ids and amounts, and no texts, names,
-tokens or secrets. docs/operations.md has queries for them.
+tokens or secrets. docs/operations/security.md has queries for them.
 """
 
 from collections.abc import Mapping

@@ -47,7 +47,7 @@ def test_a_unique_index_begins_with_the_shard_key(collection: Collection[Any]) -
 
 
 def test_the_page_on_operating_names_every_shard_key() -> None:
-    page = (Path(__file__).parents[2] / "docs/operations.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/operations/database.md").read_text()
     table = page.partition("| shard key |")[2].partition("| all others |")[0]
     told = {}
     for row in re.findall(r"^\| (`.*?) \| (.*?) \|", table, re.MULTILINE):

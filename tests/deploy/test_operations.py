@@ -1,4 +1,4 @@
-"""docs/operations.md speaks of the alarms, parameters and files that there are."""
+"""docs/operations speaks of the alarms, parameters and files that there are."""
 
 import json
 import re
@@ -13,7 +13,9 @@ from deploy.declared import ROOT, Api, Command, Function, Schedule, Worker, decl
 
 pytestmark = pytest.mark.processes
 
-PAGE = ROOT / "docs" / "operations.md"
+FOLDER = ROOT / "docs" / "operations"
+PAGES = sorted(FOLDER.glob("*.md"))
+ALARMS = FOLDER / "alarms.md"
 FUNCTIONS = declared_functions(declared_app, "prod")
 
 
@@ -23,10 +25,15 @@ def sections(level: int, text: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def anchors(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as they are made of them where it is shown."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+def prose_of(page: Path) -> str:
+    """Return a page without its blocks of code."""
+    return re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> list[str]:
+    """Return the anchors that a page's headings have where it is shown."""
+    headings = re.findall(r"^#+ (.+)$", prose_of(page), re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings]
 
 
 def alarms(template: Any) -> list[Any]:
@@ -38,11 +45,11 @@ def alarms(template: Any) -> list[Any]:
 
 
 def test_each_kind_of_alarm_has_its_section_and_each_section_its_alarms(template: Any) -> None:
-    described = sections(3, sections(2, PAGE.read_text())["Alarms"])
+    described = sections(3, sections(2, ALARMS.read_text())["Alarms"])
     kinds = set()
     for alarm in alarms(template):
         page, _, kind = alarm["AlarmDescription"].partition("#")
-        assert (ROOT / page) == PAGE
+        assert (ROOT / page) == ALARMS
         assert alarm["AlarmName"]["Fn::Sub"].endswith(f"-{kind}")
         kinds.add(kind)
 
@@ -123,27 +130,29 @@ def test_each_metric_of_ours_is_counted_somewhere() -> None:
         assert any(re.search(rf"\b{name}\b", text) for text in sources), name
 
 
-def test_each_parameter_is_in_the_page(template: Any) -> None:
-    text = PAGE.read_text()
+def test_each_parameter_is_in_the_pages(template: Any) -> None:
+    text = "".join(page.read_text() for page in PAGES)
     for name in template["Parameters"]:
         kind = "…Concurrency" if name.endswith("Concurrency") else name
         assert f"`{name}`" in text or f"`{kind}`" in text, name
 
 
-def test_each_link_leads_somewhere() -> None:
-    prose = re.sub(r"^ *```.*?^ *```", "", PAGE.read_text(), flags=re.MULTILINE | re.DOTALL)
-    for target in re.findall(r"\]\(([^)]+)\)", prose):
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_link_leads_to_one_heading(page: Path) -> None:
+    assert len(set(anchors(page))) == len(anchors(page))
+    for target in re.findall(r"\]\(([^)]+)\)", prose_of(page)):
         if target.startswith("https://"):
             continue
         file, _, anchor = target.partition("#")
-        page = (PAGE.parent / file).resolve() if file else PAGE
-        assert page.exists(), target
+        other = (page.parent / file).resolve() if file else page
+        assert other.exists(), target
         if anchor:
-            assert anchor in anchors(page), target
+            assert anchor in anchors(other), target
 
 
-def test_each_output_that_the_page_reads_is_there(template: Any) -> None:
-    named = set(re.findall(r"\$\(output (\w+)\)", PAGE.read_text()))
+def test_each_output_that_the_pages_read_is_there(template: Any) -> None:
+    text = "".join(page.read_text() for page in PAGES)
+    named = set(re.findall(r"\$\(output (\w+)\)", text))
 
     assert named
     assert named <= template["Outputs"].keys()
