@@ -36,7 +36,7 @@ from chalicelib.comments.shapes import (
 from chalicelib.comments.sites.forms import (
     ReactionOffered,
     WritingAnswer,
-    reactions_offered,
+    reaction_answers,
     writing_answer,
 )
 from chalicelib.http import MAX_PAGE
@@ -254,7 +254,7 @@ def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
         "threaded": node["threaded"],
         "max_depth": node["max_depth"],
         "votes": settings["votes"],
-        "reactions": reactions_offered(settings),
+        "reactions": reaction_answers(settings),
         "order": settings["order"],
         "counts": {**counts, "visible": counts["visible"] + rights.unseen},
         **writing_answer(node, settings),

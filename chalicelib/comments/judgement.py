@@ -1,4 +1,4 @@
-"""Judgement of a text before it is read: shown, held for a moderator, or refused."""
+"""Judgement of a new text: show it, hold it for a moderator, or refuse it."""
 
 import html
 import re
@@ -11,13 +11,12 @@ from chalicelib.comments.errors import TextRefused
 from chalicelib.comments.shapes import CommentSite, Reason
 from chalicelib.texts import without_all_blanks
 
-# A text and a phrase are compared as words: compatibility forms, case, invisible characters and
-# separators make no difference. A phrase is a literal, never a regular expression: none can be
-# slow.
+# Texts and phrases compare as words: compatibility forms, case, invisible characters and separators
+# make no difference. A phrase is a literal, never a regular expression, so no phrase is slow.
 
 ANY = "*"
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
-# Between two texts that are searched as one; no phrase has it.
+# Separates texts that form one search string; no phrase contains it.
 _APART = " \n "
 
 
@@ -27,7 +26,7 @@ def words(text: str) -> str:
         found = _BETWEEN_WORDS.sub(" ", text.lower())
     else:
         folded = unicodedata.normalize("NFKC", without_all_blanks(text)).casefold()
-        # Folding can undo the composition of what it folds.
+        # Folding can decompose characters again.
         folded = unicodedata.normalize("NFKC", folded)
         found = "".join(each if _is_of_word(each) else " " for each in folded)
     return f" {' '.join(found.split())} "
@@ -38,14 +37,14 @@ def _is_of_word(character: str) -> bool:
     return character.isalnum() or unicodedata.category(character)[0] == "M"
 
 
-def searched(texts: Iterable[str]) -> str:
-    """Return texts in the form in which phrases are searched for."""
+def searchable(texts: Iterable[str]) -> str:
+    """Return texts in the form that `is_in` searches."""
     return _APART.join(words(text) for text in texts)
 
 
 @lru_cache(maxsize=4_096)
 def needle(phrase: str) -> str:
-    """Return what a phrase looks for in `searched` texts; blank if it has no word.
+    """Return the string to find in `searchable` texts for a phrase; blank: it has no word.
 
     A `*` at an end of the phrase stands for the rest of the word there.
     """
@@ -57,55 +56,55 @@ def needle(phrase: str) -> str:
 
 
 def is_in(phrase: str, text: str) -> bool:
-    """Return whether a phrase is in `searched` texts, in a time linear in their length."""
+    """Return whether a phrase is in `searchable` texts; time is linear in their length."""
     return needle(phrase) in text
 
 
-# Nobody writes a comment faster than this; programs that fill in forms do.
+# No person writes a comment faster than this; programs that fill in forms do.
 QUICKEST_MS = 3_000
 _TAGS = re.compile(r"<[^>]*>")
 _LINK = "<a "
-# A text that so many people have written is nobody's own.
+# A text by this many people is a copy.
 PEOPLE_OF_REPEATED = 3
-# The reasons for which a text is filed as spam.
+# Reasons that file a text as spam.
 SPAM: frozenset[Reason] = frozenset({"decoy", "too_quick", "repeated"})
 
 
-class Written(NamedTuple):
-    """A text as its author sent it and as it is shown, and what came along with it."""
+class JudgedText(NamedTuple):
+    """A text as sent and as rendered, with the facts that came along."""
 
     text: str
     html: str
-    # What a field holds that people do not see.
+    # The content of a field that people do not see.
     decoy: str = ""
-    # How long the form was open, if that is known.
+    # How long the form was open; None: unknown.
     open_ms: int | None = None
-    # How many others have lately written the same.
+    # How many other people lately wrote the same.
     others: int = 0
-    # Whether a service is asked about it, too.
+    # Whether a service checks it, too.
     is_checked: bool = False
 
 
-class Writer(NamedTuple):
-    """Who wrote a text: how far the site trusts them, and how many comments it has approved."""
+class WriterStanding(NamedTuple):
+    """The standing of a text's author: the site's trust, and the number of approved comments."""
 
     is_moderator: bool
     trust: int = 0
     approved: int = 0
 
 
-class Verdict(NamedTuple):
-    """The state that a comment gets, and why it is held."""
+class Judgement(NamedTuple):
+    """The state of a new comment, and the reasons to hold it."""
 
     state: Literal["visible", "pending", "spam"]
     reasons: list[Reason]
 
 
-def judge(written: Written, writer: Writer, site: CommentSite) -> Verdict:
-    """Return what becomes of a text where these settings hold; raises TextRefused.
+def judge(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Judgement:
+    """Return the verdict on a text under a site's settings; raises TextRefused.
 
-    What a program has sent is filed without a word: a refusal would tell it what to change. So is
-    what many have written. What a moderator writes is not searched.
+    Texts of programs and texts that many people sent become spam silently: a refusal would show
+    their senders how to pass. A moderator's text is not searched.
     """
     reasons: list[Reason] = list(_sent_by_a_program(written))
     if not reasons and not writer.is_moderator:
@@ -115,13 +114,13 @@ def judge(written: Written, writer: Writer, site: CommentSite) -> Verdict:
     if site["moderation"] == "before":
         reasons.append("before")
     if not SPAM.isdisjoint(reasons):
-        return Verdict("spam", reasons)
+        return Judgement("spam", reasons)
     if written.is_checked and not writer.is_moderator:
         reasons.append("checking")
-    return Verdict("pending" if reasons else "visible", reasons)
+    return Judgement("pending" if reasons else "visible", reasons)
 
 
-def _sent_by_a_program(written: Written) -> Sequence[Reason]:
+def _sent_by_a_program(written: JudgedText) -> Sequence[Reason]:
     if written.decoy:
         return ["decoy"]
     if written.open_ms is not None and written.open_ms < QUICKEST_MS:
@@ -129,20 +128,20 @@ def _sent_by_a_program(written: Written) -> Sequence[Reason]:
     return []
 
 
-def _found_in(written: Written, writer: Writer, site: CommentSite) -> Sequence[Reason]:
-    """Return the reasons to hold that a text itself gives; raises TextRefused."""
+def _found_in(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Sequence[Reason]:
+    """Return the reasons to hold a text that stand in it; raises TextRefused."""
     found: list[Reason] = []
     if site["phrases"]:
         # The Markdown too, since it has the addresses of links; the HTML, since marks of Markdown
         # can stand within a word.
-        text = searched((written.text, html.unescape(_TAGS.sub("", written.html))))
+        text = searchable((written.text, html.unescape(_TAGS.sub("", written.html))))
         actions = {each["action"] for each in site["phrases"] if is_in(each["phrase"], text)}
         if "reject" in actions:
             raise TextRefused
         if actions:
             found.append("phrase")
     if site["max_links"] is not None:
-        # Spam is mostly the first that somebody posts, and for the sake of a link.
+        # Spam is mostly an author's first text, and has a link.
         allowed = site["max_links"] if writer.trust else 0
         if written.html.count(_LINK) > allowed:
             found.append("links")

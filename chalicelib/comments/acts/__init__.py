@@ -1,4 +1,4 @@
-"""What moderators did, taken up again: undone, and made clear after a crash.
+"""Later work on moderators' acts: undoing them, and closing their rows after a crash.
 
 Public face: `routes`, `undoing`, `upkeep`.
 """

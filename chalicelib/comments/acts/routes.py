@@ -1,4 +1,4 @@
-"""The routes of the log of moderation."""
+"""Reading the log of moderation and undoing its acts over HTTP."""
 
 from chalicelib.comments.acts import undoing
 from chalicelib.comments.errors import ActNotUndoable, ChangedSince, UnknownAct

@@ -1,4 +1,4 @@
-"""Undoing an act of a moderator: what it changed is set back, unless it was changed since."""
+"""Undoing an act of a moderator: restores the fields it changed, unless they changed since."""
 
 import contextlib
 from typing import cast
@@ -8,7 +8,7 @@ from chalicelib.comments.discussion import editing, filing
 from chalicelib.comments.discussion.reading import find as find_comment
 from chalicelib.comments.errors import ActNotUndoable, ChangedSince, CommentChanged, UnknownNode
 from chalicelib.comments.log import reading
-from chalicelib.comments.log.acts import Actor, Change, NotDone
+from chalicelib.comments.log.acts import ActChange, Actor, NotDone
 from chalicelib.comments.log.forms import ActAnswer, act_answer, can_undo
 from chalicelib.comments.log.rows import LOG, Act, thing_of
 from chalicelib.comments.people import changing
@@ -20,20 +20,20 @@ from chalicelib.runtime import Runtime
 
 
 def undo(runtime: Runtime, act_id: str, moderator: Principal) -> ActAnswer:
-    """Undo an act as a moderator of its site, and return the act by which it is undone.
+    """Undo an act as a moderator of its site, and return the undoing act.
 
     Raises Forbidden, UnknownAct, ActNotUndoable and ChangedSince.
     """
     act = reading.find(runtime, act_id, moderator)
     take_back(runtime, act, Actor(moderator, undoes=act["_id"]))
-    # A second undoing finds something else than the act left, so there is no other one as late.
+    # A second undoing raises ChangedSince, so the latest row is this one's.
     found = LOG.of(runtime.database).find({**thing_of(act), "undoes": act["_id"], "open": None})
     (made,) = found.sort("at", -1).limit(1)
     return act_answer(made)
 
 
 def take_back(runtime: Runtime, act: Act, actor: Actor) -> None:
-    """Set back what an act has changed; raises ActNotUndoable and ChangedSince."""
+    """Restore the fields that an act changed; raises ActNotUndoable and ChangedSince."""
     if not can_undo(act):
         raise ActNotUndoable
     undo_kind = _undo_person if act["action"] == "person" else _undo_state
@@ -42,7 +42,7 @@ def take_back(runtime: Runtime, act: Act, actor: Actor) -> None:
 
 def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
     before, left = cast("CommentFields", act["before"]), cast("CommentFields", act["after"])
-    # An approval has emptied the reasons why it waited.
+    # An approval emptied the reasons.
     reasons = filing.undecided(before.get("reasons", []))
     back: CommentFields = {"state": before["state"], "reasons": reasons}
     if "shadow" in before:
@@ -52,7 +52,7 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
         node = nodes.find(runtime.database, act["node_id"] or "")
         found = find_comment(runtime, node, act["comment_id"] or "", actor.who)
         if found["state"] not in GONE and matches(found, still):
-            # What is spam again has its thirty days anew.
+            # The thirty days of spam begin anew.
             since = filing.spam_since(found, back, runtime.now())
             editing.decide(runtime, node, found, {**back, **since}, actor)
             return
@@ -60,7 +60,7 @@ def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
 
 
 def _undo_person(runtime: Runtime, act: Act, actor: Actor) -> None:
-    back = Change(act["after"], act["before"])
+    back = ActChange(act["after"], act["before"])
     try:
         changing.change(runtime, act["site"], act["person"] or "", back, actor)
     except NotDone:

@@ -1,4 +1,4 @@
-"""Closing rows of the log whose acts ended half way, and removing those of acts that never were."""
+"""Closing log rows of acts that ended half way, and removing rows of acts that never happened."""
 
 from datetime import timedelta
 
@@ -17,10 +17,10 @@ _AT_ONCE = 100
 
 
 def sweep(runtime: Runtime) -> int:
-    """Close the rows of acts that are over and have happened, and remove all others.
+    """Close the rows of past acts that happened, and remove the rows of acts that did not.
 
-    Returns how many there were. An act has happened if its comment or person names it as its last
-    one, or if a later act found it named there.
+    Returns their number. An act happened if its comment or person names it as the last act, or if
+    a later act follows it.
     """
     rows = LOG.of(runtime.database)
     over = {"open": {**OPEN["open"], "$lte": runtime.now() - QUIET}}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from chalicelib.comments import happened, seen
 from chalicelib.comments.discussion.filing import filed
 from chalicelib.comments.forms import CommentEdit, NewComment
-from chalicelib.comments.judgement import Verdict, Writer, Written, judge
+from chalicelib.comments.judgement import JudgedText, Judgement, WriterStanding, judge
 from chalicelib.comments.mentions import Mention, Mentions
 from chalicelib.comments.order import segment
 from chalicelib.comments.people import members
@@ -116,13 +116,13 @@ def _rendered(runtime: Runtime, site: str, written: Draft) -> tuple[str, list[Me
     return html, mentions.found
 
 
-def _judged(written: Draft, html: str, rules: CommentSite) -> Verdict:
+def _judged(written: Draft, html: str, rules: CommentSite) -> Judgement:
     """Return what becomes of a new text by the settings that hold there; raises TextRefused."""
     new = written.new
     is_asked = written.sender is not None and bool(rules.get("spam_check_url"))
     # One that is hidden whatever it says is shown to its author at once.
     is_checked = is_asked and not written.admitted.is_shadowed
-    text = Written(new.text, html, new.website, new.written_ms, written.others, is_checked)
+    text = JudgedText(new.text, html, new.website, new.written_ms, written.others, is_checked)
     return judge(text, writer_of(written.author, written.admitted), rules)
 
 
@@ -138,8 +138,8 @@ def others_of(runtime: Runtime, node: Node, comment_id: str, text: str, author: 
     return seen.mark(runtime, seen.Writing(node["site"], author.id, thing, text))
 
 
-def writer_of(author: Principal, admitted: Admitted) -> Writer:
+def writer_of(author: Principal, admitted: Admitted) -> WriterStanding:
     """Return the author of a text as a judge is told of them."""
     person = admitted.person
     is_moderator = moderates(author, person["site"])
-    return Writer(is_moderator, admitted.trust, person["counts"]["visible"])
+    return WriterStanding(is_moderator, admitted.trust, person["counts"]["visible"])

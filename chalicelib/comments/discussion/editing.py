@@ -16,14 +16,14 @@ from chalicelib.comments.entries.reported import is_over
 from chalicelib.comments.entries.rows import ENTRIES, key_of
 from chalicelib.comments.errors import CommentChanged, CommentDeleted
 from chalicelib.comments.forms import CommentEdit, StateChange
-from chalicelib.comments.judgement import Written, judge
+from chalicelib.comments.judgement import JudgedText, judge
 from chalicelib.comments.log import acts
-from chalicelib.comments.log.acts import Actor, Change
+from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.log.rows import Action
 from chalicelib.comments.mentions import Mentions
 from chalicelib.comments.moderation import flags, queue
 from chalicelib.comments.people.admission import standing_of
-from chalicelib.comments.people.counting import counted_again
+from chalicelib.comments.people.counting import recounting
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
 from chalicelib.comments.rendered import RENDERER, rendered
 from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
@@ -73,7 +73,7 @@ def edit_comment(
             changed = _changed(runtime, node, comment, {**fields, **act})
         return Placed(node, changed)
     where: CommentFields = {}
-    judged = _judged_again(runtime, node, comment, Written(text, html), caller)
+    judged = _judged_again(runtime, node, comment, JudgedText(text, html), caller)
     if "state" in judged:
         # Otherwise one that a moderator has just hidden would be pending again.
         where = {"state": comment["state"]}
@@ -91,16 +91,16 @@ def _noted(
     if is_author(caller, comment):
         yield {}
         return
-    change = Change({}, {})
+    change = ActChange({}, {})
     if action == "delete":
-        change = Change({"state": comment["state"]}, {"state": "deleted"})
+        change = ActChange({"state": comment["state"]}, {"state": "deleted"})
     thing = acts.comment_thing(node, comment)
-    with acts.noted(runtime, Actor(caller), action, thing, change) as act:
+    with acts.noting(runtime, Actor(caller), action, thing, change) as act:
         yield {"act": act.id}
 
 
 def _judged_again(
-    runtime: Runtime, node: Node, comment: Comment, written: Written, author: Principal
+    runtime: Runtime, node: Node, comment: Comment, written: JudgedText, author: Principal
 ) -> CommentFields:
     """Return what an author's edit changes of a comment beside its text.
 
@@ -164,8 +164,8 @@ def decide(
     # With it as it was, the log says truly what the act changed.
     where: CommentFields = {"state": found["state"], "edited": found["edited"]}
     before: Document = {name: found[name] for name in DECIDED if name in found}
-    with acts.noted(runtime, actor, "state", thing, Change(before, fields)) as act:
-        tells = origins.decided(runtime, node, found["id"], fields["state"])
+    with acts.noting(runtime, actor, "state", thing, ActChange(before, fields)) as act:
+        tells = origins.note_decision(runtime, node, found["id"], fields["state"])
         changed = _changed(runtime, node, found, {**fields, "act": act.id}, where)
         if changed["state"] != "pending":
             outcome: Outcome = "wrong" if changed["state"] == "visible" else "right"
@@ -252,7 +252,7 @@ def _changed(
     author = comment["author"]["id"] if comment["author"] and "state" in fields else None
     with (
         happenings.telling(runtime, node["site"], happened.KIND, thing),
-        counted_again(runtime, node["site"], author),
+        recounting(runtime, node["site"], author),
     ):
         changed = change_comment(runtime, node, comment["id"], fields, where)
     if changed is None and where:

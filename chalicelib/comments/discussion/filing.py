@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from chalicelib.comments.judgement import Verdict
+from chalicelib.comments.judgement import Judgement
 from chalicelib.comments.shapes import Comment, CommentFields, GivenState, Reason
 from chalicelib.comments.spam_check.services import Answer
 from chalicelib.comments.store import WIPED, is_shadow
 
 
-def filed(verdict: Verdict, now: datetime, *, is_shadowed: bool) -> CommentFields:
+def filed(verdict: Judgement, now: datetime, *, is_shadowed: bool) -> CommentFields:
     """Return the fields that a verdict gives a new comment.
 
     The author of spam is told what the author of any other is told whose comment waits.
@@ -24,7 +24,7 @@ def filed(verdict: Verdict, now: datetime, *, is_shadowed: bool) -> CommentField
 
 
 def filed_again(
-    comment: Comment, verdict: Verdict, now: datetime, *, is_shadowed: bool
+    comment: Comment, verdict: Judgement, now: datetime, *, is_shadowed: bool
 ) -> CommentFields:
     """Return the fields that the verdict on an author's edit changes."""
     # What people have flagged waits for them, whatever the new text is.

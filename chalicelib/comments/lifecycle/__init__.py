@@ -1,4 +1,4 @@
-"""The end of a node, and its moves to another id.
+"""Deletion of a node, and its moves to another id.
 
 Public face: `forwarding`, `relocation`, `vacancies`.
 """

@@ -1,4 +1,4 @@
-"""Calls on a node that has moved: 308 to the same call at its new id."""
+"""Redirects for calls on a moved node: 308 to the same call at its new id."""
 
 import functools
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from chalicelib.http import Request, Route, View
 
 
 def forwarding(route: Route) -> Route:
-    """Return a `route` whose views answer NodeMoved with the address at the new id.
+    """Return a `route` that adds the new address to NodeMoved.
 
     A client repeats a call with its method and body there (RFC 9110, section 15.4.9).
     """
@@ -26,14 +26,14 @@ def forwarding(route: Route) -> Route:
 
         def register(view: View) -> View:
             @functools.wraps(view)
-            def forwarded(request: Request, **arguments: Any) -> Response:
+            def call(request: Request, **arguments: Any) -> Response:
                 try:
                     return view(request, **arguments)
                 except NodeMoved as moved:
                     moved.headers["Location"] = _address(request, moved.moved_to)
                     raise
 
-            route(method, path, raises=(*raises, NodeMoved), **rules)(forwarded)
+            route(method, path, raises=(*raises, NodeMoved), **rules)(call)
             return view
 
         return register

@@ -1,9 +1,9 @@
 """Moving a node to another id, which may name another site, while people read and post.
 
-The new id is kept by a vacant document and filled under a generation of its own, as in a move to
-another store (`chalicelib.comments.stores.promotion`). One transaction then makes the new node and
-leaves the old id vacant with a forward. A write that the transaction overtook follows the
-forward (`chalicelib.comments.discussion.turns.turns`) and finds itself copied, or is stored there.
+A vacant document reserves the new id. The move fills it under a generation of its own, as in a
+move to another store (`chalicelib.comments.stores.promotion`). One transaction then makes the new
+node and leaves the old id vacant with a forward. A write that the transaction overtook follows the
+forward (`chalicelib.comments.discussion.turns.turns`): its copy is there, or it is stored there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,9 +34,9 @@ from chalicelib.runtime import Runtime
 
 
 def request(runtime: Runtime, node_id: str, to: str) -> Node:
-    """Move a small node to another id at once, and have a worker move a large one.
+    """Move a small node to another id at once; a worker moves a large node.
 
-    `to` is an id that a new node may have. Returns the moved node, or the old one with its
+    `to` is an id that a new node may have. Returns the moved node, or the old node with its
     `wanted_id`. Raises UnknownNode, NodeMoved, NodeExists, StoreTooSmall and Unavailable.
     """
     node = nodes.find(runtime.database, node_id)
@@ -49,7 +49,7 @@ def request(runtime: Runtime, node_id: str, to: str) -> Node:
 
 
 def relocate_wanted(runtime: Runtime, node_id: str) -> None:
-    """Move a node to the id that it is wanted at, if it still is."""
+    """Move a node to its `wanted_id`, if it still has one."""
     node = nodes.look(runtime.database, node_id)
     to = node.get("wanted_id") if node else None
     if to is None:
@@ -65,8 +65,8 @@ def relocate_wanted(runtime: Runtime, node_id: str) -> None:
 def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
     """Move a node with all its comments to a free id; return the node there.
 
-    Raises UnknownNode, NodeMoved, NodeExists, StoreTooSmall, InvalidRequest for an id that no new
-    node may have, and Unavailable while another move runs or when one takes this one over.
+    Raises UnknownNode, NodeMoved, NodeExists, StoreTooSmall, and InvalidRequest for an id that no
+    new node may have. Raises Unavailable while another move runs, or when it takes over.
     """
     node = promotion.mark_moving(runtime, node_id)
     if node is None:
@@ -104,7 +104,7 @@ def _check_free(runtime: Runtime, node_id: str) -> None:
 
 
 def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
-    """Keep an id for a node, in a vacant document that the move fills; raises NodeExists."""
+    """Reserve an id by a vacant document that the move fills; raises NodeExists."""
     site, owner = site_of_new(to), promotion.mark_of(node)["owner"]
     arriving: Node = {
         **node,
@@ -114,7 +114,7 @@ def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
         "last_generation": 0,
         "wanted_id": None,
         "counts_version": nodes.COUNTS_VERSION,
-        **vacancies.emptied(runtime),
+        **vacancies.empty_fields(runtime),
         "moving": {"owner": owner, "expires_at": vacancies.NEVER, "generation": 0},
     }
     if not vacancies.insert(runtime, arriving):
@@ -125,7 +125,7 @@ def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
 def _rendered_for(
     runtime: Runtime, node: Node, arriving: Node, batches: Iterable[list[Comment]]
 ) -> Iterator[list[Comment]]:
-    """Pass batches on, rendered again if images are shown on one of the two sites alone."""
+    """Pass batches on, rendered again if only one of the two sites shows images."""
     image_sites = runtime.settings.image_sites
     is_same = (arriving["site"] in image_sites) == (node["site"] in image_sites)
     for batch in batches:
@@ -139,7 +139,7 @@ def _render(runtime: Runtime, arriving: Node, comment: Comment) -> Comment:
     try:
         return {**comment, "html": rendered(runtime, site, text, mentions_of(comment))}
     except CommentTooLarge:
-        # With its images; without them it has been shown so far.
+        # It fits only without images; keep the present HTML.
         return comment
 
 
@@ -160,7 +160,7 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, counts: CommentCounts)
         state = {"moving": None, "counts": counts, "written": runtime.now()}
         arrived = collection.find_one_and_update(
             {**promotion.owned(arriving), "generation": arriving["generation"]},
-            {"$set": {**_kept(left), **state}, "$unset": {"vacant": ""}},
+            {"$set": {**_fields_to_move(left), **state}, "$unset": {"vacant": ""}},
             projection=nodes.WITHOUT_COMMENTS,
             return_document=ReturnDocument.AFTER,
             session=session,
@@ -172,8 +172,8 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, counts: CommentCounts)
     return in_transaction(runtime.database, work)
 
 
-def _kept(node: Node) -> Document:
-    """Return what a node takes with it; its comments, counts and generation are made again."""
+def _fields_to_move(node: Node) -> Document:
+    """Return the fields that move along; comments, counts and generation are made again."""
     return {
         "title": node["title"],
         "url": node["url"],

@@ -1,9 +1,9 @@
-"""Ids without a node: the deletion of a node with everything that belongs to it.
+"""Vacant ids: the deletion of a node with all its data.
 
-One write makes the node vacant, which ends it for readers and writers alike: its comments are
-stored under a generation that is no longer served, and a mark like that of a move, which never
-expires, keeps every write from being confirmed. Before it, the generation is noted for the
-sweep, so that a crash leaves nothing behind; the sweep removes it when no late writer is left.
+One write makes the node vacant, which ends it for readers and writers alike: the generation of its
+comments is no longer served, and a mark as of a move, which never expires, fails every late write.
+The deletion first notes the generation for the sweep, so that a crash leaves nothing behind. The
+sweep removes the generation when no late writer is left.
 """
 
 from datetime import UTC, datetime
@@ -30,8 +30,8 @@ _SWEPT_AT_ONCE = 100
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 
 
-class Emptied(TypedDict):
-    """The fields that a document loses when it is made vacant."""
+class EmptyFields(TypedDict):
+    """The fields of a vacant document, emptied."""
 
     title: str
     url: str
@@ -48,7 +48,7 @@ def insert(runtime: Runtime, node: Node) -> bool:
 
 
 def clear(runtime: Runtime, left: Node) -> None:
-    """Remove from a vacant place the rest of the former node, if its deletion died.
+    """Remove the rest of the former node from a vacant id, if its deletion crashed.
 
     Readers and moderators of the next node would see it.
     """
@@ -61,13 +61,13 @@ def clear(runtime: Runtime, left: Node) -> None:
 def delete(runtime: Runtime, node_id: str) -> None:
     """Delete a node and its comments; the schedule removes what one step leaves.
 
-    Raises UnknownNode, and Unavailable if the node keeps being moved meanwhile.
+    Raises UnknownNode, and Unavailable if moves of the node keep interfering.
     """
     for _ in range(_ATTEMPTS):
         node = nodes.find(runtime.database, node_id)
         happenings.note(runtime, node["site"], "discussion", node_id)
         promotion.mark_for_sweep(runtime, node)
-        # A node that is made here afterwards keeps its entries.
+        # A later node at this id keeps its entries.
         until = runtime.now()
         if _vacate(runtime, node):
             break
@@ -82,9 +82,9 @@ def delete(runtime: Runtime, node_id: str) -> None:
 
 
 def sweep(runtime: Runtime) -> int:
-    """Remove the marks of deleted nodes once nothing else of them is left; return how many.
+    """Remove the marks of deleted nodes once no other data is left; return how many.
 
-    A forward to another id stays until it is deleted.
+    A forward to another id stays until `stop_forwarding`.
     """
     collection = nodes.NODES.of(runtime.database)
     # With the type, or the index, which is partial by it, would not be used.
@@ -94,7 +94,7 @@ def sweep(runtime: Runtime) -> int:
     for node in due.sort("vacant.due", ASCENDING).limit(_SWEPT_AT_ONCE):
         if promotion.has_waste(runtime, node["_id"]):
             continue
-        # A post that ended between its row of the queue and its comment has left that row.
+        # A post that crashed after its queue row and before its comment left the row.
         queue.forget(runtime.database, node)
         if moved_to := node["vacant"].get("moved_to"):
             carry(runtime, node, moved_to)
@@ -109,7 +109,7 @@ def sweep(runtime: Runtime) -> int:
 
 
 def stop_forwarding(runtime: Runtime, node_id: str) -> None:
-    """Free an id that forwards to another; nothing happens if it does not."""
+    """Free a forwarding id; without a forward, nothing changes."""
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node_id, "vacant.moved_to": {"$type": "string"}},
         {
@@ -119,8 +119,8 @@ def stop_forwarding(runtime: Runtime, node_id: str) -> None:
     )
 
 
-def emptied(runtime: Runtime) -> Emptied:
-    """Return the fields of a vacant document, but for its generation and its mark."""
+def empty_fields(runtime: Runtime) -> EmptyFields:
+    """Return the fields of a vacant document, without its generation and its mark."""
     return {
         "title": "",
         "url": "",
@@ -133,9 +133,9 @@ def emptied(runtime: Runtime) -> Emptied:
 
 
 def vacating(runtime: Runtime, **forward: str) -> list[Document]:
-    """Return the update that leaves an id without a node, with a forward if one is given."""
+    """Return the update that makes an id vacant, with the given forward."""
     last = {"$add": ["$last_generation", 1]}
-    left: Document = {**emptied(runtime)}
+    left: Document = {**empty_fields(runtime)}
     left["vacant"] |= forward
     left["moving"] = {"owner": "", "expires_at": NEVER, "generation": last}
     return [
@@ -145,7 +145,7 @@ def vacating(runtime: Runtime, **forward: str) -> list[Document]:
 
 
 def _vacate(runtime: Runtime, node: Node) -> bool:
-    """Leave the id without a node, unless its comments are now stored elsewhere."""
+    """Make the id vacant, unless another store or generation now holds the comments."""
     as_read = {"_id": node["_id"], "store": node["store"], "generation": node["generation"]}
     vacated = nodes.NODES.of(runtime.database).update_one(as_read, vacating(runtime))
     return vacated.matched_count == 1

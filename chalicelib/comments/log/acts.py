@@ -1,4 +1,4 @@
-"""Noting what a moderator does: a row is open while it is done, and closed when it is over."""
+"""Noting an act of a moderator: its row is open while it runs, and closed at its end."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from chalicelib.runtime import Runtime
 
 
 class Actor(NamedTuple):
-    """Who acts and why: what they say of it, the act that they undo, the batch it is part of."""
+    """A moderator who acts, with the reason given, the act to undo and the batch."""
 
     who: Principal
     reason: str = ""
@@ -23,15 +23,15 @@ class Actor(NamedTuple):
     batch: str | None = None
 
 
-class Change(NamedTuple):
-    """The fields that an act changes; without `before`, whatever they were."""
+class ActChange(NamedTuple):
+    """The fields that an act changes. `before` None: whatever their values are."""
 
     before: Mapping[str, Any] | None
     after: Mapping[str, Any]
 
 
-class Thing(NamedTuple):
-    """What an act is on: a comment, or a person at a site, with the last act on it."""
+class Subject(NamedTuple):
+    """The subject of an act: a comment or a person at a site, with the last act on it."""
 
     site: str
     node_id: str | None
@@ -42,21 +42,21 @@ class Thing(NamedTuple):
 
 
 @dataclass
-class Noted:
-    """An act that is under way: its id, for its thing to name, and the fields that it changes."""
+class RunningAct:
+    """A running act: its id, for its thing to name, and the former values of its fields."""
 
     id: str
     before: Mapping[str, Any] = field(default_factory=dict)
 
 
 class NotDone(Exception):
-    """What the act relies on is no longer so: nothing was changed."""
+    """A condition of the act no longer holds: nothing changed."""
 
 
-def comment_thing(node: Node, comment: Comment) -> Thing:
-    """Return a comment as what an act is on."""
+def comment_thing(node: Node, comment: Comment) -> Subject:
+    """Return a comment as the subject of an act."""
     author = comment["author"]
-    return Thing(
+    return Subject(
         node["site"],
         node["_id"],
         comment["id"],
@@ -67,16 +67,16 @@ def comment_thing(node: Node, comment: Comment) -> Thing:
 
 
 @contextlib.contextmanager
-def noted(
-    runtime: Runtime, actor: Actor, action: Action, thing: Thing, change: Change
-) -> Iterator[Noted]:
-    """Note an act while it is done; one that is refused leaves no row.
+def noting(
+    runtime: Runtime, actor: Actor, action: Action, thing: Subject, change: ActChange
+) -> Iterator[RunningAct]:
+    """Note an act while it runs; a refused act leaves no row.
 
-    What ends otherwise leaves an open row, which the schedule closes or removes by what its thing
-    says (`chalicelib.comments.acts.upkeep`).
+    A crash leaves an open row. The schedule closes or removes it as its thing shows
+    (`chalicelib.comments.acts.upkeep`).
     """
     row = _row(runtime, actor, action, thing, change)
-    act = Noted(row["_id"], row["before"])
+    act = RunningAct(row["_id"], row["before"])
     rows = LOG.of(runtime.database)
     rows.insert_one(row)
     try:
@@ -91,7 +91,7 @@ def noted(
     rows.update_one(key_of(act.id), {"$set": {"before": dict(act.before)}, "$unset": {"open": ""}})
 
 
-def _row(runtime: Runtime, actor: Actor, action: Action, thing: Thing, change: Change) -> Act:
+def _row(runtime: Runtime, actor: Actor, action: Action, thing: Subject, change: ActChange) -> Act:
     now = runtime.now()
     entry = f"{thing.node_id}/{thing.comment_id}" if thing.comment_id else None
     row: Act = {

@@ -1,4 +1,4 @@
-"""Forms of the log of moderation."""
+"""Public shapes of the log: its query, and acts as moderators see them."""
 
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, Self
@@ -48,7 +48,7 @@ class LogQuery(PageQuery):
         return self
 
 
-# What an act can change, in the order of the fields of `ChangedAnswer`.
+# The fields that an act can change, in the order of `ChangedAnswer`.
 _SHOWN = ("state", "status", "until", "badges", "note")
 
 
@@ -105,7 +105,7 @@ class LogAnswer(TypedDict):
 
 
 def act_answer(act: Act) -> ActAnswer:
-    """Return an act as moderators are shown it."""
+    """Return an act as moderators see it."""
     return {
         "id": act["_id"],
         "site": act["site"],
@@ -115,8 +115,8 @@ def act_answer(act: Act) -> ActAnswer:
         "node_id": act["node_id"],
         "comment_id": act["comment_id"],
         "person": named_answer(act["person"], act["person_name"]),
-        "before": _changed(act["before"]),
-        "after": _changed(act["after"]),
+        "before": _change_answer(act["before"]),
+        "after": _change_answer(act["after"]),
         "reason": act["reason"],
         "undoes": act.get("undoes"),
         "batch": act.get("batch"),
@@ -125,17 +125,17 @@ def act_answer(act: Act) -> ActAnswer:
 
 
 def can_undo(act: Act) -> bool:
-    """Return whether an act can be undone at all: neither a text nor what stays as it was can."""
+    """Return whether an act is undoable: acts on texts and acts without effect are not."""
     is_kept = act["action"] == "person" and act["person"] is not None
     return (act["action"] == "state" or is_kept) and act["before"] != act["after"]
 
 
 def named_answer(user_id: str | None, name: str | None) -> NamedAnswer | None:
-    """Return a person as they are named; None once they are erased."""
+    """Return a person with their name; None: erased."""
     return None if user_id is None else {"id": user_id, "name": name or user_id}
 
 
-def _changed(fields: dict[str, object]) -> ChangedAnswer:
+def _change_answer(fields: dict[str, object]) -> ChangedAnswer:
     shown: Any = {name: fields[name] for name in _SHOWN if name in fields}
     changed: ChangedAnswer = shown
     return changed

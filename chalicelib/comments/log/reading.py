@@ -22,10 +22,10 @@ def list_acts(runtime: Runtime, query: LogQuery, moderator: Principal) -> LogAns
     """Return a page of a site's log, the latest act first; raises Forbidden and InvalidCursor."""
     if not moderates(moderator, query.site):
         raise Forbidden(f"You do not moderate the site {query.site}")
-    where, scope = _asked(query)
+    where, scope = _filter_of(query)
     cursors = Cursors(scope, runtime.settings.signing_keys)
     after = cursors.position(query)
-    # What is under way is not told: it may not happen.
+    # Without running acts: they may not happen.
     wanted = {"site": query.site, **where, "open": None}
     ranges = [{**wanted, **part} for part in _ranges(after)]
     found = LOG.of(runtime.database).find({"$or": ranges}).sort(_ORDER).limit(query.limit + 1)
@@ -35,7 +35,7 @@ def list_acts(runtime: Runtime, query: LogQuery, moderator: Principal) -> LogAns
 
 
 def find(runtime: Runtime, act_id: str, moderator: Principal) -> Act:
-    """Return an act that is over; raises Forbidden and UnknownAct."""
+    """Return a finished act; raises Forbidden and UnknownAct."""
     key = key_of(act_id)
     if not moderates(moderator, key["site"]):
         raise Forbidden(f"You do not moderate the site {key['site']}")
@@ -45,7 +45,7 @@ def find(runtime: Runtime, act_id: str, moderator: Principal) -> Act:
     return found
 
 
-def _asked(query: LogQuery) -> tuple[Document, str]:
+def _filter_of(query: LogQuery) -> tuple[Document, str]:
     """Return the filter of a query beside its site, and the scope of its cursors."""
     scope = f"moderation:log:{query.site}"
     if query.node is not None:

@@ -1,4 +1,4 @@
-"""Rows of the log of moderation: one for each act, and one for each batch of acts."""
+"""Rows of the log of moderation: acts, and batches of acts."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -9,7 +9,7 @@ from chalicelib.comments.shapes import GivenState
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
-# `person`: how somebody stands at the site, their badges, or the note about them.
+# `person`: a person's status at the site, their badges, or the note about them.
 Action = Literal["state", "edit", "delete", "person"]
 KEPT = timedelta(days=730)
 
@@ -17,10 +17,10 @@ KEPT = timedelta(days=730)
 class Act(TypedDict):
     """An act of a moderator on a comment (`entry`) or on a person; `_id` is `{site}:{id}`.
 
-    `person` is who wrote the comment, or whom it is about. `before` and `after` are the fields that
-    it changed. `follows` is the act that its thing named as its last one at that time, and by
-    which it is known that this one happened. `open` is since when it may not have happened: a row
-    has it until the act is over.
+    `person` is the comment's author, or the person that it is about. `before` and `after` are the
+    fields that it changed. `follows` is the last act that its thing named at that time, which
+    proves that the followed act happened. `open` is when it began: a row has it until the act is
+    over.
     """
 
     _id: str
@@ -53,12 +53,12 @@ LOG = Collection(
         IndexModel([("site", ASCENDING), *_NEWEST_FIRST]),
         IndexModel([("site", ASCENDING), ("entry", ASCENDING), *_NEWEST_FIRST]),
         IndexModel([("site", ASCENDING), ("person", ASCENDING), *_NEWEST_FIRST]),
-        # What a batch did, for a moderator and for the batch that undoes it.
+        # The acts of a batch, for a moderator and for the batch that undoes it.
         IndexModel(
             [("site", ASCENDING), ("batch", ASCENDING), *_NEWEST_FIRST],
             partialFilterExpression={"batch": {"$exists": True}},
         ),
-        # Find the rows of somebody who is renamed or erased.
+        # Find the rows of a person to rename or erase.
         IndexModel("by"),
         IndexModel("person"),
         IndexModel("open", partialFilterExpression=OPEN),
@@ -69,7 +69,7 @@ LOG = Collection(
 
 
 def key_of(act_id: str) -> Document:
-    """Return the filter of one row; its id names its site."""
+    """Return the filter of a row; its id names its site."""
     return {"_id": act_id, "site": act_id.rpartition(":")[0]}
 
 
@@ -86,7 +86,7 @@ Status = Literal["running", "done", "stopped"]
 
 
 class NamedComment(TypedDict):
-    """A comment of a batch; with `edited`, only the text that the moderator has read."""
+    """A comment of a batch. With `edited`: only while it has the text that the moderator read."""
 
     node_id: str
     comment_id: str
@@ -94,13 +94,13 @@ class NamedComment(TypedDict):
 
 
 class Batch(TypedDict):
-    """What a moderator wants done with many comments of a site.
+    """A moderator's order for many comments of a site.
 
-    Either these get a `wanted` state: the named `comments`, or those that `person` wrote from
-    `since` until it began. Or it `undoes` what another batch did. `total` is how many it looks at;
-    `changed`, `unchanged` (they were so already) and `left` (they could not be) are those that are
-    done with, of which `after` is the last. While it runs, `due` is when its message is sent again,
-    and `leased_until` until when the worker `taken_by` has it to itself.
+    Either it sets the `wanted` state of the named `comments`, or of the comments that `person`
+    wrote from `since` until it began; or it `undoes` another batch. `total` is the number of its
+    comments. `changed`, `unchanged` (they were so already) and `left` (not changeable) count the
+    comments so far; `after` is the last of them. While it runs, `due` is when its message is sent
+    again, and `leased_until` is the end of the lease of the worker `taken_by`.
     """
 
     _id: str
@@ -134,7 +134,7 @@ BATCHES = Collection(
     Batch,
     indexes=(
         IndexModel([("due", ASCENDING)], partialFilterExpression=RUNNING),
-        # Find the batches of somebody who is renamed or erased.
+        # Find the batches of a person to rename or erase.
         IndexModel("by"),
         IndexModel("person"),
         IndexModel("at", expireAfterSeconds=int(KEPT.total_seconds())),

@@ -1,7 +1,7 @@
-"""Claims: a moderator says that they read a comment which waits, so that no other one does.
+"""Claims: a moderator reads a waiting comment, and colleagues see that.
 
-A lease: it ends by itself, with the comment's waiting, or when it is given up. It holds nobody
-from deciding.
+A claim is a lease. It ends by itself, with the comment's waiting, or by `release`. Other moderators
+may still decide.
 """
 
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ LEASE = timedelta(minutes=10)
 
 
 def take(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> ClaimAnswer:
-    """Claim a comment that waits, or claim it for longer.
+    """Claim a waiting comment, or extend the own claim.
 
-    Raises UnknownNode, Forbidden, UnknownComment for one that does not wait, and CommentClaimed.
+    Raises UnknownNode, Forbidden, UnknownComment if it does not wait, and CommentClaimed.
     """
     node, now = _node(runtime, node_id, moderator), runtime.now()
     free = [
@@ -58,7 +58,7 @@ def release(runtime: Runtime, node_id: str, comment_id: str, moderator: Principa
 
 
 def claim_answer(entry: Mapping[str, Any], now: datetime) -> ClaimAnswer | None:
-    """Return the claim of an entry that has not ended."""
+    """Return the current claim of an entry."""
     claimed = entry.get("claimed")
     if claimed is None or claimed["until"] <= now:
         return None

@@ -1,4 +1,4 @@
-"""What a moderator's decision makes of the flags of a comment, and of those who flagged it."""
+"""A moderator's decision, applied to the flags of a comment and to the people who flagged it."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,10 @@ from chalicelib.runtime import Runtime
 
 
 def decide(runtime: Runtime, node: Node, comment: Comment, outcome: Outcome) -> bool:
-    """Say of the flags that wait on a comment that they were right or wrong; twice is once.
+    """Decide the waiting flags of a comment as right or wrong; idempotent.
 
-    Those who placed them are trusted more, or less. Flags that were wrong clear the text that
-    the moderator saw. Returns whether any flag waited.
+    The people who placed them gain or lose trust. Wrong flags clear the text that the moderator
+    saw. Returns whether any flag waited.
     """
     key, revision = key_of(node, comment["id"]), revision_of(comment)
     fields = {"site": 1, "flags": 1, "reports": 1, "cleared.revision": 1}

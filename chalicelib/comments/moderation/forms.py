@@ -1,4 +1,4 @@
-"""The forms in which what waits for a moderator is answered."""
+"""Public shapes of waiting comments and their claims."""
 
 from datetime import datetime
 from typing import Annotated

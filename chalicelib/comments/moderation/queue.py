@@ -1,4 +1,4 @@
-"""The queue of comments that wait for a moderator, one small document for each."""
+"""The queue of comments that wait for a moderator: listing, upkeep of its rows, and metrics."""
 
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict, get_args
@@ -58,7 +58,7 @@ PENDING = Collection(
         IndexModel(_ORDER),
         IndexModel([("site", ASCENDING), *_ORDER]),
         IndexModel([("site", ASCENDING), ("node_id", ASCENDING)]),
-        # Finds the comments of somebody who is renamed or erased.
+        # Finds the comments of a person to rename or erase.
         IndexModel([("author.id", ASCENDING)]),
     ),
     shard_key={"site": 1, "_id": 1},
@@ -66,9 +66,9 @@ PENDING = Collection(
 
 
 def settle(database: Database[Document], node: Node, comment: Comment) -> None:
-    """Make the queue agree with a comment: it is there exactly while it is pending.
+    """Make the queue agree with a comment: it has a row exactly while it is pending.
 
-    One that people have flagged is not: it waits since then, which its entry alone says.
+    A flagged comment has none: only its entry says since when it waits.
     """
     key = {"_id": f"{node['_id']}/{comment['id']}", "site": node["site"]}
     author, text = comment["author"], comment["text"]
@@ -88,19 +88,19 @@ def settle(database: Database[Document], node: Node, comment: Comment) -> None:
 
 
 def remove(database: Database[Document], node: Node, comment_id: str) -> None:
-    """Take a comment off the queue."""
+    """Remove a comment from the queue."""
     key = {"_id": f"{node['_id']}/{comment_id}", "site": node["site"]}
     PENDING.of(database).delete_one(key)
 
 
 def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
-    """Take every comment of a node off the queue, or those posted `until` an instant."""
+    """Remove every comment of a node from the queue, or the comments posted `until` an instant."""
     posted: Document = {"posted": {"$lte": until}} if until else {}
     PENDING.of(database).delete_many({"site": node["site"], "node_id": node["_id"], **posted})
 
 
 def queue_again(runtime: Runtime, node: Node) -> None:
-    """Queue the node's pending comments, and take all others off the queue."""
+    """Queue exactly the node's pending comments."""
     forget(runtime.database, node)
     for batch in store_of(runtime, node).export(node):
         for comment in batch:
@@ -109,7 +109,7 @@ def queue_again(runtime: Runtime, node: Node) -> None:
 
 
 class _Row(NamedTuple):
-    """A comment that waits, and its place in the order of waiting."""
+    """A waiting comment, and its place in the order of waiting."""
 
     since: datetime
     key: str
@@ -119,8 +119,8 @@ class _Row(NamedTuple):
 def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) -> QueueAnswer:
     """Return the comments of a queue of the moderator's sites, longest waiting first.
 
-    Without a queue these are all that wait. They are read from their entries, and from the rows
-    that the last release makes for what is posted to it: the next one drops these
+    Without a queue: all waiting comments. It reads their entries, and the rows that the last
+    release writes; the next release drops these
     (`docs/decisions/0158-an-entry-beside-every-comment.md`). Raises Forbidden and InvalidCursor.
     """
     cursors = Cursors(_scope(query), runtime.settings.signing_keys)
@@ -131,9 +131,9 @@ def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) ->
         ranges = [{**sites, **by, **part} for part in _ranges(_ORDER, after)]
         rows = PENDING.of(runtime.database).find({"$or": ranges}).sort(_ORDER).limit(limit)
         found = {row["_id"]: _Row(row["posted"], row["_id"], _answer(row)) for row in rows}
-    # One after the other: the server would sort both together.
+    # A query for each queue: over two, the server would sort in memory.
     for name in [query.queue] if query.queue else _WAITING:
-        # With the type, or the indexes, which are partial by it, would not be used.
+        # The type selects the partial indexes.
         by = {"author_id": query.author} if query.author else {}
         waiting = {**sites, **by, "queue": {"$type": "string", "$eq": name}}
         queued = [{**waiting, **part} for part in _ranges(_QUEUE_ORDER, after)]
@@ -155,7 +155,7 @@ def _scope(query: PendingQuery) -> str:
 
 
 def _sites(query: PendingQuery, moderator: Principal) -> Document:
-    """Return the filter of the sites asked for; raises Forbidden."""
+    """Return the filter of the query's sites; raises Forbidden."""
     if query.site is not None:
         if not moderates(moderator, query.site):
             raise Forbidden(f"You do not moderate the site {query.site}")
@@ -198,11 +198,11 @@ def _answer(row: Pending) -> PendingAnswer:
         "node_id": row["node_id"],
         "site": row["site"],
         "posted_at": row["posted"],
-        # The last release queued comments without saying when they were edited.
+        # Rows of the last release have no time of the edit.
         "edited_at": row.get("edited"),
         "author": row["author"],
         "excerpt": row["excerpt"],
-        # Nor did it say why they wait.
+        # Nor the reasons.
         "reasons": row.get("reasons", []),
         "queue": "pending",
         "waits_since": row["posted"],
@@ -211,26 +211,24 @@ def _answer(row: Pending) -> PendingAnswer:
     }
 
 
-# How many comments wait for a moderator, and for how long, as metrics.
-
-# No moderator decides by how much more there is.
+# Bounds the cost of counting.
 _MOST_COUNTED = 10_000
 
 
 def measure(runtime: Runtime) -> int:
-    """Log for each queue of all sites how much waits, and for how long the oldest does.
+    """Log as metrics the number of waiting comments and the longest wait, for each queue.
 
-    Returns how many comments wait.
+    Returns the number of waiting comments.
     """
     waiting = 0
     for queue in get_args(WaitingQueue):
-        fields = {"queue": queue, **_measured(runtime, queue)}
+        fields = {"queue": queue, **_measure_queue(runtime, queue)}
         log.info("waiting comments", extra={"fields": fields, "metrics": WAITING})
         waiting += fields["waiting_comments"]
     return waiting
 
 
-def _measured(runtime: Runtime, queue: str) -> dict[str, int]:
+def _measure_queue(runtime: Runtime, queue: str) -> dict[str, int]:
     rows = ENTRIES.of(runtime.database)
     where = {"$and": [QUEUED, {"queue": queue}]}
     oldest = rows.find(where, {"queued_at": 1}).sort("queued_at", ASCENDING).limit(1)

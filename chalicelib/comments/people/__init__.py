@@ -1,4 +1,4 @@
-"""People as a site's discussions know them: their standing, their limit of posting, their badges.
+"""People in a site's discussions: their standing, their limit of posting, their badges.
 
 Public face: `admission`, `blocking`, `changing`, `counting`, `member_routes`, `members`,
 `routes`, `rows`.

@@ -1,7 +1,7 @@
-"""Admitting a person to post: one find-and-update counts the limit and reads their standing.
+"""Admission of a person to post: one find-and-update counts the limit and reads their standing.
 
-The update decides by itself and returns the document as it was, from which the same is decided
-here. If it refuses, it sets every field to what it was, and the server writes nothing.
+The update decides on the server and returns the former document; the same decision is then made
+here. If the update refuses, it sets every field to its former value, and the server writes nothing.
 """
 
 import math
@@ -37,7 +37,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @dataclass(frozen=True)
 class Admitted:
-    """A person who may post at a site, as they were known before."""
+    """A person who may post at a site, with their document before the post."""
 
     person: Person
     trust: Trust
@@ -45,33 +45,33 @@ class Admitted:
 
 
 def admit(runtime: Runtime, site: str, author: Principal) -> Admitted | None:
-    """Count a post against the author's limit at a site; None if the site does not know them.
+    """Count a post against the author's limit at a site; None: the site does not know them.
 
-    Staff of the site has no status and the limit of who is long known; an admin has none. Raises
-    Suspended, Banned, and TooFast; nothing is written then.
+    Staff of the site has no status and the limit of long known people; an admin has no limit.
+    Raises Suspended, Banned, and TooFast, and writes nothing then.
     """
     return _Post(runtime, site, author).count(makes=False)
 
 
 def admit_first(runtime: Runtime, site: str, author: Principal) -> Admitted:
-    """Count a post of somebody as `admit` does, and make their document if there is none."""
+    """Count a post as `admit` does, and make the author's document if there is none."""
     admitted = _Post(runtime, site, author).count(makes=True)
     return admitted or Admitted(new_person(site, author.id, author.name), 0, is_shadowed=False)
 
 
 def check(runtime: Runtime, site: str, author: Principal) -> None:
-    """Raise what `admit` would raise now, and count nothing.
+    """Raise the error that `admit` would raise now, and count nothing.
 
-    Asked before the post is counted for its author's address: whoever is refused takes nothing of
-    what others at the address may post.
+    Call it before counting the post for its author's address: a refused author must not use up the
+    allowance of other people at the address.
     """
     found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, author.id)})
     if found is not None:
-        _Post(runtime, site, author).decided(found)
+        _Post(runtime, site, author).decide(found)
 
 
 def standing_of(runtime: Runtime, site: str, author: Principal) -> Admitted:
-    """Return who may write at a site now, without a post; raises Suspended and Banned."""
+    """Return a person's admission to write now, without a post; raises Suspended and Banned."""
     found = PEOPLE.of(runtime.database).find_one({"_id": person_id(site, author.id)})
     if found is None:
         return Admitted(new_person(site, author.id, author.name), 0, is_shadowed=False)
@@ -83,7 +83,7 @@ def standing_of(runtime: Runtime, site: str, author: Principal) -> Admitted:
 
 
 def check_may_write(runtime: Runtime, site: str, caller: Principal) -> None:
-    """Raise Suspended or Banned for a person whom the site lets write nothing; staff is exempt."""
+    """Raise Suspended or Banned for a person who may not write at the site; staff is exempt."""
     if manages(caller, site):
         return
     fields = {"status": 1, "until": 1}
@@ -93,7 +93,7 @@ def check_may_write(runtime: Runtime, site: str, caller: Principal) -> None:
 
 
 def author_of(author: Principal, admitted: Admitted) -> Author:
-    """Return the author of a comment, with their badges and role of now."""
+    """Return the author of a comment, with their present badges and role."""
     site, badges = admitted.person["site"], admitted.person["badges"]
     made: Author = {"id": author.id, "name": author.name}
     if badges:
@@ -106,12 +106,12 @@ def author_of(author: Principal, admitted: Admitted) -> Author:
 
 
 class _Post:
-    """A post that somebody is about to make at a site."""
+    """A post that an author is about to make at a site."""
 
     def __init__(self, runtime: Runtime, site: str, author: Principal) -> None:
         self._site, self._author = site, author
         self._is_staff = manages(author, site)
-        # Losing a count in an election is no harm; waiting for a majority at every post would be.
+        # A count lost in an election does no harm; a wait for the majority at every post would.
         rows = PEOPLE.of(runtime.database)
         self._rows = rows.with_options(write_concern=WriteConcern(1))
         self._now = runtime.now()
@@ -129,10 +129,10 @@ class _Post:
             upsert=makes,
             return_document=ReturnDocument.BEFORE,
         )
-        return None if before is None else self.decided(before)
+        return None if before is None else self.decide(before)
 
-    def decided(self, before: Person) -> Admitted:
-        """Decide as the update has; raises Suspended, Banned and TooFast."""
+    def decide(self, before: Person) -> Admitted:
+        """Decide as the update does; raises Suspended, Banned and TooFast."""
         if not self._is_staff:
             _check_status(before, self._now)
         trust = trust_of(before, self._now)
@@ -145,12 +145,12 @@ class _Post:
         return Admitted(before, trust, is_shadowed)
 
     def _fields(self) -> Document:
-        """Return the fields that the update sets: what they were, if it refuses."""
+        """Return the fields that the update sets: their former values, if it refuses."""
         named = {"name": {"$literal": self._author.name}, "first_at": self._first_at()}
         noted = {"touched": self._now, "recount": {"$ifNull": ["$recount", self._now]}}
         named["picture"] = {"$literal": self._author.picture}
-        changed: Document = {**named, **noted, **self._moved()}
-        allowed = self._is_allowed()
+        changed: Document = {**named, **noted, **self._next_tat()}
+        allowed = self._may_post()
         decided = {
             field: {"$cond": [allowed, value, f"${field}"]} for field, value in changed.items()
         }
@@ -160,14 +160,14 @@ class _Post:
     def _first_at(self) -> Document:
         return {"$ifNull": ["$first_at", self._now]}
 
-    def _moved(self) -> Document:
+    def _next_tat(self) -> Document:
         if not self._allowances:
             return {}
         every = [each.every // _MILLISECOND for each in self._allowances]
         after: Document = {"$max": ["$tat", self._now]}
         return {"tat": {"$add": [after, by_trust(every, self._now)]}}
 
-    def _is_allowed(self) -> Document:
+    def _may_post(self) -> Document:
         rules: list[Document] = []
         if not self._is_staff:
             rules.append(may_write_expression(self._now))

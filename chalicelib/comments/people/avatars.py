@@ -1,7 +1,7 @@
-"""Avatars: the picture that a person's token names, or a drawing of their initials, made here.
+"""Avatars: the picture that a person's token names, or a drawing of their initials.
 
-A page has no address of a mail's digest, which could be guessed; all that it needs is the
-address of the avatar.
+No page names a digest of a mail address, which could be guessed: it needs only the address of the
+avatar.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ class Drawing(Text):
     max_bytes = 10_000
 
 
-def drawn(user_id: str, name: str) -> str:
-    """Return the initials of a name on a colour that is the person's, as SVG."""
+def draw(user_id: str, name: str) -> str:
+    """Return the initials of a name on the person's own colour, as SVG."""
     hue = int.from_bytes(hashlib.sha256(user_id.encode()).digest()[:2]) % 360
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="64" height="64">'
@@ -38,7 +38,7 @@ def drawn(user_id: str, name: str) -> str:
 
 
 def initials(name: str) -> str:
-    """Return the first letters of the first and the last word of a name; a blank if it has none."""
+    """Return the first letters of a name's first and last word; blank: it has no letter."""
     words = ["".join(each for each in word if each.isalnum()) for word in name.split()]
     firsts = [word[0] for word in words if word]
     ends = firsts if len(firsts) <= _MOST_LETTERS else [firsts[0], firsts[-1]]

@@ -1,4 +1,4 @@
-"""People whom a reader has blocked at a site: their comments are left out of the reader's pages."""
+"""Blocks: a reader's pages at a site leave out the comments of people whom they blocked."""
 
 from datetime import timedelta
 
@@ -11,31 +11,30 @@ from chalicelib.database import Document
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
-# How old a reader's list may be that a page goes by, in other containers than the one that changed
-# it.
+# The greatest age of a reader's list, in containers other than the container that changed it.
 REMEMBERED = timedelta(seconds=5)
 
 
 def blocked_by(runtime: Runtime, site: str, user_id: str) -> frozenset[str]:
-    """Return whom somebody has blocked at a site, as of the last seconds."""
+    """Return the ids that a reader has blocked at a site, as of the last seconds."""
 
     def read() -> frozenset[str]:
-        return frozenset(listed(runtime, site, user_id))
+        return frozenset(read_list(runtime, site, user_id))
 
     return runtime.memory.recall(_key(site, user_id), runtime.now(), REMEMBERED, read)
 
 
-def listed(runtime: Runtime, site: str, user_id: str) -> list[str]:
-    """Return whom somebody has blocked at a site, in the order of their ids."""
+def read_list(runtime: Runtime, site: str, user_id: str) -> list[str]:
+    """Return the ids that a reader has blocked at a site, in their order."""
     key = {"_id": person_id(site, user_id)}
     found = PEOPLE.of(runtime.database).find_one(key, {"blocked": 1})
     return sorted(found.get("blocked", [])) if found else []
 
 
 def block(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
-    """Block somebody at a site; a second time changes nothing. Raises TooManyBlocked.
+    """Block a person at a site; idempotent. Raises TooManyBlocked.
 
-    A site where nobody has commented has no people: nothing is stored there.
+    A site without comments has no people: nothing is stored there.
     """
     if ENTRIES.of(runtime.database).find_one({"site": site}, {"_id": 1}) is None:
         return
@@ -56,7 +55,7 @@ def block(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
 
 
 def unblock(runtime: Runtime, site: str, caller: Principal, user_id: str) -> None:
-    """Take a block back; without one, nothing changes."""
+    """Remove a block; without a block, nothing changes."""
     key = {"_id": person_id(site, caller.id)}
     PEOPLE.of(runtime.database).update_one(key, {"$pull": {"blocked": user_id}})
     runtime.memory.forget(_key(site, caller.id))

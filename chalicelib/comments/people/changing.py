@@ -1,4 +1,4 @@
-"""Reading and changing what a site's moderators know of a person."""
+"""Reading and changing a person's document at a site, for moderators."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -7,28 +7,28 @@ from pymongo import ReturnDocument
 from pymongo.database import Database
 
 from chalicelib.comments.log import acts
-from chalicelib.comments.log.acts import Actor, Change, Thing
+from chalicelib.comments.log.acts import ActChange, Actor, Subject
 from chalicelib.comments.people.rows import PEOPLE, Person, defaults, new_person, person_id
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
 
 def find(database: Database[Document], site: str, user_id: str) -> Person:
-    """Return a person at a site; somebody of whom nothing is stored is as new."""
+    """Return a person at a site; without a stored document, a new person."""
     found = PEOPLE.of(database).find_one({"_id": person_id(site, user_id)})
     return found or new_person(site, user_id, user_id)
 
 
-def change(runtime: Runtime, site: str, user_id: str, wanted: Change, actor: Actor) -> Person:
-    """Set fields of a person at a site as its moderator, note it, and return the person then.
+def change(runtime: Runtime, site: str, user_id: str, wanted: ActChange, actor: Actor) -> Person:
+    """Set fields of a person at a site as its moderator, log it, and return the person afterwards.
 
-    With the fields before, they are changed only if they are still these: raises NotDone.
+    With `wanted.before`, only while the fields still have these values: raises NotDone.
     """
     fields = wanted.after
     found = find(runtime.database, site, user_id)
-    thing = Thing(site, None, None, user_id, found["name"], found.get("act"))
-    noted = Change(_only(found, fields), fields)
-    with acts.noted(runtime, actor, "person", thing, noted) as act:
+    thing = Subject(site, None, None, user_id, found["name"], found.get("act"))
+    noted = ActChange(_only(found, fields), fields)
+    with acts.noting(runtime, actor, "person", thing, noted) as act:
         was = store(runtime.database, site, user_id, {**fields, "act": act.id}, wanted.before)
         act.before = _only(was, fields)
     return cast("Person", {**was, **fields})
@@ -41,7 +41,7 @@ def store(
     fields: Mapping[str, Any],
     still: Mapping[str, Any] | None = None,
 ) -> Person:
-    """Set fields of a person and return the person before; raises NotDone as `change` does."""
+    """Set fields of a person and return the former person; raises NotDone as `change` does."""
     said = {name: {"$literal": value} for name, value in fields.items()}
     before = PEOPLE.of(database).find_one_and_update(
         {"_id": person_id(site, user_id), **(still or {})},

@@ -1,9 +1,9 @@
-"""Counting a person's comments by their entries, soon after these have changed.
+"""Counting a person's comments by their entries, soon after these change.
 
-Nothing is added to the counts or taken from them: they are counted again, and so they cannot drift.
-`recount` in the person's document says since when they may be behind. It is set before a comment is
-written or changes its state, in the write that admits the post where there is one, and removed by
-the schedule once no such write can be running.
+Each change counts all comments again instead of adding to the counts, so they cannot drift.
+`recount` in the person's document is since when the counts may be behind. It is set before a
+comment is written or changes its state; a post sets it in the write that admits it. The schedule
+removes it once no such write can be running.
 """
 
 import contextlib
@@ -33,8 +33,8 @@ _COUNTED: Mapping[str, tuple[State, ...]] = {
 
 
 @contextlib.contextmanager
-def counted_again(runtime: Runtime, site: str, user_id: str | None) -> Iterator[None]:
-    """Count a person's comments after the states of some are changed, whatever happens within."""
+def recounting(runtime: Runtime, site: str, user_id: str | None) -> Iterator[None]:
+    """Count a person's comments again after the block, which changes the states of some."""
     if user_id is None:
         yield
         return
@@ -46,17 +46,17 @@ def counted_again(runtime: Runtime, site: str, user_id: str | None) -> Iterator[
 
 
 def recount(database: Database[Document], site: str, user_id: str) -> bool:
-    """Count a person's comments and store the counts; return whether they were wrong.
+    """Count a person's comments and store the counts; return whether the old counts were wrong.
 
-    Two recounts at once cannot leave the older counts: only the one that has counted since the last
-    was stored is stored. One that is overtaken again and again leaves it to the schedule.
+    Two recounts at once cannot leave the older counts: a recount is stored only if no other recount
+    was stored since it began. If others overtake it at each attempt, the schedule will count.
     """
     people, key = PEOPLE.of(database), {"_id": person_id(site, user_id)}
     for _ in range(_ATTEMPTS):
         person = people.find_one(key)
         if person is None:
             return False
-        right = counted(database, person)
+        right = count(database, person)
         as_read = {**key, "recounts": person.get("recounts")}
         update: Document = {"$set": _fields(right), "$inc": {"recounts": 1}}
         if right == person:
@@ -67,9 +67,9 @@ def recount(database: Database[Document], site: str, user_id: str) -> bool:
 
 
 def sweep(runtime: Runtime) -> int:
-    """Count again whose counts have been behind for long enough; return how many were wrong."""
+    """Count again the people whose counts have long been behind; return how many were wrong."""
     now = runtime.now()
-    # With the type, or the index, which is partial by it, would not be used.
+    # The type selects the partial index.
     due = {"recount": {"$type": "date", "$lte": now - QUIET}}
     found = PEOPLE.of(runtime.database).find(due).sort("recount", ASCENDING).limit(_AT_ONCE)
     wrong = 0
@@ -83,8 +83,8 @@ def sweep(runtime: Runtime) -> int:
     return wrong
 
 
-def counted(database: Database[Document], person: Person) -> Person:
-    """Return a person with the counts of now, read by an index that has all that is asked."""
+def count(database: Database[Document], person: Person) -> Person:
+    """Return a person with their present counts, read from an index alone."""
     where = {"site": person["site"], "author_id": person["user_id"]}
     by_state = {"_id": "$state", "comments": {"$sum": 1}, "first_at": {"$min": "$posted"}}
     rows: Any = ENTRIES.of(database).aggregate([{"$match": where}, {"$group": by_state}])
@@ -99,7 +99,7 @@ def counted(database: Database[Document], person: Person) -> Person:
 
 
 def _fields(person: Person) -> dict[str, Any]:
-    """Return the fields that entries decide; flags are counted by those who decide on them."""
+    """Return the fields that entries decide; decisions on flags count the flags."""
     counts: Mapping[str, Any] = person["counts"]
     fields = {f"counts.{name}": counts[name] for name in _COUNTED}
     return {**fields, "first_at": person["first_at"]}

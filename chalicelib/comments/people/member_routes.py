@@ -1,4 +1,4 @@
-"""The route that completes the names of those who take part in a discussion."""
+"""Completing the names of a discussion's participants, for mentions."""
 
 from typing import Annotated
 

@@ -1,7 +1,7 @@
-"""Who takes part in a node: people with a visible comment there, read from entries.
+"""Participants of a node: people with a visible comment there, read from entries.
 
-Nothing is kept of them beside the entries: no second copy has to follow what is hidden, renamed,
-erased, or moved along with its node.
+There is no second copy beside the entries: none has to follow when a comment is hidden, a person is
+renamed or erased, or a node moves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,39 +20,39 @@ from chalicelib.people.names import name_key
 from chalicelib.runtime import Runtime
 
 MOST_MATCHES = 10
-# Entries that are read at once: somebody may have written many.
+# Entries in one read: a person may have written many.
 _AT_ONCE = 200
-# Each begins after the last person that the one before has seen.
+# Each begins after the last person of the read before.
 _MOST_READS = 20
-# Comes after every character of a name.
+# Sorts after every character of a name.
 _LAST = "\U0010ffff"
 _BY_NAME = [("author_key", 1), ("author_id", 1)]
 
 
-class Member(NamedTuple):
-    """Somebody who takes part in a node."""
+class Participant(NamedTuple):
+    """A person who takes part in a node."""
 
     id: str
     name: str
 
 
-def matching(runtime: Runtime, node: Node, text: str, caller: Principal) -> list[Member]:
-    """Return at most ten who take part in a node and whose names begin with a text, by name.
+def matching(runtime: Runtime, node: Node, text: str, caller: Principal) -> list[Participant]:
+    """Return at most ten participants of a node whose names begin with a text, by name.
 
-    Case and accents do not matter. Left out is whom the caller has blocked, and who is banned.
+    Case and accents do not matter. Without banned people and people whom the caller has blocked.
     """
     key = name_key(text)
     if not key:
         return []
     left_out = blocked_by(runtime, node["site"], caller.id)
-    shown: dict[str, Member] = {}
+    shown: dict[str, Participant] = {}
     seen, ranges = set[str](), [_beginning_with(key)]
     for _ in range(_MOST_READS):
         rows = _read(runtime.database, node, ranges)
         ids = dict.fromkeys(row["author_id"] for row in rows)
         new = [each for each in ids if each not in seen and each not in left_out]
         seen.update(new)
-        found = named(runtime.database, node["site"], new)
+        found = find_named(runtime.database, node["site"], new)
         shown |= {each: found[each] for each in new if _is_found(found.get(each), key)}
         if len(rows) < _AT_ONCE or len(shown) >= MOST_MATCHES:
             break
@@ -62,32 +62,34 @@ def matching(runtime: Runtime, node: Node, text: str, caller: Principal) -> list
 
 
 def among(runtime: Runtime, node: Node, ids: Sequence[str]) -> list[Mention]:
-    """Return those of some people who take part in a node, in their order; no others exist."""
-    known = named(runtime.database, node["site"], list(dict.fromkeys(ids)))
+    """Return the participants of a node among some people, in their order."""
+    known = find_named(runtime.database, node["site"], list(dict.fromkeys(ids)))
     members = (known[each] for each in dict.fromkeys(ids) if each in known)
     return [Mention(id=each.id, name=each.name) for each in members if _is_in(runtime, node, each)]
 
 
-def _is_in(runtime: Runtime, node: Node, member: Member) -> bool:
-    """Return whether somebody has a visible comment in a node."""
+def _is_in(runtime: Runtime, node: Node, member: Participant) -> bool:
+    """Return whether a person has a visible comment in a node."""
     of_node = {"site": node["site"], "node_id": node["_id"], **TAKING_PART}
     where = {**of_node, "author_key": name_key(member.name), "author_id": member.id}
     return ENTRIES.of(runtime.database).find_one(where, {"_id": 0, "author_id": 1}) is not None
 
 
-def named(database: Database[Document], site: str, ids: Sequence[str]) -> dict[str, Member]:
-    """Return the people whom a site knows under these ids, by id, without who is banned."""
+def find_named(
+    database: Database[Document], site: str, ids: Sequence[str]
+) -> dict[str, Participant]:
+    """Return the people whom a site knows under these ids, by id, without banned people."""
     if not ids:
         return {}
     where = {"_id": {"$in": [person_id(site, each) for each in ids]}, "status": {"$ne": "banned"}}
     rows = PEOPLE.of(database).find(where, {"user_id": 1, "name": 1})
-    return {row["user_id"]: Member(row["user_id"], row["name"]) for row in rows}
+    return {row["user_id"]: Participant(row["user_id"], row["name"]) for row in rows}
 
 
 def _read(
     database: Database[Document], node: Node, ranges: Sequence[Document]
 ) -> list[Mapping[str, Any]]:
-    """Return keys and ids of authors by key, for each comment, by an index that has both."""
+    """Return key and id of each comment's author, ordered by key, from an index alone."""
     of_node = {"site": node["site"], "node_id": node["_id"], **TAKING_PART}
     branches = [{**of_node, **each} for each in ranges]
     where = {"$or": branches} if branches[1:] else branches[0]
@@ -105,6 +107,6 @@ def _of_key(key: str, after: str) -> Document:
     return {"author_key": key, "author_id": {"$gt": after}}
 
 
-def _is_found(member: Member | None, key: str) -> bool:
-    """Return whether somebody is known, and still has a name that begins so."""
+def _is_found(member: Participant | None, key: str) -> bool:
+    """Return whether a person is known, and their name still begins with the key."""
     return member is not None and name_key(member.name).startswith(key)

@@ -8,10 +8,10 @@ from typing_extensions import TypedDict
 
 from chalicelib.comments.errors import TooManyBlocked
 from chalicelib.comments.forms import ActReason
-from chalicelib.comments.log.acts import Actor, Change
+from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.people import blocking, changing
-from chalicelib.comments.people.avatars import A_DAY, DRAWING_HEADERS, Drawing, drawn
-from chalicelib.comments.people.counting import counted
+from chalicelib.comments.people.avatars import A_DAY, DRAWING_HEADERS, Drawing, draw
+from chalicelib.comments.people.counting import count
 from chalicelib.comments.people.rows import (
     MAX_BLOCKED,
     Person,
@@ -37,7 +37,7 @@ from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import moderates
 from chalicelib.texts import Line, Paragraphs, ShownName, at_most
 
-# A shadowed person is not told.
+# The statuses that a person sees of themselves: a shadowed person sees `ok`.
 ToldStatus = Literal["ok", "suspended", "banned"]
 
 
@@ -98,7 +98,7 @@ class BlockedAnswer(TypedDict):
 
 
 def person_answer(person: Person, now: datetime) -> SitePersonAnswer:
-    """Return a person as moderators are shown them."""
+    """Return a person as moderators see them."""
     counts: PersonCounts = person["counts"]
     status = status_of(person, now)
     return {
@@ -123,7 +123,7 @@ def person_answer(person: Person, now: datetime) -> SitePersonAnswer:
 
 
 def own_answer(person: Person, now: datetime) -> OwnSitePersonAnswer:
-    """Return a person as they are shown themselves."""
+    """Return a person as they see themselves."""
     status = status_of(person, now)
     return {
         "id": person["user_id"],
@@ -170,7 +170,7 @@ class PersonChange(Input):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What is stored of it: another status than a suspension has no end."""
+        """The fields to store. A status other than a suspension has no end."""
         said: dict[str, Any] = {}
         if self.status is not None:
             said |= {"status": self.status, "until": self.until}
@@ -197,7 +197,7 @@ def _declare_standing(route: Route) -> None:
         now = request.runtime.now()
         if moderates(caller, site):
             found = changing.find(request.runtime.database, site, user)
-            return Ok(person_answer(counted(request.runtime.database, found), now))
+            return Ok(person_answer(count(request.runtime.database, found), now))
         if caller.id != user:
             raise Forbidden(f"You do not moderate the site {site}")
         return Ok(own_answer(changing.find(request.runtime.database, site, user), now))
@@ -214,10 +214,10 @@ def _declare_standing(route: Route) -> None:
             raise Forbidden(f"You do not moderate the site {site}")
         now = request.runtime.now()
         if body.until is not None and body.until <= now:
-            told = "A suspension ends in the future"
-            raise InvalidRequest(errors=[FieldError("until", "past", told)])
+            message = "A suspension ends in the future"
+            raise InvalidRequest(errors=[FieldError("until", "past", message)])
         actor = Actor(moderator, body.reason or "")
-        after = changing.change(request.runtime, site, user, Change(None, body.fields), actor)
+        after = changing.change(request.runtime, site, user, ActChange(None, body.fields), actor)
         if body.status is not None:
             request.details["status"] = body.status
         return Ok(person_answer(after, now))
@@ -227,7 +227,7 @@ def _declare_blocks(route: Route) -> None:
     @route("GET", "/sites/{site}/blocked")
     def list_blocked(request: Request, site: SiteId, caller: Principal) -> Ok[BlockedAnswer]:
         """List whom you have blocked at a site."""
-        found = blocking.listed(request.runtime, site, caller.id)
+        found = blocking.read_list(request.runtime, site, caller.id)
         return Ok({"people": [{"id": each} for each in found]})
 
     @route("PUT", "/sites/{site}/blocked/{user}", raises=(TooManyBlocked,))
@@ -237,8 +237,8 @@ def _declare_blocks(route: Route) -> None:
         They are not told. Other containers follow within five seconds.
         """
         if user == caller.id:
-            told = "You cannot block yourself"
-            raise InvalidRequest(errors=[FieldError("user", "yourself", told)])
+            message = "You cannot block yourself"
+            raise InvalidRequest(errors=[FieldError("user", "yourself", message)])
         blocking.block(request.runtime, site, caller, user)
         return NoContent()
 
@@ -258,4 +258,4 @@ def _declare_avatar(route: Route) -> None:
         person = changing.find(request.runtime.database, site, user)
         if picture := person.get("picture"):
             return Found("", {"Location": picture, "Cache-Control": A_DAY})
-        return Drawing(drawn(user, person["name"]), DRAWING_HEADERS)
+        return Drawing(draw(user, person["name"]), DRAWING_HEADERS)

@@ -1,4 +1,4 @@
-"""The document of a person at a site: made when they first post, or when a moderator acts."""
+"""A person's document at a site: made at their first post, or by a moderator's act."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,13 +10,13 @@ from chalicelib.comments.shapes import MAX_BADGES
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
-# `shadowed`: what they write is seen by themselves and by moderators, and they are not told.
+# `shadowed`: only they and moderators see their texts, and they do not know it.
 Status = Literal["ok", "shadowed", "suspended", "banned"]
 MAX_BLOCKED = 1_000
 
 
 class PersonCounts(TypedDict):
-    """How many of a person's comments are in which state, and how often their flags were right."""
+    """The numbers of a person's comments by state, and of their right and wrong flags."""
 
     visible: int
     pending: int
@@ -27,13 +27,13 @@ class PersonCounts(TypedDict):
 
 
 class Person(TypedDict):
-    """What a site knows of a person; `_id` is `{site}/{user}`.
+    """A person at a site; `_id` is `{site}/{user}`.
 
-    `until` is the end of a suspension. `first_at` is when they first posted, and `tat` the
-    theoretical arrival time of their next post (`chalicelib.limits`). `note` is what moderators
-    tell each other, and `act` what one of them last did here (`chalicelib.comments.log`). The
-    counts may be behind since `recount`; `touched` is when something last began that they have to
-    follow, and `recounts` tells recounts at once apart.
+    `until` is the end of a suspension. `first_at` is their first post, and `tat` the theoretical
+    arrival time of their next post (`chalicelib.limits`). `note` is for moderators, and `act` is
+    the last act of a moderator here (`chalicelib.comments.log`). The counts may be behind since
+    `recount`. `touched` is when the last change began that the counts have to follow; `recounts`
+    distinguishes concurrent recounts.
     """
 
     _id: str
@@ -59,9 +59,9 @@ PEOPLE = Collection(
     "comments.person",
     Person,
     indexes=(
-        # Finds those of somebody who is renamed or erased.
+        # Finds the documents of a person to rename or erase.
         IndexModel([("user_id", ASCENDING)]),
-        # Finds who has blocked somebody that is erased.
+        # Finds the readers who have blocked a person to erase.
         IndexModel("blocked", sparse=True),
         IndexModel("recount", partialFilterExpression={"recount": {"$type": "date"}}),
     ),
@@ -83,7 +83,7 @@ def person_id(site: str, user_id: str) -> str:
 
 
 def new_person(site: str, user_id: str, name: str) -> Person:
-    """Return the document of somebody of whom nothing is known yet."""
+    """Return the document of a person new to a site."""
     return {
         "_id": person_id(site, user_id),
         "site": site,
@@ -99,7 +99,7 @@ def new_person(site: str, user_id: str, name: str) -> Person:
 
 
 def defaults(site: str, user_id: str, name: str) -> dict[str, Any]:
-    """Return the fields of a new document, each unless it is there, for an update by stages."""
+    """Return the fields of a new document for an update by stages: each is set if missing."""
     made = new_person(site, user_id, name)
     return {
         field: {"$ifNull": [f"${field}", {"$literal": value}]}
@@ -108,7 +108,7 @@ def defaults(site: str, user_id: str, name: str) -> dict[str, Any]:
     }
 
 
-# What follows from a person's document: how far they are trusted, and what they may do now.
+# Conclusions from a person's document: their trust, and their rights now.
 
 # 0 is new, 2 is long known.
 Trust = Literal[0, 1, 2]
@@ -119,7 +119,7 @@ MOST_WRONG_FLAGS = 3
 
 
 def trust_of(person: Person, now: datetime) -> Trust:
-    """Return how far a site trusts a person: by what was approved, and since when they post."""
+    """Return a site's trust in a person, by their approved comments and their time there."""
     counts, first_at = person["counts"], person["first_at"]
     approved, rejected = counts["visible"], counts["rejected"] + counts["spam"]
     if first_at is None or first_at > now - TRIAL or approved < APPROVED_OF_1:
@@ -133,7 +133,7 @@ def trust_expression(now: datetime) -> Document:
     approved = {"$ifNull": ["$counts.visible", 0]}
     rejected = {"$add": [{"$ifNull": [f"$counts.{name}", 0]} for name in ("rejected", "spam")]}
     share: Document = {"$multiply": [REJECTED_PERCENT_OF_2, {"$add": [approved, rejected]}]}
-    # A missing date is less than any: it has to be asked for.
+    # A missing date is less than any date: test for it.
     is_known: Document = {
         "$and": [{"$gt": ["$first_at", None]}, {"$lte": ["$first_at", now - TRIAL]}]
     }
@@ -146,7 +146,7 @@ def trust_expression(now: datetime) -> Document:
 
 
 def by_trust(values: Sequence[Any], now: datetime) -> Document:
-    """Return the expression of the value that is for a person's trust."""
+    """Return the expression that selects the value for a person's trust."""
     return {"$arrayElemAt": [list(values), trust_expression(now)]}
 
 
@@ -159,10 +159,10 @@ def status_of(person: Mapping[str, Any], now: datetime) -> Status:
 
 
 def flag_weight(person: Person, now: datetime, *, is_staff: bool) -> int:
-    """Return how much a person's flag weighs, in hundredths.
+    """Return the weight of a person's flag, in hundredths.
 
-    It weighs by how far the site trusts the person, and by how often moderators agreed with them.
-    Flags of newcomers weigh nothing: a new account costs nothing.
+    It depends on the site's trust in the person, and on the share of their flags that moderators
+    found right. Flags of newcomers weigh nothing: a new account costs nothing.
     """
     if is_staff:
         return 1_000
@@ -176,7 +176,8 @@ def flag_weight(person: Person, now: datetime, *, is_staff: bool) -> int:
 def flags_are_heard(person: Person, now: datetime) -> bool:
     """Return whether moderators see a flag of a person in their queue.
 
-    They do not if they hold the person off, or if wrong flags outnumber right ones by three.
+    They do not if the person's status is not `ok`, or if wrong flags outnumber right flags by
+    three.
     """
     counts = person["counts"]
     is_mostly_wrong = counts["flags_wrong"] - counts["flags_right"] >= MOST_WRONG_FLAGS
@@ -184,7 +185,7 @@ def flags_are_heard(person: Person, now: datetime) -> bool:
 
 
 def may_write_expression(now: datetime) -> Document:
-    """Return, as an expression over the fields of a person, whether they may write now."""
+    """Return whether a person may write now, as an expression over their fields."""
     is_over: Document = {"$and": [{"$gt": ["$until", None]}, {"$lte": ["$until", now]}]}
     is_held: Document = {"$and": [{"$eq": ["$status", "suspended"]}, {"$not": [is_over]}]}
     return {"$not": [{"$or": [{"$eq": ["$status", "banned"]}, is_held]}]}

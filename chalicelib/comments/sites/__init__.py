@@ -1,4 +1,4 @@
-"""What a site's publisher decides on its discussions: votes, reactions, orders, moderation.
+"""A publisher's settings of a site's discussions: votes, reactions, orders, moderation.
 
 Public face: `forms`, `limits`, `routes`, `settings`.
 """

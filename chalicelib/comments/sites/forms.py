@@ -1,4 +1,4 @@
-"""Forms of the settings of a site's discussions."""
+"""Public shapes of a site's settings, with their bounds."""
 
 from datetime import datetime
 from typing import Annotated, Self
@@ -245,7 +245,7 @@ class WritingAnswer(TypedDict):
 
 
 def writing_answer(node: Node, settings: CommentSite) -> WritingAnswer:
-    """Return when, and how often, readers may write in a node with these settings."""
+    """Return a node's hours and pace of writing under these settings."""
     return {
         "opens_at": node.get("opens_at"),
         "closes_at": node.get("closes_at"),
@@ -260,7 +260,7 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
         "votes": settings["votes"],
         "votes_shown": settings["votes_shown"],
         "votes_shown_after_minutes": settings["votes_shown_after_minutes"],
-        "reactions": reactions_offered(settings),
+        "reactions": reaction_answers(settings),
         "order": settings["order"],
         "moderation": settings["moderation"],
         "phrases": [
@@ -283,6 +283,6 @@ def settings_answer(settings: CommentSite) -> CommentSettingsAnswer:
     }
 
 
-def reactions_offered(settings: CommentSite) -> list[ReactionOffered]:
-    """Return the ways to react that a site offers, in its own order."""
+def reaction_answers(settings: CommentSite) -> list[ReactionOffered]:
+    """Return a site's reactions, in its own order."""
     return [{"key": each["key"], "emoji": each["emoji"]} for each in settings["reactions"]]

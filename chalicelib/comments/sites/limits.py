@@ -1,4 +1,4 @@
-"""How often people may vote and flag at a site: as its publisher says."""
+"""Limits of votes and flags that a site's publisher sets."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The routes of the settings of a site's discussions."""
+"""Reading and storing a site's settings over HTTP, for its publisher."""
 
 from chalicelib.comments.sites import settings
 from chalicelib.comments.sites.forms import CommentSettings, CommentSettingsAnswer, settings_answer

@@ -1,6 +1,6 @@
-"""The settings of a site's discussions, which each container remembers for some seconds.
+"""The settings of a site's discussions, remembered by each container for some seconds.
 
-A site that has set nothing has the defaults, and a node may have values of its own.
+A site without stored settings has the defaults, and a node may have values of its own.
 """
 
 from datetime import datetime, timedelta
@@ -15,31 +15,31 @@ from chalicelib.database import Collection
 from chalicelib.runtime import Runtime
 
 SITES = Collection("comments.site", CommentSite)
-# How old the settings may be that a call goes by.
+# The greatest age of settings that a call uses.
 REMEMBERED = timedelta(seconds=5)
 _DEFAULTS = CommentSettings().model_dump(mode="json")
 
 
 def of(runtime: Runtime, site: str) -> CommentSite:
-    """Return a site's settings of the last seconds; the defaults of one that has set nothing."""
+    """Return a site's settings of the last seconds; without stored settings, the defaults."""
 
     def read() -> CommentSite:
         found = SITES.of(runtime.database).find_one({"_id": site})
-        # What has come since it was stored is the default.
+        # A setting that is newer than the stored document has its default.
         return cast("CommentSite", {"_id": site, **_DEFAULTS, **(found or {})})
 
     return runtime.memory.recall(_key(site), runtime.now(), REMEMBERED, read)
 
 
 def in_force(runtime: Runtime, node: Node) -> CommentSite:
-    """Return what holds in a node: its site's settings, and its own in place of some."""
+    """Return a node's settings: its site's, overridden by its own."""
     own = {name: value for name in OVERRIDES if (value := node.get(name)) is not None}
     site = of(runtime, node["site"])
     return cast("CommentSite", {**site, **own}) if own else site
 
 
 def closing_at(runtime: Runtime, site: str, given: NodeSettings | None = None) -> datetime | None:
-    """Return when a new node of a site closes: as is said of it, or else of the site's nodes."""
+    """Return when a new node closes: as given, or else by its site's settings; None: never."""
     if given is not None and "closes_at" in given.model_fields_set:
         return given.closes_at
     days = of(runtime, site).get("close_after_days")

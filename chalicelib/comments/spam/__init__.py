@@ -1,4 +1,4 @@
-"""What becomes of comments that are filed as spam, or checked for it.
+"""Comments that are spam, or that a service checks for it.
 
 Public face: `checking`.
 """

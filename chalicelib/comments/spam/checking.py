@@ -1,7 +1,7 @@
-"""Asking a service about comments that wait for its answer, and correcting it; by a worker.
+"""Asking a service about waiting comments, and correcting it; by a worker.
 
-Each step changes only what still is as it was found, so that a message may come twice and a worker
-may end anywhere. The service is asked again then; nothing else is done twice.
+Each step changes only values that are still as read. So a message may come twice and a worker may
+crash anywhere: only the question to the service is repeated.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.rows import ENTRIES, QUEUED
 from chalicelib.comments.errors import NodeMoved, UnknownNode
-from chalicelib.comments.people.counting import counted_again
+from chalicelib.comments.people.counting import recounting
 from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
 from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
@@ -32,7 +32,7 @@ MOST_TRIES = 3
 
 
 def run(runtime: Runtime, origin_id: str, service: SpamCheck | None = None) -> None:
-    """Do what is noted beside the origin of a comment, unless another worker does.
+    """Do the task beside the origin of a comment, unless another worker does.
 
     Raises Unavailable while the node of the comment is being moved.
     """
@@ -41,7 +41,7 @@ def run(runtime: Runtime, origin_id: str, service: SpamCheck | None = None) -> N
         return
     placed = _find(runtime, origin["node_id"], origin["comment_id"])
     if placed is None:
-        # Perhaps it is still to be stored: the post notes its origin first.
+        # Perhaps not stored yet: a post notes its origin first.
         _leave(runtime, origin)
     elif origin["task"] == "check":
         _check(runtime, origin, placed, service or service_of(runtime))
@@ -50,7 +50,7 @@ def run(runtime: Runtime, origin_id: str, service: SpamCheck | None = None) -> N
 
 
 def sweep(runtime: Runtime) -> None:
-    """Send messages again for what no worker has done."""
+    """Send messages again for tasks that no worker has done."""
     origins.sweep(runtime)
 
 
@@ -69,48 +69,48 @@ def _find(runtime: Runtime, node_id: str, comment_id: str) -> Placed | None:
 def _check(runtime: Runtime, origin: Origin, placed: Placed, service: SpamCheck | None) -> None:
     node, comment = placed
     if comment["state"] != "pending" or "checking" not in comment.get("reasons", []):
-        # A moderator was quicker, or a worker that ended before it could say so.
-        origins.done(runtime, origin, origin["answer"])
+        # A moderator was quicker, or a worker that crashed before `finish`.
+        origins.finish(runtime, origin, origin["answer"])
         return
     facts = _facts(runtime, origin, placed)
     answer: Answer = "unknown" if service is None or facts is None else service.check(facts)
     if answer == "unknown" and origin["tries"] < MOST_TRIES:
-        origins.later(runtime, origin)
+        origins.postpone(runtime, origin)
         return
     now = runtime.now()
     if not editing.conclude(runtime, node, comment, filing.checked(comment, answer, now)):
-        # It was edited, decided on or deleted meanwhile, and is looked at again.
-        origins.later(runtime, origin)
+        # An edit, decision or deletion came between: look again.
+        origins.postpone(runtime, origin)
     elif answer == "discard":
         origins.remove(runtime, origin)
     else:
-        origins.done(runtime, origin, None if answer == "unknown" else answer)
+        origins.finish(runtime, origin, None if answer == "unknown" else answer)
     log.info("comment checked", extra={"fields": {"site": node["site"], "answer": answer}})
 
 
 def _correct(runtime: Runtime, origin: Origin, placed: Placed, service: SpamCheck | None) -> None:
-    """Tell the service what a moderator has decided, if that has come to be and still holds."""
+    """Send a moderator's decision to the service, if the comment has that state."""
     task = origin["task"]
     holds = placed.comment["state"] == ("spam" if task == "spam" else "visible")
     facts = _facts(runtime, origin, placed)
     if service is None or facts is None or not holds:
-        origins.done(runtime, origin, origin["answer"])
+        origins.finish(runtime, origin, origin["answer"])
     elif task != "check" and service.correct(facts, task):
-        origins.done(runtime, origin, task)
+        origins.finish(runtime, origin, task)
     else:
         _leave(runtime, origin)
 
 
 def _leave(runtime: Runtime, origin: Origin) -> None:
-    """Leave something to another try, or for good after the last."""
+    """Leave a task to another try; after the last try, give it up."""
     if origin["tries"] < MOST_TRIES:
-        origins.later(runtime, origin)
+        origins.postpone(runtime, origin)
     else:
-        origins.done(runtime, origin, origin["answer"])
+        origins.finish(runtime, origin, origin["answer"])
 
 
 def _facts(runtime: Runtime, origin: Origin, placed: Placed) -> Facts | None:
-    """Return what a service is told of a comment; None if its site has it asked no more."""
+    """Return the facts on a comment for a service; None: its site no longer uses one."""
     node, comment = placed
     site_url = settings.of(runtime, node["site"]).get("spam_check_url")
     if not site_url:
@@ -131,14 +131,14 @@ def _name(comment: Comment) -> str:
     return comment["author"]["name"] if comment["author"] else ""
 
 
-# Wiping what has stood as spam for thirty days, as a deletion by the site's staff would.
+# Spam of thirty days is wiped, as a deletion by the site's staff would.
 
 KEPT = timedelta(days=30)
 _SWEPT_AT_ONCE = 200
 
 
 def wipe_overdue(runtime: Runtime) -> int:
-    """Wipe what has been spam for long enough, the oldest first; return how many comments."""
+    """Wipe the comments that have long been spam, the oldest first; return how many."""
     until, wiped = runtime.now() - KEPT, 0
     over = {"$and": [QUEUED, {"queue": "spam", "queued_at": {"$lte": until}}]}
     rows: Any = ENTRIES.of(runtime.database).find(over, {"node_id": 1, "id": 1})
@@ -155,18 +155,18 @@ def wipe_overdue(runtime: Runtime) -> int:
 
 
 def _wipe(runtime: Runtime, node: Node, row: Mapping[str, Any], until: datetime) -> bool:
-    """Wipe a comment that its entry calls spam; return False if it is not, any more."""
+    """Wipe a comment that its entry calls spam; return False if it no longer is."""
     comment_id: str = row["id"]
     found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if found is None:
-        # Of a post that ended half done: the node is compared with its entries.
+        # A post crashed half way: have the node compared with its entries.
         nodes.touch(runtime.database, node["_id"], runtime.now())
         return False
     if not _is_over(found, until):
         entries.settle(runtime.database, node, found)
         return False
     author = found["author"]["id"] if found["author"] else None
-    with counted_again(runtime, node["site"], author):
+    with recounting(runtime, node["site"], author):
         where: CommentFields = {"state": found["state"], "spam_since": found["spam_since"]}
         return change_comment(runtime, node, comment_id, WIPED, where) is not None
 

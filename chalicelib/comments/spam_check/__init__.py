@@ -1,4 +1,4 @@
-"""Asking a service whether a comment is spam: the port, Akismet behind it, and who sent a comment.
+"""Services that detect spam: the port, Akismet behind it, and the origins of comments.
 
 Public face: `origins`, `services`.
 """

@@ -1,4 +1,4 @@
-"""Akismet, by HTTP: one form for each comment, answered by a word and a header.
+"""Akismet over HTTP: it answers a form for each comment with a word and a header.
 
 Source: Akismet's API reference, "Comment Check", "Submit Spam", "Submit Ham", version 1.1.
 """
@@ -14,14 +14,14 @@ SECONDS = 5.0
 _MOST_BYTES = 1_024
 _OK = 200
 _ANSWERS: dict[bytes, Answer] = {b"true": "spam", b"false": "ham"}
-# What Akismet says of every correction that it takes.
+# Akismet's answer to every correction that it accepts.
 _THANKS = b"Thanks for making the web a better place."
 _AGENT = "Plaza | Akismet-API/1.1"
 _WAY = outgoing.Way()
 
 
 class Akismet:
-    """Asks Akismet; `url` is its API's, and a call ends after `seconds`, however slow it is."""
+    """A client of Akismet's API at `url`; every call ends after `seconds`."""
 
     def __init__(self, url: str, key: str, seconds: float = SECONDS) -> None:
         self._url = urlsplit(url)
@@ -29,23 +29,23 @@ class Akismet:
         self._seconds = seconds
 
     def check(self, facts: Facts) -> Answer:
-        """Return what Akismet says; a failure of any kind is `unknown`."""
+        """Return Akismet's answer; a failure of any kind is `unknown`."""
         word, tip = self._call("comment-check", facts)
         answer = _ANSWERS.get(word, "unknown")
         return "discard" if answer == "spam" and tip == "discard" else answer
 
     def correct(self, facts: Facts, correction: Correction) -> bool:
-        """Tell Akismet that it was wrong; return whether it has taken that."""
+        """Send a correction to Akismet; return whether it accepted it."""
         word, _ = self._call(f"submit-{correction}", facts)
         return word == _THANKS
 
     def _call(self, operation: str, facts: Facts) -> tuple[bytes, str | None]:
-        """Return the word and the tip that Akismet answers; no word if it does not."""
+        """Return Akismet's word and its tip; no word: it gave no answer."""
         form = urlencode({"api_key": self._key, **_form(facts)})
         try:
             status, word, tip = self._send(f"/1.1/{operation}", form)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            # By its kind alone: a message may quote what was sent.
+            # Only the kind: a message may quote the form.
             fields = {"operation": operation, "error": type(error).__name__}
             log.warning("akismet did not answer", extra={"fields": fields})
             return b"", None

@@ -1,8 +1,8 @@
-"""Where comments came from, while a service is asked about them: an address and a browser's name.
+"""Origins of comments under a spam check: the author's address and browser.
 
-Nothing else of Plaza keeps these. A row is made before its comment and ends by itself a day later;
-it also notes what a worker has to do: to ask about the comment, or to tell the service that a
-moderator has decided against it.
+Plaza stores these nowhere else. A row is made before its comment and ends by itself a day later.
+It also notes a worker's task: to ask the service about the comment, or to send it a moderator's
+correction.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ from chalicelib.runtime import Runtime
 
 
 class CheckSpam(Message):
-    """Do what is noted beside the origin of a comment: `{node}/{comment}`."""
+    """Do the task beside the origin of a comment: `{node}/{comment}`."""
 
     queue: ClassVar[str] = "moderation"
     type: Literal["check-spam"] = "check-spam"
@@ -30,27 +30,27 @@ class CheckSpam(Message):
 
 KEPT = timedelta(days=1)
 _MOST_CHARACTERS = 500
-# `check` the comment, or tell the service that it is spam, or ham.
+# `check`: ask about the comment; `spam`, `ham`: correct the service.
 Task = Literal["check", "spam", "ham"]
 
 
 class Sender(NamedTuple):
-    """Where a call came from; never logged."""
+    """The sender of a call; never logged."""
 
     address: str
     agent: str
 
     def __repr__(self) -> str:
-        """Return no word of who it is, for logs and traces."""
+        """Return nothing personal, for logs and traces."""
         return "Sender(...)"
 
 
 class Origin(TypedDict):
-    """Where a comment came from; `_id` is `{node}/{id}` as it was posted.
+    """The origin of a comment; `_id` is `{node}/{id}` at the time of the post.
 
-    With a `task`, `due` is when its message is sent again, `tries` how often a worker has taken
-    it, and `leased_until` until when the worker `taken_by` has it to itself. `answer` is what the
-    service last said, or was told.
+    With a `task`, `due` is when its message is sent again, `tries` the number of leases so far,
+    and `leased_until` the end of the lease of the worker `taken_by`. `answer` is the service's last
+    answer, or the last correction sent to it.
     """
 
     _id: str
@@ -73,7 +73,7 @@ class Origin(TypedDict):
 
 TO_DO: Document = {"task": {"$exists": True}}
 RESENDING = Resending(at="due", where=TO_DO)
-# What a row has while there is something to do.
+# Fields of a row only while it has a task.
 _WHILE_TO_DO = ("task", "due", "leased_until", "taken_by", "resends", "resent_by")
 
 ORIGINS = Collection(
@@ -81,7 +81,7 @@ ORIGINS = Collection(
     Origin,
     indexes=(
         IndexModel([("due", ASCENDING)], partialFilterExpression=TO_DO),
-        # Finds the rows of somebody who is erased.
+        # Finds the rows of a person to erase.
         IndexModel("person"),
         IndexModel("expires", expireAfterSeconds=0),
     ),
@@ -90,7 +90,7 @@ ORIGINS = Collection(
 
 
 def note(runtime: Runtime, node: Node, comment: Comment, sender: Sender) -> None:
-    """Note where a comment comes from that is about to be stored, and that it has to be checked."""
+    """Note the origin of a comment before it is stored, with the task to check it."""
     now, author = runtime.now(), comment["author"]
     made: Document = {
         "node_id": node["_id"],
@@ -107,15 +107,15 @@ def note(runtime: Runtime, node: Node, comment: Comment, sender: Sender) -> None
 
 
 def check_again(runtime: Runtime, node: Node, comment_id: str) -> bool:
-    """Note that a comment whose text is about to be edited has to be checked again.
+    """Note the task to check a comment again, before its text is edited.
 
-    Returns False if nobody knows any more where it came from, or nobody is asked.
+    Returns False if its origin is gone, or if this deployment uses no service.
     """
     return _want(runtime, node, comment_id, "check", {})
 
 
-def decided(runtime: Runtime, node: Node, comment_id: str, state: State) -> bool:
-    """Note before a moderator's decision what the service has to be told of it, if anything."""
+def note_decision(runtime: Runtime, node: Node, comment_id: str, state: State) -> bool:
+    """Note before a moderator's decision whether to correct the service; return whether so."""
     if state == "spam":
         return _want(runtime, node, comment_id, "spam", {"answer": {"$ne": "spam"}})
     if state == "visible":
@@ -124,12 +124,12 @@ def decided(runtime: Runtime, node: Node, comment_id: str, state: State) -> bool
 
 
 def send(runtime: Runtime, node: Node, comment_id: str) -> None:
-    """Have a worker do what is noted; the schedule does if this message is lost."""
+    """Send a message for the noted task; if it is lost, the schedule sends another."""
     runtime.queues.send(CheckSpam(comment=_id(node, comment_id)))
 
 
 def take(runtime: Runtime, origin_id: str) -> Origin | None:
-    """Return a row with something to do for this worker alone, for one lease."""
+    """Lease a row with a task to this worker; None: no task, or leased already."""
     now = runtime.now()
     free = {"$or": [{"leased_until": None}, {"leased_until": {"$lte": now}}]}
     until = now + timedelta(milliseconds=runtime.settings.lease_ms)
@@ -141,25 +141,25 @@ def take(runtime: Runtime, origin_id: str) -> Origin | None:
     )
 
 
-def done(runtime: Runtime, origin: Origin, answer: str | None) -> None:
-    """Note that nothing is to do, unless somebody has noted something else meanwhile."""
+def finish(runtime: Runtime, origin: Origin, answer: str | None) -> None:
+    """Remove the task, unless another task was noted meanwhile."""
     ended = {"$set": {"answer": answer}, "$unset": dict.fromkeys(_WHILE_TO_DO, "")}
     ORIGINS.of(runtime.database).update_one(_own(origin), ended)
 
 
-def later(runtime: Runtime, origin: Origin) -> None:
-    """Leave what is to do to the next message, which the schedule sends."""
+def postpone(runtime: Runtime, origin: Origin) -> None:
+    """Leave the task to the next message, which the schedule sends."""
     free = {"$unset": {"taken_by": "", "leased_until": ""}}
     ORIGINS.of(runtime.database).update_one(_own(origin), free)
 
 
 def remove(runtime: Runtime, origin: Origin) -> None:
-    """Remove a row of which nobody will need anything."""
+    """Remove a row that is no longer needed."""
     ORIGINS.of(runtime.database).delete_one(_own(origin))
 
 
 def sweep(runtime: Runtime) -> None:
-    """Send messages again for what no worker has done."""
+    """Send messages again for tasks that no worker has done."""
     resending.sweep(runtime, ORIGINS.of(runtime.database), RESENDING, _messages)
 
 
@@ -179,7 +179,7 @@ def _want(
 
 
 def _to_do(runtime: Runtime, task: Task) -> Document:
-    # The call that notes it is over by then, and its message was sent.
+    # After a lease's time the noting call is over, and its message was sent.
     due = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
     return {"task": task, "tries": 0, "due": due, "resends": 0}
 

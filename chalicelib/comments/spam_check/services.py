@@ -1,4 +1,4 @@
-"""Services that know spam: their protocol, and the one that a deployment uses."""
+"""Services that detect spam: their protocol, and this deployment's service."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -6,16 +6,16 @@ from typing import Literal, Protocol
 
 from chalicelib.runtime import Runtime
 
-# `discard` is spam of which the service is so sure that nobody has to look at it. `unknown` is
-# whatever is no answer: none in time, or one that makes no sense.
+# `discard`: spam that is so certain that no moderator needs to look. `unknown`: no answer in time,
+# or an answer without sense.
 Answer = Literal["ham", "spam", "discard", "unknown"]
-# What a moderator has decided against the service.
+# A moderator's decision against the service's answer.
 Correction = Literal["ham", "spam"]
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A comment as a service judges it; what says who sent it is in no `repr`."""
+    """The facts on a comment that a service judges; `repr` omits the sender's."""
 
     site_url: str
     page_url: str
@@ -28,23 +28,23 @@ class Facts:
 
 
 class SpamCheck(Protocol):
-    """A service that knows spam."""
+    """A service that detects spam."""
 
     def check(self, facts: Facts) -> Answer:
-        """Return what the service says; a failure of any kind is `unknown`."""
+        """Return the service's answer; a failure of any kind is `unknown`."""
         ...
 
     def correct(self, facts: Facts, correction: Correction) -> bool:
-        """Tell the service that it was wrong; return whether it has taken that."""
+        """Send a correction to the service; return whether it accepted it."""
         ...
 
 
 def service_of(runtime: Runtime) -> SpamCheck | None:
-    """Return the service that this deployment has a key of; None for none."""
+    """Return the service that this deployment has a key for; None: no service."""
     key = runtime.settings.akismet_key
     if key is None:
         return None
-    # Imported by the worker that asks: no request needs it.
+    # Imported late, by the worker that asks: no request needs it.
     from chalicelib.comments.spam_check.akismet import Akismet
 
     return Akismet(runtime.settings.akismet_url, key.get_secret_value())

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from chalicelib.comments.errors import TextRefused
-from chalicelib.comments.judgement import QUICKEST_MS, Verdict, Writer, Written, judge
+from chalicelib.comments.judgement import QUICKEST_MS, JudgedText, Judgement, WriterStanding, judge
 from chalicelib.comments.rendering import render
 from chalicelib.comments.shapes import CommentSite, Reason
 from chalicelib.comments.sites.forms import CommentSettings
@@ -14,7 +14,7 @@ HOLD = {"phrase": "casino", "action": "hold"}
 REJECT = {"phrase": "slots*", "action": "reject"}
 PHRASES = {"phrases": [HOLD, REJECT]}
 LINKS = "[a](https://a.example) [b](https://b.example)"
-SHOWN = Verdict("visible", [])
+SHOWN = Judgement("visible", [])
 
 
 def site(**wanted: Any) -> CommentSite:
@@ -29,9 +29,9 @@ def verdict(
     by_moderator: bool = False,
     decoy: str = "",
     open_ms: int | None = None,
-) -> Verdict:
-    written = Written(text, render(text), decoy, open_ms)
-    return judge(written, Writer(by_moderator, trust=1), site(**wanted))
+) -> Judgement:
+    written = JudgedText(text, render(text), decoy, open_ms)
+    return judge(written, WriterStanding(by_moderator, trust=1), site(**wanted))
 
 
 @pytest.mark.parametrize(
@@ -89,28 +89,28 @@ def test_a_moderators_text_is_not_searched_but_waits_where_all_do() -> None:
 @pytest.mark.parametrize(
     ("writer", "wanted", "reasons"),
     [
-        (Writer(is_moderator=False), {"max_links": 5}, ["links"]),
-        (Writer(is_moderator=False), {}, []),
-        (Writer(is_moderator=False, trust=1), {"max_links": 5}, []),
-        (Writer(is_moderator=False, trust=2), {"max_links": 1}, ["links"]),
-        (Writer(is_moderator=False, approved=2), {"approve_first": 3}, ["first"]),
-        (Writer(is_moderator=False, approved=3), {"approve_first": 3}, []),
-        (Writer(is_moderator=True), {"approve_first": 3, "max_links": 0}, []),
+        (WriterStanding(is_moderator=False), {"max_links": 5}, ["links"]),
+        (WriterStanding(is_moderator=False), {}, []),
+        (WriterStanding(is_moderator=False, trust=1), {"max_links": 5}, []),
+        (WriterStanding(is_moderator=False, trust=2), {"max_links": 1}, ["links"]),
+        (WriterStanding(is_moderator=False, approved=2), {"approve_first": 3}, ["first"]),
+        (WriterStanding(is_moderator=False, approved=3), {"approve_first": 3}, []),
+        (WriterStanding(is_moderator=True), {"approve_first": 3, "max_links": 0}, []),
     ],
     ids=str,
 )
 def test_who_is_new_is_judged_more_strictly(
-    writer: Writer, wanted: dict[str, Any], reasons: list[Reason]
+    writer: WriterStanding, wanted: dict[str, Any], reasons: list[Reason]
 ) -> None:
-    found = judge(Written(LINKS, render(LINKS)), writer, site(**wanted))
+    found = judge(JudgedText(LINKS, render(LINKS)), writer, site(**wanted))
 
-    assert found == Verdict("pending" if reasons else "visible", reasons)
+    assert found == Judgement("pending" if reasons else "visible", reasons)
 
 
 @pytest.mark.parametrize(("others", "reasons"), [(0, []), (1, []), (2, ["repeated"])])
 def test_what_three_people_write_is_spam(others: int, reasons: list[Reason]) -> None:
-    written = Written("hello", render("hello"), others=others)
+    written = JudgedText("hello", render("hello"), others=others)
 
-    found = judge(written, Writer(is_moderator=False), site())
+    found = judge(written, WriterStanding(is_moderator=False), site())
 
-    assert found == Verdict("spam" if reasons else "visible", reasons)
+    assert found == Judgement("spam" if reasons else "visible", reasons)

@@ -8,7 +8,7 @@ from chalicelib.comments import judgement
 
 
 def is_in(phrase: str, text: str) -> bool:
-    return judgement.is_in(phrase, judgement.searched((text,)))
+    return judgement.is_in(phrase, judgement.searchable((text,)))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_other_words_are_not(phrase: str, text: str) -> None:
 
 
 def test_a_phrase_does_not_reach_from_one_text_into_the_next() -> None:
-    assert not judgement.is_in("buy now", judgement.searched(("buy", "now")))
+    assert not judgement.is_in("buy now", judgement.searchable(("buy", "now")))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_longest_text_and_the_most_phrases_take_milliseconds(text: str) -> N
     watched = [f"*{'a' * 90}{number}*" for number in range(500)]
     began = time.process_time()
 
-    searched = judgement.searched((text, text))
+    searched = judgement.searchable((text, text))
     found = [each for each in watched if judgement.is_in(each, searched)]
 
     assert found == []

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from chalicelib.comments.acts import upkeep
 from chalicelib.comments.discussion import editing
 from chalicelib.comments.forms import StateChange
-from chalicelib.comments.log.acts import Actor, Change
+from chalicelib.comments.log.acts import ActChange, Actor
 from chalicelib.comments.log.rows import LOG
 from chalicelib.comments.people import changing
 from chalicelib.runtime import Runtime
@@ -78,7 +78,7 @@ def test_a_change_of_a_person_may_end_anywhere(
     notes = [""]
 
     def note(ending: Runtime) -> object:
-        wanted = Change(None, {"note": f"{notes[-1]}+"})
+        wanted = ActChange(None, {"note": f"{notes[-1]}+"})
         return changing.change(ending, "blog", "ann", wanted, Actor(MO))
 
     for _ in crash_everywhere(runtime, mongodb_uri, note):

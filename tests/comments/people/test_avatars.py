@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from chalicelib.comments.people.avatars import drawn, initials
+from chalicelib.comments.people.avatars import draw, initials
 from tests.support.http_client import Client
 
 COMMENTS = "/nodes/blog:moon/comments"
@@ -73,4 +73,4 @@ def test_without_a_picture_initials_are_drawn(node: Client) -> None:
 )
 def test_initials_are_those_of_the_first_and_the_last_word(name: str, letters: str) -> None:
     assert initials(name) == letters
-    assert letters_of(drawn("ann", name)) == (letters or None)
+    assert letters_of(draw("ann", name)) == (letters or None)

@@ -138,7 +138,7 @@ def test_an_older_recount_never_replaces_a_newer(
 ) -> None:
     """The slower of two has counted before the change that the faster one was made for."""
     posted = discussion.post("x")["id"]
-    really = counting.counted
+    really = counting.count
     overtaken: list[bool] = []
 
     def slow(*given: Any) -> Any:
@@ -148,7 +148,7 @@ def test_an_older_recount_never_replaces_a_newer(
             discussion.set_state(posted, "hidden")
         return found
 
-    monkeypatch.setattr(counting, "counted", slow)
+    monkeypatch.setattr(counting, "count", slow)
     assert counting.recount(runtime.database, "default", "ann") is False
 
     assert counts(runtime) == {"rejected": 1}
