@@ -22,7 +22,7 @@ from chalicelib.assets.shapes import (
 )
 from chalicelib.database import Document, in_transaction
 from chalicelib.http import PageQuery
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.runtime import Runtime
 
 # How long a reader may be in a blob that no version has any more: no function runs longer.
@@ -54,7 +54,7 @@ def page(runtime: Runtime, owner: str, query: PageQuery) -> AssetsAnswer:
     where = {"$or": [{"owner": owner, **part} for part in ranges]}
     rows = ASSETS.of(runtime.database).find(where)
     rows = rows.sort([("made", DESCENDING), ("_id", ASCENDING)]).limit(query.limit + 1)
-    shown, last = paged(list(rows), query.limit)
+    shown, last = page_of(list(rows), query.limit)
     position = [int(DatetimeMS(last["made"])), last["_id"]] if last else None
     base = runtime.settings.public_url
     return {

@@ -15,7 +15,7 @@ from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.stores.collected import collect
 from chalicelib.database import Document
 from chalicelib.http import Ok, PageQuery, Request, Route
-from chalicelib.http.paging import Cursors, Next, paged
+from chalicelib.http.paging import Cursors, Next, page_of
 from chalicelib.identity import Principal
 from chalicelib.instants import milliseconds, moment
 from chalicelib.people.ids import UserId
@@ -89,7 +89,7 @@ def list_comments(
         for part in _ranges(after)
     ]
     rows: Any = ENTRIES.of(runtime.database).find({"$or": branches}, _ENTRY).sort(_ORDER)
-    shown, last = paged(list(rows.limit(query.limit + 1)), query.limit)
+    shown, last = page_of(list(rows.limit(query.limit + 1)), query.limit)
     found = _found(runtime, shown, user_id, caller)
     position = [milliseconds(last["posted"]), last["_id"]] if last else None
     return {"comments": found, "next": cursors.following(position)}

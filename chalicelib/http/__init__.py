@@ -1,4 +1,4 @@
-"""Requests parsed into models; values and failures written as answers.
+"""HTTP at its edge: parses requests into models, and writes values and failures as answers.
 
 Public face: `callers`, `conditional`, `idempotency`, `paging`, `responses`.
 """

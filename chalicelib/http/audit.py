@@ -1,7 +1,7 @@
 """Audit log: one structured line for each call that writes or needs a role.
 
-A call that writes has a line whatever its outcome. A line has ids and amounts, and no texts, names,
-tokens or secrets. docs/operations/security.md has queries for them.
+A call that writes has a line whatever its outcome. A line has ids and amounts, but no texts, names,
+tokens or secrets. docs/operations/security.md has queries for these lines.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from chalicelib.identity import Principal
 from chalicelib.observability.logs import log
 
-# Longer than any id. If a path's values are no ids, only this much of each is written.
+# Longer than any id; longer values of a path are cut.
 _MAX_CHARACTERS = 100
 
 
@@ -24,8 +24,8 @@ def record(
 ) -> None:
     """Write the audit line of a call.
 
-    `operation` is its method and route, `things` are the ids in its path, as they were sent, and
-    `details` what the route noted: the id of what was made, accounts and amounts.
+    `operation` is its method and route. `things` are the ids in its path, as sent. `details` are
+    the route's notes: the id of a new thing, accounts and amounts.
     """
     method, route = operation
     fields: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Callers of views, by the roles that admit them."""
+"""Annotations of a view's caller, by the roles that admit them."""
 
 from typing import Annotated
 

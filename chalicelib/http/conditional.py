@@ -1,4 +1,4 @@
-"""Conditional calls: the entity tags of what a caller holds, or has read."""
+"""Conditional calls: the entity tags and versions that a caller names."""
 
 import re
 
@@ -15,29 +15,29 @@ def held_tags(request: Request) -> list[str]:
 
 
 def version_tag(version: int) -> str:
-    """Return the entity tag of a thing by its version."""
+    """Return the entity tag of a version."""
     return f'"{version}"'
 
 
 def named_version(request: Request) -> int | None:
-    """Return the version that If-Match names, or None without one: for what may be new.
+    """Return the version that If-Match names. None: no header, for a thing that may be new.
 
-    Raises InvalidRequest for anything but one version.
+    Raises InvalidRequest for any other header.
     """
     return None if request.raw.headers.get("if-match") is None else expected_version(request)
 
 
 def expected_version(request: Request) -> int:
-    """Return the version that If-Match names: one strong tag, as `version_tag` has it.
+    """Return the version that If-Match names: one strong tag, as `version_tag` writes it.
 
-    Raises VersionNeeded without one, and InvalidRequest for anything else: `*` would overwrite
-    whatever is there, and a weak tag never matches (RFC 9110, section 13.1.1).
+    Raises VersionNeeded without the header, and InvalidRequest for any other header: `*` would
+    overwrite any version, and a weak tag never matches (RFC 9110, section 13.1.1).
     """
     given = request.raw.headers.get("if-match")
     if given is None:
         raise VersionNeeded
     found = _VERSION.fullmatch(given.strip())
     if found is None:
-        told = 'one version is needed, in quotation marks: "3"'
-        raise InvalidRequest(errors=[FieldError("If-Match", "version", told)])
+        message = 'one version is needed, in quotation marks: "3"'
+        raise InvalidRequest(errors=[FieldError("If-Match", "version", message)])
     return int(found[1])

@@ -24,12 +24,12 @@ class Document(Text):
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the document's route."""
+    """Return the blueprint of the document's route."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Operation")
 
     @cache
-    def written() -> tuple[str, str]:
+    def load() -> tuple[str, str]:
         """Return the document and its entity tag; read at first use, not at a cold start."""
         document: dict[str, Any] = orjson.loads(FILE.read_bytes())
         document["servers"] = [{"url": runtime.settings.public_url or "/"}]
@@ -39,7 +39,7 @@ def routes(runtime: Runtime) -> Blueprint:
     @route("GET", "/openapi.json")
     def get_document(request: Request) -> Document | NotModified:
         """Read this document: every operation of the API, as OpenAPI 3.1."""
-        text, tag = written()
+        text, tag = load()
         headers = {"ETag": tag, "Cache-Control": _FIVE_MINUTES}
         if tag in conditional.held_tags(request):
             return NotModified(headers=headers)

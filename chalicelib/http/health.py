@@ -1,4 +1,4 @@
-"""Whether Plaza can do its work."""
+"""The health check: whether the database takes writes."""
 
 from http import HTTPStatus
 from typing import Any, Literal, NotRequired
@@ -16,7 +16,7 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownName
 
-# Short: a health check asks whether the database answers now, not after an election.
+# Short: the check is about this moment, not about the time after an election.
 TIMEOUT_SECONDS = 3
 State = Literal["primary", "no_primary", "standalone"]
 
@@ -43,7 +43,7 @@ class Failing(Answer[Body_co]):
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the health check's route."""
+    """Return the blueprint of the health check's route."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Operation")
 
@@ -55,7 +55,7 @@ def routes(runtime: Runtime) -> Blueprint:
         """
         state = replica_set_state(request.runtime)
         health: Health = {"status": "ok" if state == "primary" else "unavailable"}
-        # They help an attacker to choose an attack, and nobody else without a token.
+        # Without a token, they would help only an attacker.
         if caller is not None and caller.has("admin"):
             health["version"] = __version__
             health["database"] = {"reachable": state is not None, "replica_set": state}
@@ -65,7 +65,7 @@ def routes(runtime: Runtime) -> Blueprint:
 
 
 def replica_set_state(runtime: Runtime) -> State | None:
-    """Return `primary`, `no_primary` or `standalone`, or None if no server answers.
+    """Return `primary`, `no_primary` or `standalone`; None: no server answers.
 
     A sharded cluster's router counts as a primary: it takes writes.
     """

@@ -1,9 +1,9 @@
-"""`Idempotency-Key`: a call repeated because its answer was lost makes nothing twice.
+"""`Idempotency-Key`: a call repeated after a lost answer makes nothing twice.
 
 A row records a caller, a path, a key, a digest of the body and the time of the first attempt. Every
 attempt runs at that time and draws random numbers from a generator seeded by the row, so all
-attempts choose the same id. A repeated call answers with the thing of that id; if there is none,
-the call runs again. Calls without the header skip all of this.
+attempts choose the same id. A repeated call answers with the thing of that id; if that thing is
+missing, the call runs again. Calls without the header skip all of this.
 """
 
 import math
@@ -30,9 +30,9 @@ from chalicelib.http import Request
 from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 
-# How long a key is remembered.
+# The lifetime of a key.
 KEPT = timedelta(hours=24)
-# How long an attempt without an end counts as running: longer than a function can run.
+# The time that an unfinished attempt counts as running: longer than a function can run.
 HELD = timedelta(seconds=40)
 _CLIENT_ERROR, _SERVER_ERROR = 400, 500
 KEY_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
@@ -44,7 +44,7 @@ Draw = Callable[[datetime, random.Random], str]
 
 
 class KeyRow(TypedDict):
-    """A key that was used; `_id` and `digest` reveal neither the caller nor the body."""
+    """A used key; `_id` and `digest` reveal neither the caller nor the body."""
 
     _id: str
     digest: str
@@ -63,13 +63,13 @@ KEYS = Collection(
 
 
 def key_of(request: Request) -> str | None:
-    """Return the call's Idempotency-Key, or None; raises InvalidRequest for an invalid one."""
+    """Return the call's Idempotency-Key, or None; raises InvalidRequest for an invalid key."""
     given = request.raw.headers.get("idempotency-key")
     return None if given is None else _valid(given)
 
 
 def required_key_of(request: Request) -> str:
-    """Return the call's Idempotency-Key; raises InvalidRequest without a usable one."""
+    """Return the call's Idempotency-Key; raises InvalidRequest if it is missing or invalid."""
     return _valid(request.raw.headers.get("idempotency-key"))
 
 
@@ -90,9 +90,9 @@ def once(
 ) -> Made:
     """Return `make(runtime)`, or `find(id, made_at)` if an earlier call with the key made it.
 
-    `make` gives the new thing the first id that `draw` draws from the runtime it is given. `find`
-    raises a Problem of 4xx if the thing is not there. Raises IdempotencyKeyReused for another body,
-    RequestInProgress while another attempt may be running, and whatever `make` and `find` raise.
+    The new thing's id is the first that `draw` draws from the runtime of `make`. `find` raises a
+    Problem of 4xx if the thing is missing. Raises IdempotencyKeyReused for another body,
+    RequestInProgress while another attempt may be running, and the errors of `make` and `find`.
     """
     key = key_of(request)
     if key is None:
@@ -106,7 +106,7 @@ def once(
 
 
 class _Attempt:
-    """One call with a key."""
+    """A call with a key."""
 
     def __init__(self, request: Request, key: str) -> None:
         caller, runtime = request.principal(), request.runtime
@@ -120,7 +120,7 @@ class _Attempt:
         self._at = runtime.now()
 
     def begin(self) -> bool:
-        """Insert the row and return True, or False if there is one."""
+        """Insert the row; return False if it exists."""
         now = self._at
         row = KeyRow(
             _id=self._id,
@@ -137,7 +137,7 @@ class _Attempt:
         return True
 
     def earlier(self, find: Callable[[str, datetime], Made], draw: Draw) -> Made | None:
-        """Return what an earlier call made; if it made nothing, hold the row again: None."""
+        """Return the thing of an earlier call. None: it made nothing, and this call has the row."""
         row = self._rows.find_one({"_id": self._id})
         if row is None:
             raise RequestInProgress(retry_after_seconds=1)
@@ -145,7 +145,7 @@ class _Attempt:
             raise IdempotencyKeyReused
         self._at = row["at"]
         try:
-            return self._found(find, draw)
+            return self._find_made(find, draw)
         except Problem as problem:
             if row["done"] or problem.status >= _SERVER_ERROR:
                 raise
@@ -161,13 +161,13 @@ class _Attempt:
     def run(
         self, make: Callable[[Runtime], Made], find: Callable[[str, datetime], Made], draw: Draw
     ) -> Made:
-        """Return what `make` makes. A refusal deletes the key; after a failure it stays held."""
+        """Return the thing that `make` makes. A refusal deletes the key; a failure keeps it."""
         runtime = replace(self._runtime, now=lambda: self._at, random=self._random())
         try:
             made = make(runtime)
         except DuplicateKeyError:
-            # An attempt that was assumed dead has written after all.
-            made = self._found(find, draw)
+            # An attempt that seemed dead has written after all.
+            made = self._find_made(find, draw)
         except Problem as problem:
             if _CLIENT_ERROR <= problem.status < _SERVER_ERROR:
                 self._rows.delete_one({"_id": self._id})
@@ -175,11 +175,11 @@ class _Attempt:
         self._rows.update_one({"_id": self._id}, {"$set": {"done": True}})
         return made
 
-    def _found(self, find: Callable[[str, datetime], Made], draw: Draw) -> Made:
+    def _find_made(self, find: Callable[[str, datetime], Made], draw: Draw) -> Made:
         return find(draw(self._at, self._random()), self._at)
 
     def _random(self) -> random.Random:
-        """Return the generator that gives every attempt the same numbers; none is secret."""
+        """Return a generator of the same numbers for every attempt; no number is secret."""
         return random.Random(self._id)  # noqa: S311 - ids, which others see
 
 

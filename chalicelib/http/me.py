@@ -1,4 +1,4 @@
-"""The caller, as their token names them: what a console asks first."""
+"""The caller by their token, for a console to start with."""
 
 from typing import Annotated, get_args
 
@@ -13,7 +13,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.texts import ShownName
 
 _ROLES: tuple[Role, ...] = get_args(Role)
-# A token is within the 10 kB of a request's headers, and four characters of it are three bytes.
+# A request's headers, with the token, have at most 10 kB; four of its characters are three bytes.
 _MAX_CLAIMS_BYTES = 7_680
 ClaimedId = Annotated[str, Field(max_length=_MAX_CLAIMS_BYTES)]
 
@@ -25,7 +25,7 @@ class CallerAnswer(TypedDict):
     name: Annotated[ShownName, Field(examples=["Henrike Voss"])]
     roles: Annotated[list[Role], Field(max_length=len(_ROLES))]
     sites: Annotated[
-        # A token of a header's whole length names no more.
+        # More sites do not fit into a token.
         Annotated[list[ClaimedId], Field(max_length=5_000)] | None,
         Field(
             json_schema_extra={"x-plaza-max-bytes": 7 * _MAX_CLAIMS_BYTES},
@@ -40,7 +40,7 @@ class CallerAnswer(TypedDict):
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the route."""
+    """Return the blueprint of the route."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Caller")
 
@@ -58,7 +58,7 @@ def routes(runtime: Runtime) -> Blueprint:
 
 
 def caller_answer(caller: Principal) -> CallerAnswer:
-    """Return a caller as the API shows them to themselves."""
+    """Return a caller as they see themselves."""
     return {
         "id": caller.id,
         "name": caller.name,

@@ -16,30 +16,30 @@ from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 from chalicelib.settings import Settings
 
-# The request's correlation id in the logs; callers quote it when they report a fault.
+# The correlation id of a request in the logs; callers quote it in reports of faults.
 REQUEST_ID_HEADER = "X-Request-Id"
 # For a deployment without a list of origins; `install` narrows the origin if there is a list.
 CORS = CORSConfig(
     allow_origin="*",
     allow_headers=["Authorization", "Idempotency-Key", "If-Match", "If-None-Match", "Range"],
     expose_headers=[REQUEST_ID_HEADER, "ETag", "Content-Range", "Retry-After"],
-    # Two hours: Chrome keeps no preflight for longer.
+    # Two hours: Chrome's maximum.
     max_age=7_200,
 )
 _CORS_HEADERS: dict[str, str] = CORS.get_access_control_headers()
-# On every answer, the gateway's own included. A browser then never guesses a media type.
+# On every answer, the gateway's own included; `nosniff` stops guesses at the media type.
 SAFE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _KEPT_BY_NOBODY = "private, no-store"
 
 
 def install(app: Chalice, settings: Settings, outage: Outage) -> None:
-    """Give the app its middleware.
+    """Install the middleware.
 
-    It wraps Chalice's own failures too (a wrong method, a wrong content type), so that every
-    failure has one form.
+    It also wraps Chalice's own failures, such as a wrong method or content type: every failure has
+    one form.
     """
-    # An answer of bytes encodes itself. Chalice would check a list twice a call, for 6 µs, and
-    # refuse a caller who sends no `Accept`.
+    # `Binary` encodes itself. Chalice would check this list twice a call, for 6 µs, and refuse
+    # callers without `Accept`.
     app.api.binary_types = []
     headers_of = _Headers(settings.allowed_origins)
 
@@ -59,10 +59,10 @@ def install(app: Chalice, settings: Settings, outage: Outage) -> None:
 
 
 def answer_further_methods(app: Chalice) -> None:
-    """Answer HEAD wherever GET is answered, and OPTIONS everywhere.
+    """Add HEAD to every path with GET, and OPTIONS to every path.
 
-    API Gateway's own preflights name a single origin, and a browser sends credentials only if its
-    own origin is named (docs/decisions/0049).
+    API Gateway's own preflights name a single origin, and a browser sends credentials only to an
+    API that names the browser's origin (docs/decisions/0049).
     """
     for path, methods in list(app.routes.items()):
         if "GET" in methods:
@@ -95,7 +95,7 @@ def _answer(event: ChaliceRequest, get_response: Callable[[Any], Response]) -> R
 
 
 def _chalice_problem(status: int) -> Problem:
-    """Return the problem+json form of a failure that Chalice answered by itself."""
+    """Return Chalice's own failure as a problem."""
     match status:
         case HTTPStatus.METHOD_NOT_ALLOWED:
             return errors.UnknownRoute()
@@ -108,20 +108,21 @@ def _chalice_problem(status: int) -> Problem:
 
 
 class _Headers:
-    """Builder of the headers that every answer has.
+    """The builder of headers for every answer.
 
-    If origins are listed, the answer names the caller's own if it is on the list, otherwise another
-    one, so that the browser hides the answer from the page. Caches keep no answer to a call with a
-    token, unless its route declares the answer private, for the caller's own browser alone; nor to
-    a call with a cookie, unless its route declares the answer public. For all other answers the
-    route's own Cache-Control holds.
+    With a list of origins, the answer names the caller's origin if it is listed. Otherwise it names
+    another origin, so that the browser hides the answer from the page.
+
+    Cache-Control of an answer:
+    - call with a token: not stored, unless the route says `private` (the caller's browser only);
+    - call with a cookie: not stored, unless the route says `public` or `private`;
+    - any other call: the route's own.
     """
 
     def __init__(self, allowed_origins: tuple[str, ...]) -> None:
         self._allowed = allowed_origins
         self._fixed = {**SAFE_HEADERS, **CORS.get_access_control_headers()}
-        # A cache that may keep an answer to an anonymous call must not serve it to a caller with a
-        # token.
+        # A cached answer to an anonymous call must not reach a caller with a token.
         self._fixed["Vary"] = "Authorization, Origin" if allowed_origins else "Authorization"
         if allowed_origins:
             self._fixed["Access-Control-Allow-Credentials"] = "true"
@@ -140,7 +141,7 @@ class _Headers:
         elif own:
             del headers["Cache-Control"]
         if "Access-Control-Allow-Origin" in answered:
-            # A file that any page may load, to which no browser need send credentials.
+            # A file that any page may load without credentials.
             headers["Access-Control-Allow-Origin"] = str(answered["Access-Control-Allow-Origin"])
             headers.pop("Access-Control-Allow-Credentials", None)
         elif self._allowed:

@@ -1,4 +1,4 @@
-"""How the calls of an operation may end: its answers, and its problems."""
+"""Outcomes of an operation's calls: its answers and its problems."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -18,23 +18,23 @@ _OF_A_KEY = (errors.RequestInProgress, errors.IdempotencyKeyReused)
 
 
 class Outcome(NamedTuple):
-    """One way in which a call succeeds."""
+    """An answer of a successful call."""
 
     status: HTTPStatus
     media_type: str | None
-    # `bytes` for an answer that is not text.
+    # `bytes`: the answer is not text.
     shape: Any
-    # As Lambda sends it; None if the shape says it.
+    # As Lambda sends it; None: the shape bounds it.
     max_bytes: int | None = None
 
 
 def is_declared(operation: Operation) -> bool:
-    """Return whether a view says what it answers."""
+    """Return whether a view's return type names its answers."""
     return bool(list(outcomes(operation)))
 
 
 def problems(operation: Operation) -> list[type[Problem]]:
-    """Return every problem that a call may end with, each once."""
+    """Return the problems that may end a call, without duplicates."""
     signature, rules = operation.signature, operation.rules
     found: list[type[Problem]] = [*rules.raises, *_EVERY_CALL]
     takes_key = rules.takes_idempotency_key or rules.needs_idempotency_key

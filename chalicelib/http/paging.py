@@ -10,9 +10,9 @@ from chalicelib import signing
 from chalicelib.errors import InvalidCursor, Unavailable
 from chalicelib.http.requests import MAX_CURSOR_CHARACTERS, PageQuery
 
-# A cursor is base64url of a tag, a version and the position as JSON. People scroll while one
-# release replaces another, so a release reads the cursors of the last one (docs/decisions/0066).
-# To change a position's shape, raise VERSION and let its listing read the old shape too.
+# A cursor is base64url of a tag, a version and the position as JSON. People scroll during a
+# deployment, so a release reads the cursors of its predecessor (docs/decisions/0066). To change a
+# position's shape, raise VERSION and let its listing read the old shape too.
 
 VERSION = 1
 _TAG_BYTES = 9
@@ -21,28 +21,28 @@ _TAG_BYTES = 9
 def encode_cursor(position: Sequence[Any], scope: str, keys: Sequence[SecretStr]) -> str:
     """Return a cursor for `position`, a sequence of JSON values, within the listing `scope`.
 
-    The scope names the listing and its order ("comments:page-1:oldest"), so that a cursor
-    of one listing is refused by any other. Raises Misconfigured without a signing key.
+    The scope names the listing and its order ("comments:page-1:oldest"), so that other listings
+    refuse the cursor. Raises Misconfigured without a signing key.
     """
     key = signing.signing_key(keys)
     payload = bytes([VERSION]) + orjson.dumps(list(position))
-    return signing.encoded(signing.tag(_message(payload, scope), key, _TAG_BYTES) + payload)
+    return signing.encode(signing.tag(_message(payload, scope), key, _TAG_BYTES) + payload)
 
 
 def decode_cursor(cursor: str, scope: str, keys: Sequence[SecretStr]) -> list[Any]:
-    """Return the position that `encode_cursor` was given.
+    """Return the position of a cursor.
 
-    Raises InvalidCursor if the cursor was altered, cut, or made for another scope. Raises
-    Unavailable for a cursor of a newer release, which another container can read.
+    Raises InvalidCursor for an altered or cut cursor, or for a cursor of another scope. Raises
+    Unavailable for a cursor of a newer release: another container can read it.
     """
-    signed = signing.decoded(cursor) or b""
+    signed = signing.decode(cursor) or b""
     tag, payload = signed[:_TAG_BYTES], signed[_TAG_BYTES:]
     if signing.signer(tag, _message(payload, scope), keys, _TAG_BYTES) is None:
         raise InvalidCursor
     if payload[0] > VERSION:
         raise Unavailable("This cursor is from a newer release of Plaza; try again")
     position = orjson.loads(payload[1:])
-    assert isinstance(position, list)  # noqa: S101 - we signed it, so we wrote it
+    assert isinstance(position, list)  # noqa: S101 - the signature proves that we wrote it
     return position
 
 
@@ -51,7 +51,7 @@ def _message(payload: bytes, scope: str) -> bytes:
 
 
 Row = TypeVar("Row")
-# A cursor in an answer, which is as long as a query may have it.
+# A cursor in an answer; a query may have it again.
 Cursor = Annotated[str, Field(max_length=MAX_CURSOR_CHARACTERS, pattern=r"^[A-Za-z0-9_-]*$")]
 # The field `next` of a page's answer.
 Next = Annotated[
@@ -60,31 +60,31 @@ Next = Annotated[
 
 
 class Cursors(NamedTuple):
-    """The cursors of one listing; `scope` is as for `encode_cursor`."""
+    """The cursors of a listing; `scope` is as for `encode_cursor`."""
 
     scope: str
     keys: Sequence[SecretStr]
 
     def position(self, query: PageQuery) -> tuple[Any, ...] | None:
-        """Return the position after which a page begins; None for the first page.
+        """Return the position before a page; None: the first page.
 
         Raises InvalidCursor.
         """
         return self.place(query.cursor)
 
     def place(self, cursor: str | None) -> tuple[Any, ...] | None:
-        """Return the position of a cursor; None without one. Raises InvalidCursor."""
+        """Return the position of a cursor; None without a cursor. Raises InvalidCursor."""
         return None if cursor is None else tuple(decode_cursor(cursor, self.scope, self.keys))
 
     def following(self, position: Sequence[Any] | None) -> str | None:
-        """Return the cursor of the page after a position; None if no page follows."""
+        """Return the cursor of the page after a position; None: no page follows."""
         return encode_cursor(position, self.scope, self.keys) if position else None
 
 
-def paged(rows: Sequence[Row], limit: int) -> tuple[Sequence[Row], Row | None]:
-    """Return the rows of a page, and the last of them if more rows follow.
+def page_of(rows: Sequence[Row], limit: int) -> tuple[Sequence[Row], Row | None]:
+    """Return the rows of a page, and its last row if more rows follow.
 
-    `rows` are up to `limit + 1`: the one beyond the page shows that there is more.
+    `rows` are up to `limit + 1` rows: the last of them only shows that more follow.
     """
     shown = rows[:limit]
     return shown, shown[-1] if len(rows) > limit else None

@@ -1,4 +1,4 @@
-"""Requests: models of input, and one call with the runtime that answers it."""
+"""Requests: models of input, and a call with the runtime that answers it."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
@@ -16,10 +16,10 @@ from chalicelib.identity import Principal, Role, identify
 from chalicelib.limits import Limit
 from chalicelib.runtime import Runtime
 
-# JSON bodies, parsed into pydantic models at a bounded cost.
+# Bounds on JSON bodies, so that parsing them into models has a bounded cost.
 
-# Members of objects and elements of arrays: twice what the largest campaign has. Pydantic needs 2
-# to 4 µs to refuse one.
+# Members of objects and elements of arrays: twice as many as in the largest campaign. Pydantic
+# needs 2 to 4 µs to refuse each.
 MAX_VALUES = 10_000
 MAX_ERRORS = 20
 
@@ -30,7 +30,8 @@ def parse(text: bytes, model: type[Model], limit_bytes: int) -> Model:
     """Return the body as a model; raises BodyTooLarge, InvalidJson or InvalidRequest."""
     if len(text) > limit_bytes:
         raise errors.BodyTooLarge(f"The limit is {limit_bytes} bytes")
-    # Every value but the first follows a comma or a colon; long texts contain them too.
+    # Every value but the first follows a comma or a colon. Texts contain these too, so count only
+    # if there are many.
     if text.count(b",") + text.count(b":") > MAX_VALUES:
         _count_values(text)
     try:
@@ -40,7 +41,7 @@ def parse(text: bytes, model: type[Model], limit_bytes: int) -> Model:
 
 
 def parse_part(value: Any, model: type[Model], name: str) -> Model:
-    """Return a part of a body as the model that another part names; raises InvalidRequest."""
+    """Return a part of a body as a model that another part chose; raises InvalidRequest."""
     try:
         return model.model_validate_json(orjson.dumps(value), strict=True)
     except ValidationError as error:
@@ -48,12 +49,12 @@ def parse_part(value: Any, model: type[Model], name: str) -> Model:
 
 
 def invalid(error: ValidationError) -> errors.InvalidRequest:
-    """Return the problem with pydantic's first errors, without the values that were sent."""
+    """Return the problem with pydantic's first errors, without the sent values."""
     return errors.InvalidRequest(errors=_faults(error))
 
 
 def _count_values(text: bytes) -> None:
-    """Raise InvalidRequest for more values than any model takes, InvalidJson for invalid JSON."""
+    """Raise InvalidRequest for more values than any model accepts, InvalidJson for invalid JSON."""
     try:
         waiting: list[Any] = [orjson.loads(text)]
     except orjson.JSONDecodeError:
@@ -65,8 +66,8 @@ def _count_values(text: bytes) -> None:
             continue
         count += len(value)
         if count > MAX_VALUES:
-            told = f"a body must have at most {MAX_VALUES} members and elements"
-            raise errors.InvalidRequest(errors=[FieldError("", "too_many_values", told)])
+            message = f"a body must have at most {MAX_VALUES} members and elements"
+            raise errors.InvalidRequest(errors=[FieldError("", "too_many_values", message)])
         waiting.extend(value.values() if isinstance(value, dict) else value)
 
 
@@ -88,13 +89,13 @@ def _faults(error: ValidationError, *within: str) -> list[FieldError]:
 
 
 BODY_LIMIT_BYTES = 65_536
-# Entries of one page of a listing.
+# Entries of a page of a listing.
 MAX_PAGE = 200
 MAX_CURSOR_CHARACTERS = 1_000
 
 
 class Input(BaseModel):
-    """What a client may send: nothing beyond the fields named, nothing coerced in JSON."""
+    """Input of a client: no further fields, and no coercion in JSON."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
@@ -116,7 +117,7 @@ class PageQuery(Input):
 
 
 class Retired(NamedTuple):
-    """From when an operation is deprecated, and from when it may be gone; days in UTC."""
+    """The days in UTC from which an operation is deprecated, and from which it may be gone."""
 
     since: date
     gone: date
@@ -133,19 +134,21 @@ class Retired(NamedTuple):
 LimitOf = Callable[[Runtime, Mapping[str, Any]], Limit]
 
 
-class Rules(NamedTuple):
-    """What a route declares beside its method and path.
+class RouteRules(NamedTuple):
+    """The declaration of a route beside its method and path.
 
-    A route that writes and names no limit is limited as `CLICKS`; with None it has no limit, and a
-    function finds the limit by the call's path. It is
-    audited too, unless it says otherwise; `secrets` are path parameters that work as credentials,
-    such as tokens; the audit leaves them out. `raises` are the problems that the view itself may
-    answer. `tag` is the part of the API that it is listed under. `takes_idempotency_key` says that
-    a repeated call makes nothing twice; `needs_idempotency_key` that none is answered without one.
-    The answers of a route that is `retired` say until when it is there. `needs_version` says that
-    a call names the version that it changes as If-Match, `tells_version` that the answer's ETag
-    is the version. `rows` are the rows of an answer that a view may have to cut, where its query
-    has no `limit`.
+    - `limit`: None: unlimited; a function: finds the limit by the call's path. The default is
+      `CLICKS` for a route that writes, and None for others.
+    - `is_audited`: by default, if the route writes.
+    - `secrets`: path parameters that work as credentials, such as tokens; the audit omits them.
+    - `raises`: the view's own problems.
+    - `tag`: the part of the API that lists it.
+    - `takes_idempotency_key`: a repeated call makes nothing twice.
+    - `needs_idempotency_key`: a call without a key is refused.
+    - `retired`: its answers say until when the route is there.
+    - `needs_version`: a call names the version that it changes as If-Match.
+    - `tells_version`: the answer's ETag is the version.
+    - `rows`: the rows of an answer that the view may have to cut, if its query has no `limit`.
     """
 
     limit: Limit | LimitOf | None
@@ -163,7 +166,7 @@ class Rules(NamedTuple):
 
 
 class Request:
-    """One call, with the runtime that answers it."""
+    """A call, with the runtime that answers it."""
 
     __slots__ = (
         "_caller",
@@ -176,33 +179,33 @@ class Request:
         "runtime",
     )
 
-    def __init__(self, runtime: Runtime, raw: ChaliceRequest, rules: Rules) -> None:
+    def __init__(self, runtime: Runtime, raw: ChaliceRequest, rules: RouteRules) -> None:
         self.runtime = runtime
         self.raw = raw
         self.rules = rules
         self.is_audited = rules.is_audited
-        # How many rows the answer may have, where the route declares `rows`.
+        # The most rows of the answer, if the route declares `rows`.
         self.rows = rules.rows or 0
-        # What the audit line says beside the ids of the path.
+        # Further fields of the audit line.
         self.details: dict[str, Any] = {}
         self._caller: Principal | None = None
         self._is_identified = False
 
     def body(self, model: type[Model]) -> Model:
         """Parse the JSON body; raises InvalidJson, BodyTooLarge or InvalidRequest."""
-        # Chalice gives bytes, whatever it declares.
+        # Chalice returns bytes, whatever it declares.
         text: Any = self.raw.raw_body
         return parse(text, model, self.rules.body_limit_bytes)
 
     def data(self) -> bytes:
-        """Return the body as it was sent; raises BodyTooLarge."""
+        """Return the body as sent; raises BodyTooLarge."""
         sent: Any = self.raw.raw_body
         if len(sent) > self.rules.body_limit_bytes:
             raise errors.BodyTooLarge(f"The limit is {self.rules.body_limit_bytes} bytes")
         return bytes(sent)
 
     def query(self, model: type[Model]) -> Model:
-        """Parse the query string; a parameter given twice counts once, by its last value."""
+        """Parse the query string; of a repeated parameter, the last value counts."""
         given = self.raw.query_params
         try:
             return model.model_validate(dict(given) if given else {})
@@ -210,14 +213,14 @@ class Request:
             raise invalid(error) from None
 
     def caller(self) -> Principal | None:
-        """Return who calls, or None for an anonymous call; a bad token is still refused."""
+        """Return the caller; None: an anonymous call. Raises Unauthenticated for a bad token."""
         if not self._is_identified:
             self._caller = identify(self.raw.headers, self.runtime.settings, self.runtime.now())
             self._is_identified = True
         return self._caller
 
     def principal(self, *roles: Role) -> Principal:
-        """Return the caller, who must have one of `roles` if any are named.
+        """Return the caller, who must have a role of `roles` unless it is empty.
 
         Raises Unauthenticated or Forbidden.
         """
@@ -232,24 +235,24 @@ class Request:
 
     @property
     def user_agent(self) -> str | None:
-        """Return the User-Agent; None for HEAD, which ads count as a bot's."""
+        """The User-Agent; None for HEAD, which ads count as a bot's."""
         agent: str | None = self.raw.headers.get("user-agent")
         return None if self.raw.method == "HEAD" else agent
 
     @property
     def address(self) -> str | None:
-        """Return the address that the call comes from, whole; None if the gateway names none."""
+        """The caller's whole address; None: the gateway names none."""
         hops = self.runtime.settings.trusted_hops
         found = limits.address(self.raw.context, self.raw.headers, hops)
         return None if found is None else str(found)
 
     @property
     def accepts_html(self) -> bool:
-        """Return whether a browser opens this address, and not a program."""
+        """Whether a browser opens this address, and not a program."""
         return "text/html" in (self.raw.headers.get("accept") or "")
 
     def location(self, path: str) -> dict[str, str]:
-        """Return the header that names a path of this API."""
+        """Return the Location header of a path of this API."""
         return {"Location": f"{self.runtime.settings.public_url}{path}"}
 
     def audit(self, path: Mapping[str, str], status: int) -> None:
@@ -261,8 +264,8 @@ class Request:
     def count(self, limit: Limit) -> None:
         """Count one write against the limit, for the caller and the caller's address.
 
-        A route that declares a limit has counted it already. Raises Unauthenticated for a bad
-        token, and TooFast.
+        The router counts a declared limit by itself. Raises Unauthenticated for a bad token, and
+        TooFast.
         """
         hops = self.runtime.settings.trusted_hops
         address = limits.source(self.raw.context, self.raw.headers, hops)

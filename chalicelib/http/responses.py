@@ -16,18 +16,18 @@ Body_co = TypeVar("Body_co", covariant=True)
 
 
 class _Textual(Response):
-    """An answer whose body is text, so that Chalice need not ask whether to encode it."""
+    """An answer whose body is text: Chalice need not check whether to encode it."""
 
     def to_dict(self, _binary_types: list[str] | None = None) -> dict[str, Any]:
-        """Return the answer as Lambda gives it to API Gateway."""
+        """Return the answer as Lambda passes it to API Gateway."""
         answer: dict[str, Any] = super().to_dict()
         return answer
 
 
 class Answer(_Textual, Generic[Body_co]):
-    """A JSON answer; the subclass says its status, `Body_co` the shape of its body.
+    """A JSON answer. A subclass sets its status, and `Body_co` the shape of its body.
 
-    The shape is for mypy and for the API's document: nothing is validated or copied.
+    The shape serves mypy and the API's document: the body is neither validated nor copied.
     """
 
     status: ClassVar[HTTPStatus]
@@ -42,27 +42,28 @@ class Answer(_Textual, Generic[Body_co]):
 
 
 class Ok(Answer[Body_co]):
-    """200: what was asked for."""
+    """200: the thing of the call."""
 
     status = HTTPStatus.OK
 
 
 class Created(Answer[Body_co]):
-    """201: what the call has made."""
+    """201: the new thing."""
 
     status = HTTPStatus.CREATED
 
 
 class Accepted(Answer[Body_co]):
-    """202: what a worker will finish."""
+    """202: work that a worker will finish."""
 
     status = HTTPStatus.ACCEPTED
 
 
 class Text(_Textual):
-    """A text that is not JSON; the subclass says its status and its media type, if it has any.
+    """A text that is not JSON.
 
-    It says the most bytes of its texts, too, as Lambda sends them.
+    A subclass sets its status, its media type if it has a body, and the most bytes of its texts as
+    Lambda sends them.
     """
 
     status: ClassVar[HTTPStatus] = HTTPStatus.OK
@@ -77,9 +78,9 @@ class Text(_Textual):
 
 
 class Binary(Response):
-    """Bytes; the subclass says its status, and the media types that its answers may have.
+    """Bytes; a subclass sets its status and the media types of its answers.
 
-    It encodes itself. With binary types of its own, Chalice would refuse callers without `Accept`.
+    It encodes itself: with its binary types, Chalice would refuse callers without `Accept`.
     """
 
     status: ClassVar[HTTPStatus] = HTTPStatus.OK
@@ -88,33 +89,33 @@ class Binary(Response):
     def __init__(self, data: bytes, media_type: str, headers: Mapping[str, str]) -> None:
         named = {
             "Content-Type": media_type,
-            # API Gateway compresses what names no encoding: half a picture, compressed, would be
-            # the half of nothing.
+            # API Gateway compresses answers that name no encoding. Half a picture, compressed,
+            # would be the half of nothing.
             "Content-Encoding": "identity",
         }
         super().__init__(data, {**named, **headers}, self.status)
 
     def to_dict(self, _binary_types: list[str] | None = None) -> dict[str, Any]:
-        """Return the answer as Lambda gives it to API Gateway, in base64."""
+        """Return the answer as Lambda passes it to API Gateway, in base64."""
         answer: dict[str, Any] = super().to_dict()
         encoded = base64.b64encode(self.body or b"").decode("ascii")
         return {**answer, "body": encoded, "isBase64Encoded": True}
 
 
 class Found(Text):
-    """302: where it is now."""
+    """302: the thing is at another address."""
 
     status = HTTPStatus.FOUND
 
 
 class NotModified(Text):
-    """304: the caller has the answer as it is."""
+    """304: the caller has the current answer."""
 
     status = HTTPStatus.NOT_MODIFIED
 
 
 class NoContent(Text):
-    """204: done, with nothing to say."""
+    """204: done, without a body."""
 
     status = HTTPStatus.NO_CONTENT
 
@@ -136,7 +137,7 @@ def no_content() -> Response:
 
 
 def problem_response(problem: Problem) -> Response:
-    """Answer with a problem as RFC 9457 has it."""
+    """Answer with a problem (RFC 9457)."""
     return _Textual(
         body=as_json(problem.body()),
         status_code=problem.status,
@@ -165,7 +166,7 @@ _BYTES_A_BYTE = 3
 BYTES_A_CHARACTER = 12
 # A control character, which bodies of JSON have as an escape already.
 _BYTES_AN_ASCII_CHARACTER = 6
-# Bytes that are no text: 5.6 MB in base64, as they are sent.
+# Bytes that are no text: 5.6 MB in base64, as sent.
 MAX_BINARY_BYTES = 4 * 1024 * 1024
 
 
@@ -175,9 +176,9 @@ def sent_bytes(body: str | bytes) -> int:
 
 
 def fits(body: str | bytes) -> bool:
-    """Return whether one answer can have this body.
+    """Return whether a body fits into an answer.
 
-    Nearly every body is known to fit by its length, which takes no second look at its text.
+    Nearly every body fits by its length alone, without a second look at its text.
     """
     if isinstance(body, bytes):
         return len(body) <= MAX_BINARY_BYTES
@@ -186,15 +187,15 @@ def fits(body: str | bytes) -> bool:
 
 
 def fewer_rows(rows: int, size: int) -> int:
-    """Return how many rows to try in place of so many, whose answer had this size: at least one.
+    """Return the number of rows to try after `rows` gave an answer of `size` bytes: at least one.
 
-    At most half as many, since a page may have had fewer rows than its limit.
+    At most half of `rows`, since a page may have had fewer rows than its limit.
     """
     return max(1, min(rows // 2, rows * MAX_BYTES // size))
 
 
 def fitting(rows: Sequence[Any]) -> int:
-    """Return how many of these JSON values, from the first, fit into one answer: at least one."""
+    """Return how many of the first JSON values fit into an answer: at least one."""
     if _BYTES_A_BYTE * len(orjson.dumps(rows)) <= MAX_BYTES:
         return len(rows)
     size = 0

@@ -15,27 +15,28 @@ from chalicelib import errors
 from chalicelib.database import is_outage
 from chalicelib.errors import FieldError, Problem
 from chalicelib.http import responses
-from chalicelib.http.requests import PageQuery, Request, Retired, Rules
+from chalicelib.http.requests import PageQuery, Request, Retired, RouteRules
 from chalicelib.identity import Principal, Role
 from chalicelib.limits import CLICKS, Limit
 from chalicelib.runtime import Runtime
 
-# A view takes a Request first. Its other parameters are bound in one order: 1. the parameters of
-# its path, by name; 2. the caller: `Principal` for a token, `Annotated[Principal,
-# Roles("moderator")]` for one of some roles, `Principal | None` where a call may be anonymous; 3.
-# `query`, a model of the query string; 4. `body`, a model of the JSON body, or `bytes` for the
-# body as sent.
+# A view has a Request first. The router binds its other parameters in this order:
+# 1. the parameters of its path, by name;
+# 2. the caller: `Principal` with a token, `Annotated[Principal, Roles("moderator")]` with a role,
+#    or `Principal | None` if the call may be anonymous;
+# 3. `query`, a model of the query string;
+# 4. `body`, a model of the JSON body, or `bytes` for the body as sent.
 
 
 class Roles:
-    """Roles that admit a caller: one of them is enough."""
+    """Roles that admit a caller: any of them is enough."""
 
     def __init__(self, *names: Role) -> None:
         self.names = names
 
 
 class Caller(NamedTuple):
-    """The parameter for the caller, and the roles it admits."""
+    """A view's parameter for the caller, and the roles that it admits."""
 
     name: str
     is_optional: bool
@@ -43,7 +44,7 @@ class Caller(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """What a view asks for; `path` has what checks each parameter of the path."""
+    """The parameters of a view; `path` has a validator for each parameter of the path."""
 
     path: Mapping[str, TypeAdapter[Any]]
     caller: Caller | None
@@ -52,7 +53,7 @@ class Signature(NamedTuple):
 
     def path_arguments(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Return the parameters of the path, decoded and checked; raises InvalidRequest."""
-        return {name: _decoded(self.path[name], name, value) for name, value in given.items()}
+        return {name: _decode(self.path[name], name, value) for name, value in given.items()}
 
     def arguments(self, request: Request) -> dict[str, Any]:
         """Return the arguments beside the path's.
@@ -73,7 +74,7 @@ class Signature(NamedTuple):
 
 
 def signature_of(view: Callable[..., Any], path: str) -> Signature:
-    """Read a view's signature; raises TypeError for a parameter that cannot be bound."""
+    """Return a view's signature; raises TypeError for a parameter that the router cannot bind."""
     hints = get_type_hints(view, include_extras=True)
     hints.pop("return", None)
     in_path, caller, models = {}, None, {}
@@ -108,9 +109,9 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind, config=ConfigDict(defer_build=True))
 
 
-def _decoded(adapter: TypeAdapter[Any], name: str, value: str) -> Any:
+def _decode(adapter: TypeAdapter[Any], name: str, value: str) -> Any:
     try:
-        # The adapter's own method takes twice the time, for options that are not used here.
+        # The adapter's own method needs twice the time, for options without use here.
         return adapter.validator.validate_python(unquote(value))
     except ValidationError as error:
         fault = error.errors()[0]
@@ -125,21 +126,21 @@ Route = Callable[..., Callable[[View], View]]
 
 
 class Operation(NamedTuple):
-    """A route as it was declared: what the API's document is made from.
+    """A declared route, from which the API's document is made.
 
-    A call with a body of none of the `content_types` is refused; if there are none, none is.
+    A call whose body has another content type than `content_types` is refused; empty: any type.
     """
 
     method: str
     path: str
     view: View
     signature: Signature
-    rules: Rules
+    rules: RouteRules
     content_types: tuple[str, ...]
 
     @property
     def is_cut(self) -> bool:
-        """Return whether an answer that is too large is read again with fewer rows."""
+        """Whether the view runs again with fewer rows if its answer is too large."""
         query = self.signature.query
         has_limit = query is not None and issubclass(query, PageQuery)
         return self.method == "GET" and (has_limit or self.rules.rows is not None)
@@ -148,8 +149,8 @@ class Operation(NamedTuple):
 def router(blueprint: Blueprint, runtime: Runtime, tag: str = "") -> Route:
     """Return a decorator that puts a view of this blueprint at a method and path.
 
-    The view's parameters are bound as `chalicelib.http.routing` says. `rules` are those of
-    Rules: `@route("POST", "/things", limit=POSTS, raises=(ThingExists,))`.
+    `rules` are fields of RouteRules:
+    `@route("POST", "/things", limit=POSTS, raises=(ThingExists,))`.
     """
 
     def route(
@@ -161,9 +162,9 @@ def router(blueprint: Blueprint, runtime: Runtime, tag: str = "") -> Route:
         def register(view: View) -> View:
             writes = method != "GET"
             defaults = {"limit": CLICKS if writes else None, "is_audited": writes, "tag": tag}
-            declared = Rules(**{**defaults, **rules})
+            declared = RouteRules(**{**defaults, **rules})
             signature = signature_of(view, path)
-            # Chalice checks the type of a body that nobody reads, too, unless none is named.
+            # Without content types, Chalice does not check the type of a body that no view reads.
             kinds = content_types if writes else ()
             operation = Operation(method, path, view, signature, declared, kinds)
             handler = _handler(operation, blueprint, runtime)
@@ -179,20 +180,20 @@ def _retiring(view: View, retired: Retired) -> View:
     headers = retired.headers()
 
     @functools.wraps(view)
-    def told(*arguments: Any, **named: Any) -> Response:
+    def call(*arguments: Any, **named: Any) -> Response:
         response = view(*arguments, **named)
         response.headers.update(headers)
         return response
 
-    return told
+    return call
 
 
-def _shortened(
+def _shorten(
     operation: Operation, request: Request, arguments: Mapping[str, Any], response: Response
 ) -> Response:
-    """Return an answer with fewer rows, up to the next cursor, in place of one that is too large.
+    """Return an answer with fewer rows, up to the next cursor, in place of a too large answer.
 
-    The view is called again, so that its page ends as any other of that limit does. Raises
+    It calls the view again, so that the page ends as any page of that limit does. Raises
     AnswerTooLarge if even one row is too large, or if the answer has no rows to leave out.
     """
     query = arguments.get("query")
@@ -225,7 +226,7 @@ def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> Vi
             arguments = {**arguments, **signature.arguments(request)}
             response = view(request, **arguments)
             if not responses.fits(response.body):
-                response = _shortened(operation, request, arguments, response)
+                response = _shorten(operation, request, arguments, response)
             status = response.status_code
         except Problem as problem:
             status = problem.status
@@ -241,6 +242,6 @@ def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> Vi
             if request.is_audited:
                 request.audit(path, status)
 
-    # For the API's document, and for tests of what each route declares.
+    # For the API's document, and for tests of the declarations.
     handler.operation = operation  # type: ignore[attr-defined]
     return handler

@@ -1,4 +1,4 @@
-"""The export of a person: everything that Plaza stores of them, page by page."""
+"""The export of a person: all data that Plaza stores of them, page by page."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,10 @@ from typing_extensions import TypedDict
 from chalicelib.database import Document
 from chalicelib.errors import InvalidCursor
 from chalicelib.http import MAX_PAGE, PageQuery
-from chalicelib.http.paging import Cursors, Next, paged
+from chalicelib.http.paging import Cursors, Next, page_of
 from chalicelib.people.follows import ExportEntry, People, Trace
 from chalicelib.people.jobs import traces_of
 from chalicelib.runtime import Runtime
-
-# The forms in which the API answers about an erasure and an export.
 
 
 class ErasureAnswer(TypedDict):
@@ -45,8 +43,8 @@ class ExportAnswer(TypedDict):
 _DOCUMENTS_AT_ONCE = 20
 
 
-class Position(NamedTuple):
-    """A place in an export: the trace, the document, and how many entries of it were given."""
+class ExportPosition(NamedTuple):
+    """A place in an export: the trace, the document, and the number of its entries so far."""
 
     trace: str
     document_id: Any
@@ -54,11 +52,11 @@ class Position(NamedTuple):
 
 
 def page(runtime: Runtime, people: People, user_id: str, query: PageQuery) -> ExportAnswer:
-    """Return a page of what is stored of a person; raises InvalidCursor."""
+    """Return a page of a person's export; raises InvalidCursor."""
     cursors = Cursors(f"export:{user_id}", runtime.settings.signing_keys)
     after = _decode(cursors.position(query))
     entries = _entries(runtime.database, people, user_id, after)
-    shown, last = paged(list(itertools.islice(entries, query.limit + 1)), query.limit)
+    shown, last = page_of(list(itertools.islice(entries, query.limit + 1)), query.limit)
     return {
         "entries": [entry for _, entry in shown],
         "next": cursors.following(_encode(last[0]) if last else None),
@@ -66,9 +64,9 @@ def page(runtime: Runtime, people: People, user_id: str, query: PageQuery) -> Ex
 
 
 def _entries(
-    database: Database[Document], people: People, user_id: str, after: Position | None
-) -> Iterator[tuple[Position, ExportEntry]]:
-    """Give the entries that follow a position, each with its own."""
+    database: Database[Document], people: People, user_id: str, after: ExportPosition | None
+) -> Iterator[tuple[ExportPosition, ExportEntry]]:
+    """Yield the entries after a position, each with its own position."""
     found = traces_of(database, people, user_id)
     if after:
         names = [trace.name for trace in found]
@@ -82,11 +80,11 @@ def _entries(
             given = begun.given if begun and is_begun else 0
             for number, entry in enumerate(trace.show(document), 1):
                 if number > given:
-                    yield Position(trace.name, document["_id"], number), entry
+                    yield ExportPosition(trace.name, document["_id"], number), entry
 
 
-def _documents(trace: Trace, begun: Position | None) -> Iterator[Any]:
-    """Give the documents of a trace by id, from one of which some entries were given."""
+def _documents(trace: Trace, begun: ExportPosition | None) -> Iterator[Any]:
+    """Yield the documents of a trace by id, from the document that `begun` is in."""
     if trace.not_shown:
         return
     since: Document = {"_id": {"$gte": begun.document_id}} if begun else {}
@@ -100,12 +98,12 @@ def _documents(trace: Trace, begun: Position | None) -> Iterator[Any]:
         since = {"_id": {"$gt": documents[-1]["_id"]}}
 
 
-def _encode(position: Position) -> list[Any]:
+def _encode(position: ExportPosition) -> list[Any]:
     return [position.trace, json_util.dumps(position.document_id), position.given]
 
 
-def _decode(position: Sequence[Any] | None) -> Position | None:
+def _decode(position: Sequence[Any] | None) -> ExportPosition | None:
     if position is None:
         return None
     trace, document_id, given = position
-    return Position(trace, json_util.loads(document_id), given)
+    return ExportPosition(trace, json_util.loads(document_id), given)

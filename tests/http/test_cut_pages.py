@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.http import Ok, PageQuery, Request, Text, responses, router
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.http.responses import MAX_BINARY_BYTES, MAX_BYTES, fits, sent_bytes
 from chalicelib.runtime import Runtime
 from tests.http.support.things import app_with
@@ -33,7 +33,7 @@ def listing(rows: list[str], calls: list[int]) -> Callable[[Runtime], Blueprint]
             cursors = Cursors("rows", request.runtime.settings.signing_keys)
             (begin,) = cursors.position(query) or (0,)
             read = list(enumerate(rows))[begin : begin + query.limit + 1]
-            shown, last = paged(read, query.limit)
+            shown, last = page_of(read, query.limit)
             following = cursors.following([last[0] + 1] if last else None)
             return Ok({"rows": [row for _, row in shown], "next": following})
 

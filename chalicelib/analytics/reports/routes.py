@@ -33,7 +33,7 @@ from chalicelib.analytics.settings import kept_since
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest, ReportTooLarge
 from chalicelib.http import NoContent, Ok, Request, Route, responses
 from chalicelib.http.callers import Publisher
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.instants import MAX_INSTANT
 from chalicelib.limits import INVENTORY
@@ -104,7 +104,7 @@ def _declare_hits(route: Route) -> None:
         position = cursors.position(query)
         after = None if position is None else _position(position)
         rows = together.read(together.logs_of(database, found), span, after, query.limit + 1)
-        shown, last = paged(rows, query.limit)
+        shown, last = page_of(rows, query.limit)
         following = [last["ts"].isoformat(), last["_id"]] if last else None
         hits = [hit_answer(hit) for hit in shown]
         return Ok({"hits": hits, "next": cursors.following(following)})

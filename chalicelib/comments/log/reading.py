@@ -10,7 +10,7 @@ from chalicelib.comments.log.forms import LogAnswer, LogQuery, act_answer
 from chalicelib.comments.log.rows import LOG, Act, key_of
 from chalicelib.database import Document
 from chalicelib.errors import Forbidden
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
@@ -29,7 +29,7 @@ def list_acts(runtime: Runtime, query: LogQuery, moderator: Principal) -> LogAns
     wanted = {"site": query.site, **where, "open": None}
     ranges = [{**wanted, **part} for part in _ranges(after)]
     found = LOG.of(runtime.database).find({"$or": ranges}).sort(_ORDER).limit(query.limit + 1)
-    shown, last = paged(list(found), query.limit)
+    shown, last = page_of(list(found), query.limit)
     position = [int(DatetimeMS(last["at"])), last["_id"]] if last else None
     return {"acts": [act_answer(act) for act in shown], "next": cursors.following(position)}
 

@@ -22,7 +22,7 @@ from chalicelib.comments.sites import settings
 from chalicelib.comments.stores import ask
 from chalicelib.database import Document
 from chalicelib.errors import Forbidden, Unavailable, UnknownComment
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.marks import reading
 from chalicelib.marks.placing import NO_FLAG, Change, Flag, Marked, place
@@ -152,7 +152,7 @@ def list_flags(
     thing = (KIND, thing_id(entry))
     since = after[0] if after else ""
     marks = reading.flagged(runtime.database, thing, since, query.limit + 1)
-    shown, last = paged(marks, query.limit)
+    shown, last = page_of(marks, query.limit)
     return {
         "weight": entry.get("flags", 0) / 100,
         "flags": [_answer(each) for each in shown],

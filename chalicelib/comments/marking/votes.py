@@ -28,7 +28,7 @@ from chalicelib.comments.permissions import Rights
 from chalicelib.comments.shapes import Node
 from chalicelib.database import upsert
 from chalicelib.errors import FieldError, InvalidRequest, UnknownComment
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.marks import reading as marks_reading
 from chalicelib.marks.placing import Change, React, Vote, place
@@ -180,7 +180,7 @@ def reacted(
     position = cursors.position(query)
     after = str(position[0]) if position else ""
     rows = marks_reading.reacted(runtime.database, (KIND, reacted_to), key, after, query.limit + 1)
-    shown, last = paged(rows, query.limit)
+    shown, last = page_of(rows, query.limit)
     return {
         "people": [{"id": user_id} for user_id in shown],
         "next": cursors.following([last] if last else None),

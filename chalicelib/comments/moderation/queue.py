@@ -24,7 +24,7 @@ from chalicelib.comments.stores import store_of
 from chalicelib.database import Collection, Document, upsert
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import Forbidden
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import WAITING
@@ -140,7 +140,7 @@ def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) ->
         entries = ENTRIES.of(runtime.database).find({"$or": queued}).sort(_QUEUE_ORDER)
         found |= {row["_id"]: _row(row, runtime.now()) for row in entries.limit(limit)}
     ordered = sorted(found.values(), key=lambda row: row[:2])
-    shown, last = paged(ordered[:limit], query.limit)
+    shown, last = page_of(ordered[:limit], query.limit)
     position = [int(DatetimeMS(last.since)), last.key] if last else None
     return {"comments": [row.answer for row in shown], "next": cursors.following(position)}
 

@@ -15,7 +15,7 @@ from chalicelib.content.nodes import NODES
 from chalicelib.content.shapes import ContentNode, Draft, Words, Writer
 from chalicelib.content.visibility import in_state
 from chalicelib.database import Document, in_transaction
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.ids import new_id
 from chalicelib.instants import milliseconds, moment
@@ -123,7 +123,7 @@ def desk(runtime: Runtime, site: str, query: DeskQuery) -> tuple[list[ContentNod
         conditions.append({"$or": [{"updated": {"$lt": at}}, {"_id": {"$lt": node_id}}]})
     rows = NODES.of(runtime.database).find({**where, "$and": conditions}, _WITHOUT_TEXTS)
     order = [("updated", DESCENDING), ("_id", DESCENDING)]
-    found, last = paged(list(rows.sort(order).limit(query.limit + 1)), query.limit)
+    found, last = page_of(list(rows.sort(order).limit(query.limit + 1)), query.limit)
     following = [milliseconds(last["updated"]), last["_id"]] if last else None
     return list(found), cursors.following(following)
 

@@ -35,7 +35,7 @@ from chalicelib.content.slugs import ContentId
 from chalicelib.http import Created, Ok, PageQuery, Request, Route, conditional
 from chalicelib.http.callers import Editor
 from chalicelib.http.idempotency import once
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.limits import CONTENT
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_editor
@@ -135,7 +135,7 @@ def _declare_revisions(route: Route) -> None:
         position = cursors.position(query)
         version = position[0] if position else None
         found = revisions.before(database, node["_id"], version, query.limit + 1)
-        rows, last = paged(found, query.limit)
+        rows, last = page_of(found, query.limit)
         following = cursors.following([last["_id"]["version"]] if last else None)
         return Ok({"revisions": [revision_summary(each) for each in rows], "next": following})
 

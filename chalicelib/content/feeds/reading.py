@@ -18,7 +18,7 @@ from chalicelib.content.settings import HeldSettings
 from chalicelib.content.shapes import ContentNode, ContentSite
 from chalicelib.database import Document
 from chalicelib.http import Request
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.runtime import Runtime
 
 Format = Literal["atom", "json"]
@@ -93,7 +93,7 @@ class _Wanted:
 
     def feed(self, rows: Sequence[ContentNode], most: int) -> Feed:
         """Return the feed, with at most so many entries."""
-        nodes, last = paged(rows, min(most, self._site["feed_items"]))
+        nodes, last = page_of(rows, min(most, self._site["feed_items"]))
         public_url, site = self._runtime.settings.public_url, self._site
         entries = entries_of(nodes, site, public_url, self._now)
         following = self._cursors.following(lists.place_of(last) if last else None)

@@ -13,7 +13,7 @@ from chalicelib.content.reading.views import Viewed
 from chalicelib.content.shapes import ContentNode
 from chalicelib.content.visibility import shown, shown_filter, tagged
 from chalicelib.database import Document
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 
@@ -56,7 +56,7 @@ def entries(runtime: Runtime, views: Viewed, site: str, query: ListQuery) -> Ent
     after = position_of(cursors.position(query))
     limit = query.limit
     found = rows(runtime.database, listed, now, after, limit + 1, WITHOUT_TEXTS)
-    nodes, last = paged(found, limit)
+    nodes, last = page_of(found, limit)
     answers = [
         entry_answer(node, edition) for node in nodes if (edition := shown(node, now)) is not None
     ]

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.http import Created, Input, Ok, Request, Route
 from chalicelib.http.callers import Publisher
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.ids import Id
 from chalicelib.limits import CARTS
@@ -90,7 +90,7 @@ def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
     """Return a cart as the API shows it."""
     lines = sorted(cart["lines"].items())
     is_open = cart["state"] == "open"
-    held = {sku: _held(cart, line, now) for sku, line in lines}
+    held = {sku: _held_units(cart, line, now) for sku, line in lines}
     return {
         "id": cart["_id"],
         "site": cart["site"],
@@ -113,7 +113,7 @@ def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
     }
 
 
-def _held(cart: Cart, line: Line, now: datetime) -> int:
+def _held_units(cart: Cart, line: Line, now: datetime) -> int:
     """Return the units of a line that are held; an order that is being paid holds all."""
     if cart["state"] == "checkout":
         return line["qty"]
@@ -195,7 +195,7 @@ def _declare_holds(route: Route) -> None:
         after = cursors.position(query)
         behind = str(after[0]) if after else ""
         found = holds.page(request.runtime, site, behind, query.limit + 1)
-        shown, last = paged(found, query.limit)
+        shown, last = page_of(found, query.limit)
         following = cursors.following([last["sku"]] if last else None)
         return Ok({"holds": [*shown], "next": following})
 

@@ -6,7 +6,7 @@ from pymongo import DESCENDING
 
 from chalicelib.database import Document
 from chalicelib.http import PageQuery
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
@@ -57,7 +57,7 @@ def _page(runtime: Runtime, where: Document, scope: str, query: PageQuery) -> Or
         where = {**where, **_behind(moment(after[0]), str(after[1]))}
     found = ORDERS.of(runtime.database).find(where)
     rows = found.sort([("at", DESCENDING), ("_id", DESCENDING)]).limit(query.limit + 1)
-    shown, last = paged(list(rows), query.limit)
+    shown, last = page_of(list(rows), query.limit)
     ids = {"_id": {"$in": [each["_id"] for each in shown]}}
     payments = {each["_id"]: each for each in PAYMENTS.of(runtime.database).find(ids)}
     position = [milliseconds(last["at"]), last["_id"]] if last else None

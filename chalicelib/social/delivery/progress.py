@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.database import Collection, Document
 from chalicelib.http import PageQuery
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery.leases import Delivered
 from chalicelib.social.delivery.state import FanOut
@@ -62,5 +62,5 @@ def failed_page(
     where: Document = {"fan_out.state": "failed", "_id": {"$gt": after}}
     rows = collection.of(runtime.database).find(where, [*fields, "fan_out"])
     found: list[Document] = [{**row} for row in rows.sort("_id", ASCENDING).limit(query.limit + 1)]
-    page, last = paged(found, query.limit)
+    page, last = page_of(found, query.limit)
     return page, cursors.following([last["_id"]] if last else None)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from chalicelib.assets.errors import UnknownAsset
 from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.identity import Principal
 from chalicelib.people.ids import UserId
 from chalicelib.social.errors import (
@@ -129,7 +129,7 @@ def _page(
     """Return a page of people by id, and the cursor of the next one."""
     cursors = Cursors(scope, request.runtime.settings.signing_keys)
     (after,) = cursors.position(query) or ("",)
-    shown, last = paged(fetch(IdRange(after, limit=query.limit + 1)), query.limit)
+    shown, last = page_of(fetch(IdRange(after, limit=query.limit + 1)), query.limit)
     return [person_answer(each) for each in shown], cursors.following([last.id] if last else None)
 
 
