@@ -1,4 +1,4 @@
-"""Which callers are programs: by a list of user agents that its makers keep up to date.
+"""Programs among callers, by a maintained list of user agents.
 
 Source: github.com/monperrus/crawler-user-agents, pinned in requirements.txt.
 """
@@ -10,18 +10,18 @@ MAX_CHARACTERS = 512
 
 
 def is_bot(user_agent: str | None) -> bool:
-    """Return whether a User-Agent is a crawler's, a script's, or none, which no browser sends."""
+    """Return whether a User-Agent is a crawler's or a script's; browsers always send one."""
     return not user_agent or _is_listed(user_agent[:MAX_CHARACTERS])
 
 
 def is_feed_reader(user_agent: str | None) -> bool:
-    """Return whether a User-Agent is one that fetches feeds for people; the list has these too."""
+    """Return whether a User-Agent is a feed reader's, which the list has too."""
     return bool(user_agent) and _reads_feeds(str(user_agent)[:MAX_CHARACTERS])
 
 
 @lru_cache(maxsize=4_096)
 def _is_listed(user_agent: str) -> bool:
-    # The list is read for the first call of a visitor; few containers see one.
+    # Imported at the first call of a visitor, which few containers have.
     from crawleruseragents import is_crawler  # type: ignore[import-untyped]
 
     return bool(is_crawler(user_agent))

@@ -1,4 +1,4 @@
-"""The time that an invocation has left: one owner, whom every call out of the process asks."""
+"""The remaining time of an invocation, which bounds every call out of the process."""
 
 import contextlib
 import math
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-# Kept back from a call out of the process, so that its outcome can be stored and answered.
+# The reserve after a call out of the process, to store its outcome and answer.
 KEPT_SECONDS = 2.0
 
 
 @dataclass
 class _Deadline:
-    """The end on the monotonic clock; `aside` counts a request's seconds on what can wait."""
+    """The end on the monotonic clock; `aside` counts a request's seconds of deferrable work."""
 
     ends: float
     is_request: bool
@@ -24,8 +24,8 @@ _current: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextlib.contextmanager
-def bounded(seconds: float, *, is_request: bool = False) -> Iterator[None]:
-    """Give an invocation so many seconds, counted from now."""
+def bound(seconds: float, *, is_request: bool = False) -> Iterator[None]:
+    """Bound the invocation by `seconds` from now."""
     token = _current.set(_Deadline(time.monotonic() + seconds, is_request))
     try:
         yield
@@ -34,19 +34,19 @@ def bounded(seconds: float, *, is_request: bool = False) -> Iterator[None]:
 
 
 def remaining() -> float:
-    """Return the invocation's seconds; infinite outside of one, and never negative."""
+    """Return the invocation's remaining seconds, at least 0; infinite outside an invocation."""
     deadline = _current.get()
     return math.inf if deadline is None else max(0.0, deadline.ends - time.monotonic())
 
 
 def patience(seconds: float) -> float:
-    """Return how long a call out of the process may take: its own limit, or the time left."""
+    """Return the time for a call out of the process: `seconds`, or less if less is left."""
     return max(0.0, min(seconds, remaining() - KEPT_SECONDS))
 
 
 @contextlib.contextmanager
 def aside(seconds: float) -> Iterator[float]:
-    """Give the patience for work that can wait: a request has `seconds` for all of it together."""
+    """Yield the patience for deferrable work; a request has `seconds` for all of it together."""
     deadline = _current.get()
     if deadline is None or not deadline.is_request:
         yield patience(seconds)

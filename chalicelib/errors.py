@@ -1,4 +1,4 @@
-"""Errors: the base class `Problem`, and the problems that any call can end with."""
+"""Errors: the base class `Problem`, and problems that several features raise."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from chalice.app import ChaliceUnhandledError
 
 @dataclass(frozen=True)
 class FieldError:
-    """One fault of a request: the field as a dotted path, a stable code, what is wrong."""
+    """A fault of a request: the field as a dotted path, a stable code, an explanation."""
 
     field: str
     code: str
@@ -17,7 +17,7 @@ class FieldError:
 
 
 class Problem(ChaliceUnhandledError):
-    """A failure with a meaning for the caller, answered as RFC 9457 problem+json.
+    """A failure with a meaning for the caller: the answer is RFC 9457 problem+json.
 
     It descends from ChaliceUnhandledError because Chalice lets only that family reach the
     middleware that writes the answer (`chalicelib.http.middleware.install`).
@@ -71,7 +71,7 @@ class Misconfigured(Problem):
 
 
 class InvalidJson(Problem):
-    """The body is not JSON, or there is none."""
+    """The body is not JSON, or is missing."""
 
     status = 400
     code = "invalid_json"
@@ -87,7 +87,7 @@ class InvalidCursor(Problem):
 
 
 class Unauthenticated(Problem):
-    """There is no valid bearer token where one is needed."""
+    """The call needs a valid bearer token."""
 
     status = 401
     code = "unauthenticated"
@@ -114,7 +114,7 @@ class UnknownRoute(Problem):
 
 
 class ChangeTooLarge(Problem):
-    """One change would write more than the database takes in a transaction; none of it is."""
+    """A change would write more than fits into a transaction; it writes nothing."""
 
     status = 409
     code = "change_too_large"
@@ -122,7 +122,7 @@ class ChangeTooLarge(Problem):
 
 
 class RequestInProgress(Problem):
-    """Another call with the same Idempotency-Key may be running yet."""
+    """Another call with the same Idempotency-Key may still be running."""
 
     status = 409
     code = "request_in_progress"
@@ -141,7 +141,7 @@ class BodyTooLarge(Problem):
 
 
 class UnsupportedMediaType(Problem):
-    """The body's content type is not one that the route reads."""
+    """The route does not read bodies of this content type."""
 
     status = 415
     code = "unsupported_media_type"
@@ -157,14 +157,14 @@ class InvalidRequest(Problem):
 
 
 class UnreadableText(InvalidRequest):
-    """A Markdown text shows nothing, or would turn the direction of the text after it."""
+    """A Markdown text shows nothing, or would reverse the text after it."""
 
     def __init__(self, field: str, code: str, detail: str) -> None:
         super().__init__(errors=[FieldError(field, code, detail)])
 
 
 class VersionNeeded(Problem):
-    """A change names no version of what it changes."""
+    """A change names no version of the thing."""
 
     status = 428
     code = "version_needed"
@@ -172,7 +172,7 @@ class VersionNeeded(Problem):
 
 
 class TooFast(Problem):
-    """The caller, or their address, writes more often than is allowed; nothing was written."""
+    """The caller, or their address, writes too often; the call wrote nothing."""
 
     status = 429
     code = "too_fast"
@@ -183,7 +183,7 @@ class TooFast(Problem):
 
 
 class Unavailable(Problem):
-    """Something that the call needs cannot be reached now; trying again may help."""
+    """A service that the call needs is unreachable now; a retry may help."""
 
     status = 503
     code = "unavailable"
@@ -194,7 +194,7 @@ class Unavailable(Problem):
 
 
 class IdempotencyKeyReused(Problem):
-    """The caller has used the key for something else."""
+    """The caller has used the key for another request."""
 
     status = 409
     code = "idempotency_key_reused"
@@ -218,7 +218,7 @@ class UnknownComment(Problem):
 
 
 class ReportTooLarge(Problem):
-    """A report as a file would have more rows than one can, or more bytes than an answer."""
+    """A report would have too many rows for a file, or too many bytes for an answer."""
 
     status = 422
     code = "report_too_large"

@@ -1,13 +1,12 @@
-"""Happenings of Plaza's own that become actions of the activity feed: a comment, a post, a page.
+"""Plaza's own happenings that become actions of the activity feed: a comment, a post, a page.
 
-A site switches them on (`PLAZA_ACTION_SITES`). A feature notes a happening with `note` where it
-stores, changes or deletes the thing, before it does so, in the same transaction if there is one,
-and calls `send` afterwards. A worker then makes the feed agree with the thing: it looks for it,
-makes the action if there is none, and deletes it if the thing has gone or is not for everybody.
-The roof (`chalicelib/wiring/happenings.py`) knows where the things of each kind are found.
+A site switches them on (`PLAZA_ACTION_SITES`). Before a feature stores, changes or deletes a thing,
+it calls `note`, in the same transaction if there is one, and afterwards `send`. A worker then makes
+the feed agree with the thing: it finds the thing, makes the action if it is missing, and deletes it
+if the thing is gone or not public. `chalicelib/wiring/happenings.py` finds the things of each kind.
 
-Another kind takes three steps: `note` and `send` in its
-feature; a `Cause` of it in `CAUSES` on the roof; and a type of descriptors that is made of it in
+A new kind needs three steps: `note` and `send` in its feature; a finder of its `Cause` in `CAUSES`
+of `chalicelib/wiring/happenings.py`; and a type of descriptors in
 `social/activity/actions/happenings.py`.
 """
 
@@ -23,11 +22,11 @@ from chalicelib.jobs.outbox import Job
 from chalicelib.runtime import Runtime
 
 
-class Happened(Job):
-    """Make the activity feed agree with something that a feature stores.
+class Happening(Job):
+    """Make the activity feed agree with a thing that a feature stores.
 
-    It is run again when no request can be under way that had begun before, so that it does not
-    matter in which order two requests about the same thing end, or whether one of them died.
+    It runs again when no request from before can still be running. So the order in which two
+    requests about the same thing end does not matter, nor does a crash of either.
     """
 
     queue: ClassVar[str] = "social-errands"
@@ -38,7 +37,7 @@ class Happened(Job):
 
 
 class Cause(NamedTuple):
-    """A thing that everybody may see: who made it and when, and the page that it is on."""
+    """A public thing: its author and time, and the page that it is on."""
 
     author_id: str
     author_name: str
@@ -49,7 +48,7 @@ class Cause(NamedTuple):
     url: str | None = None
 
 
-def note(  # noqa: PLR0913 - a happening, and when and with what it is noted
+def note(  # noqa: PLR0913 - a happening, its time and its transaction
     runtime: Runtime,
     site: str,
     kind: str,
@@ -58,23 +57,23 @@ def note(  # noqa: PLR0913 - a happening, and when and with what it is noted
     *,
     due: datetime | None = None,
 ) -> None:
-    """Note that something happens to a thing of a site, if the site has this switched on.
+    """Note a change of a site's thing, if the site has happenings switched on.
 
-    What is to happen at an instant is `due` then: the sweep has it looked at.
+    A change at a later instant has `due`: the sweep sends its message then.
     """
     if site in runtime.settings.action_sites:
-        outbox.note(runtime, Happened(kind=kind, thing=thing), session, due=due)
+        outbox.note(runtime, Happening(kind=kind, thing=thing), session, due=due)
 
 
 def send(runtime: Runtime, site: str, kind: str, thing: str) -> None:
-    """Have the worker look at a thing, now that it is stored; the sweep would do so as well."""
+    """Send a stored thing to the worker; if the message is lost, the sweep sends another."""
     if site in runtime.settings.action_sites:
-        runtime.queues.send(Happened(kind=kind, thing=thing))
+        runtime.queues.send(Happening(kind=kind, thing=thing))
 
 
 @contextmanager
 def telling(runtime: Runtime, site: str, kind: str, thing: str) -> Iterator[None]:
-    """Note a happening before what is done within, and have the worker look at it afterwards."""
+    """Note a happening before the block, and send it to the worker afterwards."""
     note(runtime, site, kind, thing)
     yield
     send(runtime, site, kind, thing)

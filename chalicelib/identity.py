@@ -1,4 +1,4 @@
-"""The caller: a bearer token, verified in process, or nobody."""
+"""The caller of a request, by a bearer token that is verified in process."""
 
 import re
 from collections.abc import Mapping
@@ -17,29 +17,30 @@ from chalicelib.settings import Settings
 if TYPE_CHECKING:
     from chalicelib.key_sets import KeySet
 
-# A `moderator` acts within sites. A `social_moderator` acts on posts, actions and their fan-outs,
-# which belong to no site. An `editor` writes what a publisher publishes. An `application` reports
-# in the activity feed what others did.
+# - `moderator`: acts within sites;
+# - `social_moderator`: acts on posts, actions and their fan-outs, which belong to no site;
+# - `editor`: writes pages that a publisher publishes;
+# - `application`: reports actions of other people to the activity feed.
 Role = Literal[
     "moderator", "social_moderator", "publisher", "editor", "advertiser", "application", "admin"
 ]
 
-# Roles whose names may be those reserved for staff.
+# Roles that may have reserved names.
 STAFF_ROLES = frozenset({"moderator", "social_moderator", "admin"})
 
 _ASYMMETRIC = ("RS256", "ES256")
 _MOST_ADDRESS = 500
 _HTTPS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!-~]*)?")
-# How far the clocks of a provider and of a container may differ: a token is good for this much
-# longer, and this much earlier.
+# The greatest difference between the clocks of a provider and a container: a token is valid by this
+# much earlier and longer.
 LEEWAY_SECONDS = 30.0
 
 
 class Claims(BaseModel):
     """The claims that Plaza reads; unknown roles and claims are ignored.
 
-    Times are seconds, and may have fractions (NumericDate in RFC 7519, section 2). A name is
-    whatever the provider took for one: `identify` looks at it.
+    Times are seconds, and may have fractions (NumericDate in RFC 7519, section 2). A name may be
+    any value: `identify` checks it.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
@@ -56,11 +57,12 @@ class Claims(BaseModel):
 
 @dataclass(frozen=True)
 class Principal:
-    """The caller: `advertiser` is the one that an advertiser acts for.
+    """The caller.
 
-    `sites` are those of a publisher, an editor or a moderator, who may act as `chalicelib.sites`
-    says. None means that the token names no sites; an empty list means that it allows none.
-    `picture` is the https address of a picture of theirs.
+    - `advertiser`: the advertiser that they act for.
+    - `sites`: the sites of a publisher, an editor or a moderator (`chalicelib.sites.permissions`).
+      None: the token names no sites; empty: it allows no site.
+    - `picture`: the https address of their picture.
     """
 
     id: str
@@ -76,11 +78,11 @@ class Principal:
 
 
 def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> Principal | None:
-    """Return the principal of the Authorization header, or None without a header.
+    """Return the principal of the Authorization header; None: no header.
 
-    HS256 is verified with PLAZA_JWT_SECRET, RS256 and ES256 with the keys at PLAZA_JWKS_URL; a
-    token's own `alg` never makes one pass as the other. Raises Unauthenticated for anything but a
-    valid, unexpired token.
+    PLAZA_JWT_SECRET verifies HS256, and the keys at PLAZA_JWKS_URL verify RS256 and ES256; a
+    token's own `alg` never selects the wrong kind of key. Raises Unauthenticated for an invalid or
+    expired token.
     """
     header = headers.get("authorization")
     if header is None:
@@ -88,7 +90,7 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
     scheme, _, token = header.strip().partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise Unauthenticated("The Authorization header is not a bearer token")
-    claims = _claims(_verified(token.strip(), settings, now))
+    claims = _claims(_verify(token.strip(), settings, now))
     # PyJWT reads the system's clock; Plaza's comes from the runtime.
     if not claims.nbf - LEEWAY_SECONDS <= now.timestamp() < claims.exp + LEEWAY_SECONDS:
         raise Unauthenticated("The token has expired or is not valid yet")
@@ -104,20 +106,20 @@ def identify(headers: Mapping[str, str], settings: Settings, now: datetime) -> P
 
 
 def _picture(claim: object) -> str | None:
-    """Return the address of a claim, or None for anything but a plain address by https."""
+    """Return the address in a claim; None: it is not a plain https address."""
     is_address = isinstance(claim, str) and len(claim) <= _MOST_ADDRESS and _HTTPS.fullmatch(claim)
     return claim if is_address and isinstance(claim, str) else None
 
 
 def _name(claims: Claims, roles: frozenset[str], settings: Settings) -> str:
-    """Return a token's name, or its subject if it has no name that others may see."""
+    """Return a token's name, or its subject if it has no acceptable name."""
     is_staff = not roles.isdisjoint(STAFF_ROLES)
     return acceptable(claims.name, settings.reserved_names, is_staff=is_staff) or claims.sub
 
 
-def _verified(token: str, settings: Settings, now: datetime) -> dict[str, Any]:
-    # Imported for the first token: it takes its share of a cold start, and no
-    # worker or schedule reads one.
+def _verify(token: str, settings: Settings, now: datetime) -> dict[str, Any]:
+    # Imported at the first token: it would slow every cold start, and workers and schedules read no
+    # token.
     import jwt
 
     try:
@@ -149,7 +151,7 @@ def _key(kid: str | None, algorithm: str, settings: Settings, now: datetime) -> 
     if algorithm == "HS256" and settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
     if algorithm in _ASYMMETRIC and settings.jwks_url is not None:
-        # Bound to the algorithm that it is published for, so that no other accepts it.
+        # PyJWT binds a key to its published algorithm, so no other accepts it.
         return _key_set(settings.jwks_url).find(kid, now)
     raise Unauthenticated("The token is signed with an algorithm that is not accepted here")
 

@@ -1,4 +1,4 @@
-"""The ids that Plaza makes."""
+"""Ids that Plaza makes: short, sortable by time, and safe in field paths and URLs."""
 
 import base64
 import random

@@ -1,4 +1,4 @@
-"""Instants in UTC, to the millisecond: those that clients name, and those in cursors."""
+"""Instants in UTC, to the millisecond: in requests, and in cursors."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -13,7 +13,7 @@ MAX_INSTANT = datetime(_YEARS.stop, 1, 1, tzinfo=UTC)
 
 
 def _instant(time: datetime) -> datetime:
-    """Return the time in UTC to the millisecond, as BSON will give it back."""
+    """Return the time in UTC to the millisecond, as BSON returns it."""
     if time.year not in _YEARS:
         raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
     return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
@@ -23,10 +23,10 @@ Instant = Annotated[AwareDatetime, AfterValidator(_instant)]
 
 
 def milliseconds(time: datetime) -> int:
-    """Return a time as cursors have it: in milliseconds since 1970, without a loss."""
+    """Return a time for a cursor: its exact milliseconds since 1970."""
     return (time - _EPOCH) // _MILLISECOND
 
 
 def moment(since_epoch: int) -> datetime:
-    """Return the time that is this many milliseconds after 1970 began."""
+    """Return the time of milliseconds since 1970."""
     return _EPOCH + since_epoch * _MILLISECOND

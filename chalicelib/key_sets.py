@@ -1,8 +1,8 @@
 """An identity provider's published keys, cached to survive its outages and bad answers.
 
-A set is fetched when it is five minutes old, so a withdrawn key leaves within that time. While the
-provider fails, the last good set is used for up to an hour. An unknown key id, as after a rotation,
-also causes a fetch. There is at most one fetch in ten seconds.
+A set is renewed after five minutes, so a withdrawn key leaves within that time. While the provider
+fails, the last good set serves for up to an hour. An unknown key id, as after a rotation, also
+causes a fetch. There is at most one fetch in ten seconds.
 """
 
 import threading
@@ -18,16 +18,16 @@ FRESH = timedelta(minutes=5)
 KEPT = timedelta(hours=1)
 COOL_DOWN = timedelta(seconds=10)
 TIMEOUT_SECONDS = 2.0
-# For a caller whose key is known from before.
+# For a caller whose key is in the old set.
 REFRESH_SECONDS = 1.0
 
 
 class KeySet:
-    """The keys published at one URL; threads share it.
+    """The published keys at a URL; threads share it.
 
-    A known key of a fresh set takes no lock. The first thread that finds the set too old fetches it
-    and waits for at most a second, or for two if it cannot do without; the others use the old set
-    meanwhile.
+    A known key of a fresh set takes no lock. The first thread that finds the set too old begins a
+    fetch and waits for at most a second, or for two if the old set is of no use. Other threads use
+    the old set meanwhile.
     """
 
     def __init__(self, url: str) -> None:
@@ -37,15 +37,15 @@ class KeySet:
         self._fetched: datetime | None = None
         self._tried: datetime | None = None
         self._failed = False
-        # Of the latest fetch; set once it has ended, in whatever way.
+        # The latest fetch: set at its end, even after a failure.
         self._fetch: threading.Event | None = None
         self._lock = threading.Lock()
 
     def find(self, kid: str | None, now: datetime) -> jwt.PyJWK:
         """Return the key of an id.
 
-        Raises Unauthenticated for an id that the provider does not publish, and Unavailable if
-        the provider cannot be asked.
+        Raises Unauthenticated for an id that the provider does not publish, and Unavailable if the
+        provider is unreachable.
         """
         if kid is None:
             raise Unauthenticated("The token does not say which key it is signed with")
@@ -66,13 +66,13 @@ class KeySet:
         return key
 
     def _is_younger_than(self, age: timedelta, now: datetime) -> bool:
-        """Return whether the set was fetched within `age`; not if the clock was set back."""
+        """Return whether the last fetch is younger than `age`; False after the clock went back."""
         return self._fetched is not None and timedelta(0) <= now - self._fetched < age
 
     def _begin(self, now: datetime) -> tuple[threading.Event | None, bool]:
-        """Return the fetch that is under way, and whether this call began it.
+        """Return the running fetch, and whether this call began it.
 
-        None is under way within the cool-down after one that has ended.
+        None: the last fetch has ended, and its cool-down is not over.
         """
         with self._lock:
             if self._fetch is not None and not self._fetch.is_set():
@@ -81,7 +81,7 @@ class KeySet:
                 return None, False
             self._tried, self._failed = now, True
             self._fetch = threading.Event()
-            # A thread, since those who can use the old set need not wait.
+            # In a thread: callers with a key in the old set need not wait for it.
             threading.Thread(target=self._run, args=(self._fetch, now), daemon=True).start()
             return self._fetch, True
 
@@ -89,7 +89,7 @@ class KeySet:
         try:
             found = self._way.call(TIMEOUT_SECONDS, self._client.get_signing_keys)
             keys = {key.key_id: key for key in found if key.key_id}
-        except Exception:  # noqa: BLE001 - whatever it is, the last good set stays
+        except Exception:  # noqa: BLE001 - after any failure the last good set stays
             log.warning("the identity provider's keys were not fetched", exc_info=True)
         else:
             self._keys, self._fetched, self._failed = keys, now, False

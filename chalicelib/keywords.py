@@ -1,4 +1,4 @@
-"""Keywords and tags: normalised, so that one word has one form."""
+"""Keywords and tags, normalised: each word has one form."""
 
 import unicodedata
 from typing import Annotated
@@ -9,10 +9,10 @@ MAX_KEYWORD_CHARACTERS = 64
 
 
 def normalise_keyword(text: str) -> str:
-    """Return the form in which keywords are compared: NFKC and case folded, spaces joined.
+    """Return a keyword in the form for comparisons: NFKC and case folded, spaces joined.
 
-    Soft hyphens, joiners and other invisible format characters are left out. Source: The
-    Unicode Standard, section 3.13, toNFKC_Casefold.
+    Without soft hyphens, joiners and other invisible format characters. Source: The Unicode
+    Standard, section 3.13, toNFKC_Casefold.
     """
     if text.isascii():
         return " ".join(text.lower().split())

@@ -1,9 +1,9 @@
-"""Rate limits of writes, for each person and address: GCRA, one date in one row.
+"""Rate limits of writes, for each person and address: GCRA, with one date in one row.
 
-The generic cell rate algorithm (ITU-T I.371, annex A) keeps one instant for each limited thing:
-the theoretical arrival time `tat` of its next write if it wrote at an even pace. A write is
-allowed while `tat` is at most `burst - 1` intervals ahead of now, and moves it on by one interval.
-A row is worth nothing once its `tat` has passed, and a TTL index deletes it then.
+The generic cell rate algorithm (ITU-T I.371, annex A) stores one instant for each limited thing:
+the theoretical arrival time `tat` of its next write at an even pace. A write may happen while `tat`
+is at most `burst - 1` intervals ahead of now, and moves it on by one interval. A row has no value
+once its `tat` has passed, and a TTL index deletes it then.
 """
 
 import math
@@ -24,24 +24,24 @@ from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 
-# How much more often an address may write than a person: offices and phones share addresses.
+# An address may write this many times as often as a person: offices and phones share addresses.
 ADDRESS_SHARE = 10
-# Addresses share this many rows of a limit, so that no number of addresses makes more of them.
+# Addresses share this many rows of a limit, so that many addresses make no more rows.
 SLOTS = 2**18
 _IPV4_PREFIX, _IPV6_PREFIX = 24, 64
 
 _MILLISECOND = timedelta(milliseconds=1)
 _DUPLICATE_KEY = 11_000
 _CONVERSION_FAILURE = 241
-# Retries after another call has inserted the same row first, for each of the two rows.
+# Attempts if other calls insert the same rows first, of which there are two.
 _ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
 class Limit:
-    """How often one person may do one class of writes: `burst` at once, then one each `every`.
+    """The bound of a person's writes of a class: `burst` at once, then one each `every`.
 
-    With `of_person` false, people are counted elsewhere, and only addresses here.
+    `of_person` False: only addresses count here, and people elsewhere.
     """
 
     name: str
@@ -51,19 +51,19 @@ class Limit:
 
 
 COMMENTS = Limit("comments", burst=20, every=timedelta(seconds=3))
-# Comments on nodes: each site counts its people by how far it trusts them.
+# Comments on nodes: each site counts its people by its trust in them.
 NODE_COMMENTS = Limit("node_comments", burst=20, every=timedelta(seconds=3), of_person=False)
 POSTS = Limit("posts", burst=20, every=timedelta(seconds=5))
-# Actions of the activity feed, which applications may report in somebody's name.
+# Actions of the activity feed, which applications may report for other people.
 ACTIONS = Limit("actions", burst=60, every=timedelta(seconds=1))
-# What one click does: reactions, follows, mutes, blocks, settings, states.
+# Writes of one click: reactions, follows, mutes, blocks, settings, states.
 CLICKS = Limit("clicks", burst=120, every=timedelta(milliseconds=500))
-# Votes on comments and flags, as often as a site allows if it says so.
+# Votes on comments, and flags; a site may set other bounds.
 VOTES = Limit("votes", burst=60, every=timedelta(seconds=1))
 FLAGS = Limit("flags", burst=10, every=timedelta(minutes=6))
 # Edits and deletions of one's own comments, posts and actions.
 EDITS = Limit("edits", burst=60, every=timedelta(seconds=1))
-# Pages of a person's export, for which much is read.
+# Pages of a person's export, which read much.
 EXPORTS = Limit("exports", burst=60, every=timedelta(seconds=1))
 # Previews of comments, which are rendered and stored nowhere.
 PREVIEWS = Limit("previews", burst=60, every=timedelta(seconds=1))
@@ -75,9 +75,9 @@ OPENED = Limit("opened", burst=20, every=timedelta(minutes=1))
 # Campaigns and zones: changing them, and switching them on and off.
 INVENTORY = Limit("inventory", burst=100, every=timedelta(seconds=1))
 MONEY = Limit("money", burst=60, every=timedelta(seconds=1))
-# Parts of assets, each up to 4 MiB, and what else editors do with assets.
+# Parts of assets, each up to 4 MiB, and editors' other writes of assets.
 ASSETS = Limit("assets", burst=200, every=timedelta(milliseconds=500))
-# Carts, which need no token: each is stored for months, and can hold what others would buy.
+# Carts, which need no token: each is stored for months, and can hold goods from other buyers.
 CARTS = Limit("carts", burst=20, every=timedelta(seconds=10))
 # Checkouts, which begin a payment.
 CHECKOUTS = Limit("checkouts", burst=10, every=timedelta(seconds=10))
@@ -108,7 +108,7 @@ ALL = (
 
 
 class LimitRow(TypedDict):
-    """A person's or a slot's use of one limit; `_id` names neither a person nor an address."""
+    """A person's or a slot's use of a limit; `_id` names neither a person nor an address."""
 
     _id: str
     tat: datetime
@@ -123,14 +123,14 @@ LIMITS = Collection(
 
 
 class Allowance(NamedTuple):
-    """One row of a limit and what it allows."""
+    """A row of a limit, with its bound."""
 
     row_id: str
     burst: int
     every: timedelta
 
     def latest(self, now: datetime) -> datetime:
-        """Return the latest `tat` at which one more write is allowed."""
+        """Return the latest `tat` that allows one more write."""
         return now + (self.burst - 1) * self.every
 
 
@@ -140,10 +140,10 @@ class _Step(NamedTuple):
 
 
 def take(runtime: Runtime, limit: Limit, caller: Principal | None, address: str | None) -> None:
-    """Count one write against the caller's and the address's allowance, in one round trip.
+    """Count a write against the caller's and the address's allowance, in one round trip.
 
-    An admin is not limited, nor is anybody with PLAZA_LIMITS=off. `address` is what `source`
-    returns. Raises TooFast, which says when to try again; nothing is written then.
+    Admins have no limit; with PLAZA_LIMITS=off, no caller has. `address` is the result of
+    `source`. Raises TooFast with the time to wait, and writes nothing then.
     """
     factor = runtime.settings.limits
     if factor is None or (caller is not None and caller.has("admin")):
@@ -153,8 +153,8 @@ def take(runtime: Runtime, limit: Limit, caller: Principal | None, address: str 
 
 
 def count(runtime: Runtime, allowances: Sequence[Allowance]) -> None:
-    """Count one write against allowances, in one round trip; raises TooFast as `take`."""
-    # Losing a count in an election is no harm; waiting for a majority at every write would be.
+    """Count a write against allowances, in one round trip; raises TooFast as `take`."""
+    # A count lost in an election does no harm; a wait for the majority at every write would.
     rows = LIMITS.of(runtime.database).with_options(write_concern=WriteConcern(1))
     now = runtime.now()
     steps = _steps(allowances, now)
@@ -169,7 +169,7 @@ def count(runtime: Runtime, allowances: Sequence[Allowance]) -> None:
 
 
 def check(runtime: Runtime, allowance: Allowance) -> None:
-    """Raise TooFast where `count` would now, and write nothing."""
+    """Raise TooFast if `count` would raise it now, and write nothing."""
     waiting = _wait(LIMITS.of(runtime.database), [allowance], runtime.now())
     if waiting > timedelta(0):
         raise TooFast(retry_after_seconds=math.ceil(waiting.total_seconds()))
@@ -182,7 +182,7 @@ def _allowances(
     factor: float,
     keys: Sequence[SecretStr],
 ) -> list[Allowance]:
-    """Return the person's allowance and then the address's, omitting unknown ones."""
+    """Return the person's allowance, then the address's; without an unknown person or address."""
     key, allowed = signing.signing_key(keys), []
     if caller is not None and limit.of_person:
         digest = signing.tag(b"limit person\0" + caller.id.encode(), key, 12)
@@ -191,25 +191,25 @@ def _allowances(
         digest = signing.tag(b"limit address\0" + address.encode(), key, 8)
         slot = int.from_bytes(digest) % SLOTS
         allowed.append((f"{limit.name}:@{slot}", factor * ADDRESS_SHARE))
-    return [scaled(row_id, limit.burst, limit.every, times) for row_id, times in allowed]
+    return [scale(row_id, limit.burst, limit.every, times) for row_id, times in allowed]
 
 
-def scaled(row_id: str, burst: int, every: timedelta, factor: float) -> Allowance:
-    """Return an allowance of a row, for so many times what is named here."""
+def scale(row_id: str, burst: int, every: timedelta, factor: float) -> Allowance:
+    """Return an allowance of a row: `factor` times as many writes."""
     return Allowance(row_id, max(1, round(burst * factor)), _whole(every / factor))
 
 
 def _steps(allowances: Sequence[Allowance], now: datetime) -> list[_Step]:
-    """Return the updates that count a write, in order; after a failure no later one runs.
+    """Return the updates that count a write, in order; after a failure no later update runs.
 
-    All allowances but the first are checked before anything is counted.
+    They check all allowances but the first before they count anything.
     """
     guards = [_Step(each, _refusal(each, now)) for each in allowances[1:]]
     return guards + [_Step(each, _count(each, now)) for each in allowances]
 
 
 def _count(allowance: Allowance, now: datetime) -> UpdateOne:
-    """Return the update that counts one write.
+    """Return the update that counts a write.
 
     If the row is too far ahead, the upsert fails with a duplicate key.
     """
@@ -228,7 +228,7 @@ def _refusal(allowance: Allowance, now: datetime) -> UpdateOne:
 
 
 def _run(rows: MongoCollection[LimitRow], steps: Sequence[_Step]) -> list[_Step]:
-    """Run the steps as one command; return those left from the first that failed on."""
+    """Run the steps as one command; return the steps from the first failure on."""
     try:
         rows.bulk_write([step.update for step in steps], ordered=True)
     except BulkWriteError as error:
@@ -243,7 +243,7 @@ def _run(rows: MongoCollection[LimitRow], steps: Sequence[_Step]) -> list[_Step]
 def _wait(
     rows: MongoCollection[LimitRow], allowances: Sequence[Allowance], now: datetime
 ) -> timedelta:
-    """Return how long until each of the allowances allows a write; nothing if they do now.
+    """Return the time until every allowance allows a write; zero or less: now.
 
     They may allow it although a step failed: two concurrent first writes insert the same row.
     """
@@ -253,14 +253,14 @@ def _wait(
 
 
 def _whole(span: timedelta) -> timedelta:
-    """Return a span in whole milliseconds, as the dates of a row are."""
+    """Return a span in whole milliseconds, the precision of a row's dates."""
     return max(1, round(span / _MILLISECOND)) * _MILLISECOND
 
 
 def source(context: Mapping[str, Any], headers: Mapping[str, str], trusted_hops: int) -> str | None:
-    """Return the network that a request comes from: a /24 of IPv4 or a /64 of IPv6.
+    """Return the network of a request's source: a /24 of IPv4 or a /64 of IPv6.
 
-    Returns None if the gateway names no address.
+    None: the gateway names no address.
     """
     found = address(context, headers, trusted_hops)
     return None if found is None else _network(found)
@@ -269,21 +269,21 @@ def source(context: Mapping[str, Any], headers: Mapping[str, str], trusted_hops:
 def address(
     context: Mapping[str, Any], headers: Mapping[str, str], trusted_hops: int
 ) -> IPv4Address | IPv6Address | None:
-    """Return the address that a request comes from.
+    """Return the address of a request's source; None: the gateway names no address.
 
-    API Gateway names the address that called it, and appends it to X-Forwarded-For. With proxies of
-    one's own in front, the caller is `trusted_hops` entries before the last; entries further left
-    come from the caller and prove nothing. Returns None if the gateway names no address.
+    API Gateway names its caller's address, and appends it to X-Forwarded-For. Behind the
+    deployment's own proxies, the source is `trusted_hops` entries before the last. Entries further
+    left come from the source itself and prove nothing.
     """
     named = (context.get("identity") or {}).get("sourceIp")
     if trusted_hops:
         forwarded = headers.get("x-forwarded-for", "").split(",")
         if len(forwarded) > trusted_hops:
-            return _parsed(forwarded[-1 - trusted_hops].strip()) or _parsed(named)
-    return _parsed(named)
+            return _parse_address(forwarded[-1 - trusted_hops].strip()) or _parse_address(named)
+    return _parse_address(named)
 
 
-def _parsed(text: str | None) -> IPv4Address | IPv6Address | None:
+def _parse_address(text: str | None) -> IPv4Address | IPv6Address | None:
     try:
         found = ip_address(text or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Markdown into safe HTML, at a bounded cost, by a dialect: what a kind of text may contain."""
+"""Markdown to safe HTML, at a bounded cost, by the dialect of a kind of text."""
 
 import itertools
 import re
@@ -17,16 +17,16 @@ from markdown_it.token import Token
 
 from chalicelib.texts import INVISIBLE, UNBALANCED, has_balanced_directions, is_visible
 
-# Rules of markdown-it, of blocks and within a line: whether one has taken the text at a place,
-# without tokens if silent.
+# Rules of markdown-it, of blocks and within a line: each returns whether it consumed the text at a
+# place, and makes no tokens if silent.
 BlockRule = Callable[[StateBlock, int, int, bool], bool]
 InlineRule = Callable[[StateInline, bool], bool]
 
-# Without two slashes and a host, a browser takes an http URL for a path on the page's own site.
+# A browser reads an http URL without two slashes and a host as a path on the page's own site.
 _ABSOLUTE = re.compile(r"https?://[^/?#\\]|mailto:.", re.IGNORECASE)
-# Tokens that show something whatever they contain: a bullet, a rule, a picture.
+# Tokens that are visible without any content: a bullet, a rule, a picture.
 _VISIBLE_TOKENS = frozenset({"list_item_open", "hr", "image"})
-# They do nothing as configured, and would be asked at every line or character.
+# Without effect in this configuration, but tried at every line or character.
 _UNUSED = ("html_block", "html_inline", "linkify", "replacements", "smartquotes")
 _DEEP = re.compile(r"(?:[^()\s<>\\]*\(){4}")
 _parse_destination = helpers.parseLinkDestination
@@ -34,37 +34,42 @@ _NO_LINK = _parse_destination("", 0, 0)
 _STEPS_LEFT = "label_steps_left"
 _ALTS = "alts"
 _DEPTH = "depth"
-# Quotes and lists within each other, and emphasis within emphasis. Those below are plain text.
+# The depth of quotes and lists within each other, and of emphasis within emphasis. Deeper marks are
+# plain text.
 MOST_NESTED = 8
-# Their rules of markdown-it, and the names of those that they end.
+# The rules of quotes and lists in markdown-it, and the names of the rules that they end.
 _CONTAINERS: Mapping[str, tuple[BlockRule, list[str]]] = {
     "blockquote": (blockquote, ["paragraph", "reference", "blockquote", "list"]),
     "list": (list_block, ["paragraph", "reference", "blockquote"]),
 }
 _MARKS = frozenset({"em", "strong", "s"})
 _NEWLINE = re.compile(r"\r\n?|\n")
-# Where the token of a dialect's rule notes its position in the text of its block.
+# The key under which the token of a dialect's rule notes its position in the text of its block.
 AT = "at"
 
-# Changes the tokens of a text before they are rendered.
+# A change of a text's tokens before rendering.
 Edit = Callable[[list[Token]], list[Token]]
 
 
 def is_absolute(url: str) -> bool:
-    """Return whether a URL is an absolute http, https or mailto one."""
+    """Return whether a URL is an absolute http, https or mailto URL."""
     return _ABSOLUTE.match(url) is not None
 
 
 @dataclass(frozen=True, eq=False)
 class Dialect:
-    """What a kind of text may contain; one object for each, since parsers are kept by it.
+    """The permitted content of a kind of text; make one object for each kind: it caches the parser.
 
-    `is_link` says which destinations are links, `edit` changes the tokens, and
-    `relative_links` leaves relative destinations to `is_link` alone. `classes` are those that an
-    element may have, and `rules` find what else stands in a line, by `env` of `render`, after the
-    rules of CommonMark. `label_steps` is how many tokens the search for the ends of brackets passes
-    in one text, nested searches included: the default is enough for 1,250 links, the most that
-    10,000 characters hold.
+    - `is_link`: whether a destination is a link.
+    - `edit`: changes the tokens.
+    - `relative_links`: `is_link` alone decides on relative destinations. Otherwise the sanitizer
+      removes them.
+    - `classes`: the classes that an element may have.
+    - `rules`: further rules within a line, after the rules of CommonMark; they read `env` of
+      `render`.
+    - `label_steps`: the most tokens that the search for the ends of brackets passes in a text,
+      nested searches included. The default is enough for 1,250 links, the most in 10,000
+      characters.
     """
 
     tags: frozenset[str]
@@ -80,11 +85,11 @@ class Dialect:
 
 
 class TooLarge(Exception):
-    """The HTML has more bytes than it may have."""
+    """The HTML has too many bytes."""
 
 
 class Unreadable(Exception):
-    """The text shows nothing, or turns the direction of what follows: a code and its detail."""
+    """The text shows nothing, or reverses the text after it: a code and its detail."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -102,12 +107,12 @@ def render(
 ) -> str:
     """Return the HTML of a Markdown text, without raw HTML, scripts and styles.
 
-    `env` is what the dialect's own rules know of this text. Raises TooLarge above `max_bytes` of
-    HTML, and Unreadable for a new text that shows nothing or whose directional controls are
-    unbalanced once its entities are decoded.
+    `env` is input of the dialect's own rules. Raises TooLarge above `max_bytes` of HTML. Raises
+    Unreadable for a new text that, with decoded entities, shows nothing or has unbalanced
+    directional controls.
     """
     parser = _parser(dialect)
-    known = _known(dialect, env)
+    known = _environment(dialect, env)
     tokens = parser.parse(text, known)
     for token in tokens:
         if token.children:
@@ -131,8 +136,8 @@ def render(
 
 
 def destinations(text: str, dialect: Dialect) -> Iterator[tuple[str, str]]:
-    """Yield where the links and pictures of a Markdown text lead: `href` or `src`, and the URL."""
-    for token in _parser(dialect).parse(text, _known(dialect)):
+    """Yield the URLs of links and pictures in a Markdown text, each with `href` or `src`."""
+    for token in _parser(dialect).parse(text, _environment(dialect)):
         for leaf in token.children or ():
             for name in ("href", "src"):
                 if name in leaf.attrs:
@@ -143,10 +148,10 @@ def places(
     text: str, dialect: Dialect, env: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[int, Token]]:
     """Yield the tokens of a dialect's rules that note `AT`, each with its position in the text."""
-    # As the parser reads it.
+    # As the parser does.
     text = text.replace("\0", "\ufffd")
     lines = _lines(text)
-    tokens = _parser(dialect).parse(text, _known(dialect, env))
+    tokens = _parser(dialect).parse(text, _environment(dialect, env))
     for above, block in itertools.pairwise(tokens):
         found = [leaf for leaf in block.children or () if AT in leaf.meta]
         if not found or block.map is None:
@@ -164,7 +169,7 @@ def places(
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
-    """Return where each line of a text begins, and where it ends without its trailing blanks."""
+    """Return the begin and the end of each line of a text, without trailing blanks."""
     begins = [0, *(found.end() for found in _NEWLINE.finditer(text))]
     ends = [*(found.start() for found in _NEWLINE.finditer(text)), len(text)]
     return [
@@ -174,17 +179,16 @@ def _lines(text: str) -> list[tuple[int, int]]:
 
 
 def _end_of_heading(text: str, begin: int, end: int) -> int:
-    """Return where a heading's line ends without the hashes that close it."""
+    """Return the end of a heading's line, without closing hashes."""
     rest = text[begin:end].rstrip("#")
     return begin + len(rest.rstrip()) if rest[-1:] in {" ", "\t"} else end
 
 
 def _first_line(text: str, lines: Sequence[tuple[int, int]], parts: Sequence[str]) -> int:
-    """Return the line that the first part of a block is of, counted from the block's first line.
+    """Return the line of a block's first part, counted from the block's first line.
 
-    The parser takes marks and indentation from the left of lines, and the lines that have nothing
-    else from both ends of a block. So each part ends its line, and of a block's lines those before
-    the first part end with none of it.
+    The parser removes marks and indentation from the left of lines, and empty lines from both ends
+    of a block. So each part ends its line, and the lines before the first part do not end with it.
     """
     bare = [part.strip() for part in parts]
     for first in range(len(lines) - len(parts) + 1):
@@ -196,10 +200,10 @@ def _first_line(text: str, lines: Sequence[tuple[int, int]], parts: Sequence[str
 
 @lru_cache(maxsize=8)
 def _parser(dialect: Dialect) -> markdown_it.MarkdownIt:
-    """Return the parser of a dialect, which is the same for all its texts."""
+    """Return the parser for all texts of a dialect."""
     parser = _plain_parser(dialect)
     _bound_nesting(parser, _plain_parser(dialect))
-    # markdown-it-py's types name a module and a method here; it calls any object and function.
+    # markdown-it-py's types require a module and a method; any object and function work.
     parser.helpers = SimpleNamespace(  # type: ignore[assignment]
         parseLinkDestination=_destination,
         parseLinkLabel=_label_end,
@@ -218,13 +222,13 @@ def _plain_parser(dialect: Dialect) -> markdown_it.MarkdownIt:
 
 
 def _bound_nesting(parser: markdown_it.MarkdownIt, innermost: markdown_it.MarkdownIt) -> None:
-    """Have a parser without quotes and lists read the content of the innermost of a text.
+    """Let a parser without quotes and lists read the content of the innermost quote or list.
 
-    Otherwise the time of a text grows with its depth, and below a level its words are lost.
+    Otherwise the time of a text grows with its depth, and words below a level are lost.
     """
     tokenize = parser.block.tokenize
 
-    def bounded(state: StateBlock, begin: int, end: int) -> None:
+    def tokenize_bounded(state: StateBlock, begin: int, end: int) -> None:
         if state.env[_DEPTH] == MOST_NESTED:
             state.md = innermost
             innermost.block.tokenize(state, begin, end)
@@ -234,13 +238,13 @@ def _bound_nesting(parser: markdown_it.MarkdownIt, innermost: markdown_it.Markdo
         tokenize(state, begin, end)
         state.env[_DEPTH] -= 1
 
-    parser.block.tokenize = bounded  # type: ignore[assignment,method-assign]
+    parser.block.tokenize = tokenize_bounded  # type: ignore[assignment,method-assign]
     for name, (rule, ends) in _CONTAINERS.items():
         innermost.block.ruler.at(name, _outside(rule), {"alt": ends})
 
 
 def _outside(rule: BlockRule) -> BlockRule:
-    """Return a rule that takes nothing, and ends what is before a quote or list around it."""
+    """Return a rule that consumes nothing, and only ends the block before an outer container."""
 
     def ends(state: StateBlock, begin: int, end: int, silent: bool) -> bool:  # noqa: FBT001
         return silent and state.sCount[begin] < state.blkIndent and rule(state, begin, end, silent)
@@ -249,25 +253,25 @@ def _outside(rule: BlockRule) -> BlockRule:
 
 
 def _without_deep_marks(leaves: Iterable[Token]) -> Iterator[Token]:
-    """Yield the tokens of a block, without the emphasis that is nested too deeply."""
+    """Yield the tokens of a block, without too deeply nested emphasis."""
     depth = 0
     for leaf in leaves:
         if leaf.tag not in _MARKS:
             yield leaf
             continue
         depth += leaf.nesting
-        # A mark that closes is as deep as it was when it opened.
+        # A closing mark is as deep as its opening mark.
         if depth + (leaf.nesting < 0) <= MOST_NESTED:
             yield leaf
 
 
-def _known(dialect: Dialect, env: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the environment of one text's parsing."""
+def _environment(dialect: Dialect, env: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the environment for parsing a text."""
     return {**(env or {}), _STEPS_LEFT: dialect.label_steps, _ALTS: 0, _DEPTH: 0}
 
 
 def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Take a picture as markdown-it does, and note while its alternative text is parsed."""
+    """Parse a picture as markdown-it does, and note that its alternative text is under way."""
     state.env[_ALTS] += 1
     try:
         return image(state, silent)
@@ -276,24 +280,24 @@ def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _outside_alts(rule: InlineRule) -> InlineRule:
-    """Return a rule that makes no tokens of an alternative text, which is shown as plain text."""
+    """Return a rule that makes no tokens of an alternative text, which remains plain text."""
     return lambda state, silent: (silent or not state.env[_ALTS]) and rule(state, silent)
 
 
 def _destination(text: str, start: int, end: int) -> Any:
     """Return the link destination at `start`, as markdown-it's `parseLinkDestination`.
 
-    That one looks 32 parentheses deep from each bracket; CommonMark asks for three.
+    markdown-it searches 32 parentheses deep from each bracket; CommonMark requires three.
     """
     return _NO_LINK if _DEEP.match(text, start, end) else _parse_destination(text, start, end)
 
 
 def _label_end(state: StateInline, start: int, disable_nested: bool = False) -> int:  # noqa: FBT001, FBT002
-    """Return where the label of the bracket at `start` ends, or -1.
+    """Return the end of the label of the bracket at `start`; -1: it has none.
 
-    As markdown-it's `parseLinkLabel`, which from every `[` looks through what follows, so that
-    its time grows with the square of the brackets. Here all searches in a text share the steps of
-    its dialect; brackets after that are text.
+    markdown-it's `parseLinkLabel` searches the text after every `[`, so that its time grows with
+    the square of the brackets. Here all searches in a text share the steps of its dialect; further
+    brackets are text.
     """
     before, end, level = state.pos, -1, 1
     state.pos = start + 1
@@ -320,7 +324,7 @@ def _label_end(state: StateInline, start: int, disable_nested: bool = False) -> 
 
 
 def _check_readable(tokens: Sequence[Token]) -> None:
-    """Check the text as it is shown, with entities decoded; raises Unreadable."""
+    """Check the visible text, with decoded entities; raises Unreadable."""
     leaves = [leaf for token in tokens for leaf in (token.children or (token,))]
     shown = "".join(leaf.content for leaf in leaves)
     if not has_balanced_directions(shown):

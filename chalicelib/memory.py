@@ -1,16 +1,16 @@
-"""What a container remembers between its calls: values that may be a few seconds old."""
+"""A container's memory between its calls, for values that may be a few seconds old."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 Value = TypeVar("Value")
-# Beyond, everything is forgotten: what is still needed is read again.
+# With more values, all are forgotten and read again.
 MOST_REMEMBERED = 1_000
 
 
 class Memory:
-    """Values by key, each for a time; two runtimes share nothing."""
+    """Values by key, each with a lifetime; two runtimes share nothing."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[datetime, datetime, Any]] = {}
@@ -18,9 +18,9 @@ class Memory:
     def recall(
         self, key: str, now: datetime, lifetime: timedelta, read: Callable[[], Value]
     ) -> Value:
-        """Return the value of a key, read again if that was longer ago than `lifetime`."""
+        """Return the value of a key, read again after its `lifetime`."""
         held = self._held.get(key)
-        # A clock set back would make a value of the future live too long.
+        # After the clock went back, a value of the future would live too long.
         if held is not None and held[0] <= now < held[1]:
             value: Value = held[2]
             return value
@@ -31,5 +31,5 @@ class Memory:
         return value
 
     def forget(self, key: str) -> None:
-        """Read a value again at its next use, since this container has changed it."""
+        """Forget a value that this container has changed."""
         self._held.pop(key, None)

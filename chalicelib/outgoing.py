@@ -1,4 +1,4 @@
-"""Calls out of the process: each ends in time, whatever the other side does."""
+"""Calls out of the process, each with an end in time that the other side cannot delay."""
 
 import http.client
 import socket
@@ -14,10 +14,10 @@ from chalicelib import deadlines
 
 Result = TypeVar("Result")
 
-# Calls of one way that were given up and have not ended; a name that cannot be resolved holds its
+# Abandoned calls of a way that are still running; the resolution of an unknown name may hold a
 # thread for half a minute.
 MOST_ABANDONED = 16
-# A server that runs accepts a connection in far less.
+# A running server accepts a connection in far less.
 CONNECT_SECONDS = 2.0
 
 
@@ -29,10 +29,10 @@ class Way:
         self._lock = threading.Lock()
 
     def call(self, seconds: float, work: Callable[[], Result]) -> Result:
-        """Return what `work` returns; raises TimeoutError after `seconds`, or less if less is left.
+        """Return the result of `work`; raises TimeoutError after `seconds`, or the time left.
 
         `work` runs in a thread, since the time-out of a socket bounds neither a name's resolution
-        nor a server that sends a byte a second. Work that was given up goes on by itself.
+        nor a server that sends a byte a second. Abandoned work goes on by itself.
         """
         patience = deadlines.patience(seconds)
         if patience <= 0 or self._abandoned >= MOST_ABANDONED:
@@ -49,10 +49,10 @@ class Way:
     def _abandon(self, outcome: "Future[Result]") -> None:
         with self._lock:
             self._abandoned += 1
-        # Called at once if the work has ended meanwhile.
-        outcome.add_done_callback(self._ended)
+        # Runs at once if the work has ended meanwhile.
+        outcome.add_done_callback(self._count_end)
 
-    def _ended(self, _outcome: object) -> None:
+    def _count_end(self, _outcome: object) -> None:
         with self._lock:
             self._abandoned -= 1
 
@@ -67,7 +67,7 @@ def _run(work: Callable[[], Result], outcome: "Future[Result]") -> None:
 
 
 class HttpRequest(NamedTuple):
-    """A request to `url` and, below its path, `path`; without a body if that is empty."""
+    """A request to `url` with `path` appended to its path; empty `body`: no body."""
 
     url: SplitResult
     method: str
@@ -77,7 +77,7 @@ class HttpRequest(NamedTuple):
 
 
 class HttpAnswer(NamedTuple):
-    """A status, the headers by any case of their names, and the body."""
+    """A status, the headers (in any case of their names), and the body."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -85,10 +85,10 @@ class HttpAnswer(NamedTuple):
 
 
 def ask(way: Way, request: HttpRequest, seconds: float, most_bytes: int) -> HttpAnswer:
-    """Return what a server answers; raises OSError, also if there is none in time.
+    """Return a server's answer; raises OSError, also if no answer comes in time.
 
-    Raises http.client.HTTPException for what is not HTTP, or longer than `most_bytes`. A connection
-    that was given up is closed, and sends nothing any more.
+    Raises http.client.HTTPException for an answer that is not HTTP, or has more than `most_bytes`.
+    An abandoned connection is closed, and sends no more bytes.
     """
     is_over = threading.Event()
     connection = _connection(request.url)

@@ -1,4 +1,4 @@
-"""Models by name, to which an application adds its own: how a field takes any of them."""
+"""Fields of any model of a registry, to which an application adds its own models."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, NotRequired, Union
@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 
 
 class AnyOf:
-    """Marks a field that takes any model of a registry, as it is when the document is made.
+    """Marks a field that accepts any model registered when the document is made.
 
-    Fields that it is `without` are left out.
+    The document omits the models' fields `without`.
     """
 
     def __init__(self, registry: Mapping[str, Any], without: Collection[str] = ()) -> None:
@@ -22,7 +22,7 @@ class AnyOf:
     def __get_pydantic_json_schema__(
         self, _: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return `anyOf` the models: two names may have the same one."""
+        """Return `anyOf` the models; several names may share a model."""
         models = dict.fromkeys(self._registry.values())
         parts = [_part(each, self._without) for each in models] if self._without else models
         union: Any = Union[tuple(parts)]  # noqa: UP007 - made at run time
@@ -30,13 +30,13 @@ class AnyOf:
 
 
 def _part(model: Any, without: Collection[str]) -> Any:
-    """Return the shape of a model's stored fields, but for some: what was null is missing."""
+    """Return the shape of a model's stored fields, without some; fields with null are missing."""
     make: Any = TypedDict
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         if name not in without:
-            told = Field(description=field.description)
-            kind: Any = Annotated[field.annotation, *field.metadata, told]
+            described = Field(description=field.description)
+            kind: Any = Annotated[field.annotation, *field.metadata, described]
             fields[name] = kind if field.is_required() else NotRequired[kind]
     shape = make(f"{model.__name__}Listed", fields)
     shape.__doc__ = model.__doc__
@@ -44,11 +44,11 @@ def _part(model: Any, without: Collection[str]) -> Any:
 
 
 def name_in(registry: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return what checks that a name is registered, by the time that it is sent."""
+    """Return a validator that a name is registered at the time of the call."""
 
-    def checked(name: str) -> str:
+    def check(name: str) -> str:
         if name not in registry:
             raise ValueError(f"the type must be one of {', '.join(registry)}")
         return name
 
-    return checked
+    return check

@@ -1,4 +1,4 @@
-"""Everything a function needs of the outside world, as one frozen argument."""
+"""The outside world of every function, as one frozen argument."""
 
 import random
 import time
@@ -17,11 +17,11 @@ from chalicelib.settings import Settings
 
 @dataclass(frozen=True)
 class Runtime:
-    """The database, the queues, the clock and the randomness that an app works with.
+    """The database, the queues, the clock and the randomness of an app.
 
-    `now` gives aware UTC with BSON's millisecond precision. Nothing else in Plaza reads a
-    clock or draws a random number, so a test that pins both decides everything. `memory` lasts
-    as long as the container.
+    `now` returns aware UTC with BSON's millisecond precision. No other code in Plaza reads a clock
+    or draws a random number, so a test that pins both decides everything. `memory` lasts as long as
+    the container.
     """
 
     database: Database[Document]

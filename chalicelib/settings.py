@@ -21,11 +21,11 @@ _NO = ("false", "0", "no", "n", "f", "off")
 
 
 class InvalidSettings(Exception):
-    """The environment holds a setting that cannot be used; the message names each one."""
+    """The environment has invalid settings; the message names each of them."""
 
 
 def _said(message: str) -> str:
-    """Return the message of our own check, without pydantic's prefix."""
+    """Return the message of a check of this module, without pydantic's prefix."""
     return message.removeprefix("Value error, ")
 
 
@@ -36,7 +36,7 @@ def _split(value: object) -> object:
 
 
 def _open_sites(value: object) -> object:
-    """Read sites; `true` means the site `default`, as in releases that opened no other."""
+    """Read sites; `true` means the site `default`, the only open site of earlier releases."""
     if isinstance(value, str) and value.strip().lower() in _YES:
         return ("default",)
     if isinstance(value, str) and value.strip().lower() in _NO:
@@ -45,7 +45,7 @@ def _open_sites(value: object) -> object:
 
 
 def _confidential(url: str) -> str:
-    """Return a URL whose answer nobody on the way can change."""
+    """Return a URL whose answers no third party can change; raises ValueError."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -68,7 +68,7 @@ def _not_the_servers_own(database: str) -> str:
     return database
 
 
-# HS256 asks for a key of at least 256 bits (RFC 7518, section 3.2).
+# HS256 requires a key of at least 256 bits (RFC 7518, section 3.2).
 Secret = Annotated[SecretStr, Field(min_length=32)]
 Listed = Annotated[tuple[str, ...], BeforeValidator(_split)]
 Factor = Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)]
@@ -80,9 +80,9 @@ _YEAR_SECONDS = 31_536_000
 class Settings(BaseModel):
     """Plaza's settings; the field `lease_ms` is the environment variable `PLAZA_LEASE_MS`.
 
-    The secrets are optional here, since packaging imports the app without them; what needs
-    one raises `errors.Misconfigured` when it is first used. `script/settings` makes
-    docs/settings.md from the descriptions.
+    The secrets are optional here, since packaging imports the app without them; code that needs a
+    missing secret raises `errors.Misconfigured`. `script/settings` makes docs/settings.md from the
+    descriptions.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -96,7 +96,7 @@ class Settings(BaseModel):
         pattern=r"^[A-Za-z0-9_-]{1,38}$",
         description="The database's name; not `admin`, `config` or `local`.",
     )
-    # A container serves one call at a time; the second connection is for a helper thread.
+    # A container serves a call at a time; the second connection is for a helper thread.
     max_pool_size: int = Field(
         default=2,
         ge=1,
@@ -105,7 +105,7 @@ class Settings(BaseModel):
     )
 
     jwt_secret: Secret | None = Field(default=None, description="Verifies HS256 tokens.")
-    # A key set serves several applications, so it takes an audience to tell ours from theirs.
+    # A key set serves several applications: only the audience distinguishes their tokens.
     jwks_url: Annotated[str, AfterValidator(_confidential)] | None = Field(
         default=None,
         description="The https URL of the keys that verify RS256 and ES256 tokens. "

@@ -19,7 +19,7 @@ TAG_BYTES = hashlib.sha256().digest_size
 
 
 def signing_key(keys: Sequence[SecretStr]) -> SecretStr:
-    """Return the key that signs; raises Misconfigured if there is none."""
+    """Return the key that signs; raises Misconfigured without keys."""
     if not keys:
         raise Misconfigured("PLAZA_SIGNING_KEYS is not set")
     return keys[0]
@@ -27,16 +27,16 @@ def signing_key(keys: Sequence[SecretStr]) -> SecretStr:
 
 def tag(message: bytes, key: SecretStr, size_bytes: int = TAG_BYTES) -> bytes:
     """Return the first bytes of the HMAC-SHA256 of a message."""
-    state = _keyed(key).copy()
+    state = _keyed_state(key).copy()
     state.update(message)
     return state.digest()[:size_bytes]
 
 
 @lru_cache(maxsize=8)
-def _keyed(key: SecretStr) -> hmac.HMAC:
-    """Return the state that every HMAC under a key begins with (RFC 2104, section 4).
+def _keyed_state(key: SecretStr) -> hmac.HMAC:
+    """Return the initial state of every HMAC under a key (RFC 2104, section 4).
 
-    It is kept, since a key signs many messages, and copied for each.
+    Cached, since a key signs many messages; each message copies it.
     """
     return hmac.new(key.get_secret_value().encode(), digestmod=hashlib.sha256)
 
@@ -44,17 +44,17 @@ def _keyed(key: SecretStr) -> hmac.HMAC:
 def signer(
     given: bytes, message: bytes, keys: Sequence[SecretStr], size_bytes: int = TAG_BYTES
 ) -> SecretStr | None:
-    """Return the key under which a message has this tag of `size_bytes`, or None."""
+    """Return the key that gives a message this tag of `size_bytes`; None: no key does."""
     return next((k for k in keys if hmac.compare_digest(given, tag(message, k, size_bytes))), None)
 
 
-def encoded(data: bytes) -> str:
+def encode(data: bytes) -> str:
     """Return bytes as base64url without padding (RFC 4648, section 5)."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
-def decoded(text: str) -> bytes | None:
-    """Return the bytes of a text that `encoded` returned; None for any other text.
+def decode(text: str) -> bytes | None:
+    """Return the bytes of a text that `encode` returned; None for any other text.
 
     Base64 ignores the last character's spare bits, so several texts would give the same bytes.
     """
@@ -62,4 +62,4 @@ def decoded(text: str) -> bytes | None:
         data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, ValueError):
         return None
-    return data if encoded(data) == text else None
+    return data if encode(data) == text else None

@@ -1,7 +1,7 @@
 """Texts that people write, as pydantic types: trimmed, bounded, and readable.
 
-Refused are control characters, texts without a visible character, unclosed directional controls
-(they would reverse the page after the text), and piles of combining marks.
+They refuse control characters, texts without a visible character, unclosed directional controls
+(which would reverse the page after the text), and piles of combining marks.
 """
 
 import re
@@ -38,8 +38,8 @@ _CLOSED_BY = {
     **dict.fromkeys("\u202a\u202b\u202d\u202e", "\u202c"),
     **dict.fromkeys("\u2066\u2067\u2068", "\u2069"),
 }
-# Places where a name needs a blank character: between letters of scripts that join, in emoji, after
-# a virama, as the variant of an ideograph or of an emoji, in a flag.
+# Positions where a name needs a blank character: between letters of scripts that join, in emoji,
+# after a virama, as the variant of an ideograph or of an emoji, in a flag.
 _JOINING = r"\u0590-\u1dff\u2190-\uffff\U00010000-\U0010ffff"
 _VIRAMAS = (
     r"\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0e3a\u0f84"
@@ -52,17 +52,17 @@ _MEANT = (
     rf"|(?<=[{_JOINING}])[\ufe00-\ufe0d\u180b-\u180d\u180f\U000e0100-\U000e01ef]"
     r"|(?<=\U0001f3f4)[\U000e0020-\U000e007e]+\U000e007f"
 )
-# Their canonical forms look different, and names are written with them.
+# Names need them: their canonical forms look different.
 _COMPATIBLE_IDEOGRAPHS = re.compile(r"([\uf900-\ufaff\U0002f800-\U0002fa1f]+)")
 
 
 def without_all_blanks(text: str) -> str:
-    """Return a text without the characters that show nothing and take no place."""
+    """Return a text without the characters that show nothing and have no width."""
     return _BLANKS.sub("", text)
 
 
 def is_visible(text: str) -> bool:
-    """Return whether a text shows anything: a character with a glyph that is no mark alone."""
+    """Return whether a text has a visible character other than a combining mark."""
     return any(unicodedata.category(shown[0])[0] != "M" for shown in _SHOWN.finditer(text))
 
 
@@ -77,8 +77,8 @@ def has_balanced_directions(text: str) -> bool:
     return not is_open
 
 
-def normalized(text: str) -> str:
-    """Return a text in Normalization Form C; ideographs that it would replace stay as they are."""
+def normalise(text: str) -> str:
+    """Return a text in Normalization Form C; compatibility ideographs stay unchanged."""
     if text.isascii():
         return text
     parts = _COMPATIBLE_IDEOGRAPHS.split(text)
@@ -87,7 +87,7 @@ def normalized(text: str) -> str:
 
 
 def drop_controls(text: object) -> object:
-    """Return a text without its control characters: for texts of others that are only shown."""
+    """Return a text without control characters, for foreign texts that Plaza only shows."""
     return _CONTROLS.sub("", text) if isinstance(text, str) else text
 
 
@@ -95,7 +95,7 @@ def without_blanks(name: str) -> str:
     """Return a name without characters that are invisible at their position."""
     if not _BLANKS.search(name):
         return name
-    # Compiled by the first name that needs it: this takes longer than many a module's import.
+    # Compiled at the first such name: it takes longer than the import of many modules.
     found = re.finditer(_MEANT, name)
     meant = {each.start() + at for each in found for at in range(len(each[0]))}
     return "".join(each for at, each in enumerate(name) if at in meant or not _BLANKS.match(each))
@@ -154,8 +154,8 @@ def _plain(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class AtMost(AfterValidator):
-    """The bound of a text that has been trimmed already, which its JSON Schema names too.
+class MostCharacters(AfterValidator):
+    """The bound of a trimmed text, also for its JSON Schema.
 
     Pydantic's own `max_length` would treat such a text as a list, and report items.
     """
@@ -165,12 +165,12 @@ class AtMost(AfterValidator):
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Return the schema of the text with its bound, or with a lower one that it has."""
-        told = handler(schema)
-        return {**told, "maxLength": min(self.characters, told.get("maxLength", self.characters))}
+        """Return the schema of the text with the lower of its bound and this bound."""
+        known = handler(schema)
+        return {**known, "maxLength": min(self.characters, known.get("maxLength", self.characters))}
 
 
-def at_most(characters: int) -> AtMost:
+def at_most(characters: int) -> MostCharacters:
     """Return the bound of a text, in characters."""
 
     def check(text: str) -> str:
@@ -178,25 +178,25 @@ def at_most(characters: int) -> AtMost:
             raise PydanticKnownError("string_too_long", {"max_length": characters})
         return text
 
-    return AtMost(check, characters)
+    return MostCharacters(check, characters)
 
 
 _Trimmed = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Line = Annotated[
     _Trimmed,
-    AfterValidator(normalized),
+    AfterValidator(normalise),
     at_most(200),
     AfterValidator(_one_line),
     AfterValidator(_readable),
 ]
-# The name of a person or a circle; `chalicelib.people.names` says which names are reserved.
+# The name of a person or a circle; `chalicelib.people.names` has the reserved names.
 PersonName = Annotated[Line, at_most(100), AfterValidator(_plain)]
 Url = Annotated[
     str,
-    # Control characters by name: what `\s` has of them differs between dialects.
+    # Control characters explicitly: dialects differ in the control characters of `\s`.
     StringConstraints(pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f<>\"]+$", max_length=2_000),
 ]
-# Of answers, which nothing checks again: as long as requests may send them.
+# In answers, which are not checked again: the bounds of requests.
 ShownLine = Annotated[str, Field(max_length=200)]
 ShownName = Annotated[str, Field(max_length=100)]
 ShownUrl = Annotated[str, Field(max_length=2_000)]
@@ -205,15 +205,14 @@ OwnUrl = Annotated[str, Field(max_length=4_000, pattern=r"^[!#-\[\]-~]*$")]
 
 
 def html_of(most_bytes: int) -> Any:
-    """Return the field of an answer that has HTML of at most so many bytes of UTF-8.
+    """Return the field of HTML in an answer, of at most `most_bytes` of UTF-8.
 
-    The document says its bytes as Lambda sends them: at most four for each, as of a quotation mark.
+    The document has its bytes as Lambda sends them: at most four for each, as for a quotation mark.
     """
     return Field(json_schema_extra={"x-plaza-max-bytes": 4 * most_bytes + len('\\"\\"')})
 
 
-# Several lines, unchanged except for their line breaks; a field that uses it adds its bound with
-# `at_most`.
+# Several lines, unchanged except for their line breaks; a field adds its bound with `at_most`.
 Paragraphs = Annotated[
     _Trimmed,
     AfterValidator(_newlines),

@@ -107,11 +107,11 @@ def test_a_call_to_a_provider_ends_in_the_time_that_is_left(
     provider: FailingServer, way: str
 ) -> None:
     # Boto3 is imported, and its clients are made, before a clock runs.
-    with pytest.raises(Unavailable), deadlines.bounded(0):
+    with pytest.raises(Unavailable), deadlines.bound(0):
         WAYS[way](provider.url)
 
     began = time.monotonic()
-    with deadlines.bounded(deadlines.KEPT_SECONDS + LEFT_SECONDS), pytest.raises(Unavailable):
+    with deadlines.bound(deadlines.KEPT_SECONDS + LEFT_SECONDS), pytest.raises(Unavailable):
         WAYS[way](provider.url)
 
     assert time.monotonic() - began < LEFT_SECONDS + BUSY_SECONDS
@@ -121,7 +121,7 @@ def test_a_call_to_a_provider_ends_in_the_time_that_is_left(
 # Keys are fetched for whoever calls next, in a thread of its own.
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "an identity provider"])
 def test_a_provider_is_not_asked_when_no_time_is_left(provider: FailingServer, way: str) -> None:
-    with deadlines.bounded(deadlines.KEPT_SECONDS), pytest.raises(Unavailable):
+    with deadlines.bound(deadlines.KEPT_SECONDS), pytest.raises(Unavailable):
         WAYS[way](provider.url)
 
     assert provider.connections == 0

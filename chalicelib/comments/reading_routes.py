@@ -12,10 +12,10 @@ from chalicelib.comments.node_ids import NodeId
 from chalicelib.errors import UnknownComment
 from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional, responses
 from chalicelib.identity import Principal
-from chalicelib.web.files import PAGE_STYLES, Page
+from chalicelib.web.files import PAGE_STYLES, HtmlPage
 
 
-class DiscussionPage(Page):
+class DiscussionPage(HtmlPage):
     """200: a page of comments."""
 
     max_bytes = responses.MAX_BYTES

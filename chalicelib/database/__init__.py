@@ -1,4 +1,4 @@
-"""The MongoDB connection, declarations of collections, and their migration.
+"""MongoDB: the connection, declarations of collections, and their migration.
 
 Public face: `migration`, `outages`, `rewriting`, `validators`.
 """

@@ -1,4 +1,4 @@
-"""The container's one MongoDB connection, and the declaration of a collection."""
+"""The container's connection to MongoDB, and the declaration of a collection."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -31,11 +31,11 @@ Shape = TypeVar("Shape", bound=Mapping[str, Any])
 Projected = TypeVar("Projected", bound=Mapping[str, Any])
 
 # An operation with all its retries, unless the invocation's own deadline is nearer
-# (`observability/invocations.py`). Below the functions' time-out of 30 s, so that an outage is
-# answered and not cut off.
+# (`observability/invocations.py`). Below the functions' time-out of 30 s, so that a function
+# answers in an outage.
 OPERATION_TIMEOUT_MS = 20_000
-# Longer than an election takes, which ends within 12 s as a rule: a request waits for the new
-# primary. A running server accepts a connection in far less.
+# Longer than an election, which usually ends within 12 s: a request waits for the new primary. A
+# running server accepts a connection in far less.
 SERVER_SELECTION_TIMEOUT_MS = 15_000
 CONNECT_TIMEOUT_MS = 2_000
 # PyMongo treats a refused connection as overload: until its next heartbeat it retries, with pauses
@@ -43,10 +43,10 @@ CONNECT_TIMEOUT_MS = 2_000
 # lost primary.
 HEARTBEAT_MS = 2_000
 CONNECTION_RETRIES = 8
-# A container that was frozen may find its connection silently dropped: NAT gateways and AWS's load
-# balancers forget idle ones after 350 s.
+# NAT gateways and AWS's load balancers drop idle connections silently after 350 s, such as those of
+# a frozen container.
 MAX_IDLE_MS = 300_000
-# The driver's own default retries a transaction for 120 s.
+# In place of the driver's default of 120 s.
 TRANSACTION_TIMEOUT_SECONDS = 20
 _TRANSACTION_TOO_LARGE = 388
 _RETRYABLE = "RetryableWriteError"
@@ -58,12 +58,11 @@ DUPLICATE_KEY = 11_000
 
 @dataclass(frozen=True)
 class Collection(Generic[Shape]):
-    """A collection's name with the indexes and the shard key that its queries rely on.
+    """A collection: its name, with the indexes and the shard key that its queries rely on.
 
-    `shape` is the TypedDict of its documents, which the server's validator is made from; one that
-    is not `is_validated` has no validator. One with an empty shard key is not sharded. `options`
-    are those that it is created with (`capped`, `timeseries`), and `family` is the name of the
-    Family that it is of.
+    `shape` is the TypedDict of its documents, from which the server's validator is made unless
+    `is_validated` is False. Empty `shard_key`: not sharded. `options` are for its creation
+    (`capped`, `timeseries`), and `family` is the name of its Family.
     """
 
     name: str
@@ -76,7 +75,7 @@ class Collection(Generic[Shape]):
 
     def of(self, database: Database[Document]) -> MongoCollection[Shape]:
         """Return the collection in a database, typed by the shape of its documents."""
-        # The server's validator holds the documents to the shape.
+        # The server's validator enforces the shape.
         return cast("MongoCollection[Shape]", database[self.name])
 
     def read_as(
@@ -91,7 +90,7 @@ class Collection(Generic[Shape]):
 
 @dataclass(frozen=True)
 class Family(Generic[Shape]):
-    """Collections that are alike, one for each day (UTC): `name` and `.20260301`."""
+    """Collections of the same declaration, one for each day (UTC): `name` and `.20260301`."""
 
     name: str
     shape: type[Shape]
@@ -99,24 +98,24 @@ class Family(Generic[Shape]):
     shard_key: Mapping[str, int | str] = field(default_factory=lambda: {"_id": 1})
 
     def of_day(self, day: datetime) -> Collection[Shape]:
-        """Return the collection of the day that a time is in."""
+        """Return the collection of a time's day."""
         name = f"{self.name}.{day:%Y%m%d}"
         return Collection(name, self.shape, self.indexes, self.shard_key, family=self.name)
 
     def days(self, database: Database[Document]) -> list[datetime]:
-        """Return the days that have a collection, the earliest first."""
+        """Return the days with a collection, the earliest first."""
         dated = {"name": {"$regex": rf"^{re.escape(self.name)}\.\d{{8}}$"}}
         names = database.list_collection_names(filter=dated)
         days = (name.rpartition(".")[2] for name in sorted(names))
         return [datetime.strptime(day, "%Y%m%d").replace(tzinfo=UTC) for day in days]
 
     def collections(self, database: Database[Document]) -> list[Collection[Shape]]:
-        """Return the collections that there are, the earliest first."""
+        """Return the existing collections, the earliest first."""
         return [self.of_day(day) for day in self.days(database)]
 
 
 def connect(settings: Settings) -> Database[Document]:
-    """Return the database of the settings; the connection itself is made at first use."""
+    """Return the database of the settings; it connects at first use."""
     client: MongoClient[Document] = MongoClient(
         settings.mongodb_uri.get_secret_value(),
         connect=False,
@@ -143,12 +142,12 @@ def open_database(client: MongoClient[Document], name: str) -> Database[Document
 
 
 def in_transaction(database: Database[Document], work: Callable[[ClientSession], Result]) -> Result:
-    """Run `work(session)` as one transaction on a snapshot and return what it returns.
+    """Run `work(session)` as a transaction on a snapshot and return its result.
 
-    `work` passes the session to every call it makes. It runs again after a conflict with
-    another writer, so it may do nothing that the transaction does not undo. An exception
-    from it leaves nothing written. Raises Unavailable when conflicts outlast the time-out,
-    and ChangeTooLarge when the writes do not fit into the server's cache.
+    `work` passes the session to every call. It runs again after a conflict with another writer, so
+    it may do nothing that the transaction does not undo. Its exceptions abort the transaction.
+    Raises Unavailable when conflicts outlast the time-out, and ChangeTooLarge when the writes do
+    not fit into the server's cache.
     """
     with database.client.start_session() as session, pymongo.timeout(TRANSACTION_TIMEOUT_SECONDS):
         try:
@@ -166,10 +165,10 @@ def in_transaction(database: Database[Document], work: Callable[[ClientSession],
 
 
 def is_outage(error: PyMongoError) -> bool:
-    """Return whether an operation failed for lack of a server or of time, not by its own fault.
+    """Return whether an operation failed for lack of a server or of time.
 
-    A retry may succeed. A write that no majority confirmed counts too: the primary stepped down,
-    and whether the write survives is not known yet.
+    A retry may then succeed. A write without a majority's confirmation counts too: the primary
+    stepped down, and the write may or may not survive.
     """
     is_cut_off = isinstance(error, ConnectionFailure) or error.has_error_label(_RETRYABLE)
     is_unconfirmed = isinstance(error, WriteConcernError) or (
@@ -179,10 +178,10 @@ def is_outage(error: PyMongoError) -> bool:
 
 
 def _met_a_step_down(error: PyMongoError) -> bool:
-    """Return whether a primary refused a single write because it was stepping down.
+    """Return whether a primary refused a write because it was stepping down.
 
-    Such an answer has no error label, so the driver, which retries commands refused as a whole,
-    raises it.
+    The driver retries a command that the server refuses as a whole. A refused write within a
+    command has no error label, so the driver raises it.
     """
     if isinstance(error, BulkWriteError):
         codes = {each["code"] for each in error.details["writeErrors"]}
@@ -193,10 +192,10 @@ def _met_a_step_down(error: PyMongoError) -> bool:
 def upsert(
     collection: MongoCollection[Shape], key: Document, update: Document | list[Document]
 ) -> None:
-    """Update the document of a key, or make it, also where another writer makes it just now.
+    """Update the document of a key, or make it; safe against a concurrent insert.
 
-    For keys of more fields than the unique index: where two insert at once, the server repeats the
-    one that comes second only if its filter is the index's own fields and no more.
+    For keys of more fields than the unique index: of two concurrent upserts, the server repeats the
+    second by itself only if its filter has exactly the index's fields.
     """
     try:
         collection.update_one(key, update, upsert=True)
@@ -205,20 +204,20 @@ def upsert(
 
 
 def only_duplicates(error: BulkWriteError) -> bool:
-    """Return whether a bulk failed only where another writer had made the document first."""
+    """Return whether a bulk failed only for documents that another writer made first."""
     details: Any = error.details
     codes = {each["code"] for each in details["writeErrors"]}
     return codes == {DUPLICATE_KEY} and not details["writeConcernErrors"]
 
 
 class NotInserted(Exception):
-    """The server refused documents; says how many, and the code of the first refusal."""
+    """The server refused documents; the message has their number and the first code."""
 
 
 def insert_missing(collection: MongoCollection[Shape], documents: Sequence[Shape]) -> None:
-    """Insert documents; an existing one with the same unique key stays as it is.
+    """Insert documents; an existing document with the same unique key stays.
 
-    Raises NotInserted after inserting all that could be.
+    Raises NotInserted after inserting all other documents, if the server refused some.
     """
     if not documents:
         return
@@ -230,5 +229,5 @@ def insert_missing(collection: MongoCollection[Shape], documents: Sequence[Shape
         refused = [code for code in codes if code != DUPLICATE_KEY]
         refused += [each["code"] for each in details["writeConcernErrors"]]
         if refused:
-            # The error itself quotes every document: it may be half a megabyte.
+            # The driver's error quotes every document: up to half a megabyte.
             raise NotInserted(f"{len(refused)} refused, code {refused[0]}") from None

@@ -1,9 +1,10 @@
-"""Migration of the database to what the code declares: validators, indexes, shard keys.
+"""Migration of the database to the code's declarations: validators, indexes, shard keys.
 
-Two versions run side by side while one is deployed, so a migration has two halves (M. Fowler,
-"Parallel Change"): *expanding* allows and builds what this version needs and takes nothing from
-the one before; *contracting*, once the other no longer runs, takes away what this one does not
-declare. Both may run again at any time, twice at once, and while there is traffic.
+Two versions run side by side during a deployment, so a migration has two halves (M. Fowler,
+"Parallel Change"). *Expanding* allows and builds the needs of this version, and removes nothing
+that the old version needs. *Contracting*, once the old version no longer runs, removes everything
+that this version does not declare. Both may run again at any time, twice at once, and under
+traffic.
 """
 
 import hashlib
@@ -20,11 +21,11 @@ from pymongo.errors import OperationFailure
 from chalicelib.database import Collection, Document, Family
 from chalicelib.database.validators import AtMost, Schema, schema_of
 
-# Shard keys: how collections are distributed over a sharded cluster, if there is one.
+# Shard keys distribute collections over a sharded cluster.
 
 
 class ShardedOtherwise(Exception):
-    """A collection is sharded by another key; only `reshardCollection`, by hand, changes that."""
+    """A collection has another shard key; only `reshardCollection`, by hand, changes that."""
 
 
 def has_shards(database: Database[Document]) -> bool:
@@ -33,9 +34,9 @@ def has_shards(database: Database[Document]) -> bool:
 
 
 def supporting_index(collection: Collection[Any]) -> IndexModel | None:
-    """Return the index that sharding needs beside those declared, if it needs one.
+    """Return the index that sharding needs beside the declared indexes, if any.
 
-    The server asks for an index that begins with the shard key and holds every document.
+    The server requires an index that begins with the shard key and has every document.
     """
     key = list(collection.shard_key.items())
     if key == [("_id", 1)] or any(_begins_with(key, index) for index in collection.indexes):
@@ -50,9 +51,9 @@ def _begins_with(key: list[tuple[str, int | str]], index: IndexModel) -> bool:
 
 
 def shard(database: Database[Document], collection: Collection[Any]) -> bool:
-    """Shard a collection by its key; return False if it already is. Raises ShardedOtherwise."""
+    """Shard a collection by its key; return False if it was sharded. Raises ShardedOtherwise."""
     client, namespace = database.client, f"{database.name}.{collection.name}"
-    # A time series is a view of its buckets, which are what is sharded.
+    # A time series is a view: its buckets are sharded.
     buckets = f"{database.name}.system.buckets.{collection.name}"
     names = {"_id": {"$in": [namespace, buckets]}}
     known = client.get_database("config")["collections"].find_one(names, {"key": 1})
@@ -67,21 +68,21 @@ def shard(database: Database[Document], collection: Collection[Any]) -> bool:
     return False
 
 
-# Marks an index as Plaza's; no other index is ever dropped.
+# Marks an index as Plaza's; a migration drops no other index.
 INDEX_PREFIX = "plaza_"
-# Below a Lambda function's longest time, which is 15 minutes.
+# Below a Lambda function's longest time of 15 minutes.
 BUILD_TIMEOUT_SECONDS = 840
-# The server's largest: 68 years. A TTL cannot be taken from an index without dropping it.
+# The server's largest: 68 years. Only dropping an index would remove its TTL.
 NEVER_SECONDS = 2**31 - 1
 _NAMESPACE_EXISTS = 48
 _INDEX_NOT_FOUND = 27
 # Options by which the server distinguishes two indexes on the same keys.
 _TELLING = ("unique", "sparse", "partialFilterExpression")
-# `moderate`: an invalid document that an older version left behind can still be changed.
+# `moderate`: an invalid document of an older version remains changeable.
 _STRICTNESS = {"validationLevel": "moderate", "validationAction": "error"}
 _TRIES = 10
 _CAPPED_BLOCK = 256
-# This one, and the one before.
+# This version, and the version before.
 _VERSIONS = 2
 
 
@@ -97,7 +98,7 @@ VALIDATORS = Collection("plaza.validator", Validator)
 
 @dataclass(frozen=True)
 class MigrationReport:
-    """What a migration did, and what it left for the contracting call, one line each."""
+    """Steps that a migration did, and steps that it left to the contracting call: a line each."""
 
     done: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
@@ -110,11 +111,11 @@ def migrate(
     *,
     contract: bool = False,
 ) -> MigrationReport:
-    """Make the database match what the collections declare; return what was done.
+    """Make the database match the declarations of collections; return a report.
 
-    Of a family, the collections that are there. Without `contract`, indexes and schemas of other
-    versions stay. Raises ShardedOtherwise if a collection is sharded by another key than it
-    declares.
+    Of a family, it migrates the existing collections. Without `contract`, indexes and schemas of
+    other versions stay. Raises ShardedOtherwise if a collection has another shard key than
+    declared.
     """
     report = MigrationReport()
     is_sharded = has_shards(database)
@@ -129,7 +130,7 @@ def migrate(
 
 
 def ensure(database: Database[Document], collection: Collection[Any]) -> None:
-    """Have one collection there as it is declared, such as the next day's of a family."""
+    """Make sure that a collection exists as declared, such as the next day's of a family."""
     _create(database, collection)
     is_sharded = has_shards(database)
     _bring(database, collection, MigrationReport(), is_sharded=is_sharded, contract=False)
@@ -143,7 +144,7 @@ def _bring(
     is_sharded: bool,
     contract: bool,
 ) -> None:
-    """Give a collection that is there its size, validator, indexes and shard key."""
+    """Give an existing collection its size, validator, indexes and shard key."""
     if "capped" in collection.options:
         _resize(database, collection, report)
     if collection.is_validated:
@@ -159,8 +160,8 @@ def _bring(
 def _create(database: Database[Document], collection: Collection[Any]) -> bool:
     """Create a collection; return False if another process was quicker.
 
-    A collection without an index is created too: otherwise a transaction would create it, and two
-    of them at once would conflict.
+    This includes collections without an index: otherwise a transaction would create the
+    collection, and two such transactions at once would conflict.
     """
     try:
         database.create_collection(collection.name, check_exists=False, **collection.options)
@@ -174,7 +175,7 @@ def _create(database: Database[Document], collection: Collection[Any]) -> bool:
 def _resize(
     database: Database[Document], collection: Collection[Any], report: MigrationReport
 ) -> None:
-    """Give a capped collection the size that is declared; a smaller one drops what is oldest."""
+    """Give a capped collection its declared size; a smaller size drops the oldest documents."""
     (found,) = database.list_collections(filter={"name": collection.name})
     size = collection.options["size"]
     # The server rounds sizes up to whole blocks.
@@ -190,10 +191,10 @@ def _validate(
     *,
     contract: bool,
 ) -> None:
-    """Have the server accept this version's documents, and those of the version before.
+    """Make the server accept the documents of this version and of the version before.
 
-    Another migration may set the validator at the same time, so the agreed schemas are read again
-    after it was set.
+    Another migration may set the validator at the same time, so it reads the agreed schemas again
+    after setting it.
     """
     accepted = _agree(database, collection, contract=contract)
     for _ in range(_TRIES):
@@ -203,7 +204,7 @@ def _validate(
             break
         database.command({"collMod": collection.name, **wanted})
         report.done.append(f"{collection.name}: validator set")
-        accepted = _agreed(database, collection)
+        accepted = _read_agreed(database, collection)
     if len(accepted) > 1:
         report.left.append(f"{collection.name}: an older validator is accepted as well")
 
@@ -211,9 +212,9 @@ def _validate(
 def _agree(
     database: Database[Document], collection: Collection[Any], *, contract: bool
 ) -> list[Schema]:
-    """Record this version's schema before those already accepted; return all of them.
+    """Record this version's schema before the schemas accepted so far; return all of them.
 
-    The schemas are recorded in a document because the server can update a document only if it is
+    A document records them, because the server can update a document on the condition that it is
     unchanged, but not a validator.
     """
     own = {"$literal": schema_of(collection.shape)}
@@ -224,14 +225,14 @@ def _agree(
     VALIDATORS.of(database).update_one(
         {"_id": _schema_id(collection)}, [{"$set": {"accepted": accepted}}], upsert=True
     )
-    return _agreed(database, collection)
+    return _read_agreed(database, collection)
 
 
 def _schema_id(collection: Collection[Any]) -> str:
     return collection.family or collection.name
 
 
-def _agreed(database: Database[Document], collection: Collection[Any]) -> list[Schema]:
+def _read_agreed(database: Database[Document], collection: Collection[Any]) -> list[Schema]:
     found = VALIDATORS.of(database).find_one({"_id": _schema_id(collection)})
     assert found is not None  # noqa: S101 - it is written before it is read, and never deleted
     accepted: list[Schema] = found["accepted"]
@@ -251,13 +252,13 @@ def _index(
     *,
     contract: bool,
 ) -> None:
-    """Build what is missing, then change what can be changed, then drop what is not declared."""
+    """Build missing indexes, change TTLs, then drop undeclared indexes."""
     rows = database[name]
     standing = {_identity(each): each for each in rows.list_indexes()}
     wanted = {_identity(each.document): each.document for each in declared}
     for identity, index in wanted.items():
         if identity not in standing:
-            built = _named(index)
+            built = _name_index(index)
             rows.create_indexes([built])
             report.done.append(f"{name}: index {built.document['name']} built")
         elif _ttl(standing[identity]) != _ttl(index):
@@ -276,12 +277,12 @@ def _index(
 
 
 def _identity(index: Mapping[str, Any]) -> tuple[Any, ...]:
-    options = tuple(_encoded(index.get(option) or None) for option in _TELLING)
+    options = tuple(_encode(index.get(option) or None) for option in _TELLING)
     return (*_keys(index), *options)
 
 
 def _keys(index: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return an index's keys as they are declared: the server lists texts as `_fts`, by weights."""
+    """Return an index's keys as declared: the server lists texts as `_fts`, with weights."""
     keys: list[tuple[str, Any]] = []
     for key, kind in index["key"].items():
         if key == "_fts":
@@ -291,8 +292,8 @@ def _keys(index: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return keys
 
 
-def _encoded(value: Any) -> bytes:
-    # The driver returns documents as a class of its own, but their bytes are the same.
+def _encode(value: Any) -> bytes:
+    # The driver returns documents in its own class; their bytes are comparable.
     return bson.encode({"": value})
 
 
@@ -300,8 +301,8 @@ def _ttl(index: Mapping[str, Any]) -> int:
     return int(index.get("expireAfterSeconds", NEVER_SECONDS))
 
 
-def _named(index: Mapping[str, Any]) -> IndexModel:
-    """Return the index with a name made of Plaza's prefix, its keys and its options."""
+def _name_index(index: Mapping[str, Any]) -> IndexModel:
+    """Return the index, named by Plaza's prefix, its keys and its options."""
     keys = [f"{key}_{kind}" for key, kind in index["key"].items()]
     options = [option for option in _TELLING if index.get(option)]
     filtered = [_digest(index[option]) for option in options if index[option] is not True]
@@ -311,7 +312,7 @@ def _named(index: Mapping[str, Any]) -> IndexModel:
 
 
 def _digest(value: Any) -> str:
-    return hashlib.sha256(_encoded(value)).hexdigest()[:8]
+    return hashlib.sha256(_encode(value)).hexdigest()[:8]
 
 
 def _drop(database: Database[Document], name: str, index: str) -> None:

@@ -1,8 +1,8 @@
-"""Rewriting stored documents part by part, while traffic flows: the third kind of migration.
+"""Rewriting stored documents part by part under traffic: the third kind of migration.
 
-A release that stores something in another way reads both ways, and writes the new one. What it
-does not write to stays as it was, until a rewrite brings it up to date (MongoDB Applied Design
-Patterns, ch. 2: "Schema Evolution"). A rewrite may be cut short, repeated and run twice at once.
+A release with a new form of documents reads both forms and writes the new form. Documents that it
+does not write keep the old form until a rewrite (MongoDB Applied Design Patterns, ch. 2: "Schema
+Evolution"). A rewrite may stop early, be repeated, and run twice at once.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,19 +18,19 @@ from pymongo.errors import WriteError
 from chalicelib.database.connection import Collection, Document, in_transaction
 from chalicelib.database.validators import AtMost
 
-# Documents between two records of the progress: a second's work or less.
+# Documents between two records of the progress: at most a second's work.
 DOCUMENTS_AT_ONCE = 100
-# Of those that the server refused, so many are named.
+# Refused documents that the progress names.
 MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
-class Rewrite:
-    """What brings the documents of a collection up to date.
+class DocumentRewrite:
+    """A change that brings the documents of a collection up to date.
 
-    `where` finds those that may need it, which are read by `fields` alone. `change` returns the
-    update of such a document, or None if it needs none; what it reads with the session is of
-    the moment at which the update is made.
+    `where` finds documents that may need it; only their `fields` are read. `change` returns the
+    update of a document, or None: it needs no update. It reads with the session of the update's
+    transaction.
     """
 
     collection: Collection[Any]
@@ -39,11 +39,11 @@ class Rewrite:
     change: Callable[[Database[Document], Any, ClientSession], Document | None]
 
 
-class Progress(TypedDict):
-    """How far a rewrite has come: every document up to `after` has been examined.
+class RewriteProgress(TypedDict):
+    """The progress of a rewrite: it has examined every document up to `after`.
 
-    `ended` is None while there is more; `refused` counts the documents that the server did not
-    take, and names the first of them.
+    `ended` None: documents remain. `refused` counts the documents that the server refused;
+    `refused_ids` names the first of them.
     """
 
     _id: str
@@ -56,12 +56,12 @@ class Progress(TypedDict):
     ended: datetime | None
 
 
-PROGRESS = Collection("plaza.rewrite", Progress)
+PROGRESS = Collection("plaza.rewrite", RewriteProgress)
 
 
 @dataclass
 class _Part:
-    """What was done to some documents, up to the one called `after`."""
+    """The result of a part: documents up to `after`."""
 
     after: Any = None
     examined: int = 0
@@ -70,22 +70,24 @@ class _Part:
 
 
 class Limits(NamedTuple):
-    """When a run ends: it begins no part after `until`, as `now` tells the time."""
+    """The end of a run: it begins no part after `until` by the clock `now`."""
 
     now: Callable[[], datetime]
     until: datetime
 
     @classmethod
     def of(cls, now: Callable[[], datetime], seconds: int) -> "Limits":
-        """Return the limits of a run that may take so many seconds."""
+        """Return the limits of a run of `seconds`."""
         return cls(now, now() + timedelta(seconds=seconds))
 
 
-def run(database: Database[Document], name: str, rewrite: Rewrite, limits: Limits) -> Progress:
+def run(
+    database: Database[Document], name: str, rewrite: DocumentRewrite, limits: Limits
+) -> RewriteProgress:
     """Rewrite documents in the order of their ids, from where the last run stopped.
 
-    Returns the progress; one that has ended begins anew with the next run. Each document is
-    read and changed in one transaction, so that nothing that is written meanwhile is lost.
+    Returns the progress; after the end, the next run begins anew. A transaction reads and changes
+    each document, so that no concurrent write is lost.
     """
     progress = _begin(database, name, limits.now())
     while progress["ended"] is None and limits.now() < limits.until:
@@ -94,13 +96,13 @@ def run(database: Database[Document], name: str, rewrite: Rewrite, limits: Limit
     return progress
 
 
-def _begin(database: Database[Document], name: str, now: datetime) -> Progress:
-    """Return the progress of an unfinished run, or of a new one."""
+def _begin(database: Database[Document], name: str, now: datetime) -> RewriteProgress:
+    """Return the progress of an unfinished run, or of a new run."""
     rows = PROGRESS.of(database)
     found = rows.find_one({"_id": name})
     if found and found["ended"] is None:
         return found
-    new: Progress = {
+    new: RewriteProgress = {
         "_id": name,
         "after": None,
         "examined": 0,
@@ -114,8 +116,8 @@ def _begin(database: Database[Document], name: str, now: datetime) -> Progress:
     return new
 
 
-def _record(database: Database[Document], name: str, part: _Part, now: datetime) -> Progress:
-    """Record what a part has done; the progress never goes back, whoever else runs."""
+def _record(database: Database[Document], name: str, part: _Part, now: datetime) -> RewriteProgress:
+    """Record a part's result; the progress never goes back, even with concurrent runs."""
     counted = {"examined": part.examined, "changed": part.changed, "refused": len(part.refused)}
     change: Document = {
         "$inc": counted,
@@ -124,18 +126,18 @@ def _record(database: Database[Document], name: str, part: _Part, now: datetime)
     if part.examined:
         change["$max"] = {"after": part.after}
     else:
-        # The place is of no use any more, and an id may name a person.
+        # The place has no more use, and an id may name a person.
         change["$set"] = {"ended": now, "after": None}
     rows = PROGRESS.of(database)
     found = rows.find_one_and_update({"_id": name}, change, return_document=True)
-    assert found is not None  # noqa: S101 - it is written before, and never deleted
+    assert found is not None  # noqa: S101 - `_begin` wrote it, and no code deletes it
     return found
 
 
-def _rewrite_part(database: Database[Document], rewrite: Rewrite, after: Any) -> _Part:
+def _rewrite_part(database: Database[Document], rewrite: DocumentRewrite, after: Any) -> _Part:
     rows, part = database[rewrite.collection.name], _Part()
     where = {**rewrite.where, **({} if after is None else {"_id": {"$gt": after}})}
-    # Without the shard key, a document could not be changed by its id.
+    # An update by id needs the shard key.
     names = [name for name in rewrite.collection.shard_key if "." not in name]
     found = rows.find(where, dict.fromkeys(names, 1)).sort("_id", ASCENDING)
     for key in found.limit(DOCUMENTS_AT_ONCE):
@@ -144,16 +146,16 @@ def _rewrite_part(database: Database[Document], rewrite: Rewrite, after: Any) ->
         try:
             part.changed += _rewrite_one(database, rewrite, key)
         except WriteError:
-            # By its validator, or its size: the others are not to wait for it.
+            # Its validator or its size refuses it: go on with the others.
             part.refused.append(key["_id"])
     return part
 
 
-def _rewrite_one(database: Database[Document], rewrite: Rewrite, key: Document) -> bool:
+def _rewrite_one(database: Database[Document], rewrite: DocumentRewrite, key: Document) -> bool:
     rows, fields = database[rewrite.collection.name], dict.fromkeys(rewrite.fields, 1)
 
     def work(session: ClientSession) -> bool:
-        # Again, as it may have been changed, or have gone, since its id was read.
+        # Read again: it may have changed or gone since its id was read.
         document = rows.find_one({**rewrite.where, **key}, fields, session=session)
         change = document and rewrite.change(database, document, session)
         if not change:

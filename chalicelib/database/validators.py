@@ -1,8 +1,8 @@
-"""Validators: the schema by which the server checks a document, made from its shape.
+"""Validators: schemas for the server to check documents, made from their shapes.
 
-A shape is a TypedDict beside its collection. Checking an element costs the server 0.6 µs, at
-every write of the document: an array that may be longer than `LOOKED_INTO` is checked for its
-type and its length alone, and a map for being one.
+A shape is a TypedDict beside its collection. Checking an element costs the server 0.6 µs at every
+write of the document. So for an array that may be longer than `LOOKED_INTO` it checks only type and
+length, and for a map only the type.
 """
 
 import types
@@ -48,16 +48,16 @@ class AtMost:
     items: int
 
 
-# Marks a shape that the server accepts as any object: `Annotated[Creative, OPAQUE]`. The type
-# checker still checks the code against the shape, and writes cost no more.
+# Marks a shape that the server accepts as any object: `Annotated[Creative, OPAQUE]`. Writes then
+# cost no check; mypy still checks the code against the shape.
 OPAQUE = object()
 
 
 def schema_of(shape: Any) -> Schema:
     """Return the `$jsonSchema` of a shape.
 
-    A TypedDict allows its own fields alone; `Any` and `dict[str, Any]` allow everything. Raises
-    TypeError for an array without a bound, and for a type that BSON has no word for.
+    A TypedDict allows only its own fields; `Any` and `dict[str, Any]` allow everything. Raises
+    TypeError for an array without a bound, and for a type that BSON lacks.
     """
     if is_typeddict(shape):
         return _object(shape)
@@ -73,7 +73,7 @@ def _generic(origin: Any, arguments: tuple[Any, ...]) -> Schema:
     if origin in (Required, NotRequired):
         return schema_of(arguments[0])
     if origin is Annotated:
-        return _annotated(arguments[0], arguments[1:])
+        return _array_or_opaque(arguments[0], arguments[1:])
     if origin in (Union, types.UnionType):
         return _union([schema_of(each) for each in arguments])
     if origin is Literal:
@@ -95,7 +95,7 @@ def _object(shape: Any) -> Schema:
     }
 
 
-def _annotated(shape: Any, notes: tuple[Any, ...]) -> Schema:
+def _array_or_opaque(shape: Any, notes: tuple[Any, ...]) -> Schema:
     if OPAQUE in notes:
         return {"bsonType": ["object"]}
     bound = next((note for note in notes if isinstance(note, AtMost)), None)
@@ -109,7 +109,7 @@ def _annotated(shape: Any, notes: tuple[Any, ...]) -> Schema:
 
 
 def _union(schemas: list[Schema]) -> Schema:
-    """Return one list of types where nothing else is said of them."""
+    """Return one list of types if the schemas are nothing but types."""
     if all(schema.keys() == {"bsonType"} for schema in schemas):
         return {"bsonType": sorted({name for schema in schemas for name in schema["bsonType"]})}
     return {"anyOf": schemas}

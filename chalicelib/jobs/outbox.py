@@ -1,4 +1,4 @@
-"""The outbox of background jobs: noted in the transaction of their cause, deleted when done."""
+"""The outbox of jobs: a transaction notes a job with its cause, and its end deletes it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
@@ -19,9 +19,9 @@ from chalicelib.runtime import Runtime
 
 
 class Job(Message):
-    """The message of a job; its `type` and its ids tell it from others.
+    """The message of a job; its `type` and its ids identify it.
 
-    One that `runs_twice` is run again when `OUTLIVES_ALL` has passed.
+    `runs_twice`: it runs again after `OUTLIVES_ALL`.
     """
 
     runs_twice: ClassVar[bool] = False
@@ -32,9 +32,9 @@ AnyJob = TypeVar("AnyJob", bound=Job)
 
 
 class StoredJob(TypedDict):
-    """A job as it is noted; each time gives it another `version`.
+    """A noted job; each `note` changes its `version`.
 
-    `resends` and `resent_by` say how often its message was sent again, and by which sweep.
+    `resends` is how often its message was sent again, and `resent_by` the last sweep that sent it.
     """
 
     _id: str
@@ -49,8 +49,8 @@ class StoredJob(TypedDict):
 # The shop has an outbox of its own.
 JOBS = Collection("social.errand", StoredJob, indexes=(IndexModel([("due", ASCENDING)]),))
 RESENDING = Resending(at="due", made_of="errand")
-# No request that read the old name can still be running: Lambda stops at 15 minutes; the other 5
-# cover the transaction and clock skew.
+# After this no request that read the old state can be running: Lambda stops at 15 minutes; the
+# other 5 cover the transaction and clock skew.
 OUTLIVES_ALL = timedelta(minutes=20)
 
 
@@ -64,8 +64,8 @@ def note(
 ) -> None:
     """Note a job in the transaction of its cause; the caller sends its message afterwards.
 
-    A job that is due later has no message before the sweep sends it. A job that is noted again
-    while it is run is run once more.
+    With a later `due`, only the sweep sends its message. A job that is noted again during its run
+    runs once more.
     """
     now = runtime.now()
     jobs.of(runtime.database).update_one(
@@ -90,10 +90,9 @@ def run(
     work: Callable[[Runtime, AnyJob], None],
     jobs: Collection[StoredJob] = JOBS,
 ) -> None:
-    """Run a job that is still noted, and delete it unless it was noted again in the meantime.
+    """Run a job that is still noted, and delete it unless it was noted again meanwhile.
 
-    A job that `runs_twice` is run at once, and again when `OUTLIVES_ALL` has passed, and
-    deleted then.
+    A job that `runs_twice` runs at once and again after `OUTLIVES_ALL`, and is then deleted.
     """
     rows, begun = jobs.of(runtime.database), runtime.now()
     noted = rows.find_one({"_id": _key(job)}, {"version": 1, "noted": 1, "resends": 1})
@@ -110,26 +109,26 @@ def run(
         rows.delete_one(same)
 
 
-def noted(*jobs: Job) -> Document:
+def filter_of(*jobs: Job) -> Document:
     """Return the filter of these jobs in the outbox."""
     return {"_id": {"$in": [_key(job) for job in jobs]}}
 
 
-def noted_from(first: Job) -> Document:
-    """Return the filter of the jobs that have this one's ids, and any last id, which it lacks."""
-    # Everything that begins with the key, whose last part is empty here.
+def filter_from(first: Job) -> Document:
+    """Return the filter of the jobs with the ids of `first` and any last id; its own is empty."""
+    # All keys that begin with this key.
     key = _key(first)
     return {"_id": {"$gte": key, "$lt": f"{key[:-1]};"}}
 
 
 def sweep(runtime: Runtime, kinds: TypeAdapter[Any], jobs: Collection[StoredJob] = JOBS) -> None:
-    """Send messages again for overdue jobs, which are of these kinds."""
+    """Send messages again for overdue jobs of these kinds."""
     rows = jobs.of(runtime.database)
     resending.sweep(runtime, rows, RESENDING, partial(_readable, kinds))
 
 
 def _readable(kinds: TypeAdapter[Any], rows: Iterable[StoredJob]) -> Iterator[Job]:
-    """Yield the noted jobs, except those that only a newer release can run."""
+    """Yield the noted jobs that this release can run."""
     for row in rows:
         try:
             yield kinds.validate_python(row["errand"])

@@ -1,4 +1,4 @@
-"""Sending messages again for overdue documents: once a lease, more rarely if no worker takes it."""
+"""Sending messages again for overdue documents: each lease, or rarer while no worker takes them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,20 +15,21 @@ from chalicelib.runtime import Runtime
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
 
-# The pause doubles with each message, up to 32 leases: a worker that is stopped for a day finds
-# some fifty messages for each unfinished document, and not 1,440.
+# The pause doubles with each message, up to 32 leases: after a day's stop, a worker finds some
+# fifty messages for each unfinished document instead of 1,440.
 MAX_DOUBLINGS = 5
 
 
 @dataclass(frozen=True)
 class Resending:
-    """Where a collection's documents store when their messages are to be sent again.
+    """The fields of a collection's documents that say when to send their messages again.
 
-    `at` is the path of that time; with `from_start`, documents without it are overdue too, as
-    the last release wrote them. `where` is the condition of the unfinished documents, `made_of`
-    the field that their messages are made of. The embedded document `within`, if there is one,
-    has `resends`, the number of messages sent again since the last progress, and `resent_by`,
-    the sweep that sent the last one.
+    - `at`: the path of that time. With `from_start`, documents without it, which the last release
+      wrote, are overdue too.
+    - `where`: the condition of the unfinished documents.
+    - `made_of`: the field that their messages are made of.
+    - `within`: the path prefix of `resends`, the number of messages sent again since the last
+      progress, and of `resent_by`, the sweep that sent the last message.
     """
 
     at: str
@@ -39,12 +40,12 @@ class Resending:
 
     @property
     def count(self) -> str:
-        """Return the path of `resends`."""
+        """The path of `resends`."""
         return f"{self.within}resends"
 
     @property
     def by(self) -> str:
-        """Return the path of `resent_by`."""
+        """The path of `resent_by`."""
         return f"{self.within}resent_by"
 
 
@@ -56,8 +57,8 @@ def sweep(
 ) -> None:
     """Send messages for the documents that are overdue for longest, at most `swept_at_once`.
 
-    Their time is moved on first, so that those behind them get their turn, and two sweeps at
-    once each send for their own. If SQS takes nothing, it is moved by no more than a lease.
+    It first moves their time on, so that the documents behind them get their turn, and concurrent
+    sweeps send for different documents. If SQS accepts no message, the time moves by one lease.
     """
     now, sweep_id = runtime.now(), new_id(runtime.now(), runtime.random)
     overdue = {**kept.where, kept.at: {"$not": {"$gt": now}} if kept.from_start else {"$lte": now}}
@@ -74,9 +75,9 @@ def sweep(
 def note_taken(
     runtime: Runtime, rows: MongoCollection[Row], kept: Resending, where: Document
 ) -> None:
-    """Make a document that is worked on now, after messages were sent again, due in one lease.
+    """Make a document due in one lease, as its worker begins after messages were sent again.
 
-    Work that is too long for one run continues in the next, which must come soon.
+    Work that is too long for a run continues in the next run, which must come soon.
     """
     due = runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)
     again = {**where, kept.at: {"$exists": True}}
@@ -84,7 +85,7 @@ def note_taken(
 
 
 def _later(runtime: Runtime, kept: Resending, sweep_id: str) -> Document:
-    """Return what a pipeline sets on a document whose message is sent again."""
+    """Return the fields that a pipeline sets on a document whose message is sent again."""
     before = {"$ifNull": [f"${kept.count}", 0]}
     leases = {"$pow": [2, {"$min": [before, MAX_DOUBLINGS]}]}
     pause = {"$multiply": [runtime.settings.lease_ms, leases]}

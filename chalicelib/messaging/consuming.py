@@ -1,4 +1,4 @@
-"""Batches of messages in, with partial failure."""
+"""Handling batches of messages: a bad message does not fail the others."""
 
 import logging
 import time
@@ -15,12 +15,12 @@ from chalicelib.messaging.queues import CORRELATION, NEWER, AnyMessage, Message
 from chalicelib.observability import logs, metrics
 from chalicelib.observability.logs import log
 
-# What a message needs at least: a batch with less time left leaves the rest to its next delivery.
+# The least time for a message: with less left, a batch leaves the rest to its next delivery.
 LEAST_MESSAGE_SECONDS = 5.0
 
 
 class Poisoned(Exception):
-    """A handler of a batch refuses some of its messages, and has handled none of them."""
+    """A handler of a batch refuses some of its messages, and handled none."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         super().__init__(f"{len(messages)} messages")
@@ -32,21 +32,20 @@ def consume(
     messages: TypeAdapter[AnyMessage],
     handle: Callable[[AnyMessage], None],
 ) -> dict[str, Any]:
-    """Handle each record of an SQS event; return the ids of those that failed.
+    """Handle each record of an SQS event; return the ids of failed records.
 
-    Records that no time is left for are returned too, and come again.
-    A record that cannot be parsed fails like one whose handling raised: SQS delivers it
-    again and, after MAX_RECEIVES, moves it to the dead letters. The answer has meaning only
-    under a mapping with ReportBatchItemFailures; without it every message counts as done.
+    A record fails if parsing or handling it raises, or if no time is left for it. SQS delivers it
+    again and, after MAX_RECEIVES, moves it to the dead letters. This needs an event source mapping
+    with ReportBatchItemFailures; without it, every message counts as done.
     """
     started = time.perf_counter()
     records = event["Records"]
     failed = []
     for number, record in enumerate(records):
         if deadlines.remaining() < LEAST_MESSAGE_SECONDS:
-            failed += _left([each["messageId"] for each in records[number:]])
+            failed += _leave([each["messageId"] for each in records[number:]])
             break
-        with logs.bound(correlation_id=_correlation_id(record)):
+        with logs.bind(correlation_id=_correlation_id(record)):
             try:
                 handle(messages.validate_json(record["body"]))
             except Exception as error:  # noqa: BLE001 - one bad message may not fail its batch
@@ -60,11 +59,11 @@ def consume_together(
     messages: TypeAdapter[AnyMessage],
     handle: Callable[[list[AnyMessage]], None],
 ) -> dict[str, Any]:
-    """Handle all records of an SQS event at once; return the ids of those that failed.
+    """Handle all records of an SQS event together; return the ids of failed records.
 
-    If the handling names the messages at fault (Poisoned), they fail and the others are handled
-    again. If it does not, the halves of the batch are handled on their own, and so on: as in
-    `consume`, one that cannot be parsed or handled fails alone. In an outage all of them fail.
+    If the handler raises Poisoned, the named messages fail and the others are handled again. After
+    another error it handles the halves of the batch separately, and so on: as in `consume`, a bad
+    message fails alone. In an outage all messages fail.
     """
     started = time.perf_counter()
     records = event["Records"]
@@ -73,20 +72,22 @@ def consume_together(
         try:
             parsed[record["messageId"]] = messages.validate_json(record["body"])
         except ValidationError as error:
-            with logs.bound(correlation_id=_correlation_id(record)):
+            with logs.bind(correlation_id=_correlation_id(record)):
                 failed.append(_failure(record, error))
     if parsed:
-        failed += [{"itemIdentifier": message_id} for message_id in _unhandled(parsed, handle)]
+        failed += [
+            {"itemIdentifier": message_id} for message_id in _handle_or_halve(parsed, handle)
+        ]
     _log_batch(records, failed, started)
     return {"batchItemFailures": failed}
 
 
-def _unhandled(
+def _handle_or_halve(
     batch: dict[str, AnyMessage], handle: Callable[[list[AnyMessage]], None]
 ) -> list[str]:
-    """Handle messages together, in halves after a failure; return the ids of those that failed."""
+    """Handle messages together, in halves after a failure; return the ids of failed messages."""
     if deadlines.remaining() < LEAST_MESSAGE_SECONDS:
-        return [each["itemIdentifier"] for each in _left(batch)]
+        return [each["itemIdentifier"] for each in _leave(batch)]
     try:
         handle(list(batch.values()))
     except Poisoned as error:
@@ -96,32 +97,32 @@ def _unhandled(
         if not failed:
             return list(batch)
         rest = {name: batch[name] for name in batch.keys() - set(failed)}
-        return failed + (_unhandled(rest, handle) if rest else [])
-    except Exception as error:  # noqa: BLE001 - what failed is delivered again, whatever the reason
+        return failed + (_handle_or_halve(rest, handle) if rest else [])
+    except Exception as error:  # noqa: BLE001 - SQS delivers failed messages again
         log.exception("batch failed", extra={"fields": {"messages": len(batch)}})
         if len(batch) == 1 or _is_nobodys_fault(error):
             return list(batch)
         messages = list(batch.items())
         half = len(messages) // 2
         parts = (dict(messages[:half]), dict(messages[half:]))
-        return [message_id for part in parts for message_id in _unhandled(part, handle)]
+        return [message_id for part in parts for message_id in _handle_or_halve(part, handle)]
     return []
 
 
 def _is_nobodys_fault(error: Exception) -> bool:
-    """Return whether any message would have failed, so that handling fewer at once is no use."""
+    """Return whether any message would have failed, so that halves would not help."""
     return isinstance(error, Unavailable) or (isinstance(error, PyMongoError) and is_outage(error))
 
 
-def _left(message_ids: Collection[str]) -> list[dict[str, str]]:
-    """Log that no time was left for messages; return how a batch's answer names them."""
+def _leave(message_ids: Collection[str]) -> list[dict[str, str]]:
+    """Log that no time was left for messages; return their items of the batch's answer."""
     fields = {"messages": len(message_ids)}
     log.warning("messages left to the next delivery", extra={"fields": fields})
     return [{"itemIdentifier": each} for each in message_ids]
 
 
 def _failure(record: dict[str, Any], error: Exception) -> dict[str, str]:
-    """Log why a record failed; return how a batch's answer names it."""
+    """Log a record's failure; return its item of the batch's answer."""
     fields = {"message_id": record["messageId"]}
     if isinstance(error, ValidationError) and error.errors()[0]["type"] == NEWER:
         log.warning("message left to a newer release", extra={"fields": fields})

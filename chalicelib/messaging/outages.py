@@ -4,16 +4,15 @@ import threading
 import time
 from collections.abc import Callable
 
-# Long enough that an outage costs a container little of its time, and short enough that a queue
-# that is back is used soon.
+# Long: an outage costs a container little time. Short: a recovered queue is soon in use.
 PAUSE_SECONDS = 5.0
 
 
 class QueueOutage:
     """Pauses between sends while SQS does not answer.
 
-    After a failure the container sends nothing for a pause, then one call tries again, and the
-    others go on without. Otherwise an outage would hold up every call for as long as it lasts.
+    After a failure the container sends nothing for a pause. Then one call tries again, while the
+    others go on without sending. Otherwise an outage would hold up every call all the time.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -22,7 +21,7 @@ class QueueOutage:
         self._lock = threading.Lock()
 
     def may_try(self) -> bool:
-        """Return whether to send now; of the calls after a pause only the first may."""
+        """Return whether to send now: after a pause, only the first call may."""
         if self._over_at is None:
             return True
         with self._lock:
@@ -34,9 +33,9 @@ class QueueOutage:
             return True
 
     def suspect(self) -> None:
-        """Record that SQS has not answered, or that it has too much to do."""
+        """Record that SQS did not answer, or is overloaded."""
         self._over_at = self._clock() + PAUSE_SECONDS
 
     def end(self) -> None:
-        """Record that SQS has answered."""
+        """Record that SQS answered."""
         self._over_at = None

@@ -1,4 +1,4 @@
-"""Typed messages, and the way of them out to SQS."""
+"""Typed messages, and sending them to SQS."""
 
 import threading
 import time
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
         SendMessageBatchRequestEntryTypeDef,
     )
 
-# SQS takes at most ten messages a call, and less than this of all bodies together.
+# SQS accepts at most ten messages a call; these bytes of bodies are below its limit.
 _MESSAGES_PER_CALL = 10
 _BYTES_PER_CALL = 240_000
-# For all sends of a request together, for each call elsewhere, with its retry. SQS answers within
+# With retries: for all sends of a request together, or for each call elsewhere. SQS answers within
 # some 20 ms.
 SECONDS = 0.8
-# For one try; a connection that was dropped silently leaves time for the second.
+# For a try; after a silently dropped connection there is time for a second try.
 _TRY_SECONDS = 0.4
-# A send with less time would only be cut off, and SQS be suspected for it.
+# A send with less time would be cut off, and `QueueOutage` would suspect SQS.
 _LEAST_SECONDS = 0.1
 _SERVER_ERROR, _TOO_MANY = 500, 429
 _THROTTLED = frozenset(
@@ -47,10 +47,10 @@ NEWER = "newer_version"
 class Message(BaseModel):
     """A message: its class names the queue, its fields are ids and small numbers.
 
-    While one release replaces another, workers of both read the queue. A field that is added has a
-    default, and a worker of the last release passes over it: the version stays. A change that such
-    a worker could not handle raises the class's `version`; the worker then leaves the message to a
-    newer one (docs/decisions/0066).
+    During a deployment, workers of two releases read the queue. A new field has a default, and a
+    worker of the old release ignores it: the version stays. A change that the old worker could not
+    handle raises the class's `version`; the old worker leaves the message to a newer worker
+    (docs/decisions/0066).
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
@@ -72,9 +72,9 @@ AnyMessage = TypeVar("AnyMessage", bound=Message)
 class Queues:
     """Plaza's queues in SQS.
 
-    A queue is a courier and never the only memory: a message has a pending mark in the database
-    too, where a schedule finds it, or its sender does the work at once. So `send` reports a failure
-    and does not raise, and takes at most `seconds`.
+    A queue is a courier and never the only memory. Either a mark in the database lets a schedule
+    send the message again, or the sender does the work at once after a failure. So `send` returns
+    False instead of raising, and ends within `seconds`.
     """
 
     def __init__(
@@ -97,14 +97,14 @@ class Queues:
         return self._prefix + queue
 
     def send(self, *messages: Message) -> bool:
-        """Send messages, in calls of ten; return whether SQS took every one of them."""
+        """Send messages, in calls of ten; return whether SQS accepted all of them."""
         taken = True
         for queue, batch in _batches(messages):
             taken &= self._send_batch(queue, batch)
         return taken
 
     def _send_batch(self, queue: str, batch: list["SendMessageBatchRequestEntryTypeDef"]) -> bool:
-        """Send messages unless SQS is silent or no time is left; return whether all were taken."""
+        """Send messages unless SQS is silent or no time is left; return whether it accepted all."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         refused: Sequence[Any] = batch
@@ -130,7 +130,7 @@ class Queues:
     def _deliver(
         self, client: "SQSClient", queue: str, batch: list["SendMessageBatchRequestEntryTypeDef"]
     ) -> list["BatchResultErrorEntryTypeDef"]:
-        """Send messages, after a failure that may pass once more; return those that SQS refuses."""
+        """Send messages, with a retry after a failure that may pass; return SQS's refusals."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         began = time.monotonic()
@@ -156,7 +156,7 @@ class Queues:
         return sent.get("Failed", [])
 
     def _sqs(self) -> "SQSClient":
-        """Return the client, made at first use: importing boto3 is most of a cold start."""
+        """Return the client, made at first use: the import of boto3 is most of a cold start."""
         with self._lock:
             if self._client is None:
                 import boto3
@@ -174,7 +174,7 @@ class Queues:
 
 
 def _may_pass(error: Exception) -> bool:
-    """Return whether SQS did not answer, or failed by itself, or is asked too often."""
+    """Return whether SQS did not answer, failed by its own fault, or throttled the call."""
     response: Any = getattr(error, "response", None)
     if response is None:
         return True
@@ -184,7 +184,7 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _log_unsent(queue: str, messages: int, reason: str | None, *, exc_info: bool = False) -> None:
-    """Log messages that a schedule will send again, or whose sender does their work itself."""
+    """Log unsent messages: a schedule sends them again, or their sender does the work itself."""
     fields = {"queue": queue, "unsent_messages": messages, "reason": reason}
     extra = {"fields": fields, "metrics": metrics.UNSENT}
     log.warning("messages not sent", exc_info=exc_info, extra=extra)
@@ -193,7 +193,7 @@ def _log_unsent(queue: str, messages: int, reason: str | None, *, exc_info: bool
 def _batches(
     messages: Iterable[Message],
 ) -> Iterator[tuple[str, list["SendMessageBatchRequestEntryTypeDef"]]]:
-    """Give each queue's messages, as many at a time as fit into one call."""
+    """Yield each queue's messages in batches that fit into a call."""
     by_queue: dict[str, list[Message]] = {}
     for message in messages:
         by_queue.setdefault(message.queue, []).append(message)
@@ -213,7 +213,7 @@ def _batches(
 
 
 def _attributes() -> dict[str, Any]:
-    """Return a message's attributes: the id of the request that it is sent for."""
+    """Return a message's attributes: the correlation id of the current request."""
     correlation_id = logs.correlation_id()
     if correlation_id is None:
         return {}

@@ -1,4 +1,4 @@
-"""Structured logs, the metrics in them, and the ids that tie them together.
+"""Structured logs with metrics in them, and ids that connect their lines.
 
 Public face: `logs`, `metrics`.
 """

@@ -1,8 +1,10 @@
 """Structured logs: one JSON line a request or batch, with ids and durations, never texts.
 
-A line has the ids of its work: `correlation_id` of the request that began it, which goes with every
-message sent for it; `invocation_id`, Lambda's own, as in its REPORT line; and `trace_id`, X-Ray's.
-A record's `metrics` make its line one of CloudWatch's embedded metric format
+A line has the ids of its work:
+- `correlation_id`: the request that began it; its messages pass the id on;
+- `invocation_id`: Lambda's own, as in its REPORT line;
+- `trace_id`: X-Ray's.
+A record's `metrics` put its line into CloudWatch's embedded metric format
 (`chalicelib.observability.metrics`).
 """
 
@@ -28,8 +30,8 @@ _ids: ContextVar[Mapping[str, str]] = ContextVar("ids", default=_NONE)
 
 
 @contextlib.contextmanager
-def bound(**ids: str | None) -> Iterator[None]:
-    """Put these ids on every line that this thread writes within the block; None omits one."""
+def bind(**ids: str | None) -> Iterator[None]:
+    """Put ids on every line that this thread writes within the block; None omits an id."""
     known = {**_ids.get(), **ids}
     token = _ids.set({name: value for name, value in known.items() if value is not None})
     try:
@@ -39,12 +41,12 @@ def bound(**ids: str | None) -> Iterator[None]:
 
 
 def correlation_id() -> str | None:
-    """Return the id of the request that began the current work, or None if none did."""
+    """Return the id of the request that began the current work; None: no request did."""
     return _ids.get().get("correlation_id")
 
 
 def _trace_id() -> dict[str, str]:
-    """Return the invocation's X-Ray trace id, which Lambda gives in the environment alone."""
+    """Return the invocation's X-Ray trace id, which Lambda puts only into the environment."""
     header = os.environ.get("_X_AMZN_TRACE_ID")
     if not header:
         return {}
@@ -53,10 +55,10 @@ def _trace_id() -> dict[str, str]:
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes a record as one line of JSON.
+    """Formats a record as a line of JSON.
 
-    `extra={"fields": {...}}` adds members, and `extra={"metrics": Metrics(...)}` says which of
-    them are metrics, counted in this formatter's namespace.
+    `extra={"fields": {...}}` adds members. `extra={"metrics": Metrics(...)}` makes some of them
+    metrics in this formatter's namespace.
     """
 
     def __init__(self, metrics_namespace: str = "Plaza") -> None:
@@ -88,9 +90,9 @@ class JsonFormatter(logging.Formatter):
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
-    """Return an exception's type, where it was raised, and its causes.
+    """Return the type, the traceback and the causes of an exception.
 
-    Messages are left out, since they may quote a text.
+    It omits messages, since they may quote a text.
     """
     failure: dict[str, Any] = {"exception": type(error).__name__, "traceback": _frames(error)}
     if error.__cause__ is not None:
@@ -107,9 +109,8 @@ def configure(level: str, metrics_namespace: str) -> None:
     """Send Plaza's log to standard output, where Lambda collects it; idempotent."""
     log.setLevel(level)
     log.propagate = False
-    # No line names its calling function, thread or process, and finding them takes a third of a
-    # line's time. Python's documentation of `logging` ("Optimization") recommends these ways to
-    # skip them.
+    # No line names its calling function, thread or process. Finding them takes a third of a line's
+    # time; Python's documentation of `logging` ("Optimization") recommends these ways to skip them.
     logging._srcfile = None  # noqa: SLF001
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     if not log.handlers:

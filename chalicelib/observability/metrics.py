@@ -1,8 +1,8 @@
 """CloudWatch metrics embedded in log lines: metric fields, units and dimensions.
 
-A line in CloudWatch's embedded metric format is a log line with a member `_aws`, from which
-CloudWatch extracts metrics as it ingests the log. So the one line of a request or batch also holds
-its metrics, without a further call (docs/decisions/0067).
+A line in CloudWatch's embedded metric format is a log line with a member `_aws`. CloudWatch
+extracts metrics from it as it ingests the log. So the line of a request or batch also has its
+metrics, without a further call (docs/decisions/0067).
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ Unit = Literal["Count", "Milliseconds", "Seconds", "Bytes"]
 
 @dataclass(frozen=True)
 class Metrics:
-    """Fields of a line that are metrics, and the fields that tell one series from another.
+    """Fields of a line that are metrics, and the fields that separate their series.
 
-    `units` gives each metric's unit. `dimensions` are sets of fields: each set makes series of
-    its own, and the empty one a series over everything. CloudWatch charges by the series, so a
-    dimension has tens of values and never an id.
+    `units` are the units of the metrics. `dimensions` are sets of fields: each set makes its own
+    series, and the empty set a series over everything. CloudWatch charges by the series, so a
+    dimension has tens of values and is never an id.
     """
 
     units: Mapping[str, Unit]
@@ -40,7 +40,7 @@ BATCH = Metrics(
     {"batch_ms": "Milliseconds", "messages": "Count", "failed_messages": "Count"},
     dimensions=(("queue",),),
 )
-# Messages that SQS did not take: a schedule sends them again, or their sender did the work itself.
+# Messages that SQS did not accept: a schedule sends them again, or their sender did the work.
 UNSENT = Metrics({"unsent_messages": "Count"}, dimensions=(("queue",), ()))
 SCHEDULE = Metrics({"schedule_ms": "Milliseconds"}, dimensions=(("function",),))
 FAN_OUTS_FAILED = Metrics({"fan_outs_failed": "Count"})
@@ -52,13 +52,13 @@ COLLECTION_SIZE = Metrics(
     dimensions=(("collection",),),
 )
 
-# Comments of all sites that wait for a moderator, and for how long the oldest does.
+# Comments of all sites that wait for a moderator, and the longest wait.
 WAITING = Metrics(
     {"waiting_comments": "Count", "waiting_seconds": "Seconds"}, dimensions=(("queue",),)
 )
-# Payments that came for an order after it was let go, and are given back.
+# Payments that came after their order had ended, and are refunded.
 LATE_PAYMENTS = Metrics({"late_payments": "Count"})
-# Refunds that a provider took on, and that came back.
+# Refunds that a provider accepted and then failed.
 REFUNDS_FAILED = Metrics({"refunds_failed": "Count"})
 
 ALL = (

@@ -1,4 +1,4 @@
-"""How a feature follows a person: what it renames, erases and finds of them."""
+"""The protocol of features that store personal data: renaming, erasing and finding it."""
 
 import enum
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ from chalicelib.texts import ShownName
 
 
 class Step(enum.Enum):
-    """How a step of an erasure ended."""
+    """The result of a step of an erasure."""
 
     DONE = "nothing is left"
     MORE = "another step has something to delete"
@@ -46,9 +46,9 @@ class ExportEntry(TypedDict):
 class Trace(NamedTuple):
     """The documents of a collection that are a person's or name the person.
 
-    `show` returns what an export has of a document, and never what is others' alone. A trace of
-    which nothing is shown says why in `not_shown`. `name` is unique, and part of cursors: it never
-    changes.
+    `show` returns a document's entries of an export, without other people's private data. A trace
+    without entries gives the reason in `not_shown`. `name` is unique, and part of cursors: it
+    never changes.
     """
 
     name: str
@@ -64,35 +64,35 @@ def entry(kind: str, /, **data: Any) -> ExportEntry:
 
 
 def job_entries(job: StoredJob) -> list[ExportEntry]:
-    """Return what an export has of a job."""
+    """Return the entries of a job."""
     return [entry("job", type=job["errand"]["type"], noted_at=job["noted"])]
 
 
-class Follows(Protocol):
-    """A feature's part of a person. Every step may be repeated, and repairs a crash."""
+class PersonFeature(Protocol):
+    """A feature with personal data. Every step is repeatable, and repairs a crash."""
 
     def rename(self, runtime: Runtime, user_id: str, name: str) -> None:
-        """Make every copy of a person's name this one."""
+        """Set every copy of a person's name."""
         ...
 
     def erase(self, runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-        """Delete what is a person's or names the person, at most one step of it.
+        """Delete documents that are a person's or name the person, at most a step of them.
 
-        With `until`, only what was written by then.
+        With `until`, only documents written by then.
         """
         ...
 
     def traces(self, database: Database[Document], user_id: str) -> list[Trace]:
-        """Return where documents are that are a person's or name the person."""
+        """Return the places of documents that are a person's or name the person."""
         ...
 
 
 @dataclass(frozen=True)
 class People:
-    """Every feature that follows a person, in the order of an erasure; and who has the names.
+    """Every feature with personal data, in the order of an erasure.
 
-    `name_of` returns a person's name of today, or None if Plaza stores none.
+    `name_of` returns a person's present name; None: Plaza stores none.
     """
 
     name_of: Callable[[Database[Document], str], str | None]
-    features: tuple[Follows, ...]
+    features: tuple[PersonFeature, ...]

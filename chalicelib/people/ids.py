@@ -1,4 +1,4 @@
-"""The ids of people: the `sub` of their tokens."""
+"""Ids of people: the `sub` of their tokens."""
 
 from typing import Annotated
 

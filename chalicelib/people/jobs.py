@@ -1,4 +1,4 @@
-"""Jobs of people: renaming a person, and erasing one, in all features."""
+"""Jobs that rename or erase a person in all features."""
 
 from datetime import datetime
 from functools import partial
@@ -33,7 +33,7 @@ class Erase(Job):
 
 
 class EraseLate(Job):
-    """Erase what was written up to a time, after an erasure, by requests that began before it."""
+    """Erase documents that requests from before an erasure wrote after it, up to a time."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["erase-late"] = "erase-late"
@@ -43,12 +43,12 @@ class EraseLate(Job):
 
 PersonJob = Rename | Erase | EraseLate
 
-# A worker stops if the person is renamed again. A copy of the old name that is written afterwards
-# is found by the second pass that `outbox.run` gives every renaming.
+# `outbox.run` runs every renaming twice. The second run finds copies of the old name that a request
+# wrote during the first run.
 
 
 def rename(runtime: Runtime, people: People, user_id: str) -> None:
-    """Make every copy of a person's name the one that the person has now."""
+    """Set every copy of a person's name to their present name."""
     name = people.name_of(runtime.database, user_id)
     if name is None:
         return
@@ -57,7 +57,7 @@ def rename(runtime: Runtime, people: People, user_id: str) -> None:
 
 
 def begin_erasure(runtime: Runtime, people: People, user_id: str) -> int:
-    """Begin the erasure of a person; return how many documents of theirs are left."""
+    """Begin the erasure of a person; return the number of documents left."""
     job = Erase(user_id=user_id)
     outbox.note(runtime, job)
     runtime.queues.send(job)
@@ -65,11 +65,11 @@ def begin_erasure(runtime: Runtime, people: People, user_id: str) -> int:
 
 
 def erase(runtime: Runtime, people: People, user_id: str) -> None:
-    """Erase a person; every step may be repeated, so that repeating it repairs a crash.
+    """Erase a person; every step is repeatable, so that a second run repairs a crash.
 
-    It is also repeated if others have written something of the person's in the meantime, and
-    continues in another message if a feature has more than one step. What is written after the
-    end, by requests that began before it, is erased when none of them can still be running.
+    It also runs again if requests wrote documents of the person meanwhile, and continues in another
+    message if a feature has more steps. `EraseLate` deletes documents that requests from before the
+    end write after it, once no such request can be running.
     """
     steps = [feature.erase(runtime, user_id) for feature in people.features]
     outbox.JOBS.of(runtime.database).delete_many(_renaming(user_id))
@@ -86,9 +86,9 @@ def erase(runtime: Runtime, people: People, user_id: str) -> None:
 
 
 def erase_late(runtime: Runtime, people: People, user_id: str, until: datetime) -> None:
-    """Erase what a person wrote up to a time; what they have written since is a new beginning.
+    """Erase a person's documents up to a time; later documents are a new beginning.
 
-    Raises Unavailable if something is left: the job stays, and is run again.
+    Raises Unavailable if documents are left: the job stays, and runs again.
     """
     steps = {feature.erase(runtime, user_id, until) for feature in people.features}
     if steps != {Step.DONE}:
@@ -103,13 +103,13 @@ def count_remaining(database: Database[Document], people: People, user_id: str) 
 
 
 def traces_of(database: Database[Document], people: People, user_id: str) -> list[Trace]:
-    """Return where documents are that are a person's or name the person, in all features."""
+    """Return the traces of a person in all features."""
     found = [trace for feature in people.features for trace in feature.traces(database, user_id)]
     return [*found, Trace("renaming", outbox.JOBS.of(database), _renaming(user_id), job_entries)]
 
 
 def _renaming(user_id: str) -> Document:
-    return outbox.noted(Rename(user_id=user_id))
+    return outbox.filter_of(Rename(user_id=user_id))
 
 
 def run(runtime: Runtime, people: People, job: PersonJob) -> None:

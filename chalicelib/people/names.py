@@ -9,10 +9,10 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from chalicelib.texts import PersonName, drop_controls, without_blanks
 
-# Letters of other scripts, by the ASCII letter that they resemble. From Unicode's confusables.txt
-# (Unicode Technical Standard #39), version 15: single characters after compatibility
-# decomposition and case folding. Characters that these steps already turn into ASCII letters are
-# left out. `i` and `l` count as one.
+# Letters of other scripts, by the ASCII letter that they resemble. Source: Unicode's
+# confusables.txt (Unicode Technical Standard #39), version 15: single characters after
+# compatibility decomposition and case folding, without characters that these steps turn into ASCII
+# letters. `i` and `l` count as the same letter.
 
 LOOKALIKES = {
     "a": "\u0251\u03b1\u0430\u13aa\u15c5\u2376\u237a\ua4ee\U000102a0\U00016f40",
@@ -93,14 +93,14 @@ LOOKALIKES = {
     "z": "\u01b6\u0225\u0290\u03b6\u13c3\u1646\u1d22\u1d76\ua4dc\U000102f5\U000118c9\U000118e5",
 }
 
-# Refused as any word of a name, since they are nobody's real name.
+# Refused as any word of a name: no person's real name has them.
 _TITLES = (
     "admin admins administrator administrators moderator moderators sysadmin webmaster",
     "administrador moderador administrateur moderateur amministratore moderatore moderatorin",
     "администратор модератор админ 管理员 管理者 管理人 モデレーター 모더레이터 관리자",
 )
-# Refused only as a whole name, alone or with words that say nothing of a person; so are the words
-# above and the deployment's own.
+# Refused only as a whole name, alone or with the words of `_BESIDE`. The titles and the
+# deployment's own names are refused so, too.
 _OFFICES = ("plaza staff support system root official security helpdesk postmaster",)
 _BESIDE = ("the of and real your our my site team mod mods account user",)
 
@@ -123,18 +123,18 @@ _FOLDED = str.maketrans(
 )
 _WORD = re.compile(r"(?:[^\W_]|[@$!|])+")
 _ENDS = "0123456789@$!|"
-# The bound of a key: compatibility forms of a few characters have many letters.
+# A key's bound: compatibility forms of a few characters have many letters.
 MAX_KEY_CHARACTERS = 100
 _NAME: TypeAdapter[str] = TypeAdapter(PersonName, config=ConfigDict(defer_build=True))
 
 
 def is_reserved(name: str, reserved: tuple[str, ...] = ()) -> bool:
-    """Return whether a name could be taken for a staff name or one the deployment reserves.
+    """Return whether a name looks like a staff name or a name that the deployment reserves.
 
-    Spelling does not matter: case, marks, digits for letters, spaces, and letters of other
-    scripts that look the same (Unicode Technical Standard #39) are folded.
+    It folds spellings: case, marks, digits for letters, spaces, and similar letters of other
+    scripts (Unicode Technical Standard #39).
     """
-    titles, whole = _reserved(reserved)
+    titles, whole = _reserved_words(reserved)
     words = _WORD.findall(_plain_letters(name))
     bare = [word.strip(_ENDS) for word in words]
     if not titles.isdisjoint(_alike(word) for word in (*words, *bare)):
@@ -143,20 +143,20 @@ def is_reserved(name: str, reserved: tuple[str, ...] = ()) -> bool:
 
 
 def name_key(name: str) -> str:
-    """Return what names are found by: a name without case, marks and compatibility forms."""
+    """Return a name's key for searches: without case, marks and compatibility forms."""
     letters = " ".join(_plain_letters(name).split())
     return letters[:MAX_KEY_CHARACTERS]
 
 
 def acceptable(claim: object, reserved: tuple[str, ...], *, is_staff: bool) -> str | None:
-    """Return the name of a token's claim as Plaza shows it; None if it may not be shown.
+    """Return a token's name without invisible characters; None: Plaza may not show it.
 
-    Invisible characters are dropped. Staff may use staff names.
+    Staff may have staff names.
     """
     return _acceptable(claim, reserved, is_staff) if isinstance(claim, str) else None
 
 
-# Cached: every request with a token asks, mostly about the few people a container serves.
+# Cached: every request with a token needs it, and a container mostly serves few people.
 @lru_cache(maxsize=4_096)
 def _acceptable(claim: str, reserved: tuple[str, ...], is_staff: bool) -> str | None:  # noqa: FBT001
     try:
@@ -167,14 +167,14 @@ def _acceptable(claim: str, reserved: tuple[str, ...], is_staff: bool) -> str | 
 
 
 @lru_cache(maxsize=4)
-def _reserved(own: tuple[str, ...]) -> tuple[frozenset[str], dict[str, bool]]:
-    """Return the titles; and words that reserve a name (True) or may accompany one (False)."""
-    titles = frozenset(_folded(_TITLES))
-    kept = titles.union(_folded(_OFFICES), ("".join(_folded([name])) for name in own)) - {""}
-    return titles, dict.fromkeys(_folded(_BESIDE), False) | dict.fromkeys(kept, True)
+def _reserved_words(own: tuple[str, ...]) -> tuple[frozenset[str], dict[str, bool]]:
+    """Return the titles, and words that reserve a name (True) or may accompany it (False)."""
+    titles = frozenset(_fold(_TITLES))
+    kept = titles.union(_fold(_OFFICES), ("".join(_fold([name])) for name in own)) - {""}
+    return titles, dict.fromkeys(_fold(_BESIDE), False) | dict.fromkeys(kept, True)
 
 
-def _folded(texts: Iterable[str]) -> list[str]:
+def _fold(texts: Iterable[str]) -> list[str]:
     return [_alike(word) for text in texts for word in _WORD.findall(_plain_letters(text))]
 
 
@@ -185,14 +185,14 @@ def _plain_letters(name: str) -> str:
 
 
 def _alike(word: str) -> str:
-    """Return a word with each letter replaced by the ASCII letter it resembles, if any."""
+    """Return a word with ASCII letters in place of letters that resemble them."""
     return word.translate(_FOLDED).replace("rn", "m").replace("vv", "w")
 
 
 def _is_made_of(joined: str, words: dict[str, bool]) -> bool:
-    """Return whether a text is a sequence of the words, at least one of them reserved."""
-    # For each position, whether the words up to it can include no reserved one (False) or one
-    # (True).
+    """Return whether a text is a sequence of the words, including a reserved word."""
+    # For each position: True, if words up to it can include a reserved word; False, if they can
+    # include none.
     found: list[set[bool]] = [{False}, *(set() for _ in joined)]
     for start, before in enumerate(found):
         for word, counts in words.items() if before else ():

@@ -1,4 +1,4 @@
-"""The routes of what follows a person everywhere."""
+"""The caller's own erasure and export over HTTP."""
 
 from chalice.app import Blueprint
 
@@ -12,7 +12,7 @@ from chalicelib.runtime import Runtime
 
 
 def routes(runtime: Runtime, people: People) -> Blueprint:
-    """Return the routes of the caller's own erasure and export."""
+    """Return the blueprint of erasure and export."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "People")
 

@@ -1,4 +1,4 @@
-"""Sites: the grammar of their ids, who may act within one, and their settings.
+"""Sites: the grammar of their ids, permissions within a site, and settings.
 
-Public face: `permissions`, `settings`. `app.py` takes `routes`.
+Public face: `permissions`, `settings`. `app.py` uses `routes`.
 """

@@ -1,13 +1,13 @@
-"""The ids of sites: one grammar for pages of comments, zones of ads, tokens and campaigns."""
+"""The grammar of site ids: one for pages of comments, zones of ads, tokens and campaigns."""
 
 import re
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-# Without a colon, which separates a site from what is within it: `harbour-post:moon`.
+# Without a colon, which separates a site from a thing within it: `harbour-post:moon`.
 SITE = "[a-z0-9_-]{1,64}"
-# The site of a publisher whose token names none, and of nodes that name none.
+# The site of publishers and nodes without a named site.
 DEFAULT_SITE = "default"
 
 SiteId = Annotated[
@@ -33,5 +33,5 @@ _SITE = re.compile(SITE)
 
 
 def is_site_id(text: str) -> bool:
-    """Return whether a text may be the id of a new site."""
+    """Return whether a new site may have this id."""
     return _SITE.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""Who may act within a site: its publishers, its moderators, and admins within every one."""
+"""Rights within a site: of its publishers, editors and moderators; admins have all of them."""
 
 from chalicelib.errors import Forbidden
 from chalicelib.identity import Principal
@@ -18,13 +18,13 @@ def edits(caller: Principal, site: str) -> bool:
 
 
 def moderates(caller: Principal, site: str) -> bool:
-    """Return whether the caller moderates the site; a token that names no sites has all."""
+    """Return whether the caller moderates the site; a token without `sites` has every site."""
     own_sites = moderated_sites(caller)
     return own_sites is None or site in own_sites
 
 
 def moderated_sites(caller: Principal) -> frozenset[str] | None:
-    """Return the sites that the caller moderates; None for every site."""
+    """Return the sites that the caller moderates; None: every site."""
     if "admin" in caller.roles:
         return None
     return caller.sites if "moderator" in caller.roles else frozenset()
@@ -36,7 +36,7 @@ def manages(caller: Principal, site: str) -> bool:
 
 
 def check_publisher(caller: Principal, site: str) -> None:
-    """Raise Forbidden unless the caller owns this site; an admin owns every one."""
+    """Raise Forbidden unless the caller owns this site; an admin owns every site."""
     if not owns(caller, site):
         raise Forbidden("This site belongs to another publisher")
 

@@ -1,4 +1,4 @@
-"""Routes and forms of a site's settings."""
+"""A site's share of its ad revenue over HTTP."""
 
 import math
 from typing import Annotated
@@ -48,12 +48,12 @@ class SiteAnswer(TypedDict):
 
 
 def site_answer(site_id: str, share_bp: int) -> SiteAnswer:
-    """Return a site as the API shows it."""
+    """Return the public form of a site."""
     return {"id": site_id, "revenue_share": share_bp / WHOLE_BP}
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the routes of sites."""
+    """Return the blueprint of sites."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Sites")
 

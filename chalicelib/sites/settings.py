@@ -1,4 +1,4 @@
-"""The settings of sites: what share of the money that is earned on one is its publisher's."""
+"""A site's stored settings: its publisher's share of the ad revenue."""
 
 from collections.abc import Collection as Names
 from typing import TypedDict
@@ -9,7 +9,7 @@ from chalicelib.database import Collection, Document
 
 
 class Site(TypedDict):
-    """A site as it is stored."""
+    """A stored site."""
 
     _id: str
     revenue_share_bp: int
@@ -22,7 +22,7 @@ DEFAULT_SHARE_BP = 7_000
 
 
 def put_share(database: Database[Document], site_id: str, share_bp: int) -> None:
-    """Set a site's share of what is billed from now on."""
+    """Set a site's share of future billing."""
     change = {"$set": {"revenue_share_bp": share_bp}}
     SITES.of(database).update_one({"_id": site_id}, change, upsert=True)
 
@@ -33,7 +33,7 @@ def get_share(database: Database[Document], site_id: str) -> int:
 
 
 def shares_bp(database: Database[Document], site_ids: Names[str]) -> dict[str, int]:
-    """Return each site's share; one that was never set is the default."""
+    """Return each site's share, or the default if it has none."""
     found = SITES.of(database).find({"_id": {"$in": list(site_ids)}})
     stored = {site["_id"]: site["revenue_share_bp"] for site in found}
     return {site_id: stored.get(site_id, DEFAULT_SHARE_BP) for site_id in site_ids}

@@ -78,7 +78,7 @@ def _jobs_for(user_id: str) -> Document:
 
     A job for a pair, or one that continues after a reader's id, is deleted when it has been run.
     """
-    return outbox.noted(Rebuild(user_id=user_id), Trim(user_id=user_id))
+    return outbox.filter_of(Rebuild(user_id=user_id), Trim(user_id=user_id))
 
 
 def _exists(runtime: Runtime, user_id: str) -> bool:

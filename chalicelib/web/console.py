@@ -1,14 +1,14 @@
-"""The console: a page for staff, whose scripts call this API as who is signed in."""
+"""The console: a page for staff, whose scripts call this API with the user's token."""
 
 import re
 
 from chalicelib.http import NotModified, Request, Route
 from chalicelib.web.docs import FileName
-from chalicelib.web.files import CONSOLE, Page, Script, Stylesheet, UnknownFile, file_answer
+from chalicelib.web.files import CONSOLE, HtmlPage, Script, Stylesheet, UnknownFile, file_answer
 
 _PAGE = "index.html"
 _FILE = re.compile(r"[a-z-]+\.(js|css)")
-# Files of two releases never meet in one page: each is asked for, and mostly not sent again.
+# The browser revalidates each file, mostly with a 304, so no page mixes files of two releases.
 _ASKED_FOR = {"Cache-Control": "no-cache"}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; "
@@ -21,10 +21,10 @@ def declare(route: Route) -> None:
     """Declare the routes of the console's page and of its files."""
 
     @route("GET", "/console")
-    def get_console(request: Request) -> Page | NotModified:
+    def get_console(request: Request) -> HtmlPage | NotModified:
         """Open the console: a page for moderators, advertisers, editors, publishers and admins."""
         headers = {**_ASKED_FOR, "Content-Security-Policy": _POLICY}
-        return file_answer(request, Page, CONSOLE / _PAGE, headers)
+        return file_answer(request, HtmlPage, CONSOLE / _PAGE, headers)
 
     @route("GET", "/console/{file}", raises=(UnknownFile,))
     def get_console_file(request: Request, file: FileName) -> Script | Stylesheet | NotModified:

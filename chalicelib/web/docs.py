@@ -1,4 +1,4 @@
-"""The API's reference: a page that shows every operation and can try it."""
+"""The API's reference: a page to read about and try every operation."""
 
 from typing import Annotated
 
@@ -8,8 +8,8 @@ from chalicelib.http import NotModified, Request, Route
 from chalicelib.web.files import (
     PAGES,
     SWAGGER_UI,
+    HtmlPage,
     Image,
-    Page,
     Script,
     Stylesheet,
     UnknownFile,
@@ -32,13 +32,13 @@ _FILES = ("docs.css", "docs.js", "docs.svg", "index.css")
 
 
 def declare(route: Route, public_url: str) -> None:
-    """Declare the routes of the reference, whose page may call the API at this address."""
+    """Declare the routes of the reference; its page may call the API at `public_url`."""
     headers = {"Content-Security-Policy": _policy(public_url), "Cache-Control": _FIVE_MINUTES}
 
     @route("GET", "/docs")
-    def get_docs(request: Request) -> Page | NotModified:
+    def get_docs(request: Request) -> HtmlPage | NotModified:
         """Read the reference: a page about every operation, from which each can be tried."""
-        return file_answer(request, Page, PAGES / "docs.html", headers)
+        return file_answer(request, HtmlPage, PAGES / "docs.html", headers)
 
     @route("GET", "/docs/{file}", raises=(UnknownFile,))
     def get_docs_file(
@@ -56,7 +56,7 @@ def declare(route: Route, public_url: str) -> None:
 
 
 def _policy(public_url: str) -> str:
-    """Return a Content-Security-Policy: nothing but our own files, and calls to this API."""
+    """Return a Content-Security-Policy: only own files, and calls to this API."""
     return "; ".join(
         (
             "default-src 'none'",

@@ -1,9 +1,9 @@
-"""The files of the elements that a site puts into its pages, at addresses that say their release.
+"""The files of the elements for a site's pages, at addresses with their release.
 
-A page names the loader, whose address stays; the loader names the files of its own release, which
-never change, so that a page mixes no releases. A page may still have the loader of another release:
-one that was opened days ago, or while this release is being deployed. Under that release's
-addresses it gets the files of this one, each of which is whole: docs/decisions/0122.
+A page names the loader, whose address stays. The loader names the files of its own release, which
+never change: a page mixes no releases. A page from days ago, or from the time of a deployment, may
+have the loader of another release. Under that release's addresses it receives the files of this
+release, each of which is whole: docs/decisions/0122.
 """
 
 from typing import Annotated
@@ -32,10 +32,10 @@ Version = Annotated[
 ]
 STABLE, STABLE_FILES = "v1", {LOADER, PAGE_STYLES}
 _SHORTLY = "public, max-age=300, stale-while-revalidate=86400"
-# Not a second longer than needed: the release of the address may answer again in a moment.
+# Short: the release of the address may soon answer again.
 _AS_ANOTHER = "public, max-age=300"
 _FOREVER = "public, max-age=31536000, immutable"
-# Any page may load them: they hold nothing of anybody.
+# Any page may load them: they have no personal data.
 _FOR_ANY_PAGE = {
     "Access-Control-Allow-Origin": "*",
     "Cross-Origin-Resource-Policy": "cross-origin",

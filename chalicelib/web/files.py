@@ -14,15 +14,15 @@ from chalicelib.http import NotModified, Request, Text, conditional
 from chalicelib.texts import OwnUrl, ShownName
 
 PAGES = Path(__file__).with_name("pages")
-# Where `script/package` puts the files of other makers; on a developer's machine they stay in the
-# installed package that brings them.
+# Files of other makers, as `script/package` puts them. On a developer's machine they stay in their
+# installed package.
 VENDORED = Path(__file__).with_name("vendored")
-# What `script/web` builds of web/embed, for the package, and for the local server.
+# `script/web` builds it from web/embed, for the package and for the local server.
 EMBED = Path(__file__).with_name("embed")
-# What it builds of web/console.
+# `script/web` builds it from web/console.
 CONSOLE = Path(__file__).with_name("console")
 LOADER, MANIFEST = "plaza.js", "manifest.json"
-# What pages that are written by the server look like.
+# The style sheet of pages that the server writes.
 PAGE_STYLES = "page.css"
 SWAGGER_UI = ("swagger-ui-bundle.js", "swagger-ui.css")
 
@@ -35,7 +35,7 @@ class StaticFile(NamedTuple):
 
 
 def static_file(path: Path) -> StaticFile:
-    """Read a file, once for each container unless it is written anew."""
+    """Read a file; a container caches it until the file changes."""
     return _read(path, path.stat().st_mtime_ns)
 
 
@@ -48,7 +48,7 @@ def _read(path: Path, _written_at_ns: int) -> StaticFile:
 def swagger_ui() -> Path:
     """Return the folder of Swagger UI's files.
 
-    They come with flask-swagger-ui, of which nothing is imported: Flask does not ship.
+    They come with flask-swagger-ui. No code imports the package, so Flask does not ship.
     """
     if VENDORED.exists():
         return VENDORED
@@ -58,11 +58,11 @@ def swagger_ui() -> Path:
     return Path(found.origin).with_name("dist")
 
 
-# Files of the package, and pages of at most a megabyte of HTML, and each byte takes three.
+# Of files of the package, and of pages of at most a megabyte of HTML: three for each of its bytes.
 MAX_BYTES = 3_500_000
 
 
-class Page(Text):
+class HtmlPage(Text):
     """200: an HTML page."""
 
     media_type = "text/html"
@@ -110,12 +110,12 @@ def file_answer(
     path: Path,
     headers: Mapping[str, str],
 ) -> Kind | NotModified:
-    """Answer with a file, or say that the caller has it; `headers` have its Cache-Control."""
+    """Answer with a file, or with 304 if the caller has it; `headers` have its Cache-Control."""
     file = static_file(path)
-    told = {"ETag": file.tag, **headers}
+    tagged = {"ETag": file.tag, **headers}
     if file.tag in conditional.held_tags(request):
-        return NotModified(headers=told)
-    return kind(file.text, told)
+        return NotModified(headers=tagged)
+    return kind(file.text, tagged)
 
 
 class UnknownFile(Problem):

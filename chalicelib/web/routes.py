@@ -1,4 +1,4 @@
-"""The routes of pages and of files for browsers."""
+"""One blueprint for all pages and files for browsers."""
 
 from chalice.app import Blueprint
 
@@ -8,7 +8,7 @@ from chalicelib.web import console, docs, embed, welcome
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the blueprint of the pages and of their files."""
+    """Return the blueprint of pages and files."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Operation")
     welcome.declare(route)

@@ -1,8 +1,8 @@
-"""The API's root, which says what this is."""
+"""The API's root: a welcome with further addresses."""
 
 from chalicelib import __version__
 from chalicelib.http import NotModified, Ok, Request, Route
-from chalicelib.web.files import PAGES, Page, Welcome, file_answer
+from chalicelib.web.files import PAGES, HtmlPage, Welcome, file_answer
 
 _VARY = {"Vary": "Accept"}
 _HEADERS = {
@@ -17,10 +17,10 @@ def declare(route: Route) -> None:
     """Declare the route of the root."""
 
     @route("GET", "/")
-    def get_welcome(request: Request) -> Ok[Welcome] | Page | NotModified:
+    def get_welcome(request: Request) -> Ok[Welcome] | HtmlPage | NotModified:
         """Read what this is and where to go on, as JSON or, for a browser, as a page."""
         if request.accepts_html:
-            return file_answer(request, Page, PAGES / "index.html", _HEADERS)
+            return file_answer(request, HtmlPage, PAGES / "index.html", _HEADERS)
         base = request.runtime.settings.public_url
         return Ok(
             {

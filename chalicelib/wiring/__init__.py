@@ -1,1 +1,1 @@
-"""Where the features meet: what is listed here is all that all of them have."""
+"""The meeting place of features: complete lists over all of them, and adapters between them."""

@@ -1,4 +1,4 @@
-"""Where analytics meet content and comments: pages of a site, which no stranger makes up."""
+"""Analytics meet content and comments: a site's real pages, which no stranger can make up."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,9 +20,9 @@ class PagesOfSites:
     """Published pages of content, and pages with a discussion; see `analytics.reports.names`."""
 
     def among(self, runtime: Runtime, asked: Mapping[Place, Iterable[str]]) -> set[Place]:
-        """Return the places whose path is a page, or the page of one of the nodes it names.
+        """Return the places whose path is a page of content, or the page of one of their nodes.
 
-        Three round trips at most: the sites' settings, addresses of content, and nodes.
+        At most three round trips: the sites' settings, addresses of content, and nodes.
         """
         return _of_content(runtime, asked) | _of_nodes(runtime, asked)
 
@@ -61,7 +61,7 @@ PAGES = PagesOfSites()
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the routes of analytics."""
+    """Return the blueprint of analytics."""
     return analytics_routes.routes(runtime, PAGES)
 
 

@@ -1,4 +1,4 @@
-"""Everything that people can vote on or react to, in one list, with its worker and commands."""
+"""The kinds of things that people can vote on or react to, with their worker and commands."""
 
 from typing import Any
 
@@ -23,18 +23,18 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def verify(runtime: Runtime, kind: str, after: str = "", most: int = 1_000) -> dict[str, Any]:
-    """Recount some things of a kind; return how many are counted wrongly, and name some of them.
+    """Recount some things of a kind; return the number of wrong counts and some ids.
 
-    `next` of the answer is the `after` of the next call, or None at the end. Raises ValueError for
-    a kind that there is not.
+    `next` of the answer is the `after` of the next call; None: the end. Raises ValueError for an
+    unknown kind.
     """
     return verification.verify(runtime.database, _kind(kind), after, most)._asdict()
 
 
 def choose(runtime: Runtime, kind: str, thing_id: str, design: str) -> dict[str, bool]:
-    """Have the marks of a thing counted by batch (`folded`), or at once (`direct`).
+    """Count the marks of a thing by batch (`folded`) or at once (`direct`) from now on.
 
-    Returns whether there is the thing. Raises ValueError for a kind or a design that there is not.
+    Returns whether the thing exists. Raises ValueError for an unknown kind or design.
     """
     if design not in ("direct", "folded"):
         raise ValueError("design has to be direct or folded")

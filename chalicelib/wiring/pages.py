@@ -1,4 +1,4 @@
-"""Where content meets comments and analytics: a published page's discussion, and its views."""
+"""Content meets comments and analytics: a published page's discussion, and its views."""
 
 from collections.abc import Sequence
 
@@ -21,33 +21,33 @@ class NodesOfPages:
     def begin(
         self, runtime: Runtime, discussion: str, page: Discussed, session: ClientSession
     ) -> None:
-        """Make a discussion in the transaction that publishes its page; one there is taken."""
+        """Make or adopt a discussion in the transaction that publishes its page."""
         attached.begin(runtime, discussion, page.title, page.url, session)
 
     def tell(
         self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
     ) -> None:
-        """Give a discussion its page's title and address; close or open it, or leave it (None)."""
+        """Give a discussion its page's title and address; `close` None: leave it open or closed."""
         attached.tell(runtime, discussion, page.title, page.url, close=close)
 
     def end(self, runtime: Runtime, discussion: str) -> None:
-        """Delete a discussion with its comments, if it is there."""
+        """Delete a discussion with its comments, if it exists."""
         attached.end(runtime, discussion)
 
     def counts(self, runtime: Runtime, discussions: Sequence[str]) -> dict[str, int]:
-        """Return how many comments of each discussion everybody sees."""
+        """Return the number of public comments of each discussion."""
         return nodes.visible_counts(runtime.database, discussions)
 
 
 class CountedPages:
-    """Views as analytics count them; see `content.reading.views.Views`."""
+    """Views by the counts of analytics; see `content.reading.views.Views`."""
 
     def __init__(self, runtime: Runtime) -> None:
         most = runtime.bounds.analytics.sites_remembered
         self._sites = RememberedSites(runtime.database, most)
 
     def counts(self, runtime: Runtime, site: str, paths: Sequence[str]) -> dict[str, int] | None:
-        """Return the views of each path; None where a site does not count, or keeps it private."""
+        """Return the views of each path; None: the site has no counts, or private counts."""
         found = self._sites.find(site, runtime.now())
         if found is None or not found["public"]:
             return None
@@ -61,11 +61,11 @@ DISCUSSIONS = NodesOfPages()
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the routes of content."""
+    """Return the blueprint of content."""
     return content_routes.routes(runtime, DISCUSSIONS, CountedPages(runtime))
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker of content."""
+    """Declare the worker and the schedules of content."""
     jobs.declare_workers(app, runtime, DISCUSSIONS)
     jobs.declare_schedules(app, runtime)

@@ -1,4 +1,4 @@
-"""What Plaza stores of a person, feature by feature, in one list; its routes and its worker."""
+"""The features with personal data, in one list, with the routes and the worker over them."""
 
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import personal_data as comments_personal_data
 from chalicelib.content import personal_data as content_personal_data
-from chalicelib.happenings import Happened
+from chalicelib.happenings import Happening
 from chalicelib.messaging import consume
 from chalicelib.people import jobs
 from chalicelib.people import routes as people_routes
@@ -25,7 +25,7 @@ from chalicelib.social.messages import SocialJob
 from chalicelib.wiring import happenings
 from chalicelib.wiring.marks import marks
 
-# The social feed comes last: it deletes the document that has the person's name.
+# The social feed comes last: it deletes the document with the person's name.
 PEOPLE = People(
     name_of=users.name_of,
     features=(
@@ -42,12 +42,12 @@ PEOPLE = People(
 
 
 def routes(runtime: Runtime) -> Blueprint:
-    """Return the routes of what follows a person everywhere."""
+    """Return the blueprint of erasure and export."""
     return people_routes.routes(runtime, PEOPLE)
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the worker of background jobs, which are a person's or the social feed's."""
+    """Declare the worker of background jobs of people and of the social feed."""
     queue, do = runtime.queues.name_of(Rename.queue), partial(run, runtime)
 
     @app.on_sqs_message(queue=queue, batch_size=1)
@@ -55,12 +55,12 @@ def declare(app: Chalice, runtime: Runtime) -> None:
         return consume(event.to_dict(), messages.JOB, do)
 
 
-def run(runtime: Runtime, job: PersonJob | SocialJob | Happened) -> None:
+def run(runtime: Runtime, job: PersonJob | SocialJob | Happening) -> None:
     """Run a job that is still noted; a failure leaves it for the sweep."""
     match job:
         case Rename() | Erase() | EraseLate():
             jobs.run(runtime, PEOPLE, job)
-        case Happened():
+        case Happening():
             happenings.run(runtime, job)
         case _:
             social_jobs.handle(runtime, job)

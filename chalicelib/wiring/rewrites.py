@@ -1,30 +1,30 @@
-"""Every rewrite of stored documents, by the name that the command `rewrite_documents` takes.
+"""Every rewrite of stored documents, by its name for the command `rewrite_documents`.
 
-A rewrite is taken off the list when no deployment can have documents that need it.
+A rewrite leaves the list when no deployment can have documents that need it.
 """
 
 from typing import Any
 
 from chalicelib.database import rewriting
-from chalicelib.database.rewriting import Limits, Rewrite
+from chalicelib.database.rewriting import DocumentRewrite, Limits
 from chalicelib.runtime import Runtime
 from chalicelib.shop.catalogue import writing
 from chalicelib.social.activity.actions import reactions
 
-REWRITES: dict[str, Rewrite] = {
-    # Before 0.3.0, reactions to actions were not counted by kind.
+REWRITES: dict[str, DocumentRewrite] = {
+    # Releases before 0.3.0 did not count reactions to actions by kind.
     "reactions_by_kind": reactions.BY_KIND,
-    # Before 0.3.0, products were found by words with their accents alone.
+    # Releases before 0.3.0 found products only by words with their accents.
     "search_tokens": writing.SEARCH_TOKENS,
 }
-# A run of the command may take 15 minutes; one part more fits into the last of them.
+# A run of the command may take 15 minutes; this leaves a minute for its last part.
 MOST_SECONDS = 840
 
 
 def run(runtime: Runtime, name: str, seconds: int = 600) -> dict[str, Any]:
-    """Run a rewrite for some seconds, from where it stopped; return its progress.
+    """Run a rewrite for some seconds, from its last position; return its progress.
 
-    Raises ValueError for a name that there is not, and for more seconds than a run may take.
+    Raises ValueError for an unknown name, and for more seconds than MOST_SECONDS.
     """
     if name not in REWRITES:
         raise ValueError(f"there are these rewrites: {', '.join(REWRITES)}")

@@ -1,4 +1,4 @@
-"""Every collection of Plaza with its indexes and shard key, in one list."""
+"""Every collection of Plaza in one list, for the migration."""
 
 from typing import Any
 
@@ -132,5 +132,5 @@ FAMILIES: tuple[Family[Any], ...] = analytics.FAMILIES
 
 
 def collections(settings: Settings) -> list[Collection[Any]]:
-    """Return the collections as a deployment's settings size them."""
+    """Return the collections with the sizes of a deployment's settings."""
     return [analytics.sized(each, settings.hit_capped_bytes) for each in COLLECTIONS]

@@ -10,7 +10,7 @@ import pytest
 
 from app import create_app
 from chalicelib.database import Document, rewriting
-from chalicelib.database.rewriting import PROGRESS, Limits, Rewrite
+from chalicelib.database.rewriting import PROGRESS, DocumentRewrite, Limits
 from chalicelib.identity import Principal
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import reactions
@@ -31,7 +31,7 @@ def upper(_database: Any, ref: Any, _session: Any) -> Document | None:
     return None if ref["name"].isupper() else {"$set": {"name": ref["name"].upper()}}
 
 
-UPPER = Rewrite(REFS, where={"name": {"$ne": "SKIPPED"}}, fields=("name",), change=upper)
+UPPER = DocumentRewrite(REFS, where={"name": {"$ne": "SKIPPED"}}, fields=("name",), change=upper)
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def refs(runtime: Runtime) -> Any:
     return rows
 
 
-def run(runtime: Runtime, rewrite: Rewrite = UPPER, seconds: int = 60) -> Any:
+def run(runtime: Runtime, rewrite: DocumentRewrite = UPPER, seconds: int = 60) -> Any:
     limits = Limits.of(runtime.now, seconds)
     return rewriting.run(runtime.database, "upper", rewrite, limits)
 
@@ -71,7 +71,7 @@ def test_a_run_ends_in_time_and_the_next_one_continues(
         clock.time += timedelta(seconds=10)
         return upper(database, ref, session)
 
-    rewrite = Rewrite(REFS, UPPER.where, UPPER.fields, slow)
+    rewrite = DocumentRewrite(REFS, UPPER.where, UPPER.fields, slow)
     first = run(runtime, rewrite, seconds=20)
     assert (first["ended"], first["examined"], first["after"]) == (None, 3, NAMES[2])
     # What is before the place where it stopped is not examined again.
@@ -111,7 +111,7 @@ def test_what_is_written_while_a_document_is_rewritten_is_not_lost(
             refs.update_one({"_id": ref["_id"]}, {"$set": {"name": "meanwhile"}})
         return upper(database, ref, session)
 
-    run(runtime, Rewrite(REFS, UPPER.where, UPPER.fields, interrupted))
+    run(runtime, DocumentRewrite(REFS, UPPER.where, UPPER.fields, interrupted))
 
     assert refs.find_one({"_id": written[0]})["name"] == "MEANWHILE"
 
@@ -124,7 +124,7 @@ def test_a_document_that_went_or_needs_nothing_any_more_is_passed_over(
         refs.update_one({"_id": NAMES[2]}, {"$set": {"name": "SKIPPED"}})
         return upper(database, ref, session)
 
-    done = run(runtime, Rewrite(REFS, UPPER.where, UPPER.fields, gone))
+    done = run(runtime, DocumentRewrite(REFS, UPPER.where, UPPER.fields, gone))
 
     assert (done["examined"], done["changed"]) == (7, 5)
     assert refs.count_documents({}) == 6
@@ -137,7 +137,7 @@ def test_what_the_server_refuses_does_not_keep_the_others(runtime: Runtime) -> N
             return {"$set": {"name": 1}}
         return upper(database, ref, session)
 
-    done = run(runtime, Rewrite(REFS, UPPER.where, UPPER.fields, wrong))
+    done = run(runtime, DocumentRewrite(REFS, UPPER.where, UPPER.fields, wrong))
 
     assert (done["changed"], done["refused"], done["refused_ids"]) == (6, 1, [NAMES[1]])
     assert done["ended"] is not None

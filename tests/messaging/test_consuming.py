@@ -52,7 +52,7 @@ def use_up(message: Greeting) -> None:
 
 
 def test_messages_that_no_time_is_left_for_come_again_and_the_others_do_not() -> None:
-    with deadlines.bounded(LEAST_MESSAGE_SECONDS + 1):
+    with deadlines.bound(LEAST_MESSAGE_SECONDS + 1):
         answer = consume(event_of(*(greeting(str(n)) for n in range(3))), MESSAGES, use_up)
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}, {"itemIdentifier": "m2"}]}
@@ -66,7 +66,7 @@ def test_a_batch_that_failed_is_not_halved_when_no_time_is_left() -> None:
         use_up(batch[0])
         raise ZeroDivisionError
 
-    with deadlines.bounded(LEAST_MESSAGE_SECONDS + 1):
+    with deadlines.bound(LEAST_MESSAGE_SECONDS + 1):
         answer = consume_together(event_of(greeting("ann"), greeting("bob")), MESSAGES, handle)
 
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m1"}]}
@@ -161,7 +161,7 @@ def test_an_outage_fails_a_batch_that_is_handled_together_at_once(outage: Except
 def test_a_message_bears_the_id_of_the_request_that_it_is_sent_for(mapping: Any) -> None:
     seen: list[str | None] = []
     poller, queues = mapping(lambda _: seen.append(logs.correlation_id()), batch_size=10)
-    with logs.bound(correlation_id="request-1"):
+    with logs.bind(correlation_id="request-1"):
         queues.send(Greeting(name="ann"))
     queues.send(Greeting(name="bob"))
 

@@ -152,7 +152,7 @@ def test_nothing_is_sent_and_nothing_suspected_when_no_time_is_left() -> None:
     sqs = Sqs(TAKEN)
     queues = sqs.queues()
 
-    with deadlines.bounded(deadlines.KEPT_SECONDS):
+    with deadlines.bound(deadlines.KEPT_SECONDS):
         assert not greet(queues, "ann")
     assert greet(queues, "bob")
 
@@ -225,9 +225,9 @@ def test_a_request_shares_the_time_of_what_can_wait_and_nothing_else_does() -> N
                     pass
         return found
 
-    with deadlines.bounded(10, is_request=True):
+    with deadlines.bound(10, is_request=True):
         first, second = seconds_left(2)
-    with deadlines.bounded(10):
+    with deadlines.bound(10):
         assert seconds_left(2) == [1.0, 1.0]
 
     assert second < first == 1.0

@@ -182,7 +182,7 @@ def test_all_sends_of_a_request_together_have_the_time_of_one(
     queues = Queues("t-", way=way)
     queues._sqs()
 
-    with deadlines.bounded(20, is_request=True):
+    with deadlines.bound(20, is_request=True):
         sent = [queues.send(Greeting(name="ann")) for _ in range(40)]
 
     assert not sent[-1]
@@ -199,7 +199,7 @@ def test_each_send_of_a_worker_has_the_time_of_one(
     queues = Queues("t-", way=way)
     queues._sqs()
 
-    with deadlines.bounded(20):
+    with deadlines.bound(20):
         for _ in range(20):
             queues.send(Greeting(name="ann"))
 

@@ -132,8 +132,8 @@ def test_a_line_bears_the_trace_that_lambda_gives(
 
 
 def test_ids_hold_for_what_is_done_meanwhile_and_no_longer(lines: Lines) -> None:
-    with logs.bound(correlation_id="outer", invocation_id="i"):
-        with logs.bound(correlation_id="inner"):
+    with logs.bind(correlation_id="outer", invocation_id="i"):
+        with logs.bind(correlation_id="inner"):
             log.info("within")
         log.info("around")
     log.info("after")

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 from chalicelib.ads.errors import InvalidToken, TokenExpired, UnknownCreative
 from chalicelib.ads.serving import frames
 from chalicelib.http import Request, Route
-from chalicelib.web.files import Page
+from chalicelib.web.files import HtmlPage
 
 Token = Annotated[
     str,
@@ -20,7 +20,7 @@ def declare(route: Route) -> None:
     """Declare the route of frames, which reads neither cookies nor a caller's token."""
 
     @route("GET", "/creatives/{token}", raises=(InvalidToken, TokenExpired, UnknownCreative))
-    def get_creative_frame(request: Request, token: Token) -> Page:
+    def get_creative_frame(request: Request, token: Token) -> HtmlPage:
         """Get an HTML creative, for an `iframe`: the `frame_url` of an ad.
 
         Its policy isolates it from the page, whatever its markup does.
@@ -34,4 +34,4 @@ def declare(route: Route) -> None:
             "Referrer-Policy": "no-referrer",
             "Cache-Control": f"public, max-age={kept_seconds}, immutable",
         }
-        return Page(frames.markup(request.runtime.database, creative_id), headers)
+        return HtmlPage(frames.markup(request.runtime.database, creative_id), headers)

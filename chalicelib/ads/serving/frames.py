@@ -42,7 +42,7 @@ def shown(runtime: Runtime, creative_id: str, now: datetime) -> str:
     key = signing.signing_key(settings.signing_keys)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     payload = orjson.dumps([creative_id, int((midnight + 2 * _DAY).timestamp())])
-    token = signing.encoded(signing.tag(b"frame\0" + payload, key) + payload)
+    token = signing.encode(signing.tag(b"frame\0" + payload, key) + payload)
     return f"{settings.frame_url or settings.public_url}/creatives/{token}"
 
 
@@ -51,7 +51,7 @@ def verify(token: str, keys: Sequence[SecretStr], now: datetime) -> tuple[str, d
 
     Raises InvalidToken for an address that Plaza did not give out, and TokenExpired.
     """
-    signed = signing.decoded(token) or b""
+    signed = signing.decode(token) or b""
     tag, payload = signed[:TAG_BYTES], signed[TAG_BYTES:]
     if signing.signer(tag, b"frame\0" + payload, keys) is None:
         raise InvalidToken

@@ -49,8 +49,8 @@ def rotate(
 ) -> list[ConversionKey]:
     """Make a new key and return the valid ones; of those before it the latest stays valid."""
     key: ConversionKey = {
-        "key_id": signing.encoded(rng.randbytes(6)),
-        "secret": signing.encoded(rng.randbytes(_SECRET_BYTES)),
+        "key_id": signing.encode(rng.randbytes(6)),
+        "secret": signing.encode(rng.randbytes(_SECRET_BYTES)),
         "made_at": now,
     }
     stored = CONVERSION_KEYS.of(database).find_one_and_update(

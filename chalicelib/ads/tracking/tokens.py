@@ -44,7 +44,7 @@ def sign(offer: Offer, purpose: Purpose, keys: Sequence[SecretStr]) -> str:
     sealed = visitor and _seal(visitor, served.decision, key)
     fields = [*served, sealed, price_micros, lease_id, int(expires_at.timestamp())]
     payload = orjson.dumps(fields)
-    return signing.encoded(signing.tag(_message(payload, purpose), key) + payload)
+    return signing.encode(signing.tag(_message(payload, purpose), key) + payload)
 
 
 def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetime) -> Offer:
@@ -53,7 +53,7 @@ def verify(token: str, purpose: Purpose, keys: Sequence[SecretStr], now: datetim
     Raises InvalidToken if it was altered, cut or made for another purpose, and
     TokenExpired.
     """
-    signed = signing.decoded(token) or b""
+    signed = signing.decode(token) or b""
     tag, payload = signed[:TAG_BYTES], signed[TAG_BYTES:]
     signer = signing.signer(tag, _message(payload, purpose), keys)
     if signer is None:

@@ -26,25 +26,25 @@ VisitorValue = Annotated[
 
 def make(rng: random.Random) -> str:
     """Return the id of a new visitor: 120 random bits in 20 characters."""
-    return signing.encoded(rng.randbytes(_BYTES))
+    return signing.encode(rng.randbytes(_BYTES))
 
 
 def of_member(site_id: str, name: str) -> str:
     """Return the id of a site's member, by name; each site's names are its own."""
     digest = hashlib.sha256(f"visitor\0{site_id}\0{name}".encode()).digest()
-    return signing.encoded(digest[:_BYTES])
+    return signing.encode(digest[:_BYTES])
 
 
 def sign(visitor: str, keys: Sequence[SecretStr]) -> str:
     """Return the value of a visitor's id; the first key signs. Raises Misconfigured without one."""
     tag = signing.tag(_message(visitor), signing.signing_key(keys), _BYTES)
-    return f"{visitor}.{signing.encoded(tag)}"
+    return f"{visitor}.{signing.encode(tag)}"
 
 
 def verify(value: str | None, keys: Sequence[SecretStr]) -> str | None:
     """Return the id that a value was signed for, by any of the keys; None for any other value."""
     visitor, _, text = (value or "").partition(".")
-    tag = signing.decoded(text) or b""
+    tag = signing.decode(text) or b""
     if signing.signer(tag, _message(visitor), keys, _BYTES):
         return visitor
     return None

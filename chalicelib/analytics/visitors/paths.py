@@ -7,7 +7,7 @@ from urllib.parse import unquote_to_bytes
 from pydantic import AfterValidator, Field, StringConstraints
 
 from chalicelib.analytics.hits import OTHER
-from chalicelib.texts import normalized
+from chalicelib.texts import normalise
 
 MAX_BYTES = 512
 # As it is asked for: percent-encoded, and with its query.
@@ -54,7 +54,7 @@ def replace_surrogates(text: str) -> str:
 
 def _decoded(raw: str) -> str:
     sent = unquote_to_bytes(replace_surrogates(raw))
-    return _ENCODED.sub(_escaped, normalized(sent.decode(errors="surrogateescape")))
+    return _ENCODED.sub(_escaped, normalise(sent.decode(errors="surrogateescape")))
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -67,7 +67,7 @@ def _named(name: str) -> str:
         return name
     if not name.startswith("/"):
         raise ValueError("a path must begin with a slash")
-    return normalized(name).rstrip("/") or "/"
+    return normalise(name).rstrip("/") or "/"
 
 
 # The address of a page that is asked for, as a browser has it.

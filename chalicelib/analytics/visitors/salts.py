@@ -52,7 +52,7 @@ class Salts:
         return self._held[day]
 
     def _drawn(self, day: datetime) -> str:
-        drawn = signing.encoded(self._random.randbytes(_SALT_BYTES))
+        drawn = signing.encode(self._random.randbytes(_SALT_BYTES))
         stored = SALTS.of(self._database).find_one_and_update(
             {"_id": f"{day:%Y%m%d}"},
             {"$setOnInsert": {"day": day, "salt": drawn}},
@@ -72,4 +72,4 @@ class Salts:
 
     def _digest(self, text: str, at: datetime) -> str:
         key, message = self.of_day(day_of(at)).encode(), text.encode(errors="replace")
-        return signing.encoded(hmac.digest(key, message, "sha256"))[:_VISITOR_CHARACTERS]
+        return signing.encode(hmac.digest(key, message, "sha256"))[:_VISITOR_CHARACTERS]

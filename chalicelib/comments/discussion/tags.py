@@ -91,7 +91,7 @@ def tags_of(
     # By the key that signs cursors: the page of a caller holds no cursor of a key that is gone.
     key = keys[0] if keys else SecretStr("")
     digest = signing.tag(b"page\0" + orjson.dumps(parts), key, _TAG_BYTES)
-    return Tags(signing.encoded(digest))
+    return Tags(signing.encode(digest))
 
 
 def _counts(comments: Sequence[CommentAnswer], beside: Sequence[object]) -> str:
@@ -99,7 +99,7 @@ def _counts(comments: Sequence[CommentAnswer], beside: Sequence[object]) -> str:
     said = [(each["id"], each["votes"], each["reactions"], each["mine"]) for each in comments]
     # The order of reactions is that of the stored fields, which says nothing.
     told = orjson.dumps([beside, said], option=orjson.OPT_SORT_KEYS)
-    return "." + signing.encoded(hashlib.blake2b(told, digest_size=_TAG_BYTES).digest())
+    return "." + signing.encode(hashlib.blake2b(told, digest_size=_TAG_BYTES).digest())
 
 
 def _milliseconds(time: datetime) -> int:

@@ -28,7 +28,7 @@ from chalicelib.comments.sites import settings
 from chalicelib.database import Document
 from chalicelib.errors import TooFast
 from chalicelib.identity import Principal
-from chalicelib.limits import Allowance, scaled
+from chalicelib.limits import Allowance, scale
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import manages, moderates, owns
 
@@ -190,4 +190,4 @@ def _check_status(person: Person, now: datetime) -> None:
 
 def _allowance(limit: PostLimit, factor: float) -> Allowance:
     every = timedelta(seconds=limit["every_seconds"])
-    return scaled("posts", limit["burst"], every, factor)
+    return scale("posts", limit["burst"], every, factor)

@@ -26,12 +26,12 @@ def token_of(node: ContentNode, ends_at: datetime, keys: Sequence[SecretStr]) ->
     fields = [node["site"], node["_id"], node["preview_key"], int(ends_at.timestamp())]
     payload = orjson.dumps(fields)
     tag = signing.tag(_message(payload), signing.signing_key(keys))
-    return signing.encoded(tag + payload)
+    return signing.encode(tag + payload)
 
 
 def find(runtime: Runtime, token: str) -> ContentNode:
     """Return the page of a preview; raises UnknownPreview for any token that is not good now."""
-    signed = signing.decoded(token) or b""
+    signed = signing.decode(token) or b""
     tag, payload = signed[: signing.TAG_BYTES], signed[signing.TAG_BYTES :]
     if signing.signer(tag, _message(payload), runtime.settings.signing_keys) is None:
         raise UnknownPreview

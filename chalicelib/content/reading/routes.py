@@ -33,7 +33,7 @@ from chalicelib.http.callers import Publisher
 from chalicelib.limits import CONTENT
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
-from chalicelib.web.files import PAGE_STYLES, Page
+from chalicelib.web.files import PAGE_STYLES, HtmlPage
 
 _SHORTLY = "public, max-age=30"
 
@@ -50,7 +50,7 @@ def _declare_pages(route: Route, discussions: Discussions, views: Viewed) -> Non
     @route("GET", "/content/{site}/page", raises=(UnknownContent, ContentGone, PageMoved))
     def get_page(
         request: Request, site: SiteId, query: AddressQuery
-    ) -> Ok[ShownAnswer] | Page | NotModified:
+    ) -> Ok[ShownAnswer] | HtmlPage | NotModified:
         """Read the page at an address.
 
         An address that the page had before is answered 308 with its present one, and a deleted
@@ -59,7 +59,7 @@ def _declare_pages(route: Route, discussions: Discussions, views: Viewed) -> Non
         found = pages.find(request.runtime, site, query.address)
         headers = {"Cache-Control": found.cache_control, "Vary": "Accept"}
         if request.accepts_html:
-            return Page(_document(request, found), {**article.HEADERS, **headers})
+            return HtmlPage(_document(request, found), {**article.HEADERS, **headers})
         if not query.include:
             headers["ETag"] = found.tag
             if found.tag in conditional.held_tags(request):
@@ -108,7 +108,7 @@ def _declare_previews(route: Route) -> None:
         return Ok({"url": url, "ends_at": ends_at})
 
     @route("GET", "/previews/{token}", raises=(UnknownPreview, PageTooLarge))
-    def read_preview(request: Request, token: PreviewToken) -> Ok[DraftShownAnswer] | Page:
+    def read_preview(request: Request, token: PreviewToken) -> Ok[DraftShownAnswer] | HtmlPage:
         """Read a draft as it would be shown, as JSON or, for a browser, as a page."""
         node = previews.find(request.runtime, token)
         answer = previews.answer(request.runtime, node)
@@ -118,7 +118,7 @@ def _declare_previews(route: Route) -> None:
             return Ok(answer, headers)
         shown = Article(answer["title"], answer["summary"], answer["html"], "")
         html = article.document(shown, _styles(request))
-        return Page(html, {**article.HEADERS, **headers})
+        return HtmlPage(html, {**article.HEADERS, **headers})
 
 
 def _document(request: Request, found: Shown) -> str:

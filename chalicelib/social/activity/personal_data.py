@@ -52,7 +52,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     _forget_mentions(database, user_id, conducted)
     if until is None:
         items.ITEMS.of(database).delete_many({"user_id": user_id})
-        outbox.JOBS.of(database).delete_many(outbox.noted(Refill(user_id=user_id)))
+        outbox.JOBS.of(database).delete_many(outbox.filter_of(Refill(user_id=user_id)))
     return Step.DONE
 
 
@@ -76,7 +76,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("past reports", places, managed, report),
         Trace("assignees", persons, assigned, assignee),
         Trace("past assignees", places, assigned, assignee),
-        Trace("refill", jobs, outbox.noted(Refill(user_id=user_id)), job_entries),
+        Trace("refill", jobs, outbox.filter_of(Refill(user_id=user_id)), job_entries),
     ]
 
 
@@ -95,7 +95,7 @@ def _forget_event(database: Database[Document], event: StoredActionEvent) -> Non
 
     The id of such a job has the event's id, which for a reaction has the user's.
     """
-    rankings = outbox.noted_from(Rerank(action_id=event["action_id"], event_id=event["_id"]))
+    rankings = outbox.filter_from(Rerank(action_id=event["action_id"], event_id=event["_id"]))
     key = {"_id": event["_id"], "action_id": event["action_id"]}
 
     def work(session: ClientSession) -> None:

@@ -19,7 +19,7 @@ from chalicelib.analytics.sessions import making
 from chalicelib.analytics.settings import LogName
 from chalicelib.analytics.visitors import paths
 from chalicelib.runtime import Runtime
-from chalicelib.texts import normalized
+from chalicelib.texts import normalise
 from tests.analytics.support.hits import SITE, at, count, logs, rows, site, view
 from tests.analytics.visitors.test_visitors import ADDRESSES
 from tests.support.http_client import Client
@@ -39,7 +39,7 @@ OLD = st.sampled_from(
 PATHS = st.one_of(
     OLD,
     ADDRESSES.map(lambda address: paths.find(address) or "/"),
-    STORED.map(lambda name: normalized(f"/{name.strip('/')}")),
+    STORED.map(lambda name: normalise(f"/{name.strip('/')}")),
 )
 SOURCES = st.one_of(st.none(), st.sampled_from(["a", "a/b", " a", "%", "?", "+"]))
 HITS = st.lists(st.tuples(PATHS, SOURCES, SOURCES), min_size=1, max_size=5)

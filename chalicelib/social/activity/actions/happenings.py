@@ -75,7 +75,7 @@ def ref_of(page_id: str) -> str:
 def id_of(kind: str, thing: str) -> str:
     """Return the id of the action of a thing, which there is once."""
     digest = hashlib.sha256(f"{kind}:{thing}".encode()).digest()
-    return signing.encoded(digest[:_ID_BYTES])
+    return signing.encode(digest[:_ID_BYTES])
 
 
 def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None:

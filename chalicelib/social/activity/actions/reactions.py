@@ -11,7 +11,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
-from chalicelib.database.rewriting import Rewrite
+from chalicelib.database.rewriting import DocumentRewrite
 from chalicelib.http.paging import Cursors
 from chalicelib.identity import Principal
 from chalicelib.jobs import outbox
@@ -141,7 +141,7 @@ def _recount(
 
 
 # Actions of earlier releases, and those that one reacted to while both were running.
-BY_KIND = Rewrite(
+BY_KIND = DocumentRewrite(
     actions.ACTIONS,
     where={"reaction_count": {"$gt": 0}, "deleted": False},
     fields=("reactions", "reaction_count"),
