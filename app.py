@@ -1,8 +1,8 @@
 """Plaza's Lambda functions: the HTTP API, the queues' workers and the schedules.
 
-Lambda finds each handler by name in this module, so every queue and schedule is declared on the
-app and not on a blueprint, whose handlers would be looked for in its own module. Each feature
-shows two things here: `routes` and `jobs`.
+Lambda finds each handler by name in this module. So the features declare queues and schedules on
+the app: Lambda would look for a blueprint's handlers in the blueprint's module. A feature has its
+HTTP API in `routes`, and its queues and schedules in `jobs`.
 """
 
 import os
@@ -126,7 +126,7 @@ def declare_commands(app: Chalice, runtime: Runtime) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Give Lambda the handler `app.<name>` of a queue, a schedule or a command."""
+    """Return the handler `app.<name>` of a queue, a schedule or a command, for Lambda."""
     try:
         return app.handler_map[name]
     except KeyError:

@@ -1,6 +1,6 @@
-"""Bounds: how much one step, document or page holds; tests shrink them, deployments do not.
+"""Bounds of steps, documents and pages; tests shrink them, deployments do not.
 
-Each feature has a class of its own. A number that no test shrinks stays beside the code it bounds.
+Each feature has its own class. A number that no test shrinks stays beside its code.
 """
 
 from dataclasses import dataclass, field
@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 class CommentBounds:
     """The bounds of comments."""
 
-    # Comments. A request moves a node of up to this many, within its time; a worker moves a larger.
+    # Comments of a node that a request moves within its time; a worker moves larger nodes.
     inline_move_comments: int = 1_000
-    # Comments that one step of a removal deletes, so that no single write holds the server long.
+    # Comments that a step of a removal deletes, so that no write holds the server long.
     removal_step_comments: int = 1_000
-    # Steps that one run of the schedule takes for removals; the next run goes on after them.
+    # Steps of removals in a run of the schedule; the next run continues.
     removal_steps: int = 100
-    # Comments that one step of a person's erasure deletes, each with its node's counts.
+    # Comments that a step of a person's erasure deletes, each with its node's counts.
     erasure_step_comments: int = 500
-    # Comments that a worker decides on for one message of a batch of moderation: about two seconds.
+    # Comments that a worker decides for a message of a batch of moderation: about two seconds.
     batch_items_at_once: int = 100
     # Bytes of a comment's HTML: short Markdown can render to HTML many times its length.
     html_bytes: int = 64 * 1024
@@ -28,17 +28,17 @@ class CommentBounds:
 class ContentBounds:
     """The bounds of content."""
 
-    # Bytes of a page's HTML; of its Markdown there are at most 200,000 characters.
+    # Bytes of a page's HTML; its Markdown has at most 200,000 characters.
     html_bytes: int = 1024 * 1024
-    # Newest revisions of a page that are kept, beside all that were live.
+    # Newest revisions of a page to keep, beside all revisions that were live.
     kept_revisions: int = 50
-    # Pages whose addresses one call moves, in one transaction.
+    # Pages whose addresses a call moves, in one transaction.
     moved_at_once: int = 1_000
-    # Pages that one run of the schedule makes live or ends.
+    # Pages that a run of the schedule makes live or ends.
     tended_at_once: int = 500
-    # Messages that a request sends itself; the schedule sends the others within a minute.
+    # Messages that a request sends by itself; the schedule sends the others within a minute.
     told_at_once: int = 10
-    # Tags of a site that are listed, the most used first.
+    # Tags in a site's list, the most used first.
     listed_tags: int = 500
 
 
@@ -46,17 +46,17 @@ class ContentBounds:
 class AdBounds:
     """The bounds of ads."""
 
-    # Ads of compiled zones that a container keeps, 2 kB each and 9 kB at the largest: with the
+    # Ads of compiled zones in a container's memory, 2 kB each and 9 kB at the largest: with the
     # creatives at most half of the function's 512 MB.
     held_ads: int = 25_000
-    # Documents over which the counts of one place and period are shared out, so that workers do
-    # not wait for each other.
+    # Documents that share the counts of a place and period, so that workers do not wait for each
+    # other.
     report_shards: int = 8
-    # Rows of a report as one CSV file: 3 MB, and Lambda answers with at most 6.
+    # Rows of a report as a CSV file: 3 MB, and Lambda answers with at most 6.
     csv_rows: int = 20_000
-    # Settlements that one run of the schedule pays.
+    # Settlements that a run of the schedule pays.
     paid_settlements: int = 1_000
-    # Flights that one run of the schedule ends.
+    # Flights that a run of the schedule ends.
     ended_flights: int = 500
 
 
@@ -67,38 +67,38 @@ class SocialBounds:
     # Readers in a chunk of a fan-out. Every insert waits once for the journal, whatever its
     # size: decision 0045.
     chunk_readers: int = 5_000
-    # Chunks recorded at once: as many as SQS takes messages in one call.
+    # Chunks recorded at once: as many as the messages of a call to SQS.
     chunks_at_once: int = 10
-    # From this many readers on, a post is delivered to the two halves at the same time.
+    # From this many readers on, a fan-out delivers a post to both halves at the same time.
     halved_from: int = 500
-    # Documents for which one sweep sends messages again.
+    # Documents whose messages a sweep sends again.
     swept_at_once: int = 1_000
-    # Members or followers in a user's document. Adding one to a map of 1,000 takes a
-    # millisecond; a document ends at about 226,000.
+    # Members or followers in a user's document. An addition to a map of 1,000 takes a millisecond;
+    # a document is full at about 226,000.
     embedded_max: int = 1_000
-    # Members whom one transaction takes out of a circle: about a third of a second's work.
+    # Members whom a transaction removes from a circle: about a third of a second's work.
     members_at_once: int = 1_000
     # Circles of a user; the validator's bound too.
     circles: int = 100
-    # Blocks of a reader that come with a page of the feed; who has more, which is rare, takes
-    # another query.
+    # Blocks of a reader in the query of a page of the feed; the few readers with more need another
+    # query.
     blocks_read: int = 1_000
-    # Users whom one user blocks; the validator's bound too.
+    # Users whom a user blocks; the validator's bound too.
     blocked: int = 10_000
-    # Members in one document of an audience kept at posting; the validator's bound too.
+    # Members in a document of an audience that posting stores; the validator's bound too.
     audience_members: int = 1_000
-    # Comments stored on their post, the validator's bound too; older ones have a collection of
-    # their own.
+    # Comments stored on their post, the validator's bound too; older comments have their own
+    # collection.
     held_on_post: int = 200
     # Comments moved off a full post at once.
     comments_moved_at_once: int = 20
-    # Documents examined for a page before it ends early, with a cursor.
+    # Documents that a page examines before it ends early, with a cursor.
     page_examined: int = 2_000
-    # Documents fetched at least to fill up a page: a short page takes no more queries.
+    # The least documents of a query that fills up a page: a short page needs no more queries.
     page_refill: int = 100
     # An author's newest posts that a new follower gets.
     back_fill_posts: int = 200
-    # News stored for a reader: five times what must be complete, as the checks take some out.
+    # News stored for a reader: five times the complete part, as checks remove some.
     news_kept: int = 5_000
     # Posts renamed at once.
     posts_renamed_at_once: int = 1_000
@@ -108,10 +108,9 @@ class SocialBounds:
     refill_added_at_once: int = 100
     # Items that a refill checks at once.
     refill_checked_at_once: int = 1_000
-    # Subscribers for whom an action is re-ranked at once.
+    # Subscribers in a chunk of a re-ranking.
     rerank_subscribers: int = 1_000
-    # Chunks of subscribers re-ranked for one message: about a second's work. The rest is noted
-    # as another message.
+    # Chunks of a re-ranking for a message: about a second's work. Another message does the rest.
     rerank_chunks: int = 20
 
 
@@ -119,12 +118,12 @@ class SocialBounds:
 class MarkBounds:
     """The bounds of votes and reactions."""
 
-    # Marks of one thing in a minute, from which on they are counted by batch. At ten a second, a
-    # thirtieth meet another's transaction; about a hundred a second is all that one thing takes.
+    # The rate of marks that makes a thing count by batch. At ten a second, a thirtieth meet another
+    # transaction; a thing that counts at once can have about a hundred a second.
     hot_marks_a_minute: int = 600
-    # Minutes without a mark after which the next are counted at once again.
+    # Minutes without a mark, after which the thing counts at once again.
     quiet_minutes: int = 10
-    # Marks that one transaction carries to another id: half a megabyte of the oplog, of 16.
+    # Marks that a transaction carries to another id: half a megabyte of the oplog's 16.
     carried_at_once: int = 1_000
 
 
@@ -132,13 +131,13 @@ class MarkBounds:
 class AssetBounds:
     """The bounds of assets."""
 
-    # Uploads that an owner may have begun and not finished.
+    # Unfinished uploads of an owner.
     unfinished_uploads: int = 100
-    # Pictures of one person.
+    # Pictures of a person.
     of_person: int = 500
-    # Uploads, and blobs, that one run of the schedule removes.
+    # Uploads, and blobs, that a run of the schedule removes.
     swept_at_once: int = 100
-    # How long one message moves assets to another store; its worker has 15 minutes.
+    # Seconds in which a message moves assets to another store; its worker has 15 minutes.
     move_seconds: int = 600
 
 
@@ -147,36 +146,35 @@ class AnalyticsBounds:
     """The bounds of analytics."""
 
     # Paths that a site counts a day, and values of each other dimension; the rest is `*other*`.
-    # Names that are known have as many places again.
+    # Known names have as many places again.
     paths: int = 5_000
     sources: int = 1_000
-    # Those of them that one network alone has asked for.
+    # Places for names that only one network has asked for.
     paths_of_one: int = 2_500
     sources_of_one: int = 500
     # Names that a network vouches for a day: 200 networks leave places for others.
     paths_of_network: int = 30
     sources_of_network: int = 6
-    # Names of the day before, with the most visitors, that are known.
+    # Known names: of the day before, with the most visitors.
     top_paths: int = 2_500
     top_sources: int = 500
-    # Late names whose hits of before one run of the schedule moves to them.
+    # Late names to which a run of the schedule moves their earlier hits.
     late_in_a_run: int = 1_000
     # Names of paths and sources that a worker's container remembers as known.
     names_remembered: int = 50_000
-    # Visitors that it remembers, with what they have read: 1 kB each.
+    # Visitors that it remembers, with their pages: 1 kB each.
     visitors_remembered: int = 20_000
-    # Documents over which the counts of one path and day are shared out, so that workers do not
-    # wait for each other.
+    # Documents that share the counts of a path and day, so that workers do not wait for each other.
     report_shards: int = 8
-    # Rows of a report as one CSV file: 2 MB, and Lambda answers with at most 6.
+    # Rows of a report as a CSV file: 2 MB, and Lambda answers with at most 6.
     csv_rows: int = 20_000
     # Hits that a move copies at once.
     moved_at_once: int = 1_000
-    # Copies of a day's hits that one run of the schedule makes, over all moves.
+    # Copies of hits that a run of the schedule makes, over all moves.
     moved_in_a_run: int = 200_000
-    # Report documents that one run of the schedule rewrites in another layout.
+    # Report documents that a run of the schedule rewrites in another layout.
     rewritten_in_a_run: int = 20_000
-    # Sites whose settings a container remembers, known and unknown ones.
+    # Sites whose settings a container remembers, even unknown sites.
     sites_remembered: int = 1_000
 
 
@@ -184,22 +182,21 @@ class AnalyticsBounds:
 class ShopBounds:
     """The bounds of shops."""
 
-    # Entries within a stock's document, the validator's bound too; more are documents.
+    # Entries within a stock's document, the validator's bound too; further entries are documents.
     embedded_entries: int = 128
-    # Stocks, carts or orders that one step of a run of the schedule handles.
+    # Stocks, carts or orders that a step of a run of the schedule handles.
     tended_at_once: int = 500
-    # Products that facets, and a category's page, are counted of: all of 50,000 take a third of a
-    # second.
+    # Products that facets, and a category's page, count: all of 50,000 take a third of a second.
     counted_products: int = 10_000
-    # Newest products that are scored for words which very many have.
+    # Newest products to score for very frequent words.
     scored_products: int = 10_000
     # Products after which a list by `best` ends.
     best_products: int = 1_000
     # Units of a SKU on its shelf.
     on_hand_units: int = 1_000_000_000
-    # How long whoever prepares an order may be silent, and how long a sweep has an order.
+    # Seconds of the lease of an order, for its preparing call or a sweep.
     order_lease_seconds: int = 60
-    # How long a buyer has to pay, before the payment is cancelled.
+    # Seconds for a buyer to pay; then the payment is cancelled.
     payment_seconds: int = 1_800
 
 

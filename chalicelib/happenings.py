@@ -25,8 +25,8 @@ from chalicelib.runtime import Runtime
 class Happening(Job):
     """Make the activity feed agree with a thing that a feature stores.
 
-    It runs again when no request from before can still be running. So the order in which two
-    requests about the same thing end does not matter, nor does a crash of either.
+    It runs again when no request from before can still be running. So neither the order of two
+    requests about the same thing matters, nor a crash of either.
     """
 
     queue: ClassVar[str] = "social-errands"

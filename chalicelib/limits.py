@@ -33,7 +33,7 @@ _IPV4_PREFIX, _IPV6_PREFIX = 24, 64
 _MILLISECOND = timedelta(milliseconds=1)
 _DUPLICATE_KEY = 11_000
 _CONVERSION_FAILURE = 241
-# Attempts if other calls insert the same rows first, of which there are two.
+# Attempts if other calls insert the same two rows first.
 _ATTEMPTS = 3
 
 

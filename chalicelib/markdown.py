@@ -44,7 +44,7 @@ _CONTAINERS: Mapping[str, tuple[BlockRule, list[str]]] = {
 }
 _MARKS = frozenset({"em", "strong", "s"})
 _NEWLINE = re.compile(r"\r\n?|\n")
-# The key under which the token of a dialect's rule notes its position in the text of its block.
+# The key of `meta` where the token of a dialect's rule notes its position in its block's text.
 AT = "at"
 
 # A change of a text's tokens before rendering.

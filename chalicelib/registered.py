@@ -1,4 +1,4 @@
-"""Fields of any model of a registry, to which an application adds its own models."""
+"""Fields that accept any model of a registry; an application adds its own models there."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, NotRequired, Union

@@ -43,8 +43,8 @@ CONNECT_TIMEOUT_MS = 2_000
 # lost primary.
 HEARTBEAT_MS = 2_000
 CONNECTION_RETRIES = 8
-# NAT gateways and AWS's load balancers drop idle connections silently after 350 s, such as those of
-# a frozen container.
+# NAT gateways and AWS's load balancers silently drop connections that are idle for 350 s, as in a
+# frozen container.
 MAX_IDLE_MS = 300_000
 # In place of the driver's default of 120 s.
 TRANSACTION_TIMEOUT_SECONDS = 20
@@ -60,7 +60,7 @@ DUPLICATE_KEY = 11_000
 class Collection(Generic[Shape]):
     """A collection: its name, with the indexes and the shard key that its queries rely on.
 
-    `shape` is the TypedDict of its documents, from which the server's validator is made unless
+    `shape` is the TypedDict of its documents. The server's validator is made from it, unless
     `is_validated` is False. Empty `shard_key`: not sharded. `options` are for its creation
     (`capped`, `timeseries`), and `family` is the name of its Family.
     """

@@ -76,7 +76,7 @@ BUILD_TIMEOUT_SECONDS = 840
 NEVER_SECONDS = 2**31 - 1
 _NAMESPACE_EXISTS = 48
 _INDEX_NOT_FOUND = 27
-# Options by which the server distinguishes two indexes on the same keys.
+# Options that distinguish two indexes on the same keys for the server.
 _TELLING = ("unique", "sparse", "partialFilterExpression")
 # `moderate`: an invalid document of an older version remains changeable.
 _STRICTNESS = {"validationLevel": "moderate", "validationAction": "error"}

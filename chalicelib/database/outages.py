@@ -4,8 +4,8 @@ from pymongo import MongoClient
 
 from chalicelib.database import Document
 
-# API Gateway stops waiting after 29 s, some of which a cold start may use; an election usually ends
-# within 12 s.
+# API Gateway stops waiting after 29 s, and a cold start may use some of them; an election usually
+# ends within 12 s.
 REQUEST_SECONDS = 20.0
 # Long enough to find a server that has come back: the driver looks at most twice a second.
 SHORT_SECONDS = 1.0

@@ -117,7 +117,7 @@ class PageQuery(Input):
 
 
 class Retired(NamedTuple):
-    """The days in UTC from which an operation is deprecated, and from which it may be gone."""
+    """An operation's first day of deprecation, and the first day that it may be gone; in UTC."""
 
     since: date
     gone: date

@@ -126,7 +126,7 @@ Route = Callable[..., Callable[[View], View]]
 
 
 class Operation(NamedTuple):
-    """A declared route, from which the API's document is made.
+    """A declared route; the API's document is made from it.
 
     A call whose body has another content type than `content_types` is refused; empty: any type.
     """

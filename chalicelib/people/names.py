@@ -1,4 +1,4 @@
-"""Reserved names: those of staff and of the deployment, in any spelling."""
+"""Reserved names of staff and of the deployment, in any spelling."""
 
 import re
 import unicodedata

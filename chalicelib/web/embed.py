@@ -3,7 +3,7 @@
 A page names the loader, whose address stays. The loader names the files of its own release, which
 never change: a page mixes no releases. A page from days ago, or from the time of a deployment, may
 have the loader of another release. Under that release's addresses it receives the files of this
-release, each of which is whole: docs/decisions/0122.
+release, and each file is whole: docs/decisions/0122.
 """
 
 from typing import Annotated

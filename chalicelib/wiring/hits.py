@@ -20,7 +20,7 @@ class PagesOfSites:
     """Published pages of content, and pages with a discussion; see `analytics.reports.names`."""
 
     def among(self, runtime: Runtime, asked: Mapping[Place, Iterable[str]]) -> set[Place]:
-        """Return the places whose path is a page of content, or the page of one of their nodes.
+        """Return the places whose path is a page of content, or the page of any of their nodes.
 
         At most three round trips: the sites' settings, addresses of content, and nodes.
         """

@@ -125,7 +125,7 @@ def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
 def _rendered_for(
     runtime: Runtime, node: Node, arriving: Node, batches: Iterable[list[Comment]]
 ) -> Iterator[list[Comment]]:
-    """Pass batches on, rendered again if only one of the two sites shows images."""
+    """Yield the batches, rendered again if images show at only one site of both."""
     image_sites = runtime.settings.image_sites
     is_same = (arriving["site"] in image_sites) == (node["site"] in image_sites)
     for batch in batches:

@@ -59,7 +59,7 @@ def clear(runtime: Runtime, left: Node) -> None:
 
 
 def delete(runtime: Runtime, node_id: str) -> None:
-    """Delete a node and its comments; the schedule removes what one step leaves.
+    """Delete a node and a step of its comments; the schedule removes the other comments.
 
     Raises UnknownNode, and Unavailable if moves of the node keep interfering.
     """

@@ -30,7 +30,7 @@ class ActChange(NamedTuple):
     after: Mapping[str, Any]
 
 
-class Subject(NamedTuple):
+class ActSubject(NamedTuple):
     """The subject of an act: a comment or a person at a site, with the last act on it."""
 
     site: str
@@ -53,10 +53,10 @@ class NotDone(Exception):
     """A condition of the act no longer holds: nothing changed."""
 
 
-def comment_thing(node: Node, comment: Comment) -> Subject:
+def comment_thing(node: Node, comment: Comment) -> ActSubject:
     """Return a comment as the subject of an act."""
     author = comment["author"]
-    return Subject(
+    return ActSubject(
         node["site"],
         node["_id"],
         comment["id"],
@@ -68,7 +68,7 @@ def comment_thing(node: Node, comment: Comment) -> Subject:
 
 @contextlib.contextmanager
 def noting(
-    runtime: Runtime, actor: Actor, action: Action, thing: Subject, change: ActChange
+    runtime: Runtime, actor: Actor, action: Action, thing: ActSubject, change: ActChange
 ) -> Iterator[RunningAct]:
     """Note an act while it runs; a refused act leaves no row.
 
@@ -91,7 +91,9 @@ def noting(
     rows.update_one(key_of(act.id), {"$set": {"before": dict(act.before)}, "$unset": {"open": ""}})
 
 
-def _row(runtime: Runtime, actor: Actor, action: Action, thing: Subject, change: ActChange) -> Act:
+def _row(
+    runtime: Runtime, actor: Actor, action: Action, thing: ActSubject, change: ActChange
+) -> Act:
     now = runtime.now()
     entry = f"{thing.node_id}/{thing.comment_id}" if thing.comment_id else None
     row: Act = {

@@ -81,7 +81,7 @@ def thing_of(act: Act) -> dict[str, Any]:
 
 
 MOST_NAMED = 200
-# `stopped`: its moderator was erased before it was over.
+# `stopped`: the erasure of its moderator ended it.
 Status = Literal["running", "done", "stopped"]
 
 

@@ -7,7 +7,7 @@ from pymongo import ReturnDocument
 from pymongo.database import Database
 
 from chalicelib.comments.log import acts
-from chalicelib.comments.log.acts import ActChange, Actor, Subject
+from chalicelib.comments.log.acts import ActChange, Actor, ActSubject
 from chalicelib.comments.people.rows import PEOPLE, Person, defaults, new_person, person_id
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
@@ -26,7 +26,7 @@ def change(runtime: Runtime, site: str, user_id: str, wanted: ActChange, actor: 
     """
     fields = wanted.after
     found = find(runtime.database, site, user_id)
-    thing = Subject(site, None, None, user_id, found["name"], found.get("act"))
+    thing = ActSubject(site, None, None, user_id, found["name"], found.get("act"))
     noted = ActChange(_only(found, fields), fields)
     with acts.noting(runtime, actor, "person", thing, noted) as act:
         was = store(runtime.database, site, user_id, {**fields, "act": act.id}, wanted.before)

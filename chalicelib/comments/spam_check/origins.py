@@ -142,7 +142,7 @@ def take(runtime: Runtime, origin_id: str) -> Origin | None:
 
 
 def finish(runtime: Runtime, origin: Origin, answer: str | None) -> None:
-    """Remove the task, unless another task was noted meanwhile."""
+    """Remove the task, unless a call noted another task meanwhile."""
     ended = {"$set": {"answer": answer}, "$unset": dict.fromkeys(_WHILE_TO_DO, "")}
     ORIGINS.of(runtime.database).update_one(_own(origin), ended)
 
