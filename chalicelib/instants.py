@@ -12,14 +12,14 @@ _YEARS = range(2000, 2101)
 MAX_INSTANT = datetime(_YEARS.stop, 1, 1, tzinfo=UTC)
 
 
-def _instant(time: datetime) -> datetime:
+def _to_instant(time: datetime) -> datetime:
     """Return the time in UTC to the millisecond, as BSON returns it."""
     if time.year not in _YEARS:
         raise ValueError(f"the year must be between {_YEARS.start} and {_YEARS.stop - 1}")
     return time.astimezone(UTC).replace(microsecond=time.microsecond // 1000 * 1000)
 
 
-Instant = Annotated[AwareDatetime, AfterValidator(_instant)]
+Instant = Annotated[AwareDatetime, AfterValidator(_to_instant)]
 
 
 def milliseconds(time: datetime) -> int:

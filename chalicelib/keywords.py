@@ -21,7 +21,7 @@ def normalise_keyword(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
-def _keyword(text: str) -> str:
+def _parse_keyword(text: str) -> str:
     keyword = normalise_keyword(text)
     if not 1 <= len(keyword) <= MAX_KEYWORD_CHARACTERS:
         raise ValueError(
@@ -33,5 +33,5 @@ def _keyword(text: str) -> str:
 
 
 Keyword = Annotated[
-    str, StringConstraints(max_length=MAX_KEYWORD_CHARACTERS), AfterValidator(_keyword)
+    str, StringConstraints(max_length=MAX_KEYWORD_CHARACTERS), AfterValidator(_parse_keyword)
 ]

@@ -24,7 +24,7 @@ class InvalidSettings(Exception):
     """The environment has invalid settings; the message names each of them."""
 
 
-def _said(message: str) -> str:
+def _text(message: str) -> str:
     """Return the message of a check of this module, without pydantic's prefix."""
     return message.removeprefix("Value error, ")
 
@@ -35,7 +35,7 @@ def _split(value: object) -> object:
     return value
 
 
-def _open_sites(value: object) -> object:
+def _parse_open_sites(value: object) -> object:
     """Read sites; `true` means the site `default`, the only open site of earlier releases."""
     if isinstance(value, str) and value.strip().lower() in _YES:
         return ("default",)
@@ -44,7 +44,7 @@ def _open_sites(value: object) -> object:
     return _split(value)
 
 
-def _confidential(url: str) -> str:
+def _check_confidential(url: str) -> str:
     """Return a URL whose answers no third party can change; raises ValueError."""
     try:
         parts = urlsplit(url)
@@ -57,12 +57,12 @@ def _confidential(url: str) -> str:
     return url
 
 
-def _off(value: object) -> object:
+def _parse_off(value: object) -> object:
     """Read the word `off` as None."""
     return None if value == "off" else value
 
 
-def _not_the_servers_own(database: str) -> str:
+def _check_database(database: str) -> str:
     if database in {"admin", "config", "local"}:
         raise ValueError("MongoDB keeps this database for itself")
     return database
@@ -91,7 +91,7 @@ class Settings(BaseModel):
         default=SecretStr("mongodb://127.0.0.1:27017/"),
         description="The replica set or sharded cluster; unset, a local one on MongoDB's own port.",
     )
-    database: Annotated[str, AfterValidator(_not_the_servers_own)] = Field(
+    database: Annotated[str, AfterValidator(_check_database)] = Field(
         default="plaza",
         pattern=r"^[A-Za-z0-9_-]{1,38}$",
         description="The database's name; not `admin`, `config` or `local`.",
@@ -106,7 +106,7 @@ class Settings(BaseModel):
 
     jwt_secret: Secret | None = Field(default=None, description="Verifies HS256 tokens.")
     # A key set serves several applications: only the audience distinguishes their tokens.
-    jwks_url: Annotated[str, AfterValidator(_confidential)] | None = Field(
+    jwks_url: Annotated[str, AfterValidator(_check_confidential)] | None = Field(
         default=None,
         description="The https URL of the keys that verify RS256 and ES256 tokens. "
         "Needs `PLAZA_JWT_AUDIENCE`.",
@@ -128,7 +128,7 @@ class Settings(BaseModel):
         description="Origins whose pages may read answers; empty means every origin, without "
         "credentials.",
     )
-    limits: Annotated[Factor | None, BeforeValidator(_off)] = Field(
+    limits: Annotated[Factor | None, BeforeValidator(_parse_off)] = Field(
         default=1.0,
         description="Multiplies the [limits of writing](operations/security.md#limits-of-writing); "
         "`off` for none.",
@@ -156,7 +156,7 @@ class Settings(BaseModel):
         description="The CloudWatch namespace of the metrics.",
     )
 
-    open_nodes: Annotated[tuple[str, ...], BeforeValidator(_open_sites)] = Field(
+    open_nodes: Annotated[tuple[str, ...], BeforeValidator(_parse_open_sites)] = Field(
         default=(),
         description="Sites where the first comment on an unknown page makes its node, as embed "
         "widgets expect; `true` is the site `default`.",
@@ -255,13 +255,13 @@ class Settings(BaseModel):
         default=None, description="The secret key of the Stripe account that takes the money."
     )
     stripe_webhook_secrets: Annotated[
-        tuple[Secret, ...] | None, BeforeValidator(_split), BeforeValidator(_off)
+        tuple[Secret, ...] | None, BeforeValidator(_split), BeforeValidator(_parse_off)
     ] = Field(
         default=(),
         description="The secrets that Stripe signs its events with; two while one replaces the "
         "other. `off` in a function that receives no events.",
     )
-    stripe_url: Annotated[str, AfterValidator(_confidential)] = Field(
+    stripe_url: Annotated[str, AfterValidator(_check_confidential)] = Field(
         default="https://api.stripe.com", description="Where Stripe's API is."
     )
 
@@ -270,7 +270,7 @@ class Settings(BaseModel):
         description="The key of Akismet's API, which [sites that want it]"
         "(operations/features.md#spam) have asked about their comments; unset, none is.",
     )
-    akismet_url: Annotated[str, AfterValidator(_confidential)] = Field(
+    akismet_url: Annotated[str, AfterValidator(_check_confidential)] = Field(
         default="https://rest.akismet.com", description="Where Akismet's API is."
     )
 
@@ -381,7 +381,7 @@ class Settings(BaseModel):
             return cls.model_validate({field: value for field, value in given.items() if value})
         except ValidationError as error:
             faults = [
-                f"{names[str(e['loc'][0])]}: {_said(e['msg'])}" if e["loc"] else _said(e["msg"])
+                f"{names[str(e['loc'][0])]}: {_text(e['msg'])}" if e["loc"] else _text(e["msg"])
                 for e in error.errors()
             ]
             raise InvalidSettings("; ".join(faults)) from None

@@ -101,7 +101,7 @@ def without_blanks(name: str) -> str:
     return "".join(each for at, each in enumerate(name) if at in meant or not _BLANKS.match(each))
 
 
-def _printable(text: str) -> str:
+def _check_printable(text: str) -> str:
     if _CONTROLS_BUT_LINES.search(text):
         raise ValueError("control characters are not allowed")
     return text
@@ -112,17 +112,17 @@ def is_one_line(text: str) -> bool:
     return not (_CONTROLS.search(text) or _LINE_SEPARATORS.search(text))
 
 
-def _one_line(text: str) -> str:
+def _check_one_line(text: str) -> str:
     if not is_one_line(text):
         raise ValueError("control characters are not allowed")
     return text
 
 
-def _newlines(text: str) -> str:
+def _unify_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _readable(text: str) -> str:
+def _check_readable(text: str) -> str:
     """Refuse a text that is invisible, reverses the text after it, or piles up marks."""
     if not is_visible(text):
         raise PydanticCustomError("invisible_text", INVISIBLE)
@@ -141,7 +141,7 @@ def _check_marks(text: str, most: int) -> None:
         )
 
 
-def _plain(name: str) -> str:
+def _check_plain(name: str) -> str:
     """Refuse a name with invisible characters, except where a script needs them."""
     if name.isascii():
         return name
@@ -186,11 +186,11 @@ Line = Annotated[
     _Trimmed,
     AfterValidator(normalise),
     at_most(200),
-    AfterValidator(_one_line),
-    AfterValidator(_readable),
+    AfterValidator(_check_one_line),
+    AfterValidator(_check_readable),
 ]
 # The name of a person or a circle; `chalicelib.people.names` has the reserved names.
-PersonName = Annotated[Line, at_most(100), AfterValidator(_plain)]
+PersonName = Annotated[Line, at_most(100), AfterValidator(_check_plain)]
 Url = Annotated[
     str,
     # Control characters explicitly: dialects differ in the control characters of `\s`.
@@ -215,7 +215,7 @@ def html_of(most_bytes: int) -> Any:
 # Several lines, unchanged except for their line breaks; a field adds its bound with `at_most`.
 Paragraphs = Annotated[
     _Trimmed,
-    AfterValidator(_newlines),
-    AfterValidator(_printable),
-    AfterValidator(_readable),
+    AfterValidator(_unify_newlines),
+    AfterValidator(_check_printable),
+    AfterValidator(_check_readable),
 ]

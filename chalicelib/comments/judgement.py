@@ -106,9 +106,9 @@ def judge(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Jud
     Texts of programs and texts that many people sent become spam silently: a refusal would show
     their senders how to pass. A moderator's text is not searched.
     """
-    reasons: list[Reason] = list(_sent_by_a_program(written))
+    reasons: list[Reason] = list(_signs_of_program(written))
     if not reasons and not writer.is_moderator:
-        reasons += _found_in(written, writer, site)
+        reasons += _reasons_in(written, writer, site)
         if writer.approved < site["approve_first"]:
             reasons.append("first")
     if site["moderation"] == "before":
@@ -120,7 +120,7 @@ def judge(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Jud
     return Judgement("pending" if reasons else "visible", reasons)
 
 
-def _sent_by_a_program(written: JudgedText) -> Sequence[Reason]:
+def _signs_of_program(written: JudgedText) -> Sequence[Reason]:
     if written.decoy:
         return ["decoy"]
     if written.open_ms is not None and written.open_ms < QUICKEST_MS:
@@ -128,7 +128,7 @@ def _sent_by_a_program(written: JudgedText) -> Sequence[Reason]:
     return []
 
 
-def _found_in(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Sequence[Reason]:
+def _reasons_in(written: JudgedText, writer: WriterStanding, site: CommentSite) -> Sequence[Reason]:
     """Return the reasons to hold a text that stand in it; raises TextRefused."""
     found: list[Reason] = []
     if site["phrases"]:

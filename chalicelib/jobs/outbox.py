@@ -124,10 +124,10 @@ def filter_from(first: Job) -> Document:
 def sweep(runtime: Runtime, kinds: TypeAdapter[Any], jobs: Collection[StoredJob] = JOBS) -> None:
     """Send messages again for overdue jobs of these kinds."""
     rows = jobs.of(runtime.database)
-    resending.sweep(runtime, rows, RESENDING, partial(_readable, kinds))
+    resending.sweep(runtime, rows, RESENDING, partial(_parse_jobs, kinds))
 
 
-def _readable(kinds: TypeAdapter[Any], rows: Iterable[StoredJob]) -> Iterator[Job]:
+def _parse_jobs(kinds: TypeAdapter[Any], rows: Iterable[StoredJob]) -> Iterator[Job]:
     """Yield the noted jobs that this release can run."""
     for row in rows:
         try:

@@ -100,7 +100,7 @@ def _handle_or_halve(
         return failed + (_handle_or_halve(rest, handle) if rest else [])
     except Exception as error:  # noqa: BLE001 - SQS delivers failed messages again
         log.exception("batch failed", extra={"fields": {"messages": len(batch)}})
-        if len(batch) == 1 or _is_nobodys_fault(error):
+        if len(batch) == 1 or _is_general(error):
             return list(batch)
         messages = list(batch.items())
         half = len(messages) // 2
@@ -109,7 +109,7 @@ def _handle_or_halve(
     return []
 
 
-def _is_nobodys_fault(error: Exception) -> bool:
+def _is_general(error: Exception) -> bool:
     """Return whether any message would have failed, so that halves would not help."""
     return isinstance(error, Unavailable) or (isinstance(error, PyMongoError) and is_outage(error))
 

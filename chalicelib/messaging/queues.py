@@ -60,7 +60,7 @@ class Message(BaseModel):
 
     @field_validator("version")
     @classmethod
-    def _readable(cls, version: int) -> int:
+    def _check_version(cls, version: int) -> int:
         if version > cls.model_fields["version"].default:
             raise PydanticCustomError(NEWER, "written by a newer release")
         return version

@@ -77,7 +77,7 @@ def relocate(runtime: Runtime, node_id: str, to: str) -> Node:
         promotion.mark_for_sweep(runtime, node, arriving)
         counts: CommentCounts = {"visible": 0, "pending": 0}
         batches = promotion.renewing(runtime, node, store_of(runtime, node).export(node))
-        batches = promotion.counting(_rendered_for(runtime, node, arriving, batches), counts)
+        batches = promotion.counting(_render_for(runtime, node, arriving, batches), counts)
         store_of(runtime, arriving).load(arriving, batches)
         arrived = _switch(runtime, node, arriving, counts)
     except Moved:
@@ -122,7 +122,7 @@ def _keep_place(runtime: Runtime, node: Node, to: str) -> Node:
     return arriving
 
 
-def _rendered_for(
+def _render_for(
     runtime: Runtime, node: Node, arriving: Node, batches: Iterable[list[Comment]]
 ) -> Iterator[list[Comment]]:
     """Yield the batches, rendered again if images show at only one site of both."""
