@@ -22,7 +22,7 @@ from chalicelib.jobs.outbox import Job
 from chalicelib.runtime import Runtime
 
 
-class Happening(Job):
+class Happened(Job):
     """Make the activity feed agree with a thing that a feature stores.
 
     It runs again when no request from before can still be running. So neither the order of two
@@ -62,13 +62,13 @@ def note(  # noqa: PLR0913 - a happening, its time and its transaction
     A change at a later instant has `due`: the sweep sends its message then.
     """
     if site in runtime.settings.action_sites:
-        outbox.note(runtime, Happening(kind=kind, thing=thing), session, due=due)
+        outbox.note(runtime, Happened(kind=kind, thing=thing), session, due=due)
 
 
 def send(runtime: Runtime, site: str, kind: str, thing: str) -> None:
     """Send a stored thing to the worker; if the message is lost, the sweep sends another."""
     if site in runtime.settings.action_sites:
-        runtime.queues.send(Happening(kind=kind, thing=thing))
+        runtime.queues.send(Happened(kind=kind, thing=thing))
 
 
 @contextmanager

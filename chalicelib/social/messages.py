@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
-from chalicelib.happenings import Happening
+from chalicelib.happenings import Happened
 from chalicelib.jobs.outbox import Job
 from chalicelib.messaging import Message
 from chalicelib.people.jobs import PersonJob
@@ -122,8 +122,8 @@ FAN_OUT: TypeAdapter[Deliver | DeliverChunk] = TypeAdapter(
 )
 PROPAGATE: TypeAdapter[Propagate] = TypeAdapter(Propagate)
 # The outbox and its queue have the jobs of people and of happenings, too.
-JOB: TypeAdapter[SocialJob | PersonJob | Happening] = TypeAdapter(
-    Annotated[SocialJob | PersonJob | Happening, Field(discriminator="type")], config=_DEFERRED
+JOB: TypeAdapter[SocialJob | PersonJob | Happened] = TypeAdapter(
+    Annotated[SocialJob | PersonJob | Happened, Field(discriminator="type")], config=_DEFERRED
 )
 ACTIVITY: TypeAdapter[ActivityMessage] = TypeAdapter(
     Annotated[ActivityMessage, Field(discriminator="type")], config=_DEFERRED

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from chalicelib.comments import happened as comments
 from chalicelib.content import happened as content
-from chalicelib.happenings import Cause, Happening
+from chalicelib.happenings import Cause, Happened
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import happenings
@@ -20,12 +20,12 @@ CAUSES: dict[str, Callable[[Runtime, str], Cause | None]] = {
 DISCUSSION = "discussion"
 
 
-def run(runtime: Runtime, job: Happening) -> None:
+def run(runtime: Runtime, job: Happened) -> None:
     """Run a job that is still noted; a failure leaves it for the sweep."""
     outbox.run(runtime, job, _run)
 
 
-def _run(runtime: Runtime, job: Happening) -> None:
+def _run(runtime: Runtime, job: Happened) -> None:
     if job.kind == DISCUSSION:
         for kind, thing in happenings.told_of(runtime, job.thing):
             happenings.settle(runtime, kind, thing, CAUSES[kind](runtime, thing))

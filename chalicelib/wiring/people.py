@@ -9,7 +9,7 @@ from chalicelib.analytics import personal_data as analytics
 from chalicelib.assets import own
 from chalicelib.comments import personal_data as comments_personal_data
 from chalicelib.content import personal_data as content_personal_data
-from chalicelib.happenings import Happening
+from chalicelib.happenings import Happened
 from chalicelib.messaging import consume
 from chalicelib.people import jobs
 from chalicelib.people import routes as people_routes
@@ -55,12 +55,12 @@ def declare(app: Chalice, runtime: Runtime) -> None:
         return consume(event.to_dict(), messages.JOB, do)
 
 
-def run(runtime: Runtime, job: PersonJob | SocialJob | Happening) -> None:
+def run(runtime: Runtime, job: PersonJob | SocialJob | Happened) -> None:
     """Run a job that is still noted; a failure leaves it for the sweep."""
     match job:
         case Rename() | Erase() | EraseLate():
             jobs.run(runtime, PEOPLE, job)
-        case Happening():
+        case Happened():
             happenings.run(runtime, job)
         case _:
             social_jobs.handle(runtime, job)

@@ -15,11 +15,11 @@ from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.discussions import TellDiscussion
-from chalicelib.happenings import Happening
+from chalicelib.happenings import Happened
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.people import jobs as people_jobs
-from chalicelib.shop.categories.messages import Relist, LayoutRewrite
+from chalicelib.shop.categories.messages import LayoutRewrite, Relist
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social import messages as social
 from chalicelib.wiring import marks
@@ -172,7 +172,7 @@ def _refill(world: World) -> Effect:
     return lambda: world.count("feed.item", user_id="bob", hidden=False), 0
 
 
-@shows(Happening)
+@shows(Happened)
 def _happened(world: World) -> Effect:
     _office(world)
     with world.silence():

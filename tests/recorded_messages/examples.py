@@ -9,11 +9,11 @@ from chalicelib.comments.batches.running import RunBatch
 from chalicelib.comments.spam_check.origins import CheckSpam
 from chalicelib.comments.stores.promotion import MoveNode
 from chalicelib.content.publishing.discussions import TellDiscussion
-from chalicelib.happenings import Happening
+from chalicelib.happenings import Happened
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.people import jobs as people_jobs
-from chalicelib.shop.categories.messages import Relist, LayoutRewrite
+from chalicelib.shop.categories.messages import LayoutRewrite, Relist
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social import messages
 from tests.recorded_messages.corpus import recorded_name
@@ -69,7 +69,7 @@ _EXAMPLES: tuple[Message, ...] = (
     people_jobs.Erase(user_id="ann"),
     people_jobs.EraseLate(user_id="ann", until=datetime(2026, 3, 1, 12, 0, tzinfo=UTC)),
     messages.Refill(user_id="ann"),
-    Happening(kind="comment", thing="harbour-post:ferry-timetable/0123456789"),
+    Happened(kind="comment", thing="harbour-post:ferry-timetable/0123456789"),
     messages.RenameRef(ref_id="a-17"),
     messages.DeliverAction(action_id="aaneGAECAwQFBgcI"),
     messages.DeliverActionChunk(action_id="aaneGAECAwQFBgcI", number=3),

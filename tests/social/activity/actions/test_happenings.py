@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.comments import happened
-from chalicelib.happenings import Happening
+from chalicelib.happenings import Happened
 from chalicelib.jobs import outbox
 from chalicelib.settings import Settings
 from chalicelib.social import jobs as social_jobs
@@ -178,7 +178,7 @@ def test_messages_twice_and_a_worker_that_dies_at_any_step_tell_once(site: Offic
     runtime, courier = site.with_courier()
     posted = comment(site)
     site.forget_messages()
-    job = Happening(kind="comment", thing=happened.name_of(NODE, posted))
+    job = Happened(kind="comment", thing=happened.name_of(NODE, posted))
     steps, is_done = 0, False
     while not is_done:
         try:
