@@ -112,7 +112,8 @@ def _of_answers(pair: _Pair, old: Json, new: Json) -> Iterator[str]:
         if status not in new:
             yield f"it does not answer {status} any more"
         else:
-            contents = answer.get("content", {}), new[status].get("content", {})
+            both = _resolved(pair.old, answer), _resolved(pair.new, new[status])
+            contents = both[0].get("content", {}), both[1].get("content", {})
             yield from _of_contents(pair, *contents, _Place("the answer", is_sent=False))
 
 

@@ -9,9 +9,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from chalicelib.http.document import FILE as DOCUMENT
 from chalicelib.web.files import CONSOLE, EMBED, SWAGGER_UI, VENDORED, swagger_ui
 from deploy.bytecode import add_bytecode
 from deploy.declared import CONFIG, ROOT, stage_environment
+from deploy.openapi.files import ship
 from deploy.template import merge_template
 from deploy.web import build, build_console
 from deploy.wheels import UnverifiedPackage, install_verified
@@ -69,6 +71,7 @@ def _copy_project(folder: Path) -> None:
     shutil.copy(ROOT / "app.py", folder)
     build(folder / EMBED.relative_to(ROOT))
     build_console(folder / CONSOLE.relative_to(ROOT))
+    ship(folder / DOCUMENT.relative_to(ROOT))
     vendored = folder / VENDORED.relative_to(ROOT)
     vendored.mkdir()
     for name in (*SWAGGER_UI, "LICENSE"):

@@ -106,13 +106,13 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
     """Write files into a folder, in place of all that it has."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        _replace(folder / name, text)
+        replace(folder / name, text)
     for old in folder.iterdir():
         if old.name not in files and old.suffix != ".part":
             old.unlink(missing_ok=True)
 
 
-def _replace(file: Path, text: str) -> None:
+def replace(file: Path, text: str) -> None:
     """Write a file in one step: another process may read it, or build it, too."""
     if file.exists() and file.read_text() == text:
         return

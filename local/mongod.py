@@ -22,8 +22,8 @@ REPLICA_SET = "plaza"
 START_TIMEOUT_SECONDS = 60
 STOP_TIMEOUT_SECONDS = 30
 LOG = "mongod.log"
-# As docs/operations/database.md asks of a cluster: a process that died within a transaction must not hold
-# its locks for longer.
+# As docs/operations/database.md asks of a cluster: a process that died within a transaction must
+# not hold its locks for longer.
 TRANSACTION_SECONDS = 5
 # Asks Linux for SIGTERM (PR_SET_PDEATHSIG, 1) when the parent dies, and becomes the server.
 _END_WITH_PARENT = """

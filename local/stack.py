@@ -30,6 +30,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.web.files import CONSOLE, EMBED
 from chalicelib.wiring import schema
 from deploy.declared import declared_queues, visibility_timeout_seconds
+from deploy.openapi.files import ship
 from deploy.web import build, build_console
 from local import demo
 from local.announcement import Running, details_of, step
@@ -94,6 +95,7 @@ def run(options: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         has_site = demo.is_loaded(runtime)
     build(EMBED)
     build_console(CONSOLE)
+    ship()
     stack.enter_context(_background(app, sqs))
     server = waitress.create_server(
         _served(app, runtime, has_site=has_site),

@@ -33,6 +33,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.settings import Settings
 from chalicelib.web.files import CONSOLE, EMBED
 from chalicelib.wiring import schema
+from deploy.openapi.files import ship
 from deploy.web import build, build_console
 from local.mongod import running_mongod
 from tests.resilience.replica_set import ReplicaSet, running_replica_set
@@ -62,6 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ContractCheck(CONTRACT))
     build(EMBED)
     build_console(CONSOLE)
+    ship()
 
 
 def _keep_folders_in_memory() -> None:

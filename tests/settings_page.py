@@ -26,8 +26,8 @@ HEAD = """\
 
 Environment variables of the functions, read once at the start; an empty one counts as unset.
 [`.chalice/config.json`](../.chalice/config.json) holds those of each stage; the secrets come from
-the [deployment's secret](operations/README.md). A value out of bounds stops the start with a message that
-names every variable at fault.
+the [deployment's secret](operations/README.md). A value out of bounds stops the start with a
+message that names every variable at fault.
 
 This page is made by `script/settings` from [settings.py](../chalicelib/settings.py).
 """

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -11,16 +12,39 @@ from pydantic import BaseModel
 
 from chalicelib.http import document
 from chalicelib.http.document import FILE
-from chalicelib.http.openapi import operation_id
 from chalicelib.http.outcomes import is_declared
 from chalicelib.runtime import Runtime
-from deploy.openapi import operations, written
+from deploy.openapi.document import operation_id
+from deploy.openapi.files import KEPT, operations, ship, written
 from tests.http.support.things import app_with
+from tests.support.contract import PROBLEM
 from tests.support.http_client import Client
+
+# A browser that opens /docs reads all of it.
+MAX_SHIPPED_BYTES = 700_000
 
 
 def test_the_file_is_what_the_routes_say(app: Chalice) -> None:
-    assert FILE.read_bytes() == written(app), "run script/openapi, which writes it again"
+    assert KEPT.read_bytes() == written(app), "run script/openapi, which writes it again"
+
+
+def test_the_file_that_ships_is_the_same_in_a_third_of_the_bytes(tmp_path: Path) -> None:
+    ship(tmp_path / "openapi.json")
+
+    shipped = (tmp_path / "openapi.json").read_bytes()
+    assert orjson.loads(shipped) == orjson.loads(KEPT.read_bytes())
+    assert len(shipped) <= MAX_SHIPPED_BYTES
+
+
+def test_an_answer_that_is_a_problem_stands_once(app: Chalice) -> None:
+    answers = [
+        answer
+        for methods in orjson.loads(written(app))["paths"].values()
+        for operation in methods.values()
+        for answer in operation["responses"].values()
+    ]
+
+    assert [each for each in answers if each.get("content", {}).keys() == {PROBLEM}] == []
 
 
 def test_it_is_a_valid_document() -> None:

@@ -12,7 +12,7 @@ from app import create_app
 from chalicelib.errors import Problem
 from chalicelib.http import Operation, outcomes
 from chalicelib.runtime import Runtime
-from deploy.openapi import operations
+from deploy.openapi.files import operations
 from tests.security.support.world import World, build
 from tests.support.http_client import Client, Reply
 from tests.support.workers import Workers

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from deploy.openapi.files import KEPT
+from tests.support.contract import problem_codes
+
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ROOT / "web" / "embed" / "words"
 # The plural forms of each language, as Intl.PluralRules has them.
@@ -180,7 +183,7 @@ def test_every_word_that_an_element_says_is_there() -> None:
 
 
 def test_every_type_of_action_has_a_sentence() -> None:
-    document = json.loads((ROOT / "chalicelib" / "http" / "openapi.json").read_text())
+    document = json.loads(KEPT.read_text())
     action = document["components"]["schemas"]["FeedActionAnswer"]
     types = action["properties"]["descriptor"]["discriminator"]["mapping"]
 
@@ -189,7 +192,7 @@ def test_every_type_of_action_has_a_sentence() -> None:
 
 @pytest.mark.parametrize("element", OPERATIONS)
 def test_every_failure_of_the_caller_has_words(element: str) -> None:
-    document = json.loads((ROOT / "chalicelib" / "http" / "openapi.json").read_text())
+    document = json.loads(KEPT.read_text())
     operations = [
         operation
         for path in document["paths"].values()
@@ -201,7 +204,7 @@ def test_every_failure_of_the_caller_has_words(element: str) -> None:
         for operation in operations
         for status, answer in operation["responses"].items()
         if "400" <= status < "500"
-        for code in answer["x-problem-codes"]
+        for code in problem_codes(document, answer)
     }
 
     assert len(operations) == len(OPERATIONS[element])

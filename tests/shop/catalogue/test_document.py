@@ -1,13 +1,12 @@
 """The facets of a list in the API's document: names that are open, and held to a pattern."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-import chalicelib.http
+from chalicelib.http.document import FILE
 from chalicelib.shop.types import facets_of
 from tests.shop.support.factories import SITE, open_shop
 from tests.support.http_client import Client
@@ -16,8 +15,7 @@ from tests.support.http_client import Client
 @pytest.fixture(scope="module")
 def told() -> Any:
     """The parameter of the open names."""
-    file = Path(chalicelib.http.__file__).with_name("openapi.json")
-    listed = orjson.loads(file.read_bytes())["paths"]["/shops/{site}/products"]["get"]
+    listed = orjson.loads(FILE.read_bytes())["paths"]["/shops/{site}/products"]["get"]
     (found,) = (each for each in listed["parameters"] if each["schema"].get("type") == "object")
     return found
 

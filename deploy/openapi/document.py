@@ -2,8 +2,7 @@
 
 A view's docstring gives the summary and the description. Its parameters give the input, its return
 type the answers, and `raises` the problems of its own; problems that every call can end with are
-added here. None of this runs in a deployment: `script/openapi` writes the file that is served
-(docs/decisions/0111).
+added here (docs/decisions/0111).
 """
 
 import inspect
@@ -15,7 +14,7 @@ from chalicelib.errors import Problem
 from chalicelib.http.idempotency import KEY_PATTERN
 from chalicelib.http.outcomes import is_declared, outcomes, problems
 from chalicelib.http.routing import Operation
-from chalicelib.http.schemas import SCHEMAS, Json, Schemas, plain
+from deploy.openapi.schemas import SCHEMAS, Json, Schemas, plain
 
 # Headers of these problems, the same wherever they are answered.
 _PROBLEM_HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
@@ -79,6 +78,7 @@ _NEEDED_KEY: Json = {
 }
 
 
+_PROBLEM = "application/problem+json"
 # The most bytes of a value as Lambda sends it, where its length in characters says too little.
 MAX_BYTES = "x-plaza-max-bytes"
 
@@ -94,6 +94,7 @@ def document(operations: Iterable[Operation], version: str) -> Json:
             operation, schemas
         )
         examples |= {each.code: _example(each) for each in problems(operation)}
+    failures = _share_failures(paths)
     components = schemas.components
     components["Problem"]["properties"]["code"]["enum"] = sorted(examples)
     return {
@@ -111,6 +112,7 @@ def document(operations: Iterable[Operation], version: str) -> Json:
         "webhooks": {},
         "components": {
             "schemas": dict(sorted(components.items())),
+            "responses": failures,
             "examples": dict(sorted(examples.items())),
             "headers": {
                 name: {"description": told, "schema": {"type": "string"}}
@@ -121,6 +123,21 @@ def document(operations: Iterable[Operation], version: str) -> Json:
             },
         },
     }
+
+
+def _share_failures(paths: Json) -> Json:
+    """Replace each answer that has only problems by a reference; return the answers by name.
+
+    An answer is named by its status and codes, since it says nothing else.
+    """
+    found: Json = {}
+    for operation in (each for methods in paths.values() for each in methods.values()):
+        for status, answer in operation["responses"].items():
+            if answer.get("content", {}).keys() == {_PROBLEM}:
+                name = ".".join([status, *answer["x-problem-codes"]])
+                found[name] = answer
+                operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
+    return dict(sorted(found.items()))
 
 
 def _operation(operation: Operation, schemas: Schemas) -> Json:
@@ -255,7 +272,7 @@ def _content(media_type: str, shape: Any, schemas: Schemas) -> Json:
 
 def _failures(operation: Operation) -> Json:
     by_status: dict[int, list[type[Problem]]] = {}
-    for each in problems(operation):
+    for each in sorted(problems(operation), key=lambda problem: problem.code):
         by_status.setdefault(each.status, []).append(each)
     told: Json = {}
     for status, ended in sorted(by_status.items()):
@@ -267,7 +284,7 @@ def _failures(operation: Operation) -> Json:
             "description": "; ".join(dict.fromkeys(each.title for each in ended)),
             "headers": headers,
             "content": {
-                "application/problem+json": {
+                _PROBLEM: {
                     "schema": {"$ref": f"{SCHEMAS}Problem"},
                     "examples": examples,
                 }

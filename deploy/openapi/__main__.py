@@ -1,0 +1,27 @@
+"""Write the API's document from the routes, or compare it with them (`--check`)."""
+
+import argparse
+import os
+import sys
+
+from deploy.openapi.files import KEPT, ship, written
+
+
+def main() -> None:
+    """Write the file, or end with 1 if it is not what the routes say."""
+    parser = argparse.ArgumentParser(prog="script/openapi", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare only")
+    arguments = parser.parse_args()
+    os.environ.setdefault("PLAZA_MONGODB_URI", "mongodb://localhost")
+    from app import app
+
+    text = written(app)
+    if not arguments.check:
+        KEPT.write_bytes(text)
+        ship()
+    elif KEPT.read_bytes() != text:
+        sys.exit(f"{KEPT.name} is not what the routes say: run script/openapi")
+
+
+if __name__ == "__main__":
+    main()
