@@ -15,7 +15,7 @@ from chalicelib import errors
 from chalicelib.database import is_outage
 from chalicelib.errors import FieldError, Problem
 from chalicelib.http import responses
-from chalicelib.http.requests import PageQuery, Request, Retired, RouteRules
+from chalicelib.http.requests import PageQuery, Request, RouteRules
 from chalicelib.identity import Principal, Role
 from chalicelib.limits import CLICKS, Limit
 from chalicelib.runtime import Runtime
@@ -176,16 +176,12 @@ def router(blueprint: Blueprint, runtime: Runtime, tag: str = "") -> Route:
     return route
 
 
-def _retiring(view: View, retired: Retired) -> View:
-    headers = retired.headers()
-
-    @functools.wraps(view)
-    def call(*arguments: Any, **named: Any) -> Response:
-        response = view(*arguments, **named)
-        response.headers.update(headers)
-        return response
-
-    return call
+def _count(request: Request, rules: RouteRules, arguments: Mapping[str, Any]) -> None:
+    """Count a call by the limit of its route; raises TooFast."""
+    if isinstance(rules.limit, Limit):
+        request.count(rules.limit)
+    elif rules.limit is not None:
+        request.count(rules.limit(request.runtime, arguments))
 
 
 def _shorten(
@@ -210,8 +206,7 @@ def _shorten(
 
 
 def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> View:
-    signature, rules = operation.signature, operation.rules
-    view = _retiring(operation.view, rules.retired) if rules.retired else operation.view
+    signature, rules, view = operation.signature, operation.rules, operation.view
 
     @functools.wraps(view)
     def handler(**path: str) -> Response:
@@ -219,14 +214,13 @@ def _handler(operation: Operation, blueprint: Blueprint, runtime: Runtime) -> Vi
         status: int = HTTPStatus.INTERNAL_SERVER_ERROR
         try:
             arguments = signature.path_arguments(path)
-            if isinstance(rules.limit, Limit):
-                request.count(rules.limit)
-            elif rules.limit is not None:
-                request.count(rules.limit(runtime, arguments))
+            _count(request, rules, arguments)
             arguments = {**arguments, **signature.arguments(request)}
             response = view(request, **arguments)
             if not responses.fits(response.body):
                 response = _shorten(operation, request, arguments, response)
+            if rules.retired is not None:
+                response.headers.update(rules.retired.headers())
             status = response.status_code
         except Problem as problem:
             status = problem.status

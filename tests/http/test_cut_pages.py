@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -9,13 +10,14 @@ from chalice.app import Blueprint
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.http import Ok, PageQuery, Request, Text, responses, router
+from chalicelib.http import Ok, PageQuery, Request, Retired, Text, responses, router
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.http.responses import MAX_BINARY_BYTES, MAX_BYTES, fits, sent_bytes
 from chalicelib.runtime import Runtime
 from tests.http.support.things import app_with
 from tests.support.http_client import Client, Reply
 
+RETIRED = Retired(date(2026, 1, 1), date(2026, 7, 1))
 # The heaviest character of each kind, by its bytes in a payload.
 HEAVIEST = {"astral": "\N{DUCK}", "accented": "é", "quoted": '"', "control": "\x01", "plain": "a"}
 
@@ -40,6 +42,10 @@ def listing(rows: list[str], calls: list[int]) -> Callable[[Runtime], Blueprint]
         @route("GET", "/first", rows=len(rows))
         def read_first(request: Request) -> Text:
             calls.append(request.rows)
+            return Text("".join(rows[: request.rows]))
+
+        @route("GET", "/old-rows", rows=len(rows), retired=RETIRED)
+        def read_old_rows(request: Request) -> Text:
             return Text("".join(rows[: request.rows]))
 
         @route("GET", "/all")
@@ -164,3 +170,11 @@ def test_as_many_bytes_fit_as_lambda_takes_in_base64() -> None:
     assert fits(bytes(MAX_BINARY_BYTES))
     assert not fits(bytes(MAX_BINARY_BYTES + 1))
     assert sent_bytes(bytes(MAX_BINARY_BYTES)) < 6_291_556 - 500_000
+
+
+def test_a_cut_answer_of_a_retired_route_says_so_too(api_of: Callable[..., Client]) -> None:
+    answer = api_of(["a" * 60_000] * 120).get("/old-rows")
+
+    assert answer.status == 200
+    assert len(answer.body) < MAX_BYTES
+    assert answer.headers["Deprecation"] == "@1767225600"
