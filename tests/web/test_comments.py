@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from itertools import product
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -9,6 +11,8 @@ from playwright.sync_api import Page, Route, expect
 from tests.support.clock import Clock
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
+from tests.web.support.axe import SCHEMES
+from tests.web.support.rows import failing
 from tests.web.support.site import Site
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -257,23 +261,25 @@ def test_what_waits_for_a_moderator_is_shown_to_its_author(
     expect(page.get_by_role("status")).to_have_text("waits for a moderator")
 
 
-@pytest.mark.parametrize("language", ["en", "de", "ar"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_on_a_phone_in_every_direction(
-    node: Client, site: Site, open_page: OpenPage, language: str, scheme: str
+    node: Client, site: Site, open_page: OpenPage
 ) -> None:
     parent = None
     for depth in range(6):
         parent = posted(node, f"{'long ' * 20} {depth} {'x' * 200}", parent=parent)
-    site.language = language
-
-    page = open_page(site, color_scheme=scheme, **PHONE)
-
-    expect(page.get_by_role("article")).to_have_count(6)
+    page = open_page(site, **PHONE)
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(wide) == 0
     direction = "document.querySelector('plaza-comments').shadowRoot.querySelector('section').dir"
-    assert page.evaluate(direction) == ("rtl" if language == "ar" else "ltr")
+
+    def fits(row: tuple[str, Literal["light", "dark"]]) -> None:
+        site.language, scheme = row
+        page.emulate_media(color_scheme=scheme)
+        page.reload()
+        expect(page.get_by_role("article")).to_have_count(6)
+        assert page.evaluate(wide) == 0
+        assert page.evaluate(direction) == ("rtl" if site.language == "ar" else "ltr")
+
+    assert failing(product(("en", "de", "ar"), SCHEMES), fits) == []
 
 
 def test_without_the_api_the_pages_own_link_stays(site: Site, open_page: OpenPage) -> None:
