@@ -13,6 +13,7 @@ from tests.support.clock import START
 from tests.support.http_client import Client
 from tests.support.workers import Workers
 from tests.web.conftest import OpenPage
+from tests.web.support.browser import until
 from tests.web.support.site import Site
 from tests.web.test_visitors import PERSON
 
@@ -42,8 +43,7 @@ def opened(open_page: OpenPage, site: Site, hit: str) -> Page:
         page.on("response", lambda r: with_answer.append(r.status) if "/hits" in r.url else None)
 
     page = open_page(site, before=watch, user_agent=PERSON)
-    while not with_answer:
-        page.wait_for_timeout(20)
+    until(page, lambda: bool(with_answer))
     assert with_answer == [202]
     return page
 

@@ -1,7 +1,7 @@
 """A comment is never wider than its column: no text makes the host's page scroll sideways."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.support.http_client import Client
 from tests.web.conftest import PATIENCE_MS, OpenPage
@@ -69,14 +69,6 @@ def node(client: Client, site: Site) -> list[str]:
             ids.append(reply.json["id"])
         parent = {"parent": ids[-1]} if number < 6 else parent
     return ids
-
-
-def all_shown(page: Page, count: int) -> None:
-    """Expect a page to show all comments."""
-    expect(page.get_by_role("article").first).to_be_visible()
-    while page.get_by_role("article").count() < count:
-        page.get_by_role("button", name="Show more").click()
-        page.wait_for_timeout(50)
 
 
 def test_no_text_is_wider_than_its_column(node: list[str], site: Site, open_page: OpenPage) -> None:

@@ -41,7 +41,9 @@ def missing_names(secure: Page, plain: Page) -> set[str]:
 def unguarded(source: str, missing: set[str]) -> list[str]:
     """Return what a source uses of `missing` names without `?.` right behind, in its order."""
     text = _COMMENT.sub("", source)
-    uses = [use for name in missing for use in _uses(text, name)]
+    # Most names stand in no source, which is found out faster without patterns.
+    named = [name for name in missing if name.rpartition(".")[2] in text]
+    uses = [use for name in named for use in _uses(text, name)]
     return [text[start:end] for start, end in sorted(uses)]
 
 
