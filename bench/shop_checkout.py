@@ -25,7 +25,7 @@ from chalicelib.shop.payments.fake import FAKE_PAYMENTS
 from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.shop.settings import ShopSettings
 from chalicelib.shop.stock import movements
-from chalicelib.shop.stock.movements import Change
+from chalicelib.shop.stock.movements import NewMovement
 from chalicelib.shop.stock.shapes import STOCKS
 
 SITE = "bench"
@@ -61,7 +61,7 @@ class Buyer:
         for sku in self._skus:
             path = {"site": SITE, "product": sku.lower()}
             paula("PUT", "/shops/{site}/products/{product}", path, body=_book(sku))
-            movements.move(runtime, key_of(SITE, sku), Change("first", UNITS, None, ""))
+            movements.move(runtime, key_of(SITE, sku), NewMovement("first", UNITS, None, ""))
         self._like = self._bought()
 
     def line(self) -> Case:

@@ -87,7 +87,7 @@ class Shop:
             "search": stored_tokens(f"Shirt {number}", [brand], "A shirt of linen"),
             "added": self._runtime.now(),
             "updated": self._runtime.now(),
-            **LAYOUTS[self._layout].stored(details),
+            **LAYOUTS[self._layout].to_stored(details),
         }
 
     def cases(self) -> Iterator[Case]:

@@ -17,8 +17,8 @@ from chalicelib.database import in_transaction
 from chalicelib.runtime import Runtime
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.stock import documents, movements, shelf
-from chalicelib.shop.stock.movements import Change
-from chalicelib.shop.stock.shapes import Claim, StoreName
+from chalicelib.shop.stock.movements import NewMovement
+from chalicelib.shop.stock.shapes import StockClaim, StoreName
 
 SITE = "bench"
 UNITS = 1_000_000
@@ -43,7 +43,7 @@ class Shelf:
         self._runtime, self._store, self._entries = runtime, store, entries
         self._stock = key_of(SITE, f"{name}-{store}-{entries}")
         self._turns = itertools.count()
-        movements.move(runtime, self._stock, Change("first", UNITS, None, ""))
+        movements.move(runtime, self._stock, NewMovement("first", UNITS, None, ""))
         if store == "documents":
             documents.move_in(runtime.database, self._stock)
         for number in range(entries):
@@ -90,7 +90,7 @@ class Shelf:
 
     def _hold(self, number: int, qty: int) -> None:
         until = self._runtime.now() + _HOLD
-        shelf.put(self._runtime, Claim(self._stock, _cart(number), qty, until))
+        shelf.put(self._runtime, StockClaim(self._stock, _cart(number), qty, until))
 
     def _next(self) -> tuple[int, int]:
         """Return the next cart, and what it is to hold: one at a pass, and two at the next."""

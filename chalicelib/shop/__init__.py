@@ -1,1 +1,1 @@
-"""What a site sells: its products, in categories, found by what they are."""
+"""The shop of a site: its catalogue, stock, carts, orders and payments."""

@@ -1,4 +1,4 @@
-"""Errors of shops: catalogue, carts, orders, stock and payments."""
+"""Refusals of the shop API, with the HTTP status and stable code of each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ class UnknownShop(Problem):
 
 
 class CurrencyFixed(Problem):
-    """A shop's currency was set before, and every stored price is in it."""
+    """The shop has another currency, and every stored price is in it."""
 
     status = 409
     code = "currency_fixed"
@@ -42,7 +42,7 @@ class ProductChanged(Problem):
 
 
 class SkuTaken(Problem):
-    """Another product of the shop has this SKU; `facts` say which."""
+    """Another product of the shop has this SKU; `facts` name the product."""
 
     status = 409
     code = "sku_taken"
@@ -69,7 +69,7 @@ class UnknownCategory(Problem):
 
 
 class CategoryCycle(Problem):
-    """A category was to be moved below itself."""
+    """The move would put a category below itself."""
 
     status = 409
     code = "category_cycle"
@@ -77,7 +77,7 @@ class CategoryCycle(Problem):
 
 
 class CategoryTooDeep(Problem):
-    """The category, or one below it, would be deeper than a tree may be."""
+    """The category, or a category below it, would be deeper than a tree may be."""
 
     status = 409
     code = "category_too_deep"
@@ -85,7 +85,7 @@ class CategoryTooDeep(Problem):
 
 
 class CategoryNotEmpty(Problem):
-    """The category has categories below it, and the call does not say what becomes of them."""
+    """The category has categories below it, and the call does not move them up."""
 
     status = 409
     code = "category_not_empty"
@@ -93,7 +93,7 @@ class CategoryNotEmpty(Problem):
 
 
 class SlugTaken(Problem):
-    """Two categories below the same one would have the same slug; `facts` say which slug."""
+    """Another category with the same parent has this slug; `facts` name the slug."""
 
     status = 409
     code = "slug_taken"
@@ -112,7 +112,7 @@ class TooManyCategories(Problem):
 
 
 class UnknownCart(Problem):
-    """There is no cart of this id, or it ended long ago."""
+    """No cart has this id, or the cart ended over 90 days ago."""
 
     status = 404
     code = "unknown_cart"
@@ -120,7 +120,7 @@ class UnknownCart(Problem):
 
 
 class CartClosed(Problem):
-    """The cart is being checked out, was bought, or has expired."""
+    """The cart is in a checkout, became an order, or has expired."""
 
     status = 409
     code = "cart_closed"
@@ -128,7 +128,7 @@ class CartClosed(Problem):
 
 
 class CartFull(Problem):
-    """The cart has as many lines as a cart can; nothing was changed."""
+    """The cart has the most lines a cart may have; it stays as before."""
 
     status = 409
     code = "cart_full"
@@ -136,7 +136,7 @@ class CartFull(Problem):
 
 
 class CartClaimed(Problem):
-    """The cart is somebody else's."""
+    """The cart belongs to another user."""
 
     status = 409
     code = "cart_claimed"
@@ -144,7 +144,7 @@ class CartClaimed(Problem):
 
 
 class NotForSale(Problem):
-    """The product is a draft, was archived, or has this SKU no more; the cart is as it was."""
+    """The product is no longer active, or lost this SKU; the cart stays as before."""
 
     status = 409
     code = "not_for_sale"
@@ -163,7 +163,7 @@ class UnknownOrder(Problem):
 
 
 class EmptyCart(Problem):
-    """There is nothing in the cart to be bought."""
+    """The cart has no lines."""
 
     status = 422
     code = "empty_cart"
@@ -171,7 +171,7 @@ class EmptyCart(Problem):
 
 
 class TotalChanged(Problem):
-    """The cart costs something else than the buyer saw; `facts` have the lines of now."""
+    """The total differs from the total that the buyer saw; `facts` have the current lines."""
 
     status = 409
     code = "total_changed"
@@ -183,7 +183,7 @@ class TotalChanged(Problem):
 
 
 class OrderDecided(Problem):
-    """The order is not being paid: it was paid, declined or cancelled before."""
+    """The order no longer waits for its payment, so it cannot be cancelled."""
 
     status = 409
     code = "order_decided"
@@ -191,7 +191,7 @@ class OrderDecided(Problem):
 
 
 class OrderNotPaid(Problem):
-    """The order was not paid."""
+    """The order is not paid, so it cannot be refunded or sent."""
 
     status = 409
     code = "order_not_paid"
@@ -199,7 +199,7 @@ class OrderNotPaid(Problem):
 
 
 class RefundTooLarge(Problem):
-    """More would be given back than was bought, or is left of it; nothing was."""
+    """The refund exceeds the units or money left of the order; nothing is refunded."""
 
     status = 409
     code = "refund_too_large"
@@ -207,7 +207,7 @@ class RefundTooLarge(Problem):
 
 
 class RefundRefused(Problem):
-    """The payment's provider does not give the money back; nothing was changed."""
+    """The payment's provider refuses to return the money."""
 
     status = 409
     code = "refund_refused"
@@ -215,7 +215,10 @@ class RefundRefused(Problem):
 
 
 class OutOfStock(Problem):
-    """Fewer are available than were asked for; nothing was changed. `facts` say how many are."""
+    """Fewer units are available than the claim needs; `facts` have their number.
+
+    Nothing changes.
+    """
 
     status = 409
     code = "out_of_stock"
@@ -227,7 +230,7 @@ class OutOfStock(Problem):
 
 
 class StockIsCarted(Problem):
-    """The stock would be less than what carts and orders hold; nothing was changed."""
+    """Carts and orders hold more units than the change would leave; nothing changes."""
 
     status = 409
     code = "stock_is_carted"
@@ -246,7 +249,7 @@ class UnknownSku(Problem):
 
 
 class HeldByOrder(Exception):
-    """The cart's entry belongs to an order, which has to be finished first."""
+    """The cart's entry belongs to an unfinished order; `order` is its id."""
 
     def __init__(self, order: str) -> None:
         super().__init__(order)
@@ -254,7 +257,7 @@ class HeldByOrder(Exception):
 
 
 class PaymentsNotSetUp(Problem):
-    """The shop's payments cannot be taken in this deployment."""
+    """The deployment cannot use the shop's payment provider."""
 
     status = 409
     code = "payments_not_set_up"
@@ -262,7 +265,7 @@ class PaymentsNotSetUp(Problem):
 
 
 class AmountNotTaken(Problem):
-    """The provider charges no such amount; `facts` say of what it has to be a multiple."""
+    """The amount is no multiple of the provider's step; `facts` have both, in micros."""
 
     status = 409
     code = "amount_not_taken"
@@ -273,7 +276,7 @@ class AmountNotTaken(Problem):
 
 
 class InvalidWebhook(Problem):
-    """The event is not signed by the payments' provider, or is older than five minutes."""
+    """The event lacks the provider's signature, or is older than five minutes."""
 
     status = 400
     code = "invalid_webhook"

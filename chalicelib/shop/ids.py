@@ -1,4 +1,4 @@
-"""The ids of what a shop has: products, SKUs and categories."""
+"""Ids within a site, and the `_id` that joins them with the site: `site:name`."""
 
 from typing import Annotated
 
@@ -12,21 +12,21 @@ ProductId = Annotated[
 CategoryId = Annotated[
     str, _NAME, Field(description="A category's id within its shop.", examples=["novels"])
 ]
-# No dots and no dollars: carts have it in paths of fields.
+# No dots and no dollars: carts use a SKU in paths of fields.
 SkuId = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$"),
-    Field(description="What is sold by this code; unique in its shop.", examples=["MOBY-HARD"]),
+    Field(description="A SKU, unique in its shop.", examples=["MOBY-HARD"]),
 ]
 
 
 def key_of(site: str, name: str) -> str:
-    """Return the `_id` of what is within a site."""
+    """Return the `_id` of a name within a site."""
     return f"{site}:{name}"
 
 
 def name_of(key: str) -> str:
-    """Return what is within its site: the end of its `_id`."""
+    """Return the name of an `_id` without its site."""
     return key.partition(":")[2]
 
 

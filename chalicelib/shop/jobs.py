@@ -1,4 +1,4 @@
-"""What shops do by the clock; every part may run twice at once, or miss a run."""
+"""Queue workers and schedules of shops; each may run twice at once, or miss a run."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare what runs by the clock."""
+    """Declare the schedules, each once a minute."""
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def tend_catalogue(_event: CloudWatchEvent) -> None:
@@ -32,21 +32,18 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 
 
 def resend_overdue(runtime: Runtime) -> None:
-    """Send messages again for the catalogue's jobs that are overdue."""
+    """Send the messages of the catalogue's overdue jobs again."""
     outbox.sweep(runtime, JOB, JOBS)
 
 
 def verify_stock(runtime: Runtime, site: str, sku: str) -> dict[str, int]:
-    """Return by how many units a stock differs from what is held, and from its books."""
+    """Return the units that a stock lacks or has too many: by its entries, and by its books."""
     differences = books.verify(runtime, site, sku)
     return {"held": differences["held"], "moved": differences["moved"]}
 
 
-# The workers of a shop's queues: the catalogue's jobs, and orders that go on.
-
-
 def declare_workers(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers."""
+    """Declare the workers of the queues `catalogue` and `orders`."""
     queue = runtime.queues.name_of
 
     @app.on_sqs_message(queue=queue(Relist.queue), batch_size=1)

@@ -1,7 +1,7 @@
-"""Money of many currencies: micros, and the smallest unit in which a currency is charged.
+"""Money of many currencies, in micros: millionths of a currency's unit.
 
-An amount is a whole number of micros, millionths of a currency's unit. What is charged is a whole
-number of its smallest unit: 10,000 micros (a cent) of a euro, 1,000,000 of a yen.
+A charge is a whole number of the currency's smallest unit: 10,000 micros (a cent) of a euro,
+1,000,000 micros of a yen.
 """
 
 from typing import Annotated, Literal
@@ -13,8 +13,8 @@ MICROS = 1_000_000
 MAX_PRICE_MICROS = 1_000_000 * MICROS
 _MICROS_EXPONENT = 6
 
-# The decimals of each currency (ISO 4217, list one; without funds, metals and codes for tests). The
-# ariary, which is divided by five, is charged whole, as Stripe counts it.
+# The decimals of each currency (ISO 4217, list one; without funds, metals and codes for tests).
+# Stripe charges whole ariaries (MGA), although the ariary has five parts.
 _BY_EXPONENT = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW MGA PYG RWF UGX VND VUV XAF XOF XPF",
     2: (
@@ -27,12 +27,12 @@ _BY_EXPONENT = {
     ),
     3: "BHD IQD JOD KWD LYD OMR TND",
 }
-# Stripe takes these with a last digit of 0 alone (its documentation, "Three-decimal currencies").
+# Stripe accepts only a last digit of 0 here (its documentation, "Three-decimal currencies").
 _STRIPE_TENS = frozenset({"BHD", "JOD", "KWD", "OMR", "TND"})
 EXPONENTS = {code: exponent for exponent, codes in _BY_EXPONENT.items() for code in codes.split()}
 
 
-def _known(code: str) -> str:
+def _check_known(code: str) -> str:
     if code not in EXPONENTS:
         raise ValueError("this is no currency of ISO 4217 that is charged")
     return code
@@ -41,7 +41,7 @@ def _known(code: str) -> str:
 Currency = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Z]{3}$"),
-    AfterValidator(_known),
+    AfterValidator(_check_known),
     Field(description="A currency (ISO 4217).", examples=["EUR"]),
 ]
 PriceMicros = Annotated[
@@ -56,12 +56,12 @@ PriceMicros = Annotated[
 
 
 def smallest_micros(currency: str) -> int:
-    """Return how many micros the smallest unit of a currency has."""
+    """Return the micros of a currency's smallest unit."""
     return int(10 ** (_MICROS_EXPONENT - EXPONENTS[currency]))
 
 
 def step_micros(currency: str, payments: Literal["fake", "stripe"]) -> int:
-    """Return what an amount is a multiple of, if this provider is to charge it."""
+    """Return the step, in micros, of the amounts that a provider charges."""
     tens = payments == "stripe" and currency in _STRIPE_TENS
     return smallest_micros(currency) * (10 if tens else 1)
 

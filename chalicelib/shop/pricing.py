@@ -1,4 +1,4 @@
-"""Pricing: what an order costs beside its lines, by one pure function that is registered."""
+"""Pricing: a registered pure function adds shipping, taxes and discounts to an order."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, TypedDict
@@ -8,7 +8,7 @@ MAX_ADJUSTMENTS = 20
 
 
 class PricedLine(TypedDict):
-    """What is bought of one SKU."""
+    """The units of one SKU in an order, with the price of one unit."""
 
     sku: str
     qty: int
@@ -23,13 +23,13 @@ class Adjustment(TypedDict):
     amount_micros: int
 
 
-# Where an order goes: the country (ISO 3166-1) and the postal code.
+# The destination of an order: country (ISO 3166-1) and postal code.
 Place = tuple[str, str]
 Pricing = Callable[[Sequence[PricedLine], Place | None], list[Adjustment]]
 
 
 def no_adjustments(_lines: Sequence[PricedLine], _place: Place | None) -> list[Adjustment]:
-    """Return nothing: the lines are the price."""
+    """Return no adjustments: the lines are the price."""
     return []
 
 
@@ -37,12 +37,12 @@ _registered: list[Pricing] = [no_adjustments]
 
 
 def register(pricing: Pricing) -> None:
-    """Make this the deployment's pricing; it may depend on its arguments alone."""
+    """Set the deployment's pricing, a function of its arguments alone."""
     _registered[0] = pricing
 
 
 def adjustments(lines: Sequence[PricedLine], place: Place | None) -> list[Adjustment]:
-    """Return what is added to the lines of an order; raises ValueError for too many."""
+    """Return the adjustments of an order; raises ValueError for over 20."""
     found = _registered[0](lines, place)
     if len(found) > MAX_ADJUSTMENTS:
         raise ValueError(f"an order has at most {MAX_ADJUSTMENTS} adjustments")
@@ -50,6 +50,6 @@ def adjustments(lines: Sequence[PricedLine], place: Place | None) -> list[Adjust
 
 
 def total_micros(lines: Sequence[PricedLine], adjusted: Sequence[Adjustment]) -> int:
-    """Return what an order costs."""
+    """Return the total of an order: its lines and adjustments, in micros."""
     bought = sum(each["qty"] * each["price_micros"] for each in lines)
     return bought + sum(each["amount_micros"] for each in adjusted)

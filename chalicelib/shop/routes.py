@@ -1,4 +1,4 @@
-"""The API of shops."""
+"""One blueprint for the routes of all rooms of the shop."""
 
 from chalice.app import Blueprint
 

@@ -1,27 +1,27 @@
-"""Tokens of a text, by which products are found: pure.
+"""Search tokens of products and queries: pure functions.
 
-A text is compared in NFKC and case folded, and Latin, Greek and Cyrillic without accents: `cafe`
-finds `café`. A word is a token; a run of Han, Kana or Hangul, which is written without spaces,
-gives each two neighbours as one.
+Texts compare in NFKC and case folded; Latin, Greek and Cyrillic also without accents: `cafe` finds
+`café`. A word is a token. Han, Kana and Hangul have no spaces between words: each pair of
+neighbours in a run is a token.
 """
 
 import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
-# Of one product; a longer text is found by its beginning.
+# Of one product; searches find a longer text by its beginning.
 MAX_STORED_TOKENS = 1_500
 MAX_TOKEN_CHARACTERS = 64
-# How often a token counts, by where it is: in the title, among tags and details, in the text.
+# The weights of tokens in the title, in tags and details, and in the text.
 _WEIGHTS = (3, 2, 1)
 
-# In which a reader leaves accents out; in other scripts a mark is a vowel, or another letter.
+# Readers omit accents in these scripts; in other scripts a mark is a vowel, or another letter.
 _ACCENTED = ("LATIN", "GREEK", "CYRILLIC")
 _UNSPACED = ("CJK UNIFIED", "CJK COMPAT", "HIRAGANA", "KATAKANA", "HANGUL", "IDEOGRAPHIC")
 
 
-def folded(text: str) -> str:
-    """Return the form in which texts are compared (The Unicode Standard, section 3.13)."""
+def fold(text: str) -> str:
+    """Return the comparable form of a text (The Unicode Standard, section 3.13)."""
     if text.isascii():
         return text.lower()
     compared = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -40,14 +40,14 @@ def _without_accents(text: str) -> Iterator[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the tokens that a text is searched for by, each once, in their order."""
+    """Return the tokens of a query, each once, in their order."""
     return list(dict.fromkeys(_tokens(text, single=False)))
 
 
 def stored_tokens(title: str, words: Sequence[str], text: str) -> list[str]:
-    """Return the tokens that a product is found by; those of its title count most.
+    """Return the tokens of a product, each repeated by its weight; title tokens weigh most.
 
-    A token is repeated as often as it counts. A single character of a run is a token, too.
+    Each single character of a run without spaces is a token, too.
     """
     found: dict[str, int] = {}
     for weight, part in zip(_WEIGHTS, (title, "\n".join(words), text), strict=True):
@@ -58,7 +58,7 @@ def stored_tokens(title: str, words: Sequence[str], text: str) -> list[str]:
 
 
 def _tokens(text: str, *, single: bool) -> Iterator[str]:
-    for kind, run in groupby(folded(text), _kind):
+    for kind, run in groupby(fold(text), _kind):
         if kind == "word":
             yield "".join(run)[:MAX_TOKEN_CHARACTERS]
         elif kind == "unspaced":

@@ -1,4 +1,4 @@
-"""The settings of shops: stored by site, and read by almost every call."""
+"""The settings of shops, stored by site; almost every call reads them."""
 
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict
@@ -13,8 +13,6 @@ from chalicelib.database import Collection, Document
 from chalicelib.http import Input
 from chalicelib.shop.errors import CurrencyFixed, UnknownShop
 from chalicelib.shop.money import Currency
-
-# The settings that a publisher sends.
 
 HOLD_PERCENT = 50
 
@@ -49,9 +47,9 @@ LayoutName = Literal["details", "attributes"]
 
 
 class ShopSite(TypedDict):
-    """A shop's settings; `layout` is how its products keep their details.
+    """A shop's settings as stored; `layout` is the layout of its products' details.
 
-    `is_rewriting` since it was `layout_chosen`, some may be kept in the other one.
+    `is_rewriting`: some products may have the former layout since `layout_chosen`.
     """
 
     _id: str
@@ -68,7 +66,7 @@ SITES = Collection("shop.site", ShopSite)
 
 
 def put(database: Database[Document], site: str, given: ShopSettings) -> ShopSite:
-    """Store a shop's settings and return them; raises CurrencyFixed for another currency."""
+    """Store a shop's settings and return them; raises CurrencyFixed if its currency differs."""
     stored = given.model_dump(exclude={"currency"})
     try:
         found = SITES.of(database).find_one_and_update(
@@ -79,7 +77,7 @@ def put(database: Database[Document], site: str, given: ShopSettings) -> ShopSit
         )
     except DuplicateKeyError:
         raise CurrencyFixed from None
-    assert found is not None  # noqa: S101 - it was made if it was not there
+    assert found is not None  # noqa: S101 - an upsert
     return found
 
 
@@ -92,5 +90,5 @@ def find(database: Database[Document], site: str, session: ClientSession | None 
 
 
 def hold_percent(shop: ShopSite) -> int:
-    """Return the share of a SKU that carts hold together, also of a shop of earlier releases."""
+    """Return the percentage of a SKU that carts may hold; shops of earlier releases have 50."""
     return shop.get("hold_percent", HOLD_PERCENT)

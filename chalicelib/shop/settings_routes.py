@@ -1,4 +1,4 @@
-"""Routes and forms of a shop's settings."""
+"""A shop's settings in the API, for its publisher."""
 
 from typing import Annotated, Literal
 

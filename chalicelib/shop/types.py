@@ -1,7 +1,7 @@
-"""The types of products, each with the model of its details; an application registers its own.
+"""Types of products, each with a model of its details; an application registers its own.
 
-Details are flat: texts, numbers and yes or no, or lists of them. `facets` are those by which
-customers narrow a list down.
+Details are flat: texts, numbers and booleans, or lists of them. Customers narrow lists down by the
+details that `facets` names.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ from chalicelib.http import Input, parse_part
 from chalicelib.registered import name_in
 from chalicelib.texts import Line, at_most
 
-# Values of one product, each element of a list counted.
+# Values of one product; each element of a list counts.
 MAX_VALUES = 50
 MAX_VALUE_CHARACTERS = 100
 MAX_FACETS = 8
@@ -39,13 +39,13 @@ def _example(**details: Any) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [details]})
 
 
-class Details(Input):
-    """What a type of product has beside its title and its text."""
+class ProductDetails(Input):
+    """The fields of a type of product beside title and text."""
 
     facets: ClassVar[tuple[str, ...]] = ()
 
 
-class BookDetails(Details):
+class BookDetails(ProductDetails):
     """A book."""
 
     facets = ("author", "language", "binding")
@@ -59,7 +59,7 @@ class BookDetails(Details):
     pages: Annotated[int, Field(ge=1, le=100_000)] | None = None
 
 
-class RecordDetails(Details):
+class RecordDetails(ProductDetails):
     """A record."""
 
     facets = ("artist", "genre", "medium")
@@ -71,7 +71,7 @@ class RecordDetails(Details):
     year: Annotated[int, Field(ge=1850, le=2100)] | None = None
 
 
-class ClothingDetails(Details):
+class ClothingDetails(ProductDetails):
     """Something to wear; its sizes are options of its SKUs."""
 
     facets = ("brand", "colour", "material")
@@ -82,7 +82,7 @@ class ClothingDetails(Details):
     material: Short | None = None
 
 
-class PartDetails(Details):
+class PartDetails(ProductDetails):
     """A part of a machine, such as a bicycle."""
 
     facets = ("brand", "fits", "material")
@@ -94,9 +94,9 @@ class PartDetails(Details):
     weight_grams: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
-# The types by name. An application adds its own before the first request, and before
+# The types by name. An application adds its types before the first request, and before
 # `script/openapi`.
-PRODUCT_TYPES: dict[str, type[Details]] = {
+PRODUCT_TYPES: dict[str, type[ProductDetails]] = {
     "book": BookDetails,
     "record": RecordDetails,
     "clothing": ClothingDetails,
@@ -111,30 +111,30 @@ TypeName = Annotated[
 ]
 
 
-def checked(name: str, details: Any) -> dict[str, Any]:
-    """Return details by the model of a type, as they are stored; raises InvalidRequest."""
+def check_details(name: str, details: Any) -> dict[str, Any]:
+    """Return details as stored, by the model of their type; raises InvalidRequest."""
     read = parse_part(details, PRODUCT_TYPES[name], "details")
     stored = read.model_dump(mode="json", exclude_none=True)
-    kept = {key: _kept(value) for key, value in stored.items() if value != []}
+    kept = {key: _distinct(value) for key, value in stored.items() if value != []}
     _check_flat(kept)
     return kept
 
 
-def _kept(value: Any) -> Any:
+def _distinct(value: Any) -> Any:
     return list(dict.fromkeys(value)) if isinstance(value, list) else value
 
 
 def _check_flat(details: dict[str, Any]) -> None:
-    """Raise InvalidRequest for what no layout keeps, whatever a registered model allows."""
+    """Raise InvalidRequest for details that no layout can store, although their model may."""
     values = list(values_of(details))
     if len(values) > MAX_VALUES:
-        told = f"a product must have at most {MAX_VALUES} values"
-        raise InvalidRequest(errors=[FieldError("details", "too_many_values", told)])
+        detail = f"a product must have at most {MAX_VALUES} values"
+        raise InvalidRequest(errors=[FieldError("details", "too_many_values", detail)])
     for key, value in values:
         is_long = isinstance(value, str) and len(value) > MAX_VALUE_CHARACTERS
         if is_long or not isinstance(value, Value):
-            told = f"a value is a number, yes or no, or {MAX_VALUE_CHARACTERS} characters"
-            raise InvalidRequest(errors=[FieldError(f"details.{key}", "value", told)])
+            detail = f"a value is a number, yes or no, or {MAX_VALUE_CHARACTERS} characters"
+            raise InvalidRequest(errors=[FieldError(f"details.{key}", "value", detail)])
 
 
 def is_list(name: str, key: str) -> bool:
@@ -146,23 +146,23 @@ def is_list(name: str, key: str) -> bool:
 
 
 def values_of(details: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
-    """Yield each value of details with its key; a list has several."""
+    """Yield each value of details with its key; each element of a list is a value."""
     for key, value in details.items():
         for each in value if isinstance(value, list) else [value]:
             yield key, each
 
 
 def facets_of(kind: str | None) -> list[str]:
-    """Return the facets of a type, or the first of all types; each once."""
+    """Return the facets of a type. None: the first 20 of all types, each once."""
     models = PRODUCT_TYPES.values() if kind is None else [PRODUCT_TYPES[kind]]
     names = dict.fromkeys(name for each in models for name in each.facets[:MAX_FACETS])
     return list(names)[:MAX_FACETS_SHOWN]
 
 
 def facet_values(kind: str | None, facet: str, text: str) -> list[Value]:
-    """Return what a text may mean as a value of a facet: a number, in a type that has numbers.
+    """Return the meanings of a text as a facet's value, such as a number; one a type at most.
 
-    Nothing if no type takes it.
+    Empty: no type accepts the text.
     """
     names = PRODUCT_TYPES if kind is None else (kind,)
     found: list[Value] = []
@@ -177,7 +177,7 @@ def facet_values(kind: str | None, facet: str, text: str) -> list[Value]:
 
 @lru_cache(maxsize=256)
 def _adapter(kind: str, facet: str) -> TypeAdapter[Any]:
-    """Return what reads one value of a facet."""
+    """Return the adapter that parses one value of a facet."""
     annotation: Any = PRODUCT_TYPES[kind].model_fields[facet].annotation
     kinds = [each for each in get_args(annotation) if get_origin(each) is list]
     listed = annotation if get_origin(annotation) is list else next(iter(kinds), None)

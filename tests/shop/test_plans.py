@@ -17,9 +17,9 @@ from chalicelib.shop.catalogue.offers import offers
 from chalicelib.shop.catalogue.rows import PRODUCTS
 from chalicelib.shop.orders import reading, sweep
 from chalicelib.shop.orders.shapes import ORDERS, Order
-from chalicelib.shop.payments.records import PAYMENTS, Payment
+from chalicelib.shop.payments.records import PAYMENTS, OrderPayment
 from chalicelib.shop.settings import ShopSettings
-from chalicelib.shop.stock.shapes import HOLDS, STOCKS, Entry, Stock, StoredHold
+from chalicelib.shop.stock.shapes import HOLDS, STOCKS, Stock, StockEntry, StoredHold
 
 SITE = "large"
 MANY = 10_000
@@ -51,7 +51,7 @@ def _fill(rows: Any, make: Callable[[int], Any]) -> None:
         rows.insert_many(made, ordered=False)
 
 
-def _entry(runtime: Runtime, number: int) -> Entry:
+def _entry(runtime: Runtime, number: int) -> StockEntry:
     """Return an entry that goes on; each tenth is an order's."""
     order = f"order{number}" if number % 10 == 0 else None
     until = runtime.now() + timedelta(hours=1)
@@ -120,7 +120,7 @@ def _order(runtime: Runtime, number: int) -> Order:
     return row
 
 
-def _payment(number: int) -> Payment:
+def _payment(number: int) -> OrderPayment:
     return {
         "_id": f"order{number:06}",
         "provider": "fake",

@@ -1,4 +1,4 @@
-"""Carts: lines to be bought, and the share of their units that is held.
+"""Carts: the lines of a buyer, and the units that each line holds.
 
 Public face: `carts`, `routes`, `shapes`, `sources`.
 """

@@ -1,4 +1,4 @@
-"""Carts opened, found and claimed; frozen for an order, and let go or closed by it."""
+"""The life of a cart: opened, changed, claimed, frozen for an order, reopened or closed."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -16,12 +16,12 @@ from chalicelib.shop.carts.shapes import (
     CARTS,
     MAX_ATTEMPTS,
     MAX_LINES,
-    Attempt,
     Cart,
+    CheckoutAttempt,
     Line,
     new_cart_id,
 )
-from chalicelib.shop.catalogue.offers import Offer, offers
+from chalicelib.shop.catalogue.offers import SkuOffer, offers
 from chalicelib.shop.errors import (
     CartClaimed,
     CartClosed,
@@ -35,9 +35,9 @@ from chalicelib.shop.errors import (
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.stock import shelf
-from chalicelib.shop.stock.shapes import Claim
+from chalicelib.shop.stock.shapes import StockClaim
 
-# An open cart that nobody has touched for so long is expired.
+# Open carts expire after so long without a change.
 IDLE = timedelta(days=30)
 
 
@@ -69,10 +69,10 @@ def find(database: Database[Document], cart_id: str) -> Cart:
 
 
 def claim(runtime: Runtime, cart_id: str, user: str) -> Cart:
-    """Make a cart a person's; raises UnknownCart, and CartClaimed if it is another's."""
+    """Claim a cart for a user; raises UnknownCart, and CartClaimed if another user has it."""
     cart = CARTS.of(runtime.database).find_one_and_update(
         {"_id": cart_id, "user": {"$in": [None, user]}},
-        # A checkout that has read whose it was before freezes it no more.
+        # The version: a checkout that read the former user cannot freeze the cart.
         {"$set": {"user": user, "touched": runtime.now()}, "$inc": {"version": 1}},
         return_document=ReturnDocument.AFTER,
     )
@@ -82,8 +82,10 @@ def claim(runtime: Runtime, cart_id: str, user: str) -> Cart:
     return cart
 
 
-def freeze(runtime: Runtime, cart: Cart, lines: Mapping[str, Line], attempt: Attempt) -> bool:
-    """Freeze a cart with these lines for the order of an attempt; False if it has changed."""
+def freeze(
+    runtime: Runtime, cart: Cart, lines: Mapping[str, Line], attempt: CheckoutAttempt
+) -> bool:
+    """Freeze a cart with these lines for an attempt's order; False: the cart has changed."""
     this = {
         "_id": cart["_id"],
         "state": "open",
@@ -105,7 +107,7 @@ def freeze(runtime: Runtime, cart: Cart, lines: Mapping[str, Line], attempt: Att
 
 
 def let_go(runtime: Runtime, cart_id: str, order_id: str) -> None:
-    """Open a cart again that was frozen for an order, which has given back what its lines held."""
+    """Open a frozen cart again after its order has released the units of its lines."""
     now = runtime.now()
     lapsed = {"k": "$$line.k", "v": {"$mergeObjects": ["$$line.v", {"until": now}]}}
     each = {"input": {"$objectToArray": "$lines"}, "as": "line", "in": lapsed}
@@ -119,7 +121,10 @@ def let_go(runtime: Runtime, cart_id: str, order_id: str) -> None:
 
 
 def lapse(runtime: Runtime, held: Iterable[tuple[str, str]], *, for_good: bool = False) -> None:
-    """Note of carts and SKUs that they are held no more; `for_good`, not again either."""
+    """End the holds of SKUs in carts, given as (cart, SKU).
+
+    `for_good`: these carts never hold these SKUs again.
+    """
     now, updates = runtime.now(), []
     for cart_id, sku in held:
         this = {"_id": cart_id, "state": "open", f"lines.{sku}": {"$exists": True}}
@@ -131,27 +136,27 @@ def lapse(runtime: Runtime, held: Iterable[tuple[str, str]], *, for_good: bool =
 
 
 def close(runtime: Runtime, cart_id: str, order_id: str) -> None:
-    """Close a cart that was frozen for an order which is paid."""
+    """Close a frozen cart whose order is paid."""
     now = runtime.now()
     change = {"$set": {"state": "ordered", "touched": now, "ended": now}}
     CARTS.of(runtime.database).update_one(_frozen(cart_id, order_id), change)
 
 
 def stay_frozen(runtime: Runtime, cart_id: str, order_id: str) -> None:
-    """Note that a frozen cart was looked at, and that its order will see to it."""
+    """Record a look at a frozen cart; its order goes on without it."""
     change = {"$set": {"touched": runtime.now()}}
     CARTS.of(runtime.database).update_one(_frozen(cart_id, order_id), change)
 
 
 def frozen_before(runtime: Runtime, age: timedelta) -> list[Cart]:
-    """Return carts that were frozen, or looked at, so long ago."""
+    """Return frozen carts without a freeze or a look since `age` ago, the oldest first."""
     since = {"state": "checkout", "touched": {"$lte": runtime.now() - age}}
     most = runtime.bounds.shop.tended_at_once
     return list(CARTS.of(runtime.database).find(since).sort("touched", 1).limit(most))
 
 
 def expire_idle(runtime: Runtime) -> int:
-    """Expire the open carts that nobody uses; return how many there were."""
+    """Expire the idle open carts; return their number."""
     now = runtime.now()
     idle = {"state": "open", "touched": {"$lte": now - IDLE}}
     change = {"$set": {"state": "expired", "ended": now}}
@@ -162,9 +167,9 @@ def _frozen(cart_id: str, order_id: str) -> Document:
     return {"_id": cart_id, "state": "checkout", "order": order_id}
 
 
-# A line is held on the shelf first, and written in the cart then. A refusal writes nothing. A
-# crash in between leaves a hold that ends by itself, and never a line that claims units it has
-# not. A line beyond its cart's share is in the cart unheld, and can be checked out all the same.
+# The shelf holds a line before the cart stores it. A refusal writes nothing. A crash in between
+# leaves a hold that ends by itself, never a line without its units. A line beyond its cart's share
+# stays in the cart without a hold; a checkout may still buy it.
 
 
 class _Terms(NamedTuple):
@@ -175,7 +180,7 @@ class _Terms(NamedTuple):
 
 
 class _Hold(NamedTuple):
-    """Units that a cart holds until a time, and its first hold of them; None if it notes none."""
+    """Units that a cart holds until a time. `since`: its first hold; None: too many to record."""
 
     units: int
     until: datetime
@@ -183,10 +188,11 @@ class _Hold(NamedTuple):
 
 
 def put(runtime: Runtime, cart_id: str, sku: str, qty: int, source: str | None = None) -> Cart:
-    """Put so many of a SKU into a cart and return it; a repeated call changes nothing.
+    """Set the quantity of a SKU in a cart and return the cart; a repeated call changes nothing.
 
-    The cart holds as many of them as its share allows. `source` is the network of the call. Raises
-    UnknownCart, CartClosed, CartFull, UnknownSku, NotForSale, and OutOfStock if orders have them.
+    The cart holds as many units as its share allows. `source` is the network of the call. Raises
+    UnknownCart, CartClosed, CartFull, UnknownSku, NotForSale, and OutOfStock if orders have the
+    units.
     """
     cart = _open(runtime, cart_id)
     offer = _offer(runtime, cart["site"], sku)
@@ -203,7 +209,7 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, source: str | None =
     }
     has_room = {"$lt": [{"$size": {"$objectToArray": "$lines"}}, MAX_LINES]}
     room = {"$or": [{f"lines.{sku}": {"$exists": True}}, {"$expr": has_room}]}
-    change = {"$set": {f"lines.{sku}": line}, **_noting({sku: hold})}
+    change = {"$set": {f"lines.{sku}": line}, **_note_first({sku: hold})}
     if not _change(runtime, cart_id, change, room):
         shelf.release(runtime, stock_id, cart_id)
         _open(runtime, cart_id)
@@ -212,7 +218,7 @@ def put(runtime: Runtime, cart_id: str, sku: str, qty: int, source: str | None =
 
 
 def remove(runtime: Runtime, cart_id: str, sku: str) -> Cart:
-    """Take a SKU out of a cart and return it; raises UnknownCart and CartClosed."""
+    """Remove a SKU from a cart and return the cart; raises UnknownCart and CartClosed."""
     cart = _open(runtime, cart_id)
     if not _change(runtime, cart_id, {"$unset": {f"lines.{sku}": ""}}):
         raise CartClosed
@@ -221,9 +227,9 @@ def remove(runtime: Runtime, cart_id: str, sku: str) -> Cart:
 
 
 def hold_all(runtime: Runtime, cart_id: str, source: str | None = None) -> Cart:
-    """Hold every line of a cart from now on, as far as its share allows, and return it.
+    """Renew the hold of every line as far as the cart's share allows; return the cart.
 
-    Raises UnknownCart, CartClosed, and OutOfStock for the first line that orders have.
+    Raises UnknownCart, CartClosed, and OutOfStock for the first line whose units orders have.
     """
     cart = _open(runtime, cart_id)
     terms = _Terms(settings.find(runtime.database, cart["site"]), source)
@@ -235,9 +241,9 @@ def hold_all(runtime: Runtime, cart_id: str, source: str | None = None) -> Cart:
             missing = missing or refusal
     renewed = {f"lines.{sku}.until": hold.until for sku, hold in holds.items()}
     units = {f"lines.{sku}.held": hold.units for sku, hold in holds.items()}
-    # A line that was removed meanwhile is not made again.
+    # Another call may have removed a line: do not write it again.
     still = {"$and": [{f"lines.{sku}": {"$exists": True}} for sku in holds]} if holds else {}
-    change = {"$set": {**renewed, **units}, **_noting(holds)}
+    change = {"$set": {**renewed, **units}, **_note_first(holds)}
     if holds and not _change(runtime, cart_id, change, still):
         raise CartClosed
     if missing:
@@ -252,7 +258,7 @@ def _open(runtime: Runtime, cart_id: str) -> Cart:
     return cart
 
 
-def _offer(runtime: Runtime, site: str, sku: str) -> Offer:
+def _offer(runtime: Runtime, site: str, sku: str) -> SkuOffer:
     offer = offers(runtime.database, site, [sku]).get(sku)
     if offer is None:
         raise UnknownSku
@@ -262,10 +268,10 @@ def _offer(runtime: Runtime, site: str, sku: str) -> Offer:
 
 
 def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _Hold:
-    """Hold as many units as the cart's share and its clock allow."""
+    """Hold as many units as the cart's share and clock allow."""
     now = runtime.now()
     since, until = clocks.times(cart, sku, terms.shop["hold_seconds"], now)
-    claim = Claim(
+    claim = StockClaim(
         key_of(cart["site"], sku),
         cart["_id"],
         qty,
@@ -282,8 +288,8 @@ def _hold(runtime: Runtime, cart: Cart, sku: str, qty: int, terms: _Terms) -> _H
     return _Hold(units, until if units else now, since)
 
 
-def _noting(holds: Mapping[str, _Hold]) -> Document:
-    """Return the update that notes the first hold of each SKU, and never a later one."""
+def _note_first(holds: Mapping[str, _Hold]) -> Document:
+    """Return the update that stores the first hold of each SKU, and no later hold."""
     first = {f"first.{sku}": hold.since for sku, hold in holds.items() if hold.since}
     return {"$min": first} if first else {}
 
@@ -291,7 +297,7 @@ def _noting(holds: Mapping[str, _Hold]) -> Document:
 def _change(
     runtime: Runtime, cart_id: str, change: Document, condition: Document | None = None
 ) -> bool:
-    """Change the lines of an open cart; return whether it was open and met the condition."""
+    """Change an open cart that meets the condition; return whether it was so."""
     this = {"_id": cart_id, "state": "open", **(condition or {})}
     touched = {"touched": runtime.now()}
     change = {**change, "$set": {**change.get("$set", {}), **touched}, "$inc": {"version": 1}}

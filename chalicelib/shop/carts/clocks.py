@@ -1,22 +1,22 @@
-"""The time at which a cart's hold of a SKU ends: no renewal passes it, nor does taking it again."""
+"""The end of a cart's hold of a SKU: neither renewing nor removing the line moves it further."""
 
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from chalicelib.shop.carts.shapes import Cart
 
-# A hold is renewed until it is so many times as long as a shop's hold at most.
+# Renewals stretch a hold to so many times the shop's `hold_seconds`.
 LONGEST_HOLDS = 2
-# A cart remembers its first hold of so many SKUs; it holds no further ones.
+# A cart stores its first hold of so many SKUs, and holds no further SKU.
 MAX_CLOCKS = 200
-# The first hold of a cart whose hold was ended by its publisher: it holds the SKU no more.
+# Stored as the first hold once a publisher ends it: the cart never holds the SKU again.
 ENDED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Times(NamedTuple):
-    """The first hold of a SKU by a cart, and the end of the next one; `until` now holds nothing.
+    """A cart's first hold of a SKU, and the end of its next hold.
 
-    `since` is None if the cart has held so many SKUs that it remembers no further one.
+    `until` equal to now: the cart holds nothing. `since` None: the cart has no room for this SKU.
     """
 
     since: datetime | None

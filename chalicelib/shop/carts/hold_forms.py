@@ -1,4 +1,4 @@
-"""The forms of a shop's holds, for its publisher."""
+"""Holds as a shop's publisher reads and ends them."""
 
 from datetime import datetime
 from typing import Annotated
@@ -52,7 +52,7 @@ class HoldsAnswer(TypedDict):
 
 
 class FreedAnswer(TypedDict):
-    """Holds that were ended."""
+    """The units and holds that a call has ended."""
 
     units: _Units
     holds: _Units

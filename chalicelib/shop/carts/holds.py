@@ -1,6 +1,6 @@
-"""The holds of a shop's carts, read and ended by its publisher.
+"""A publisher's view of the holds in a shop's carts, and the end of such holds.
 
-A cart's id is a secret, so that a keyed digest names it here.
+A cart's id is a secret: a keyed digest names the cart here.
 """
 
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from chalicelib.shop.carts import carts
 from chalicelib.shop.carts.hold_forms import MAX_HOLDERS, FreedAnswer, HeldSku, Holder
 from chalicelib.shop.ids import key_of, name_of
 from chalicelib.shop.stock import shelf
-from chalicelib.shop.stock.shapes import STOCKS, Entry, Stock
+from chalicelib.shop.stock.shapes import STOCKS, Stock, StockEntry
 
 _DIGEST_BYTES = 8
-# Stocks of one read of those that carts hold something of.
+# Stocks of one read.
 _STOCKS = 100
 
 
@@ -25,9 +25,9 @@ def page(runtime: Runtime, site: str, after: str, limit: int) -> list[HeldSku]:
 
 
 def free(runtime: Runtime, site: str, sku: str | None, cart: str | None) -> FreedAnswer:
-    """End holds of carts without an order: of a site, of one SKU, of one cart.
+    """End the holds of a site's carts: all, or those of one SKU or one cart; unpaid orders stay.
 
-    These carts hold the SKUs no more. A call ends a number of holds; `is_done` says whether all.
+    These carts never hold these SKUs again. One call ends a bounded number; `is_done`: all ended.
     """
     most = runtime.bounds.shop.tended_at_once
     found = list(islice(_holds(runtime, site, sku, cart), most + 1))
@@ -40,7 +40,7 @@ def free(runtime: Runtime, site: str, sku: str | None, cart: str | None) -> Free
 
 
 def cart_digest(runtime: Runtime, cart_id: str) -> str:
-    """Return the name of a cart for its publisher."""
+    """Return the digest that names a cart to its publisher, in hexadecimal."""
     key = signing.signing_key(runtime.settings.signing_keys)
     return signing.tag(b"hold cart\0" + cart_id.encode(), key, _DIGEST_BYTES).hex()
 
@@ -48,7 +48,7 @@ def cart_digest(runtime: Runtime, cart_id: str) -> str:
 def _holds(
     runtime: Runtime, site: str, sku: str | None, cart: str | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield stocks and carts that hold some of them without an order."""
+    """Yield (stock, cart) for each hold without an order."""
     stocks = [key_of(site, sku)] if sku else (each["_id"] for each in _stocks(runtime, site, ""))
     for stock_id in stocks:
         for entry in shelf.entries(runtime, stock_id):
@@ -79,7 +79,7 @@ def _stocks(runtime: Runtime, site: str, after: str) -> Iterator[Stock]:
         last = found[-1]["_id"]
 
 
-def _held_sku(runtime: Runtime, stock: Stock, entries: list[Entry]) -> HeldSku:
+def _held_sku(runtime: Runtime, stock: Stock, entries: list[StockEntry]) -> HeldSku:
     in_carts = [each for each in entries if each["order"] is None]
     largest = sorted(in_carts, key=lambda each: -each["qty"])[:MAX_HOLDERS]
     units = sum(each["qty"] for each in in_carts)
@@ -93,7 +93,7 @@ def _held_sku(runtime: Runtime, stock: Stock, entries: list[Entry]) -> HeldSku:
     }
 
 
-def _holder(runtime: Runtime, entry: Entry) -> Holder:
+def _holder(runtime: Runtime, entry: StockEntry) -> Holder:
     return {
         "cart": cart_digest(runtime, entry["cart"]),
         "address": entry.get("source"),

@@ -1,4 +1,4 @@
-"""The routes of carts. A cart's id is what lets its caller use it, so no log has it."""
+"""Carts in the API. A cart's id grants its use, so no log contains the id."""
 
 from datetime import datetime
 from typing import Annotated
@@ -114,7 +114,7 @@ def cart_answer(cart: Cart, currency: str, now: datetime) -> CartAnswer:
 
 
 def _held_units(cart: Cart, line: Line, now: datetime) -> int:
-    """Return the units of a line that are held; an order that is being paid holds all."""
+    """Return the held units of a line; in a checkout, all of them."""
     if cart["state"] == "checkout":
         return line["qty"]
     is_held = cart["state"] == "open" and line["until"] > now
@@ -134,13 +134,13 @@ def declare(route: Route) -> None:
 def _declare_carts(route: Route) -> None:
     @route("POST", "/carts", limit=CARTS, raises=(UnknownShop,))
     def open_cart(request: Request, caller: Principal | None, body: NewCart) -> Created[CartAnswer]:
-        """Open an empty cart. Whoever has its id may use it."""
+        """Open an empty cart. Its id is all that its use needs."""
         cart = carts.open_cart(request.runtime, body.site, caller.id if caller else None)
         return Created(_answer(request, cart))
 
     @route("GET", "/carts/{cart}", raises=(UnknownCart,))
     def get_cart(request: Request, cart: CartId) -> Ok[CartAnswer]:
-        """Read a cart; a line that is held no more says so."""
+        """Read a cart; `lapsed` marks a line without a hold."""
         return Ok(_answer(request, carts.find(request.runtime.database, cart)))
 
 
@@ -154,8 +154,8 @@ def _declare_lines(route: Route) -> None:
     def put_line(request: Request, cart: CartId, sku: SkuId, body: LineQty) -> Ok[CartAnswer]:
         """Put this many of a SKU into a cart, which holds its share of them for a time.
 
-        The call says how many there are in the cart, so that it may be repeated. `held` says how
-        many are held. The others can be checked out, too, unless somebody else does so before.
+        `qty` is the new quantity, so a repeated call changes nothing. `held` counts the held units.
+        A checkout can buy the other units, too, unless another buyer is faster.
         """
         source = source_of(request)
         return Ok(_answer(request, carts.put(request.runtime, cart, sku, body.qty, source)))
@@ -179,7 +179,7 @@ def _declare_lines(route: Route) -> None:
     def hold_cart(request: Request, cart: CartId) -> Ok[CartAnswer]:
         """Hold all lines from now on, to twice the shop's time from their first hold at most.
 
-        If a line was sold, the others are held, and the answer says which and how many there are.
+        If orders have a line's units, the other lines are held, and the error names this SKU.
         """
         return Ok(_answer(request, carts.hold_all(request.runtime, cart, source_of(request))))
 

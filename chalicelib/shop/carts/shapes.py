@@ -1,4 +1,4 @@
-"""Carts as they are stored, and their secret ids."""
+"""The collection of carts, and their secret ids."""
 
 import base64
 import random
@@ -13,7 +13,7 @@ from chalicelib.database.validators import AtMost
 
 MAX_LINES = 100
 MAX_QTY = 999
-# Checkouts of a cart whose keys are known: a cart that was let go is checked out again.
+# Stored checkouts of a cart: after a refused order, the buyer checks out again.
 MAX_ATTEMPTS = 20
 _KEPT_SECONDS = 90 * 24 * 3_600
 
@@ -21,9 +21,10 @@ State = Literal["open", "checkout", "ordered", "expired"]
 
 
 class Line(TypedDict):
-    """Units of one SKU, of the product that had it then; `held` of them are held `until` then.
+    """Units of one SKU; the cart holds `held` of them `until` then.
 
-    A line of earlier releases has no `held`: all of it was.
+    `product` had the SKU when the line was written. A line of earlier releases has no `held`: the
+    cart held all of it.
     """
 
     product: str
@@ -34,11 +35,11 @@ class Line(TypedDict):
     held: NotRequired[int]
 
 
-class Attempt(TypedDict):
-    """A checkout of a cart: its Idempotency-Key, and the order it made.
+class CheckoutAttempt(TypedDict):
+    """A checkout of a cart: its Idempotency-Key, and its order.
 
-    `digest` is its body's tag under a signing key: without the key, nobody finds out by trying
-    whose address it was made of.
+    `digest` is the tag of its body under a signing key: without the key, a reader of the database
+    cannot confirm a guessed address.
     """
 
     key: str
@@ -47,10 +48,10 @@ class Attempt(TypedDict):
 
 
 class Cart(TypedDict):
-    """A cart; `version` rises with each change of its lines.
+    """A cart; `version` rises with each change of its lines or its user.
 
-    `order` is the last that was made of it. 90 days after it has `ended` it is deleted. `first`
-    is the first hold of each SKU that it ever held, also of those that it has no more.
+    `order` is its latest order. MongoDB deletes a cart 90 days after it `ended`. `first` has the
+    first hold of each SKU the cart ever held, also of removed lines.
     """
 
     _id: str
@@ -59,7 +60,7 @@ class Cart(TypedDict):
     state: State
     lines: dict[str, Line]
     order: str | None
-    attempts: Annotated[list[Attempt], AtMost(MAX_ATTEMPTS)]
+    attempts: Annotated[list[CheckoutAttempt], AtMost(MAX_ATTEMPTS)]
     version: int
     touched: datetime
     ended: datetime | None
@@ -72,7 +73,7 @@ CARTS = Collection(
     indexes=(
         IndexModel([("state", ASCENDING), ("touched", ASCENDING)]),
         IndexModel([("ended", ASCENDING)], expireAfterSeconds=_KEPT_SECONDS),
-        # Finds the carts of somebody who is erased.
+        # For the erasure of a user.
         IndexModel([("user", ASCENDING)], partialFilterExpression={"user": {"$gt": ""}}),
     ),
     shard_key={"_id": "hashed"},

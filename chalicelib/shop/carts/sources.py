@@ -1,4 +1,4 @@
-"""The network that a hold comes from, as a keyed digest: an entry names no address."""
+"""The network of a hold as a keyed digest, so that no entry stores an address."""
 
 from chalicelib import limits, signing
 from chalicelib.http import Request
@@ -7,7 +7,7 @@ _DIGEST_BYTES = 8
 
 
 def source_of(request: Request) -> str | None:
-    """Return the digest of a request's network, as limits know it; None if it has no address."""
+    """Return the digest of a request's network, as limits see it. None: no address."""
     settings = request.runtime.settings
     network = limits.source(request.raw.context, request.raw.headers, settings.trusted_hops)
     if network is None:

@@ -1,4 +1,4 @@
-"""The dialect of products' texts: paragraphs, lists and links, without pictures and tables."""
+"""The Markdown of products' texts: paragraphs, lists and links, no pictures or tables."""
 
 from chalicelib.markdown import Dialect
 

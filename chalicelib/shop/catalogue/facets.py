@@ -1,4 +1,4 @@
-"""How many products have each value of the facets, and lie below each category."""
+"""Counts of products by the values of facets, and by category."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from chalicelib.shop.catalogue import filters
 from chalicelib.shop.catalogue.filters import Facets
 from chalicelib.shop.catalogue.listing_forms import FacetAnswer, ProductsQuery
 from chalicelib.shop.catalogue.rows import PRODUCTS
-from chalicelib.shop.catalogue.words import Words
+from chalicelib.shop.catalogue.words import SearchWords
 from chalicelib.shop.settings import ShopSite
 
 MAX_VALUES = 100
@@ -28,12 +28,11 @@ def count_facets(
     shop: ShopSite,
     query: ProductsQuery,
     chosen: Facets,
-    words: Words | None,
+    words: SearchWords | None,
 ) -> tuple[list[FacetAnswer], int]:
-    """Return the counts of each facet's values, and of how many products they are.
+    """Return the counts of each facet's values, and the number of counted products.
 
-    The counts of a facet leave out what is chosen of it: they say what choosing another value
-    would give.
+    The counts of a facet ignore its own chosen values: they show the result of another choice.
     """
     declared = types.facets_of(query.type)
     open_ones = [name for name in declared if name not in chosen]
@@ -45,16 +44,16 @@ def count_facets(
 
 
 def count_below(runtime: Runtime, site: str, categories: Sequence[str]) -> dict[str, int]:
-    """Return how many active products lie below each category, the first of which has the others.
+    """Return the number of active products in and below each category, up to the counting bound.
 
-    Of as many as are counted at most.
+    The first category contains the others.
     """
     top = categories[0]
     rows: Any = PRODUCTS.read_as(dict[str, Any], runtime.database).aggregate(
         [
             {"$match": {"site": site, "state": "active", "under": top}},
             {"$limit": runtime.bounds.shop.counted_products},
-            # A place that is asked for, or a few, of up to 262: each one that is unwound costs.
+            # Keep only the requested places, of up to 262: each place costs in `$unwind`.
             {"$project": {"under": {"$setIntersection": ["$under", list(categories)]}}},
             {"$unwind": "$under"},
             {"$group": {"_id": "$under", "products": {"$sum": 1}}},

@@ -1,4 +1,4 @@
-"""What a list of products is narrowed down by, as a filter of the database."""
+"""The database filter of a list of products."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,8 +7,8 @@ from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.shop import types
 from chalicelib.shop.catalogue import layouts
 from chalicelib.shop.catalogue.listing_forms import MAX_FACET_VALUES, MAX_FACETS, ProductsQuery
-from chalicelib.shop.catalogue.rows import EVERYWHERE, of_type, tagged
-from chalicelib.shop.catalogue.words import Words
+from chalicelib.shop.catalogue.rows import EVERYWHERE, of_tag, of_type
+from chalicelib.shop.catalogue.words import SearchWords
 from chalicelib.shop.settings import ShopSite
 from chalicelib.shop.types import Value
 
@@ -16,7 +16,7 @@ Facets = Mapping[str, Sequence[Value]]
 
 
 def chosen_facets(query: ProductsQuery) -> Facets:
-    """Return the values that are chosen of each facet; raises InvalidRequest."""
+    """Return the chosen values of each facet; raises InvalidRequest."""
     declared, chosen = types.facets_of(query.type), query.chosen
     if len(chosen) > MAX_FACETS:
         raise _invalid("f", "too_many_facets", f"at most {MAX_FACETS} facets may be chosen")
@@ -26,37 +26,37 @@ def chosen_facets(query: ProductsQuery) -> Facets:
         if name not in declared:
             raise _invalid(f"f.{name}", "unknown_facet", "no type of product has this facet")
         if not 1 <= len(values) <= MAX_FACET_VALUES:
-            told = f"a facet is chosen with 1 to {MAX_FACET_VALUES} values"
-            raise _invalid(f"f.{name}", "too_many_values", told)
+            detail = f"a facet is chosen with 1 to {MAX_FACET_VALUES} values"
+            raise _invalid(f"f.{name}", "too_many_values", detail)
         found[name] = [
             meant for each in values for meant in types.facet_values(query.type, name, each)
         ]
     return found
 
 
-def of(shop: ShopSite, query: ProductsQuery, facets: Facets, words: Words | None) -> Document:
-    """Return the filter of the products that a list shows."""
+def of(shop: ShopSite, query: ProductsQuery, facets: Facets, words: SearchWords | None) -> Document:
+    """Return the filter of the products in a list."""
     return {
         "site": shop["_id"],
         "state": "active",
         "under": _places(query),
-        **_priced(query),
-        **_found_by(words),
+        **_price_filter(query),
+        **_words_filter(words),
         **layouts.matching(shop, facets),
     }
 
 
 def _places(query: ProductsQuery) -> str | Document:
-    """Return the places that products are listed in; the first is what an index is entered by."""
+    """Return the condition on places; the index is searched by the first place."""
     places = [
-        *([tagged(query.tag)] if query.tag else []),
+        *([of_tag(query.tag)] if query.tag else []),
         *([query.category] if query.category else []),
         *([of_type(query.type)] if query.type else []),
     ]
     return {"$all": places} if len(places) > 1 else (places or [EVERYWHERE])[0]
 
 
-def _priced(query: ProductsQuery) -> Document:
+def _price_filter(query: ProductsQuery) -> Document:
     least, greatest = query.price_micros
     bounds: Document = {}
     if least is not None:
@@ -66,10 +66,10 @@ def _priced(query: ProductsQuery) -> Document:
     return {"price_micros": bounds} if bounds else {}
 
 
-def _found_by(words: Words | None) -> Document:
-    """Return the filter of products in which all words of a search occur.
+def _words_filter(words: SearchWords | None) -> Document:
+    """Return the filter of products with all words of a search.
 
-    The text index finds those with one of them; the server splits words by rules of its own.
+    The text index finds a superset: the server splits words by rules of its own.
     """
     if words is None:
         return {}
@@ -77,5 +77,5 @@ def _found_by(words: Words | None) -> Document:
     return {**entered, "search": {"$all": words.all}}
 
 
-def _invalid(field: str, code: str, told: str) -> InvalidRequest:
-    return InvalidRequest(errors=[FieldError(field, code, told)])
+def _invalid(field: str, code: str, detail: str) -> InvalidRequest:
+    return InvalidRequest(errors=[FieldError(field, code, detail)])

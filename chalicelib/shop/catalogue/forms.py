@@ -1,4 +1,4 @@
-"""Forms of products."""
+"""Products as the API reads and shows them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -53,7 +53,7 @@ AssetIds = Annotated[
 
 
 class NewSku(Input):
-    """What is sold by one code."""
+    """A SKU of a product: its options and its price."""
 
     sku: SkuId
     options: Annotated[dict[OptionName, Short], Field(max_length=MAX_OPTIONS)] = Field(
@@ -96,7 +96,7 @@ class NewProduct(Input):
     categories: Categories = Field(default_factory=list)
     tags: Tags = Field(default_factory=list)
     assets: AssetIds = Field(default_factory=list)
-    details: Annotated[Any, AnyOf(PRODUCT_TYPES), Field(description="What the type has.")]
+    details: Annotated[Any, AnyOf(PRODUCT_TYPES), Field(description="The fields of the type.")]
 
     @model_validator(mode="after")
     def _check_skus(self) -> Self:
@@ -106,7 +106,7 @@ class NewProduct(Input):
 
 
 class LayoutChoice(Input):
-    """How products keep their details from now on."""
+    """The layout to rewrite products' details in."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"store": "attributes"}]})
 
@@ -114,7 +114,7 @@ class LayoutChoice(Input):
 
 
 class SkuAnswer(TypedDict):
-    """What is sold by one code."""
+    """A SKU of a product: its options and its price."""
 
     sku: SkuId
     options: Annotated[dict[OptionName, ShownShort], Field(max_length=MAX_OPTIONS)]

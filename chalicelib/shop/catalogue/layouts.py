@@ -13,25 +13,25 @@ class AttributesLayout:
 
     name: LayoutName = "attributes"
 
-    def stored(self, details: Mapping[str, Any]) -> Document:
-        """Return the fields of a product that has these details."""
+    def to_stored(self, details: Mapping[str, Any]) -> Document:
+        """Return the fields of a product with these details."""
         pairs = [{"k": key, "v": value} for key, value in values_of(details)]
         return {"layout": self.name, "attributes": pairs}
 
     def details(self, product: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the details of a product that is kept in this layout."""
+        """Return the details of a product in this layout."""
         found: dict[str, Any] = {}
         for pair in product["attributes"]:
             found.setdefault(pair["k"], []).append(pair["v"])
         kind = product["type"]
-        # A type that is no longer registered: several values are a list.
+        # An unregistered type does not say whether a detail is a list: several values are a list.
         return {
             key: values if is_list(kind, key) or len(values) > 1 else values[0]
             for key, values in found.items()
         }
 
     def matching(self, wanted: Mapping[str, Sequence[Value]]) -> Document:
-        """Return the filter of its products that have, for each key, one of the values."""
+        """Return the filter of its products with a matching value for each key."""
         having = [
             {"attributes": {"$elemMatch": {"k": key, "v": {"$in": list(values)}}}}
             for key, values in wanted.items()
@@ -44,54 +44,54 @@ class DetailsLayout:
 
     name: LayoutName = "details"
 
-    def stored(self, details: Mapping[str, Any]) -> Document:
-        """Return the fields of a product that has these details."""
+    def to_stored(self, details: Mapping[str, Any]) -> Document:
+        """Return the fields of a product with these details."""
         return {"layout": self.name, "details": dict(details)}
 
     def details(self, product: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the details of a product that is kept in this layout."""
+        """Return the details of a product in this layout."""
         return dict(product["details"])
 
     def matching(self, wanted: Mapping[str, Sequence[Value]]) -> Document:
-        """Return the filter of its products that have, for each key, one of the values."""
+        """Return the filter of its products with a matching value for each key."""
         having = {f"details.{key}": {"$in": list(values)} for key, values in wanted.items()}
         return {"layout": self.name, **having}
 
 
-class Layout(Protocol):
-    """One way to keep details."""
+class ProductLayout(Protocol):
+    """A way to store details."""
 
     name: LayoutName
 
-    def stored(self, details: Mapping[str, Any]) -> Document:
-        """Return the fields of a product that has these details."""
+    def to_stored(self, details: Mapping[str, Any]) -> Document:
+        """Return the fields of a product with these details."""
 
     def details(self, product: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the details of a product that is kept in this layout."""
+        """Return the details of a product in this layout."""
 
     def matching(self, wanted: Mapping[str, Sequence[Value]]) -> Document:
-        """Return the filter of its products that have, for each key, one of the values."""
+        """Return the filter of its products with a matching value for each key."""
 
 
-LAYOUTS: dict[LayoutName, Layout] = {
+LAYOUTS: dict[LayoutName, ProductLayout] = {
     each.name: each for each in (DetailsLayout(), AttributesLayout())
 }
 
 
 def details_of(product: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the details of a product, in whichever layout it keeps them."""
+    """Return the details of a product in any layout."""
     return LAYOUTS[product["layout"]].details(product)
 
 
-def stored(shop: ShopSite, details: Mapping[str, Any]) -> Document:
-    """Return the fields by which a shop's new products keep their details."""
-    return LAYOUTS[shop["layout"]].stored(details)
+def to_stored(shop: ShopSite, details: Mapping[str, Any]) -> Document:
+    """Return the fields of details for a new product, in the shop's layout."""
+    return LAYOUTS[shop["layout"]].to_stored(details)
 
 
 def matching(shop: ShopSite, wanted: Mapping[str, Sequence[Value]]) -> Document:
-    """Return the filter of a shop's products that have, for each key, one of the values.
+    """Return the filter of a shop's products with a matching value for each key.
 
-    While products are rewritten, some are in one layout and some in the other.
+    During a rewrite, products have either layout.
     """
     if not wanted:
         return {}

@@ -1,4 +1,4 @@
-"""Forms of lists of products."""
+"""Lists of products as the API reads and shows them."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -25,7 +25,7 @@ _AMOUNT = r"[0-9]{1,9}(\.[0-9]{1,6})?"
 
 
 class ProductsQuery(PageQuery):
-    """What a list of products shows. `f.<facet>=red,blue` chooses values of a facet."""
+    """A selection of products. `f.<facet>=red,blue` chooses values of a facet."""
 
     # Facets are of the types that an application registers.
     model_config = ConfigDict(
@@ -47,7 +47,9 @@ class ProductsQuery(PageQuery):
         },
     )
 
-    category: CategoryId | None = Field(None, description="Those in it, and in all below it.")
+    category: CategoryId | None = Field(
+        None, description="Products in it, and in all categories below it."
+    )
     type: TypeName | None = None
     tag: Tag | None = None
     q: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARACTERS)] | None = Field(
@@ -87,7 +89,7 @@ class ProductsQuery(PageQuery):
 
     @property
     def chosen(self) -> dict[str, str]:
-        """Return the facets that are chosen, each with its values as they were sent."""
+        """Return the chosen facets, each with its text in the query."""
         given: dict[str, Any] = self.model_extra or {}
         return {name.removeprefix("f."): str(value) for name, value in given.items()}
 
@@ -137,7 +139,7 @@ class CountedCategory(CategoryAnswer):
 
 
 class CategoryPageAnswer(CountedCategory):
-    """A category with those above it, the highest first, and the first of those right below."""
+    """A category with its ancestors, the highest first, and its first children."""
 
     breadcrumb: Annotated[list[CrumbAnswer], Field(max_length=11)]
     children: Annotated[list[CountedCategory], Field(max_length=MAX_LISTED)]

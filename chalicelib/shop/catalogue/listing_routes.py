@@ -1,7 +1,7 @@
-"""The routes of customers: lists of products, and a category."""
+"""Lists of products and categories in the API, for customers."""
 
 from chalicelib.http import Ok, Request, Route
-from chalicelib.http.paging import Cursors, paged
+from chalicelib.http.paging import Cursors, page_of
 from chalicelib.shop import settings
 from chalicelib.shop.catalogue import facets, filters, pages, words
 from chalicelib.shop.catalogue.forms import product_summary
@@ -11,7 +11,7 @@ from chalicelib.shop.catalogue.listing_forms import (
     ProductsAnswer,
     ProductsQuery,
 )
-from chalicelib.shop.catalogue.pages import Wanted
+from chalicelib.shop.catalogue.pages import ProductListing
 from chalicelib.shop.categories import reading
 from chalicelib.shop.categories.forms import category_answer, crumb_answer
 from chalicelib.shop.categories.rows import Category
@@ -22,22 +22,26 @@ from chalicelib.sites.ids import SiteId
 
 def declare(route: Route) -> None:
     """Declare the routes."""
+    _declare_products(route)
+    _declare_category(route)
 
+
+def _declare_products(route: Route) -> None:
     @route("GET", "/shops/{site}/products", raises=(UnknownShop,))
     def list_products(request: Request, site: SiteId, query: ProductsQuery) -> Ok[ProductsAnswer]:
-        """List what a shop sells, by category, type, tag, words, price and facets.
+        """List a shop's products by category, type, tag, words, price and facets.
 
-        `f.<facet>=red,blue` chooses a facet's values: one of them is enough, and each facet that
-        is chosen narrows the list. The counts of a facet leave out what is chosen of it.
+        `f.<facet>=red,blue` chooses a facet's values: a product needs any of them, and each further
+        facet narrows the list. The counts of a facet ignore its own chosen values.
         """
         database = request.runtime.database
         shop, chosen = settings.find(database, site), filters.chosen_facets(query)
         cursors = Cursors(f"products:{site}:{query.sorting}", request.runtime.settings.signing_keys)
-        asked, after = words.asked(database, site, query), cursors.position(query)
+        asked, after = words.search_words(database, site, query), cursors.position(query)
         where = filters.of(shop, query, chosen, asked)
-        wanted = Wanted(where, query.sorting, asked.all if asked else ())
+        wanted = ProductListing(where, query.sorting, asked.all if asked else ())
         found = pages.page(request.runtime, wanted, after, query.limit + 1)
-        shown, last = paged(found, query.limit)
+        shown, last = page_of(found, query.limit)
         answer: ProductsAnswer = {
             "products": [product_summary(each.product) for each in shown],
             "next": cursors.following(last.position if last else None),
@@ -48,14 +52,13 @@ def declare(route: Route) -> None:
             )
         return Ok(answer)
 
+
+def _declare_category(route: Route) -> None:
     @route("GET", "/shops/{site}/categories/{category}", raises=(UnknownCategory,))
     def get_category(
         request: Request, site: SiteId, category: CategoryId
     ) -> Ok[CategoryPageAnswer]:
-        """Read a category: those above it, those right below, and how many products each has.
-
-        Of those below, the first 2,000 are read.
-        """
+        """Read a category with its ancestors, its first 2,000 children and counts of products."""
         database = request.runtime.database
         place = reading.place(database, site, category)
         names = [name_of(each["_id"]) for each in (place.category, *place.children)]
@@ -64,14 +67,14 @@ def declare(route: Route) -> None:
         last = [names[-1]] if place.has_more else None
         return Ok(
             {
-                **_counted(place.category, counts),
+                **_with_count(place.category, counts),
                 "breadcrumb": [crumb_answer(each) for each in place.breadcrumb],
-                "children": [_counted(each, counts) for each in place.children],
+                "children": [_with_count(each, counts) for each in place.children],
                 "next": others.following(last),
             }
         )
 
 
-def _counted(category: Category, counts: dict[str, int]) -> CountedCategory:
+def _with_count(category: Category, counts: dict[str, int]) -> CountedCategory:
     answer = category_answer(category)
     return {**answer, "products": counts.get(answer["id"], 0)}

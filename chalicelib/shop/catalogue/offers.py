@@ -1,4 +1,4 @@
-"""What is offered by a SKU: what carts and orders need of the catalogue, and nothing else."""
+"""Offers of SKUs: the part of the catalogue that carts, orders and stock need."""
 
 from collections.abc import Collection as Names
 from typing import TypedDict
@@ -11,8 +11,8 @@ from chalicelib.shop.catalogue.rows import PRODUCTS, Sku, State
 from chalicelib.shop.ids import name_of
 
 
-class Offer(TypedDict):
-    """A SKU as it is offered now; only an `active` product is sold."""
+class SkuOffer(TypedDict):
+    """The current offer of a SKU; only an `active` product is for sale."""
 
     product: str
     title: str
@@ -36,10 +36,10 @@ def offers(
     site: str,
     skus: Names[str],
     session: ClientSession | None = None,
-) -> dict[str, Offer]:
-    """Return what a shop offers now by these SKUs; one that no product has is left out.
+) -> dict[str, SkuOffer]:
+    """Return the current offers of a shop's known SKUs, by SKU.
 
-    Prices are micros of the shop's currency. Drafts and archived products are in it, by `state`.
+    Prices are micros of the shop's currency. Drafts and archived products are included, by `state`.
     """
     wanted = {"site": site, "skus.sku": {"$in": list(skus)}}
     rows = PRODUCTS.read_as(_Offering, database).find(wanted, _FIELDS, session=session)
@@ -51,7 +51,7 @@ def offers(
     }
 
 
-def _offer(product: _Offering, sku: Sku) -> Offer:
+def _offer(product: _Offering, sku: Sku) -> SkuOffer:
     return {
         "product": name_of(product["_id"]),
         "title": product["title"],

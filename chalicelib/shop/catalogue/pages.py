@@ -1,4 +1,4 @@
-"""Pages of products in their orders, each after the last product of the page before."""
+"""Pages of products in each order of a list, after a cursor's position."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict
@@ -11,7 +11,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.catalogue.listing_forms import Order
 from chalicelib.shop.catalogue.rows import PRODUCTS, Product
 
-# The server's score of a token, in which cursors were given out.
+# The server's score of a token: stored cursors contain multiples of it.
 _TOKEN = 1.1
 _LISTED = {"text": 0, "html": 0, "search": 0, "under": 0}
 SORTS: dict[Order, list[tuple[str, int]]] = {
@@ -26,30 +26,32 @@ class _Ranked(TypedDict):
     score: float
 
 
-class Wanted(NamedTuple):
-    """The products of a list: their filter and their order, and the words that `best` scores."""
+class ProductListing(NamedTuple):
+    """A list of products: its filter, its order, and the words that `best` scores."""
 
     where: Document
     order: Order
     words: Sequence[str] = ()
 
 
-class Listed(NamedTuple):
-    """A product of a page, with its position."""
+class ListedProduct(NamedTuple):
+    """A product of a page, with its cursor position."""
 
     product: Product
     position: list[Any]
 
 
-def page(runtime: Runtime, wanted: Wanted, after: Sequence[Any] | None, most: int) -> list[Listed]:
-    """Return products in an order, after a position; at most so many."""
+def page(
+    runtime: Runtime, wanted: ProductListing, after: Sequence[Any] | None, most: int
+) -> list[ListedProduct]:
+    """Return at most `most` products of a list after a position."""
     where, order = wanted.where, wanted.order
     if order == "best":
         return _best(runtime, wanted, after, most)
     conditions = _after(order, after) if after else []
     given = {**where, "$and": [*where.get("$and", []), *conditions]} if conditions else where
     rows = PRODUCTS.of(runtime.database).find(given, _LISTED).sort(SORTS[order]).limit(most)
-    return [Listed(each, _position(order, each)) for each in rows]
+    return [ListedProduct(each, _position(order, each)) for each in rows]
 
 
 def _position(order: Order, product: Product) -> list[Any]:
@@ -59,7 +61,7 @@ def _position(order: Order, product: Product) -> list[Any]:
 
 
 def _after(order: Order, position: Sequence[Any]) -> list[Document]:
-    """Return the conditions of what comes after a position; the first bounds the index."""
+    """Return the conditions of products after a position; the first bounds the index."""
     (field, direction), (_, of_ids) = SORTS[order]
     value = moment(position[0]) if order == "newest" else position[0]
     beyond, last = ("$gt" if way == ASCENDING else "$lt" for way in (direction, of_ids))
@@ -69,11 +71,13 @@ def _after(order: Order, position: Sequence[Any]) -> list[Document]:
     ]
 
 
-def _best(runtime: Runtime, wanted: Wanted, after: Sequence[Any] | None, most: int) -> list[Listed]:
-    """Return products by how well their words are found, among the best of those scored.
+def _best(
+    runtime: Runtime, wanted: ProductListing, after: Sequence[Any] | None, most: int
+) -> list[ListedProduct]:
+    """Return products by their score, the best first.
 
-    A product's score is how often the words are stored with it: a token is repeated as often as
-    it counts. The server's own score would read the frequent words of the index, too.
+    A product's score counts the words of the search among its stored tokens; a token repeats by its
+    weight. The server's own score would also read the frequent words of the index.
     """
     where, bounds = wanted.where, runtime.bounds.shop
     having = {"$in": ["$$this", {"$literal": list(wanted.words)}]}
@@ -86,7 +90,7 @@ def _best(runtime: Runtime, wanted: Wanted, after: Sequence[Any] | None, most: i
         later = [{"$match": {"$or": [{"score": {"$lt": last}}, ties]}}]
     ranked = PRODUCTS.read_as(_Ranked, runtime.database).aggregate(
         [
-            *_scored(where, bounds.scored_products),
+            *_score_stages(where, bounds.scored_products),
             {"$project": {"score": score}},
             {"$sort": {"score": -1, "_id": 1}},
             {"$limit": bounds.best_products},
@@ -97,14 +101,13 @@ def _best(runtime: Runtime, wanted: Wanted, after: Sequence[Any] | None, most: i
     scores = {each["_id"]: each["score"] for each in ranked}
     ranked_ones = {"site": where["site"], "_id": {"$in": list(scores)}}
     rows = {each["_id"]: each for each in PRODUCTS.of(runtime.database).find(ranked_ones, _LISTED)}
-    return [Listed(rows[key], [score, key]) for key, score in scores.items() if key in rows]
+    return [ListedProduct(rows[key], [score, key]) for key, score in scores.items() if key in rows]
 
 
-def _scored(where: Document, most: int) -> list[Document]:
-    """Return the stages that find what is scored.
+def _score_stages(where: Document, most: int) -> list[Document]:
+    """Return the stages that find the products to score, a bounded number for any search.
 
-    A rare word's products are all read. Of those with words that very many have, the newest are:
-    whatever is looked for, a search reads a bounded number.
+    With a rare word, score all its products. With frequent words alone, score the newest products.
     """
     if "$text" in where:
         return [{"$match": where}]

@@ -1,8 +1,8 @@
-"""Listing products where they belong, after their categories were moved or removed.
+"""Relisting of products after a move or removal of their categories.
 
-A product is written with what was above its categories then. A move of categories notes a job with
-itself, which corrects the products below the moved one; again 20 minutes later, when every request
-that had read the former tree has ended.
+A write of a product stores the ancestors of its categories. A move stores a job in its transaction.
+The job corrects the products below the moved category, and runs again 20 minutes later, after the
+end of every request that read the former tree.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
-from chalicelib.shop.catalogue.rows import PRODUCTS, State, under, under_of_stored
+from chalicelib.shop.catalogue.rows import PRODUCTS, State, under, under_expression
 from chalicelib.shop.categories import reading
 from chalicelib.shop.categories.messages import Relist
 from chalicelib.shop.ids import key_of, name_of
@@ -33,11 +33,11 @@ class _Listed(TypedDict):
 
 
 def relist(runtime: Runtime, job: Relist) -> None:
-    """Correct every product that is listed under a category; a removed one is taken from them.
+    """Correct the places of every product under a category, and drop removed categories.
 
-    It writes only what differs, so a run that was cut off is continued by the next.
+    It writes only differences, so the next run continues an interrupted run.
     """
-    # Every state, so that the index serves it.
+    # All states, so that the query can use the index.
     states = {"$in": list(get_args(State))}
     wanted = {"site": job.site, "state": states, "under": job.category}
     rows = PRODUCTS.read_as(_Listed, runtime.database).find(wanted, _FIELDS, batch_size=_AT_ONCE)
@@ -60,7 +60,7 @@ def _batches(rows: Iterable[_Listed]) -> Iterator[list[_Listed]]:
 def _corrections(
     database: Database[Document], site: str, products: list[_Listed]
 ) -> Iterator[UpdateMany | UpdateOne]:
-    """Yield the updates of the products that are not listed where they belong."""
+    """Yield the updates of the products with wrong places or removed categories."""
     named = list({name for each in products for name in each["categories"]})
     above = reading.places_above(database, site, named)
     moved: dict[tuple[str, ...], list[str]] = {}
@@ -68,7 +68,7 @@ def _corrections(
         present = [name for name in each["categories"] if key_of(site, name) in above]
         lines = _lines(site, present, above)
         if present != each["categories"]:
-            yield _without_removed(each, present, under(each["type"], each["tags"], lines))
+            yield _drop_removed(each, present, under(each["type"], each["tags"], lines))
         elif under(each["type"], each["tags"], lines) != each["under"]:
             moved.setdefault(tuple(present), []).append(each["_id"])
     for categories, ids in moved.items():
@@ -78,19 +78,20 @@ def _corrections(
 def _elsewhere(
     site: str, categories: Sequence[str], ids: list[str], lines: list[list[str]]
 ) -> UpdateMany:
-    """Return the update of products with the same categories: one for all of a batch.
+    """Return a single update for all products of a batch with the same categories.
 
-    One for each product took three times as long. Somebody who writes a product meanwhile has read
-    the tree, too; whoever has read the older one, it is corrected by the job's second run.
+    An update for each product took three times as long. A product written meanwhile has places of
+    its own; if its writer read the former tree, the job's second run corrects it.
     """
     where = {"site": site, "_id": {"$in": ids}, "categories": list(categories)}
-    return UpdateMany(where, [{"$set": {"under": under_of_stored(lines)}}])
+    return UpdateMany(where, [{"$set": {"under": under_expression(lines)}}])
 
 
-def _without_removed(product: _Listed, present: list[str], places: list[str]) -> UpdateOne:
-    """Return the update of a product that loses a category: what its publisher has read changes.
+def _drop_removed(product: _Listed, present: list[str], places: list[str]) -> UpdateOne:
+    """Return the update of a product that loses a category, under its version.
 
-    A product that is written meanwhile has another version, and what its writer has read.
+    The version rises, because the publisher's copy is out of date. A product written meanwhile has
+    another version and stays.
     """
     where = {"_id": product["_id"], "site": product["site"], "version": product["version"]}
     change = {"under": places, "categories": present}

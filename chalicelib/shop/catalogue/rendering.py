@@ -1,4 +1,4 @@
-"""A product's Markdown into safe HTML, once, when it is written."""
+"""Safe HTML from a product's Markdown, rendered once at each write."""
 
 from chalicelib.errors import UnreadableText
 from chalicelib.shop.errors import ProductTooLarge

@@ -1,7 +1,7 @@
-"""Another layout for a shop's products: chosen at once, and written in the background.
+"""Another layout for a shop's products: chosen at once, rewritten in the background.
 
-Each product says which layout it keeps, and lists ask for both until the job is done with all of
-them. It runs again 20 minutes later, for those that a request had begun to write in the former one.
+Each product stores its layout, and lists query both layouts until all products are rewritten. The
+job runs again 20 minutes later: a request may still have written a product in the former layout.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,15 +15,15 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
 from chalicelib.shop.catalogue.layouts import LAYOUTS
 from chalicelib.shop.catalogue.rows import PRODUCTS, Product
-from chalicelib.shop.categories.messages import JOBS, Rewrite
+from chalicelib.shop.categories.messages import JOBS, LayoutRewrite
 from chalicelib.shop.settings import SITES, LayoutName, ShopSite
 
 _AT_ONCE = 500
 
 
 def choose(runtime: Runtime, site: str, layout: LayoutName) -> ShopSite:
-    """Keep the details of a shop's products in a layout from now on; raises UnknownShop."""
-    job = Rewrite(site=site)
+    """Choose the layout of a shop's products and start their rewrite; raises UnknownShop."""
+    job = LayoutRewrite(site=site)
 
     def work(session: ClientSession) -> ShopSite:
         shop = settings.find(runtime.database, site, session)
@@ -40,11 +40,10 @@ def choose(runtime: Runtime, site: str, layout: LayoutName) -> ShopSite:
     return shop
 
 
-def rewrite(runtime: Runtime, job: Rewrite) -> None:
-    """Rewrite the products that are kept in another layout than their shop's.
+def rewrite(runtime: Runtime, job: LayoutRewrite) -> None:
+    """Rewrite the products in another layout than their shop's.
 
-    The lists ask for one layout alone once no request can write in the former one, and no product
-    is in it.
+    Lists query a single layout once no request can write the former layout and no product has it.
     """
     shop = settings.find(runtime.database, job.site)
     others = {"site": job.site, "layout": {"$ne": shop["layout"]}}
@@ -71,10 +70,10 @@ def _batches(rows: Iterable[Product], layout: LayoutName) -> Iterator[list[Updat
 
 
 def _update(product: Product, layout: LayoutName) -> UpdateOne:
-    """Return the update of a product, unless somebody writes it first: in the new layout."""
-    # The field that has the details is called as their layout is.
+    """Return the update of a product to a layout, unless another write comes first."""
+    # A layout stores the details in a field of its own name.
     former = product["layout"]
-    stored = LAYOUTS[layout].stored(LAYOUTS[former].details(product))
+    fields = LAYOUTS[layout].to_stored(LAYOUTS[former].details(product))
     where = {"_id": product["_id"], "site": product["site"], "version": product["version"]}
-    change = {"$set": stored, "$unset": {former: 1}}
+    change = {"$set": fields, "$unset": {former: 1}}
     return UpdateOne({**where, "layout": former}, change)

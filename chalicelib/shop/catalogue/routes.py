@@ -1,4 +1,4 @@
-"""The routes of single products."""
+"""Single products in the API: publishers write them, customers read active products."""
 
 from chalicelib.http import (
     Accepted,
@@ -37,11 +37,12 @@ from chalicelib.sites.permissions import check_publisher, owns
 
 def declare(route: Route) -> None:
     """Declare the routes."""
-    _declare_products(route)
+    _declare_write(route)
+    _declare_product(route)
     _declare_layout(route)
 
 
-def _declare_products(route: Route) -> None:
+def _declare_write(route: Route) -> None:
     @route(
         "PUT",
         "/shops/{site}/products/{product}",
@@ -56,8 +57,8 @@ def _declare_products(route: Route) -> None:
     ) -> Ok[ProductAnswer] | Created[ProductAnswer]:
         """Write a product, whole.
 
-        A new one names no version. One that is there is replaced if `If-Match` names its version;
-        if somebody else has written it since, nothing is changed.
+        A new product needs no version. To replace a product, name its version in `If-Match`; after
+        another write, the call fails and changes nothing.
         """
         check_publisher(publisher, site)
         version = conditional.named_version(request)
@@ -68,11 +69,13 @@ def _declare_products(route: Route) -> None:
         location = request.location(f"/shops/{site}/products/{product}")
         return Created(answer, {**headers, **location})
 
+
+def _declare_product(route: Route) -> None:
     @route("GET", "/shops/{site}/products/{product}", tells_version=True, raises=(UnknownProduct,))
     def get_product(
         request: Request, site: SiteId, product: ProductId, caller: Principal | None
     ) -> Ok[ProductAnswer] | NotModified:
-        """Read a product; only its publisher reads one that is not active."""
+        """Read a product; only its publisher reads drafts and archived products."""
         found = find(request.runtime.database, site, product)
         if found["state"] != "active" and not (caller and owns(caller, site)):
             raise UnknownProduct
@@ -85,7 +88,7 @@ def _declare_products(route: Route) -> None:
     def archive_product(
         request: Request, site: SiteId, product: ProductId, publisher: Publisher
     ) -> NoContent:
-        """Archive a product: it is no longer sold or shown, and keeps its SKUs."""
+        """Archive a product: it leaves the shop, and keeps its SKUs."""
         check_publisher(publisher, site)
         writing.archive(request.runtime, site, product)
         return NoContent()
@@ -96,7 +99,7 @@ def _declare_layout(route: Route) -> None:
     def choose_layout(
         request: Request, site: SiteId, publisher: Publisher, body: LayoutChoice
     ) -> Ok[ShopAnswer] | Accepted[ShopAnswer]:
-        """Keep the products' details in another layout; those there are rewritten in background."""
+        """Choose the layout of products' details; a job rewrites existing products."""
         check_publisher(publisher, site)
         shop = rewriting.choose(request.runtime, site, body.store)
         answer = shop_answer(shop)

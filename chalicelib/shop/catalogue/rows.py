@@ -1,4 +1,4 @@
-"""Products as they are stored: the collection, its indexes, and finding one."""
+"""The collection of products, with its indexes."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -20,23 +20,23 @@ MAX_SKUS = 100
 MAX_CATEGORIES = 20
 MAX_TAGS = 20
 MAX_ASSETS = 20
-# The shop, the type, the tags, and twenty categories with those above them, twelve deep.
+# The shop, the type, the tags, and twenty categories at a depth of twelve.
 MAX_UNDER = 2 + MAX_TAGS + MAX_CATEGORIES * 12
-# The place of every product of a shop, so that the whole shop is listed as a category is.
+# The place of every product of a shop: lists of the whole shop work like lists of a category.
 EVERYWHERE = "/"
 
 State = Literal["draft", "active", "archived"]
 
 
 class Sku(TypedDict):
-    """What is sold by one code: a size, a colour, a binding."""
+    """A SKU of a product: a size, a colour, a binding."""
 
     sku: str
     options: dict[str, str]
     price_micros: int
 
 
-class Pair(TypedDict):
+class AttributePair(TypedDict):
     """A detail in the layout `attributes`."""
 
     k: str
@@ -44,10 +44,11 @@ class Pair(TypedDict):
 
 
 class Product(TypedDict):
-    """A product. `price_micros` is its least; `under` is every place that it is listed in.
+    """A product. `price_micros` is the least price of its SKUs.
 
-    `under` is derived: `/`, its type and its tags (`of_type`, `tagged`), its categories and those
-    above them. So a list by any of them is one range of one index, in the order of price or time.
+    `under` is derived: its places in lists, which are `/`, its type and tags (`of_type`, `of_tag`),
+    its categories and their ancestors. So a list by any place is a single range of an index, in the
+    order of price or time.
     """
 
     _id: str
@@ -69,7 +70,7 @@ class Product(TypedDict):
     updated: datetime
     layout: LayoutName
     details: NotRequired[dict[str, Any]]
-    attributes: NotRequired[Annotated[list[Pair], AtMost(MAX_VALUES)]]
+    attributes: NotRequired[Annotated[list[AttributePair], AtMost(MAX_VALUES)]]
 
 
 _WITHIN = (("site", ASCENDING), ("state", ASCENDING))
@@ -86,7 +87,7 @@ PRODUCTS = Collection(
             [*_WITHIN, ("attributes.k", ASCENDING), ("attributes.v", ASCENDING), *_BY_PRICE],
             partialFilterExpression={"layout": "attributes"},
         ),
-        # Of all shops: before MongoDB 7, a wildcard index has no other fields.
+        # For all shops together: before MongoDB 7, a wildcard index has no other fields.
         IndexModel([("details.$**", ASCENDING)]),
         IndexModel([("site", ASCENDING), ("search", "text")], default_language="none"),
         IndexModel([("site", ASCENDING), ("skus.sku", ASCENDING)]),
@@ -100,22 +101,22 @@ def of_type(name: str) -> str:
     return f":{name}"
 
 
-def tagged(tag: str) -> str:
+def of_tag(tag: str) -> str:
     """Return the place of the products with a tag."""
     return f"#{tag}"
 
 
 def under(kind: str, tags: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
-    """Return every place that a product is listed in; `lines` are its categories from the root."""
+    """Return every place of a product; `lines` are its categories, each from the root."""
     categories = dict.fromkeys(name for line in lines for name in line)
-    return [EVERYWHERE, of_type(kind), *map(tagged, tags), *categories]
+    return [EVERYWHERE, of_type(kind), *map(of_tag, tags), *categories]
 
 
-def under_of_stored(lines: Iterable[Sequence[str]]) -> Document:
-    """Return the expression of `under` for any product with these categories from the root."""
+def under_expression(lines: Iterable[Sequence[str]]) -> Document:
+    """Return the expression of `under` for any product with these lines of categories."""
     categories = list(dict.fromkeys(name for line in lines for name in line))
     kind = {"$concat": [of_type(""), "$type"]}
-    tags = {"$map": {"input": "$tags", "in": {"$concat": [tagged(""), "$$this"]}}}
+    tags = {"$map": {"input": "$tags", "in": {"$concat": [of_tag(""), "$$this"]}}}
     return {"$concatArrays": [[EVERYWHERE, kind], tags, {"$literal": categories}]}
 
 
@@ -125,7 +126,7 @@ def find(
     product_id: str,
     session: ClientSession | None = None,
 ) -> Product:
-    """Return a product of a shop, whatever its state; raises UnknownProduct."""
+    """Return a product of a shop in any state; raises UnknownProduct."""
     where = {"_id": key_of(site, product_id), "site": site}
     found = PRODUCTS.of(database).find_one(where, session=session)
     if found is None:

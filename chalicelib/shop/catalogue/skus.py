@@ -1,6 +1,6 @@
-"""SKUs: each belongs to one product of its shop, which a document of its own makes sure of.
+"""SKUs: a document for each keeps a SKU unique among the products of its shop.
 
-A unique index on products could not: it would have to begin with their shard key.
+A unique index on products cannot: it would have to begin with their shard key.
 """
 
 from collections.abc import Collection as Names
@@ -15,7 +15,7 @@ from chalicelib.shop.ids import key_of, name_of
 
 
 class ClaimedSku(TypedDict):
-    """A SKU, `site:sku`, and the product that has it."""
+    """A SKU, `site:sku`, and its product."""
 
     _id: str
     product: str
@@ -24,8 +24,8 @@ class ClaimedSku(TypedDict):
 SKUS = Collection("shop.sku", ClaimedSku)
 
 
-class Claim(NamedTuple):
-    """The SKUs that a product will have, and those that it has had."""
+class SkuClaim(NamedTuple):
+    """The new SKUs of a product (`codes`), and its former SKUs (`before`)."""
 
     site: str
     product_id: str
@@ -33,10 +33,10 @@ class Claim(NamedTuple):
     before: Names[str]
 
 
-def take(database: Database[Document], claim: Claim, session: ClientSession) -> None:
-    """Give a product its SKUs, in the transaction that writes it; raises SkuTaken.
+def take(database: Database[Document], claim: SkuClaim, session: ClientSession) -> None:
+    """Store the SKUs of a product in the transaction that writes it; raises SkuTaken.
 
-    Two products that claim one at once conflict, and one of them is tried again.
+    If two products claim a SKU at once, their transactions conflict, and the second runs again.
     """
     rows, (site, product_id, codes, before) = SKUS.of(database), claim
     added = [key_of(site, code) for code in codes if code not in before]

@@ -1,9 +1,8 @@
-"""The words of a search: which of them the text index is entered by, if any.
+"""The words of a search, and the entry word of the text index.
 
-The index holds each word with the products that have it, and reads all of a word's before it
-sorts them. So it is entered by the rarest word. Where even that one is frequent, a list is read
-from the index of its order, and soon has a page of products that have the words; one by `best`
-scores the newest products of the shop alone.
+The index reads all products of its entry word before it sorts them. So the entry is the rarest
+word. If even the rarest word is frequent, a list reads the index of its order, and soon fills a
+page. A list by `best` then scores only the newest products of the shop.
 """
 
 from typing import NamedTuple
@@ -17,32 +16,34 @@ from chalicelib.shop.catalogue.listing_forms import ProductsQuery
 from chalicelib.shop.catalogue.rows import PRODUCTS
 
 MAX_WORDS = 20
-# Products that have a frequent word; as many are read of each word of a search to find out.
+# A word of so many products is frequent; the check reads at most so many products a word.
 FREQUENT = 1_000
 
 
-class Words(NamedTuple):
-    """The words of a search; the index is entered by the rarest, or by None if it is left out."""
+class SearchWords(NamedTuple):
+    """The words of a search, and the entry word of the index. None: do not use the index."""
 
     all: list[str]
     entry: str | None
 
 
-def asked(database: Database[Document], site: str, query: ProductsQuery) -> Words | None:
-    """Return the words that a list is searched for, if it is; raises InvalidRequest."""
+def search_words(
+    database: Database[Document], site: str, query: ProductsQuery
+) -> SearchWords | None:
+    """Return the words of a list's search. None: no search. Raises InvalidRequest."""
     if query.q is None:
         return None
     words = search.tokens(query.q)
     if not 1 <= len(words) <= MAX_WORDS:
-        told = f"a search needs 1 to {MAX_WORDS} words"
-        raise InvalidRequest(errors=[FieldError("q", "words", told)])
+        detail = f"a search needs 1 to {MAX_WORDS} words"
+        raise InvalidRequest(errors=[FieldError("q", "words", detail)])
     counts = {word: _count(database, site, word) for word in words}
     rarest = min(words, key=lambda word: counts[word])
-    return Words(words, rarest if counts[rarest] < FREQUENT else None)
+    return SearchWords(words, rarest if counts[rarest] < FREQUENT else None)
 
 
 def _count(database: Database[Document], site: str, word: str) -> int:
-    """Return how many products of a shop have a word, up to those that make it frequent."""
+    """Return the number of a shop's products with a word, up to `FREQUENT`."""
     counted = PRODUCTS.read_as(dict[str, int], database).aggregate(
         [
             {"$match": {"site": site, "$text": {"$search": word}}},

@@ -1,4 +1,4 @@
-"""Writing products: whole, by the version that was read, with their search tokens."""
+"""Whole writes of products, on the condition of their version, with search tokens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
-from chalicelib.database.rewriting import Rewrite
+from chalicelib.database.rewriting import DocumentRewrite
 from chalicelib.errors import FieldError, InvalidRequest, VersionNeeded
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings, types
 from chalicelib.shop.catalogue import skus
 from chalicelib.shop.catalogue.forms import NewProduct
-from chalicelib.shop.catalogue.layouts import details_of, stored
+from chalicelib.shop.catalogue.layouts import details_of, to_stored
 from chalicelib.shop.catalogue.rendering import render
 from chalicelib.shop.catalogue.rows import PRODUCTS, Product, find, under
-from chalicelib.shop.catalogue.skus import Claim
+from chalicelib.shop.catalogue.skus import SkuClaim
 from chalicelib.shop.categories import reading
 from chalicelib.shop.errors import ProductChanged, UnknownProduct
 from chalicelib.shop.ids import key_of, name_of
@@ -27,32 +27,32 @@ from chalicelib.shop.settings import ShopSite
 
 
 def tokens_of(title: str, tags: Sequence[str], details: Mapping[str, Any], text: str) -> list[str]:
-    """Return the tokens that a product is stored with."""
+    """Return the search tokens of a product."""
     words = [*tags, *(str(value) for _, value in types.values_of(details))]
     return stored_tokens(title, words, text)
 
 
-def _indexed_again(
+def _update_tokens(
     _database: Database[Document], product: Any, _session: ClientSession
 ) -> Document | None:
-    """Return the update of a product whose tokens are not as they would be made today."""
+    """Return the update of a product's outdated tokens. None: they are current."""
     made = tokens_of(product["title"], product["tags"], details_of(product), product["text"])
     return {"$set": {"search": made}} if made != product["search"] else None
 
 
-# Products that were written before accents were left out. Their versions stay: nothing that their
-# publishers read has changed.
-SEARCH_TOKENS = Rewrite(
+# For products from before searches ignored accents. Their versions stay: publishers cannot read
+# tokens.
+SEARCH_TOKENS = DocumentRewrite(
     PRODUCTS,
     where={},
     fields=("type", "title", "tags", "text", "layout", "details", "attributes", "search"),
-    change=_indexed_again,
+    change=_update_tokens,
 )
 
 
 @dataclass(frozen=True)
-class Written:
-    """A product as it was written, and whether it is new."""
+class WrittenProduct:
+    """A product after its write."""
 
     product: Product
     is_new: bool
@@ -60,7 +60,7 @@ class Written:
 
 @dataclass(frozen=True)
 class _Given:
-    """What a publisher sent, checked and rendered before the transaction."""
+    """A publisher's product, checked and rendered before the transaction."""
 
     new: NewProduct
     details: dict[str, Any]
@@ -70,33 +70,33 @@ class _Given:
 
 def put(
     runtime: Runtime, site: str, product_id: str, new: NewProduct, version: int | None
-) -> Written:
-    """Write a product, if its version is the one that the caller has read; None for a new one.
+) -> WrittenProduct:
+    """Write a product, on the condition of its version. None: a new product.
 
-    Raises UnknownShop, InvalidRequest, SkuTaken, ProductTooLarge; VersionNeeded and
-    ProductChanged for one that is there, UnknownProduct if a version is named and it is not.
+    Raises UnknownShop, InvalidRequest, SkuTaken, ProductTooLarge; for an existing product
+    VersionNeeded and ProductChanged; for a missing product with a version UnknownProduct.
     """
-    details = types.checked(new.type, new.details)
+    details = types.check_details(new.type, new.details)
     lines = _lines(runtime, site, new.categories)
     given = _Given(new, details, render(new.text), lines)
 
-    def work(session: ClientSession) -> Written:
+    def work(session: ClientSession) -> WrittenProduct:
         shop = settings.find(runtime.database, site, session)
         _check_prices(shop, new)
         before = _before(runtime, site, product_id, version, session)
         product = _product(runtime, shop, product_id, given, before)
         owned = [each["sku"] for each in before["skus"]] if before else []
-        claim = Claim(site, product_id, [each.sku for each in new.skus], owned)
+        claim = SkuClaim(site, product_id, [each.sku for each in new.skus], owned)
         skus.take(runtime.database, claim, session)
         where = {"_id": product["_id"], "site": site}
         PRODUCTS.of(runtime.database).replace_one(where, product, upsert=True, session=session)
-        return Written(product, before is None)
+        return WrittenProduct(product, before is None)
 
     return in_transaction(runtime.database, work)
 
 
 def archive(runtime: Runtime, site: str, product_id: str) -> None:
-    """Take a product from sale for good, and keep it with its SKUs; raises UnknownProduct."""
+    """Archive a product, which keeps its SKUs; raises UnknownProduct."""
     where: Document = {"_id": key_of(site, product_id), "site": site}
     change = {"$set": {"state": "archived", "updated": runtime.now()}, "$inc": {"version": 1}}
     rows = PRODUCTS.of(runtime.database)
@@ -107,7 +107,7 @@ def archive(runtime: Runtime, site: str, product_id: str) -> None:
 def _before(
     runtime: Runtime, site: str, product_id: str, version: int | None, session: ClientSession
 ) -> Product | None:
-    """Return the product that is replaced, which has to have this version."""
+    """Return the product to replace, after a check of its version. None: a new product."""
     try:
         before = find(runtime.database, site, product_id, session)
     except UnknownProduct:
@@ -122,9 +122,9 @@ def _before(
 
 
 def _lines(runtime: Runtime, site: str, categories: list[str]) -> list[list[str]]:
-    """Return each category with those above it, from the root; raises InvalidRequest.
+    """Return each category with its ancestors, from the root; raises InvalidRequest.
 
-    A tree that is changed now is read as it was; the job of that change corrects the product.
+    During a change of the tree this reads the former tree; the change's job corrects the product.
     """
     above = reading.places_above(runtime.database, site, categories)
     faults = [
@@ -140,12 +140,12 @@ def _lines(runtime: Runtime, site: str, categories: list[str]) -> list[list[str]
 def _check_prices(shop: ShopSite, new: NewProduct) -> None:
     currency = shop["currency"]
     if new.currency not in {None, currency}:
-        told = f"the prices of this shop are in {currency}"
-        raise InvalidRequest(errors=[FieldError("currency", "other_currency", told)])
+        detail = f"the prices of this shop are in {currency}"
+        raise InvalidRequest(errors=[FieldError("currency", "other_currency", detail)])
     step = step_micros(currency, shop["payments"])
-    told = f"a price in {currency} must be a multiple of {step} for this shop's payments"
+    detail = f"a price in {currency} must be a multiple of {step} for this shop's payments"
     faults = [
-        FieldError(f"skus.{number}.price_micros", "fraction", told)
+        FieldError(f"skus.{number}.price_micros", "fraction", detail)
         for number, each in enumerate(new.skus)
         if not is_chargeable(each.price_micros, currency, shop["payments"])
     ]
@@ -175,7 +175,7 @@ def _product(
         "search": tokens_of(new.title, new.tags, given.details, new.text or ""),
         "added": before["added"] if before else now,
         "updated": now,
-        **stored(shop, given.details),
+        **to_stored(shop, given.details),
     }
     made: Product = product
     return made

@@ -1,4 +1,4 @@
-"""Categories of a shop: stored in one of three stores, changed one at a time.
+"""The category tree of a shop: in one of three stores, with one change at a time.
 
 Public face: `forms`, `messages`, `reading`, `routes`, `rows`.
 """

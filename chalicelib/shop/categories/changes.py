@@ -1,4 +1,4 @@
-"""Changes of a tree: add, rename, move, remove, and another store. Each is fenced."""
+"""Fenced changes of a tree: add, rename, move and remove categories."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Any
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.shop.categories import siblings
-from chalicelib.shop.categories.fence import Fenced, changing
+from chalicelib.shop.categories.fence import Fenced, change_fenced
 from chalicelib.shop.categories.forms import MAX_CATEGORIES, Move, NewCategory
 from chalicelib.shop.categories.messages import JOBS, Relist
 from chalicelib.shop.categories.rows import MAX_DEPTH, Category
@@ -22,36 +22,36 @@ from chalicelib.shop.ids import key_of
 
 
 @dataclass(frozen=True)
-class Changed:
-    """A category as it is now, and whether it is new."""
+class ChangedCategory:
+    """A category after its change."""
 
     category: Category
     is_new: bool = False
 
 
-def put(runtime: Runtime, site: str, category_id: str, new: NewCategory) -> Changed:
-    """Add a category as the last below its parent, or make one as it is sent.
+def put(runtime: Runtime, site: str, category_id: str, new: NewCategory) -> ChangedCategory:
+    """Add a category as the last below its parent, or replace its name, slug and parent.
 
     Raises UnknownShop, UnknownCategory for the parent, SlugTaken, CategoryTooDeep, CategoryCycle
     and TooManyCategories.
     """
     key, relist = key_of(site, category_id), Relist(site=site, category=category_id)
 
-    def change(fenced: Fenced) -> tuple[Changed, bool]:
-        before = _found(fenced, key)
+    def change(fenced: Fenced) -> tuple[ChangedCategory, bool]:
+        before = _find(fenced, key)
         if before is None:
-            return Changed(_add(fenced, key, new), is_new=True), False
+            return ChangedCategory(_add(fenced, key, new), is_new=True), False
         stays = before["parent"] == (key_of(site, new.parent) if new.parent else None)
         if stays:
             siblings.check_slug(fenced, before["parent"], new.slug, key)
-        after = _renamed(fenced, before, new)
+        after = _rename(fenced, before, new)
         if stays:
-            return Changed(after), False
+            return ChangedCategory(after), False
         moved = _move(fenced, after, Move(parent=new.parent))
         outbox.note(runtime, relist, fenced.session, jobs=JOBS)
-        return Changed(moved), True
+        return ChangedCategory(moved), True
 
-    changed, has_moved = changing(runtime.database, site, change)
+    changed, has_moved = change_fenced(runtime.database, site, change)
     if has_moved:
         runtime.queues.send(relist)
     return changed
@@ -65,21 +65,21 @@ def move(runtime: Runtime, site: str, category_id: str, where: Move) -> Category
     relist = Relist(site=site, category=category_id)
 
     def change(fenced: Fenced) -> tuple[Category, bool]:
-        before = _needed(fenced, key_of(site, category_id))
+        before = _get(fenced, key_of(site, category_id))
         after = _move(fenced, before, where)
         if after["parent"] == before["parent"]:
             return after, False
         outbox.note(runtime, relist, fenced.session, jobs=JOBS)
         return after, True
 
-    moved, is_elsewhere = changing(runtime.database, site, change)
+    moved, is_elsewhere = change_fenced(runtime.database, site, change)
     if is_elsewhere:
         runtime.queues.send(relist)
     return moved
 
 
 def remove(runtime: Runtime, site: str, category_id: str, *, lifts: bool) -> None:
-    """Remove a category; with `lifts`, those below it move up to where it was.
+    """Remove a category. `lifts`: its children move up to its parent.
 
     Raises UnknownShop, UnknownCategory, CategoryNotEmpty and SlugTaken.
     """
@@ -87,7 +87,7 @@ def remove(runtime: Runtime, site: str, category_id: str, *, lifts: bool) -> Non
     note = partial(outbox.note, runtime, relist, jobs=JOBS)
 
     def change(fenced: Fenced) -> None:
-        category = _needed(fenced, key_of(site, category_id))
+        category = _get(fenced, key_of(site, category_id))
         children = fenced.rows.find({"parent": category["_id"]})
         if children and not lifts:
             raise CategoryNotEmpty
@@ -100,23 +100,23 @@ def remove(runtime: Runtime, site: str, category_id: str, *, lifts: bool) -> Non
         siblings.count(fenced, -1)
         note(fenced.session)
 
-    changing(runtime.database, site, change)
+    change_fenced(runtime.database, site, change)
     runtime.queues.send(relist)
 
 
-def _found(fenced: Fenced, key: str) -> Category | None:
+def _find(fenced: Fenced, key: str) -> Category | None:
     return next(iter(fenced.rows.find({"_id": key})), None)
 
 
-def _needed(fenced: Fenced, key: str) -> Category:
-    found = _found(fenced, key)
+def _get(fenced: Fenced, key: str) -> Category:
+    found = _find(fenced, key)
     if found is None:
         raise UnknownCategory
     return found
 
 
 def _parent(fenced: Fenced, parent_id: str | None) -> Category | None:
-    return _needed(fenced, key_of(fenced.rows.site, parent_id)) if parent_id else None
+    return _get(fenced, key_of(fenced.rows.site, parent_id)) if parent_id else None
 
 
 def _add(fenced: Fenced, key: str, new: NewCategory) -> Category:
@@ -136,7 +136,7 @@ def _add(fenced: Fenced, key: str, new: NewCategory) -> Category:
         "parent": above,
         "position": siblings.end(fenced, above),
         "depth": depth,
-        **fenced.store.placed(key, parent),
+        **fenced.store.place_fields(key, parent),
     }
     category: Category = row
     fenced.rows.collection.insert_one(category, session=fenced.session)
@@ -144,8 +144,8 @@ def _add(fenced: Fenced, key: str, new: NewCategory) -> Category:
     return category
 
 
-def _renamed(fenced: Fenced, before: Category, new: NewCategory) -> Category:
-    """Rename a category, whose slug is checked where it will be."""
+def _rename(fenced: Fenced, before: Category, new: NewCategory) -> Category:
+    """Rename a category; the caller checks its slug at its final place."""
     after: Category = {**before, "name": new.name, "slug": new.slug}
     if after == before:
         return before
@@ -156,7 +156,7 @@ def _renamed(fenced: Fenced, before: Category, new: NewCategory) -> Category:
 
 
 def _move(fenced: Fenced, before: Category, where: Move) -> Category:
-    """Move a category; the lines below keep what stands below it."""
+    """Move a category with all below it."""
     parent = _parent(fenced, where.parent)
     _check_place(fenced, before, parent)
     above = parent["_id"] if parent else None
@@ -165,7 +165,7 @@ def _move(fenced: Fenced, before: Category, where: Move) -> Category:
         "parent": above,
         "depth": parent["depth"] + 1 if parent else 1,
         "position": siblings.place(fenced, above, where.position, before["_id"]),
-        **fenced.store.placed(before["_id"], parent),
+        **fenced.store.place_fields(before["_id"], parent),
     }
     moved: Any = {**before, **change}
     after: Category = moved
@@ -176,7 +176,7 @@ def _move(fenced: Fenced, before: Category, where: Move) -> Category:
 
 
 def _check_place(fenced: Fenced, moved: Category, parent: Category | None) -> None:
-    """Raise CategoryCycle for a parent within the moved one, CategoryTooDeep below the deepest."""
+    """Raise CategoryCycle for a parent below the category, and CategoryTooDeep."""
     if parent is None:
         return
     above = fenced.store.above(fenced.rows, [parent["_id"]])[parent["_id"]]

@@ -1,4 +1,4 @@
-"""Whole trees: copied out, loaded into an empty one, and stored in another store."""
+"""Whole trees: export, load into an empty tree, and change of the store."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
@@ -8,13 +8,13 @@ from pymongo.database import Database
 
 from chalicelib.database import Document
 from chalicelib.shop.categories import reading, siblings
-from chalicelib.shop.categories.fence import Fenced, changing
+from chalicelib.shop.categories.fence import Fenced, change_fenced
 from chalicelib.shop.categories.rows import Category, StoreName, Tree
 from chalicelib.shop.categories.stores import STORES
 from chalicelib.shop.errors import CategoryNotEmpty
 from chalicelib.shop.ids import key_of, name_of
 
-# What one store or another keeps in a category.
+# The fields of a category that depend on the store.
 _FIELDS = ("ancestors", "path")
 
 
@@ -28,7 +28,7 @@ class CategoryCopy(TypedDict):
 
 
 def export(database: Database[Document], site: str) -> list[CategoryCopy]:
-    """Return a shop's categories, each after its parent and those before it."""
+    """Return a shop's categories depth first, siblings in their order."""
     return [
         {
             "id": name_of(each["_id"]),
@@ -41,9 +41,9 @@ def export(database: Database[Document], site: str) -> list[CategoryCopy]:
 
 
 def load(database: Database[Document], site: str, copies: Sequence[CategoryCopy]) -> None:
-    """Make these the categories of a shop that has none, each after its parent.
+    """Load categories, each after its parent, into a shop without categories.
 
-    Raises UnknownShop, and CategoryNotEmpty for a shop that has some.
+    Raises UnknownShop, and CategoryNotEmpty for a shop with categories.
     """
 
     def change(fenced: Fenced) -> None:
@@ -54,24 +54,24 @@ def load(database: Database[Document], site: str, copies: Sequence[CategoryCopy]
             fenced.rows.collection.insert_many(rows, session=fenced.session)
         siblings.count(fenced, len(rows))
 
-    changing(database, site, change)
+    change_fenced(database, site, change)
 
 
 def store_in(database: Database[Document], site: str, name: StoreName) -> Tree:
-    """Store a shop's tree in this store from now on, and return it; raises UnknownShop."""
+    """Move a shop's tree to this store and return the tree; raises UnknownShop."""
 
     def change(fenced: Fenced) -> Tree:
         tree: Tree = {**fenced.tree, "store": name}
         if name == fenced.tree["store"]:
             return tree
-        changes = list(_restored(fenced, name))
+        changes = list(_restore(fenced, name))
         if changes:
             fenced.rows.collection.bulk_write(changes, session=fenced.session)
         where = {"_id": fenced.tree["_id"]}
         fenced.trees.update_one(where, {"$set": {"store": name}}, session=fenced.session)
         return tree
 
-    return changing(database, site, change)
+    return change_fenced(database, site, change)
 
 
 def _rows(fenced: Fenced, copies: Iterable[CategoryCopy]) -> Iterable[Category]:
@@ -87,18 +87,18 @@ def _rows(fenced: Fenced, copies: Iterable[CategoryCopy]) -> Iterable[Category]:
             "parent": parent["_id"] if parent else None,
             "position": position,
             "depth": parent["depth"] + 1 if parent else 1,
-            **fenced.store.placed(key, parent),
+            **fenced.store.place_fields(key, parent),
         }
         made[copy["id"]] = row
         yield row
 
 
-def _restored(fenced: Fenced, name: StoreName) -> Iterable[UpdateOne]:
+def _restore(fenced: Fenced, name: StoreName) -> Iterable[UpdateOne]:
     """Yield the update of each category to another store, parents first."""
     store, stored = STORES[name], dict[str, Any]()
     for each in sorted(fenced.rows.find({}), key=lambda category: category["depth"]):
         parent = stored[each["parent"]] if each["parent"] else None
-        placed = store.placed(each["_id"], parent)
+        placed = store.place_fields(each["_id"], parent)
         stored[each["_id"]] = {**each, **placed}
         # `parents` stores nothing, and an empty `$set` is allowed.
         unset = dict.fromkeys((field for field in _FIELDS if field not in placed), 1)

@@ -1,8 +1,8 @@
-"""The fence of a tree: every change is one transaction that begins by raising its version.
+"""The fence of a tree: every change is one transaction that first raises the tree's version.
 
-Two changes at once conflict there, and one of them is run again after the other. Without it, an
-addition below a category and a move of that category would both succeed, and disagree about what
-is above; two moves could put two categories below each other.
+Two changes at once conflict there; MongoDB runs the second again after the first. Without the
+fence, an addition below a category and a move of that category would both succeed and disagree
+about the categories above; two moves could put two categories below each other.
 """
 
 from collections.abc import Callable
@@ -38,8 +38,10 @@ class Fenced:
         return self.rows.session
 
 
-def changing(database: Database[Document], site: str, change: Callable[[Fenced], Result]) -> Result:
-    """Run a change of a shop's tree, after all others; raises what it raises, and UnknownShop."""
+def change_fenced(
+    database: Database[Document], site: str, change: Callable[[Fenced], Result]
+) -> Result:
+    """Run a change of a shop's tree alone; raises its errors, and UnknownShop."""
 
     def work(session: ClientSession) -> Result:
         tree = TREES.of(database).find_one_and_update(

@@ -1,4 +1,4 @@
-"""Forms of categories."""
+"""Categories as the API reads and shows them."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +13,7 @@ from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownName, at_most
 
 MAX_CATEGORIES = 20_000
-# Of one answer: with the longest names 1.5 kB each, of the 6 MB that Lambda answers with.
+# Of one answer: 1.5 kB each with the longest names, within the 6 MB of a Lambda's answer.
 MAX_LISTED = 2_000
 
 CategorySlug = Annotated[
@@ -39,34 +39,35 @@ class NewCategory(Input):
 
 
 class Move(Input):
-    """Where a category goes."""
+    """The new place of a category."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"parent": "books", "position": 0}]})
 
     parent: Parent
     position: Annotated[int, Field(ge=0, le=MAX_CATEGORIES)] | None = Field(
-        None, description="Its place among those beside it, from 0; left out, the last."
+        None, description="Its place among its siblings, from 0; left out, the last."
     )
 
 
 class TreeStoreChoice(Input):
-    """How the tree is stored from now on."""
+    """The store to move a tree to."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"store": "paths"}]})
 
     store: StoreName
 
 
-class RemovalQuery(Input):
-    """What becomes of the categories below one that is removed."""
+class CategoryRemovalQuery(Input):
+    """The fate of the children of a removed category."""
 
     children: Literal["refuse", "up"] = Field(
-        "refuse", description="`up` moves them to where it was; otherwise it has to have none."
+        "refuse",
+        description="`up` moves its children to its parent; `refuse` needs it to have none.",
     )
 
 
 class TreeQuery(PageQuery):
-    """Which part of a tree is read."""
+    """A part of a tree."""
 
     limit: int = Field(
         1_000, ge=1, le=MAX_LISTED, description="How many categories a page has at most."
@@ -86,7 +87,7 @@ class CategoryAnswer(TypedDict):
 
 
 class CategoriesAnswer(TypedDict):
-    """A page of a part of a tree, depth first: each after the one that it is below."""
+    """A page of a part of a tree, depth first: each category after its parent."""
 
     categories: Annotated[list[CategoryAnswer], Field(max_length=MAX_LISTED)]
     next: Next
@@ -101,7 +102,7 @@ class CrumbAnswer(TypedDict):
 
 
 class TreeAnswer(TypedDict):
-    """How a shop's tree is stored."""
+    """The store and the size of a shop's tree."""
 
     site: SiteId
     store: StoreName

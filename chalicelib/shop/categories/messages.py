@@ -1,4 +1,4 @@
-"""The jobs of the catalogue, and the outbox that they are noted in."""
+"""Background jobs of the catalogue, and their outbox."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -12,9 +12,9 @@ JOBS = Collection("shop.errand", StoredJob, indexes=(IndexModel([("due", ASCENDI
 
 
 class Relist(Job):
-    """List the products of a category, and below it, where they belong after a change of the tree.
+    """List the products in and below a category at their places in the changed tree.
 
-    Done at once, and again when every request that has read the former tree has ended.
+    Runs at once, and again after the end of every request that read the former tree.
     """
 
     queue: ClassVar[str] = "catalogue"
@@ -24,8 +24,8 @@ class Relist(Job):
     category: str
 
 
-class Rewrite(Job):
-    """Keep every product of a shop in the layout that the shop has now."""
+class LayoutRewrite(Job):
+    """Rewrite every product of a shop in the shop's current layout."""
 
     queue: ClassVar[str] = "catalogue"
     runs_twice: ClassVar[bool] = True
@@ -33,8 +33,8 @@ class Rewrite(Job):
     site: str
 
 
-CatalogueJob = Relist | Rewrite
-# Built for the first message.
+CatalogueJob = Relist | LayoutRewrite
+# Deferred: the first message builds it.
 JOB: TypeAdapter[CatalogueJob] = TypeAdapter(
     Annotated[CatalogueJob, Field(discriminator="type")], config=ConfigDict(defer_build=True)
 )

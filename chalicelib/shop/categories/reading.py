@@ -1,7 +1,7 @@
-"""Reading a tree: at one point in time, without a transaction.
+"""Reads of a tree at one point in time, without a transaction.
 
-A snapshot shows the tree's store and its categories as they were together, however many queries the
-store needs, and whatever is changed meanwhile.
+A snapshot shows the tree's store and categories of the same instant, for any number of queries and
+despite changes meanwhile.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,16 +32,16 @@ _NO_TREE: Tree = {"_id": "", "version": 0, "store": "ancestors", "count": 0}
 
 
 class Branch(NamedTuple):
-    """A part of a tree, depth first: each category after its parent and those before it."""
+    """A part of a tree, depth first, siblings in their order."""
 
     version: int
     categories: list[Category]
 
 
-class Place(NamedTuple):
-    """A category with those above it, root first, and the first of those right below it.
+class CategoryPlace(NamedTuple):
+    """A category, its ancestors from the root, and its first children.
 
-    `has_more` if there are more of them than one answer holds.
+    `has_more`: it has more children than fit in an answer.
     """
 
     category: Category
@@ -51,14 +51,14 @@ class Place(NamedTuple):
 
 
 def tree_of(database: Database[Document], site: str) -> Tree:
-    """Return a shop's tree; without any category, an empty one of version 0."""
+    """Return a shop's tree. Without categories: an empty tree of version 0."""
     return TREES.of(database).find_one({"_id": site}) or {**_NO_TREE, "_id": site}
 
 
 def subtree(
     database: Database[Document], site: str, under: str | None, levels: int = MAX_DEPTH
 ) -> Branch:
-    """Return what is below a category, or the whole tree, down to some levels.
+    """Return the categories below `under`, down to some levels. None: of the whole tree.
 
     Raises UnknownCategory.
     """
@@ -72,13 +72,13 @@ def subtree(
     return Branch(tree["version"], _depth_first(found, top))
 
 
-def place(database: Database[Document], site: str, category_id: str) -> Place:
+def place(database: Database[Document], site: str, category_id: str) -> CategoryPlace:
     """Return a category with its breadcrumb and its children; raises UnknownCategory."""
     with _at_one_time(database, site) as (tree, rows):
         category = find(database, site, category_id, rows.session)
         breadcrumb = STORES[tree["store"]].breadcrumb(rows, category)
         children = _first_children(rows, category["_id"])
-    return Place(category, breadcrumb, children[:MAX_LISTED], len(children) > MAX_LISTED)
+    return CategoryPlace(category, breadcrumb, children[:MAX_LISTED], len(children) > MAX_LISTED)
 
 
 def cursors(runtime: Runtime, site: str, under: str | None, levels: int) -> Cursors:
@@ -88,7 +88,10 @@ def cursors(runtime: Runtime, site: str, under: str | None, levels: int) -> Curs
 
 
 def following(branch: Branch, site: str, after: Sequence[Any] | None) -> list[Category]:
-    """Return what comes after a category, depth first; raises InvalidCursor if it is gone."""
+    """Return the categories after a cursor's category, depth first.
+
+    Raises InvalidCursor if the cursor's category is gone.
+    """
     if after is None:
         return branch.categories
     key = key_of(site, str(after[0]))
@@ -101,7 +104,7 @@ def following(branch: Branch, site: str, after: Sequence[Any] | None) -> list[Ca
 def places_above(
     database: Database[Document], site: str, keys: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return the keys above each of these categories, root first; unknown ones are left out."""
+    """Return the keys above each known category, root first."""
     if not keys:
         return {}
     with _at_one_time(database, site) as (tree, rows):
@@ -116,7 +119,7 @@ def _at_one_time(database: Database[Document], site: str) -> Iterator[tuple[Tree
 
 
 def _first_children(rows: Rows, parent: str) -> list[Category]:
-    """Return the first of those right below a category, one more than an answer holds."""
+    """Return the first children of a category, one more than fits in an answer."""
     where = {"site": rows.site, "parent": parent}
     found = rows.collection.find(where, session=rows.session)
     return list(found.sort([("position", ASCENDING), ("_id", ASCENDING)]).limit(MAX_LISTED + 1))

@@ -1,16 +1,16 @@
-"""The routes of a shop's categories: changed by its publisher, read by all."""
+"""Categories in the API: its publisher changes them, everyone reads them."""
 
 from chalicelib.http import Created, NoContent, NotModified, Ok, Request, Route, conditional
 from chalicelib.http.callers import Publisher
-from chalicelib.http.paging import paged
+from chalicelib.http.paging import page_of
 from chalicelib.limits import INVENTORY
 from chalicelib.shop.categories import changes, copies, reading
 from chalicelib.shop.categories.forms import (
     CategoriesAnswer,
     CategoryAnswer,
+    CategoryRemovalQuery,
     Move,
     NewCategory,
-    RemovalQuery,
     TreeAnswer,
     TreeQuery,
     TreeStoreChoice,
@@ -35,11 +35,12 @@ _PLACED = (UnknownShop, UnknownCategory, SlugTaken, CategoryTooDeep, CategoryCyc
 
 def declare(route: Route) -> None:
     """Declare the routes."""
-    _declare_changes(route)
+    _declare_writes(route)
+    _declare_removal(route)
     _declare_tree(route)
 
 
-def _declare_changes(route: Route) -> None:
+def _declare_writes(route: Route) -> None:
     @route(
         "PUT",
         "/shops/{site}/categories/{category}",
@@ -53,7 +54,7 @@ def _declare_changes(route: Route) -> None:
         publisher: Publisher,
         body: NewCategory,
     ) -> Ok[CategoryAnswer] | Created[CategoryAnswer]:
-        """Add a category as the last below its parent, or rename one; another parent moves it."""
+        """Add a category as the last below its parent, or rename it; another parent moves it."""
         check_publisher(publisher, site)
         changed = changes.put(request.runtime, site, category, body)
         answer = category_answer(changed.category)
@@ -69,6 +70,8 @@ def _declare_changes(route: Route) -> None:
         check_publisher(publisher, site)
         return Ok(category_answer(changes.move(request.runtime, site, category, body)))
 
+
+def _declare_removal(route: Route) -> None:
     @route(
         "DELETE",
         "/shops/{site}/categories/{category}",
@@ -80,7 +83,7 @@ def _declare_changes(route: Route) -> None:
         site: SiteId,
         category: CategoryId,
         publisher: Publisher,
-        query: RemovalQuery,
+        query: CategoryRemovalQuery,
     ) -> NoContent:
         """Remove a category; its products stay, and lose it within a minute."""
         check_publisher(publisher, site)
@@ -95,8 +98,8 @@ def _declare_tree(route: Route) -> None:
     ) -> Ok[CategoriesAnswer] | NotModified:
         """Read a part of a shop's tree, depth first; every change of the tree changes its ETag.
 
-        A page begins after the last category of the page before, wherever that is by now. If it
-        was removed, its cursor is refused, and the list is begun anew.
+        A page begins after the last category of the former page, at its current place. If that
+        category is gone, the cursor is invalid: begin the list again.
         """
         database = request.runtime.database
         tag = conditional.version_tag(reading.tree_of(database, site)["version"])
@@ -105,7 +108,7 @@ def _declare_tree(route: Route) -> None:
         cursors = reading.cursors(request.runtime, site, query.under, query.depth)
         after = cursors.position(query)
         branch = reading.subtree(database, site, query.under, query.depth)
-        shown, last = paged(reading.following(branch, site, after), query.limit)
+        shown, last = page_of(reading.following(branch, site, after), query.limit)
         answer: CategoriesAnswer = {
             "categories": [category_answer(each) for each in shown],
             "next": cursors.following([name_of(last["_id"])] if last else None),

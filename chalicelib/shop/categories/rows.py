@@ -1,4 +1,4 @@
-"""Categories and trees as they are stored."""
+"""The collections of categories and trees."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -17,7 +17,7 @@ StoreName = Literal["ancestors", "paths", "parents"]
 
 
 class Ancestor(TypedDict):
-    """A category above another, with what a breadcrumb shows of it."""
+    """A category above another, with the fields of a breadcrumb."""
 
     _id: str
     name: str
@@ -25,10 +25,10 @@ class Ancestor(TypedDict):
 
 
 class Category(TypedDict):
-    """A category. `_id` and `parent` are `site:category`; one without a parent has depth 1.
+    """A category. `_id` and `parent` are `site:category`; at the top, `depth` is 1.
 
-    `position` orders siblings. `ancestors` (root first) and `path` (ids joined by `/`, its own
-    last) are there in the stores of these names alone.
+    `position` orders siblings. Only the store `ancestors` writes `ancestors` (root first), and only
+    the store `paths` writes `path` (ids joined by `/`, its own last).
     """
 
     _id: str
@@ -57,7 +57,7 @@ CATEGORIES = Collection(
     Category,
     indexes=(
         IndexModel([*_SIBLINGS, ("position", ASCENDING)]),
-        # Unique among siblings by the tree's fence; a unique index would begin with the shard key.
+        # The tree's fence keeps slugs unique; a unique index would begin with the shard key.
         IndexModel([*_SIBLINGS, ("slug", ASCENDING)]),
         IndexModel("ancestors._id", sparse=True),
         IndexModel([("site", ASCENDING), ("path", ASCENDING)]),

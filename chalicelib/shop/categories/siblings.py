@@ -1,4 +1,4 @@
-"""Categories beside each other: their order and their slugs, and how many a tree has."""
+"""Siblings in a tree: their order, their unique slugs, and the tree's count."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,10 @@ def end(fenced: Fenced, parent: str | None) -> int:
 
 
 def place(fenced: Fenced, parent: str | None, wanted: int | None, own: str) -> int:
-    """Make room at a place below a parent, counted without the one to come; return its position."""
+    """Make room at a place below a parent and return its position.
+
+    Places count the siblings without the category `own`. None: the end.
+    """
     if wanted is None:
         return end(fenced, parent)
     where = {"site": fenced.rows.site, "parent": parent, "_id": {"$ne": own}}
@@ -49,6 +52,6 @@ def adopt(fenced: Fenced, removed: Category, children: Sequence[Category]) -> No
 
 
 def count(fenced: Fenced, change: int) -> None:
-    """Change how many categories a tree has."""
+    """Add a number to a tree's count of categories."""
     where = {"_id": fenced.tree["_id"]}
     fenced.trees.update_one(where, {"$inc": {"count": change}}, session=fenced.session)

@@ -1,4 +1,4 @@
-"""Stores of category trees: their protocol, and one each for ancestors, parents and paths."""
+"""Stores of category trees: their protocol, and the stores of ancestors, parents and paths."""
 
 from collections.abc import Collection as Names
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from chalicelib.database import Document
 from chalicelib.shop.categories.rows import MAX_DEPTH, Ancestor, Category, StoreName
 from chalicelib.shop.ids import key_of, name_of
 
-# A store decides which of its ancestors a category stores, and so how its descendants are found.
-# Name, parent, position and depth are the same in every store. All calls run in the session they
-# are given: a fenced transaction for writes.
+# A store decides the form of ancestors in a category, and thereby the query of its descendants.
+# Name, parent, position and depth are the same in every store. All calls run in the session of
+# their rows: a fenced transaction for writes.
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Rows:
         self.collection.update_many({"site": self.site, **where}, change, session=self.session)
 
     def deepest(self, where: Document) -> int | None:
-        """Return the depth of the deepest category that a filter selects; None if it has none."""
+        """Return the greatest depth among the categories of a filter. None: no categories."""
         found = self.collection.find({"site": self.site, **where}, session=self.session)
         deepest = next(found.sort("depth", DESCENDING).limit(1), None)
         return deepest["depth"] if deepest else None
@@ -45,28 +45,28 @@ class TreeStore(Protocol):
 
     name: StoreName
 
-    def placed(self, key: str, parent: Category | None) -> Document:
-        """Return what a category stores of the lines above it, below this parent."""
+    def place_fields(self, key: str, parent: Category | None) -> Document:
+        """Return the fields of a category that depend on its place below this parent."""
 
     def below(self, rows: Rows, category: Category, levels: int) -> Document:
-        """Return the filter of every line below a category, down to some levels."""
+        """Return the filter of every category below a category, down to some levels."""
 
     def above(self, rows: Rows, keys: Names[str]) -> dict[str, list[str]]:
-        """Return the keys above each of these categories, root first; unknown ones are left out."""
+        """Return the keys above each known category, root first."""
 
     def breadcrumb(self, rows: Rows, category: Category) -> list[Ancestor]:
-        """Return the categories above one, root first."""
+        """Return the ancestors of a category, root first."""
 
     def follow(self, rows: Rows, before: Category, after: Category) -> None:
-        """Make the lines below a moved or renamed category follow it.
+        """Update the categories below a moved or renamed category.
 
-        `before` and `after` are the category as it was, and as it is stored now.
+        `before` is the category before its change, `after` the stored category.
         """
 
     def lift(self, rows: Rows, removed: Category) -> None:
-        """Move the lines below a category up by one, as if it were not there.
+        """Move the categories below a category up by a level.
 
-        The parents of its children are changed afterwards.
+        The caller changes the parents of its children afterwards.
         """
 
 
@@ -75,8 +75,8 @@ class AncestorsStore:
 
     name: StoreName = "ancestors"
 
-    def placed(self, key: str, parent: Category | None) -> Document:
-        """Return what a category stores of the lines above it."""
+    def place_fields(self, key: str, parent: Category | None) -> Document:
+        """Return the fields of a category that depend on its place."""
         del key
         if parent is None:
             return {"ancestors": []}
@@ -84,7 +84,7 @@ class AncestorsStore:
         return {"ancestors": [*parent["ancestors"], nearest]}
 
     def below(self, rows: Rows, category: Category, levels: int) -> Document:
-        """Return the filter of every line below a category."""
+        """Return the filter of every category below a category."""
         del rows
         return {"ancestors._id": category["_id"], "depth": {"$lte": category["depth"] + levels}}
 
@@ -94,19 +94,19 @@ class AncestorsStore:
         return {each["_id"]: [above["_id"] for above in each["ancestors"]] for each in found}
 
     def breadcrumb(self, rows: Rows, category: Category) -> list[Ancestor]:
-        """Return the categories above one."""
+        """Return the ancestors of a category."""
         del rows
         return category["ancestors"]
 
     def follow(self, rows: Rows, before: Category, after: Category) -> None:
-        """Give the lines below a category its new beginning."""
+        """Replace the beginning of the lines below a category."""
         names: Ancestor = {"_id": after["_id"], "name": after["name"], "slug": after["slug"]}
         skipped = len(before["ancestors"]) + 1
         shift = after["depth"] - before["depth"]
         self._rewrite(rows, before, [*after["ancestors"], names], skipped, shift)
 
     def lift(self, rows: Rows, removed: Category) -> None:
-        """Take a category out of the lines below it."""
+        """Remove a category from the ancestors of the categories below it."""
         skipped = len(removed["ancestors"]) + 1
         self._rewrite(rows, removed, removed["ancestors"], skipped, -1)
 
@@ -114,7 +114,7 @@ class AncestorsStore:
         self, rows: Rows, top: Category, beginning: list[Ancestor], skipped: int, shift: int
     ) -> None:
         """Replace the first `skipped` ancestors of the lines below a category."""
-        # Names may begin with a dollar, which an expression would take for a field.
+        # A name may begin with a dollar; an expression would read it as a field.
         kept = {"$slice": ["$ancestors", skipped, MAX_DEPTH]}
         ancestors = {"$concatArrays": [{"$literal": beginning}, kept]}
         change = {"ancestors": ancestors, "depth": {"$add": ["$depth", shift]}}
@@ -129,13 +129,13 @@ class ParentsStore:
 
     name: StoreName = "parents"
 
-    def placed(self, key: str, parent: Category | None) -> Document:
-        """Return nothing."""
+    def place_fields(self, key: str, parent: Category | None) -> Document:
+        """Return no fields."""
         del key, parent
         return {}
 
     def below(self, rows: Rows, category: Category, levels: int) -> Document:
-        """Return the filter of every line below a category, which are looked up for it."""
+        """Return the filter of every category below a category, after queries level by level."""
         found: list[str] = []
         level = [category["_id"]]
         for _ in range(min(levels, MAX_DEPTH)):
@@ -151,7 +151,7 @@ class ParentsStore:
         return {key: _line(parents, key) for key in keys if key in parents}
 
     def breadcrumb(self, rows: Rows, category: Category) -> list[Ancestor]:
-        """Return the categories above one."""
+        """Return the ancestors of a category."""
         found: list[Ancestor] = []
         at = category["parent"]
         while at is not None and len(found) < MAX_DEPTH:
@@ -161,18 +161,18 @@ class ParentsStore:
         return found[::-1]
 
     def follow(self, rows: Rows, before: Category, after: Category) -> None:
-        """Give the lines below a category their depth."""
+        """Shift the depth of the categories below a category."""
         shift = after["depth"] - before["depth"]
         if shift:
             rows.update(self.below(rows, before, MAX_DEPTH), {"$inc": {"depth": shift}})
 
     def lift(self, rows: Rows, removed: Category) -> None:
-        """Give the lines below a category their depth without it."""
+        """Lessen the depth of the categories below a category."""
         rows.update(self.below(rows, removed, MAX_DEPTH), {"$inc": {"depth": -1}})
 
 
 def _parents(rows: Rows, keys: Names[str]) -> dict[str, str | None]:
-    """Return the parent of each of these categories, and of those above them."""
+    """Return the parent of each of these categories and of their ancestors."""
     parents: dict[str, str | None] = {}
     wanted = set(keys)
     for _ in range(MAX_DEPTH):
@@ -192,7 +192,7 @@ def _line(parents: dict[str, str | None], key: str) -> list[str]:
     return line[::-1]
 
 
-# What sorts next after the separator.
+# The next character after the separator.
 _AFTER = chr(ord("/") + 1)
 
 
@@ -201,13 +201,13 @@ class PathsStore:
 
     name: StoreName = "paths"
 
-    def placed(self, key: str, parent: Category | None) -> Document:
-        """Return what a category stores of the lines above it."""
+    def place_fields(self, key: str, parent: Category | None) -> Document:
+        """Return the fields of a category that depend on its place."""
         own = name_of(key)
         return {"path": own if parent is None else f"{parent['path']}/{own}"}
 
     def below(self, rows: Rows, category: Category, levels: int) -> Document:
-        """Return the filter of every line below a category."""
+        """Return the filter of every category below a category."""
         del rows
         return {**_range(category), "depth": {"$lte": category["depth"] + levels}}
 
@@ -217,7 +217,7 @@ class PathsStore:
         return {each["_id"]: _keys_above(each) for each in found}
 
     def breadcrumb(self, rows: Rows, category: Category) -> list[Ancestor]:
-        """Return the categories above one."""
+        """Return the ancestors of a category."""
         keys = _keys_above(category)
         found = {each["_id"]: each for each in rows.find({"_id": {"$in": keys}})} if keys else {}
         return [
@@ -225,14 +225,14 @@ class PathsStore:
         ]
 
     def follow(self, rows: Rows, before: Category, after: Category) -> None:
-        """Give the lines below a category its new beginning."""
+        """Replace the beginning of the lines below a category."""
         shift = after["depth"] - before["depth"]
         _rewrite(rows, before, after["path"], len(before["path"]), shift)
 
     def lift(self, rows: Rows, removed: Category) -> None:
-        """Take a category out of the paths below it."""
+        """Remove a category from the paths below it."""
         beginning = removed["path"].rpartition("/")[0]
-        # Without anything above it, the separator goes too.
+        # At the top, remove the separator, too.
         skipped = len(removed["path"]) + (0 if beginning else 1)
         _rewrite(rows, removed, beginning, skipped, -1)
 

@@ -1,4 +1,4 @@
-"""Orders: carts checked out step by step, paid, refunded and sent; each step may be repeated.
+"""Orders: the checkout of carts step by step, payment, refunds and sending; each step may repeat.
 
 Public face: `books`, `messages`, `personal_data`, `resuming`, `routes`, `shapes`, `sweep`.
 """

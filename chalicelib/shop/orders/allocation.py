@@ -1,8 +1,7 @@
-"""The share of each unit in the amount that was paid for an order.
+"""The share of each unit in the total of an order.
 
-Discounts, taxes and other adjustments are allocated to the units by the largest remainder, in steps
-that the provider can pay back. Shipping is paid for the order as a whole: it goes back with the
-last units.
+The largest remainder method allocates discounts, taxes and other adjustments to the units, in steps
+that the provider can refund. Shipping belongs to the order as a whole: the last units refund it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +14,9 @@ from chalicelib.shop.pricing import Adjustment
 def allocate(
     lines: Sequence[OrderLine], adjusted: Sequence[Adjustment], total_micros: int, step: int
 ) -> list[int]:
-    """Return the amount that was paid for each line, without shipping, in micros.
+    """Return the paid amount of each line without shipping, in micros, never negative.
 
-    None is negative. With shipping, and less than one `step` of rounding, they make the total.
+    Their sum, shipping and a rounding of less than one `step` make the total.
     """
     shipping = sum(each["amount_micros"] for each in adjusted if each["kind"] == "shipping")
     steps = min(max(total_micros - shipping, 0), total_micros) // step
@@ -30,7 +29,7 @@ def allocate(
 
 
 def paid_by_line(order: Order) -> list[int]:
-    """Return the amount that was paid for each line; of an order of earlier releases, too."""
+    """Return the paid amount of each line in micros, also of orders of earlier releases."""
     stored = [line.get("paid_micros") for line in order["lines"]]
     known = [paid for paid in stored if paid is not None]
     if len(known) == len(stored):
@@ -39,7 +38,7 @@ def paid_by_line(order: Order) -> list[int]:
 
 
 def paid_for(order: Order, units: Mapping[str, int]) -> int:
-    """Return the amount that was paid for so many units of each SKU; for all of them, the total."""
+    """Return the paid amount of so many units of each SKU, in micros; of all units, the total."""
     lines = order["lines"]
     if all(units.get(line["sku"], 0) >= line["qty"] for line in lines):
         return order["total_micros"]

@@ -1,4 +1,4 @@
-"""The books of a stock: what movements and orders say against what is there, asked by hand."""
+"""The books of a stock, audited by hand: movements and orders against the counters."""
 
 from typing import TypedDict
 

@@ -1,10 +1,10 @@
-"""Checking out: a cart is frozen, its order is made of it, everything is held, the payment begins.
+"""Checkout: freeze a cart, insert its order, hold every line, start the payment.
 
-Only whoever has inserted an order holds anything for it, as only one prepares a transfer (decision
-0032): what an order that went on without them has sold is never held again. A sweep takes an order
-that is prepared for too long for abandoned. Its preparer finds that out by the next conditional
-write and gives back what was held since; one who dies before that leaves entries of an order that
-has ended, which the sweep finds by their time.
+Only the call that inserted an order, its preparer, holds units for it (as for transfers, decision
+0032). So units that an order has sold meanwhile are never held again. The sweep refuses an order in
+preparation for too long. Its preparer learns this from the next conditional write, and releases the
+units. If the preparer dies first, entries of an ended order stay; the sweep finds them by their
+time.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from chalicelib.ids import new_id
 from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
 from chalicelib.shop.carts import carts
-from chalicelib.shop.carts.shapes import Attempt, Cart, Line
+from chalicelib.shop.carts.shapes import Cart, CheckoutAttempt, Line
 from chalicelib.shop.catalogue.offers import offers
 from chalicelib.shop.errors import (
     AmountNotTaken,
@@ -38,15 +38,15 @@ from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.orders.shapes import ORDERS, Order, OrderLine, charge_of, find
 from chalicelib.shop.orders.strays import end_stray
 from chalicelib.shop.payments import providers, records
-from chalicelib.shop.payments.port import Refused
-from chalicelib.shop.payments.records import Payment
+from chalicelib.shop.payments.port import PaymentRefused
+from chalicelib.shop.payments.records import OrderPayment
 from chalicelib.shop.pricing import adjustments, total_micros
 from chalicelib.shop.stock import shelf
-from chalicelib.shop.stock.shapes import Claim
+from chalicelib.shop.stock.shapes import StockClaim
 
 # Tries of a freeze while the buyer changes the cart in another window.
 _ATTEMPTS = 5
-# Orders that one line calls off; each may wait for the payments' provider.
+# Orders that one line calls off; each call may wait for the payment provider.
 _CALLED_OFF = 3
 _DIGEST_BYTES = 16
 SHORT = "out_of_stock:"
@@ -55,13 +55,13 @@ SHORT = "out_of_stock:"
 def check_out(
     runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str, source: str | None = None
 ) -> Order:
-    """Check a cart out, once for each key, and return its order as it is then.
+    """Check a cart out, once for each key, and return its order.
 
     `source` is the network of the call. Raises UnknownCart, CartClosed, EmptyCart, NotForSale,
     TotalChanged, AmountNotTaken, OutOfStock, PaymentsNotSetUp, IdempotencyKeyReused, and
-    Unavailable if the payment's provider cannot be reached: a repeated call goes on then.
+    Unavailable in an outage of the payment provider: a repeated call goes on.
     """
-    cart, order_id = _frozen(runtime, cart_id, wanted, attempt_key)
+    cart, order_id = _freeze(runtime, cart_id, wanted, attempt_key)
     order = order_of(runtime, cart, order_id, wanted)
     try:
         ORDERS.of(runtime.database).insert_one(order)
@@ -83,7 +83,7 @@ def check_out(
 
 
 def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | None) -> Order:
-    """Return the order that is made of a frozen cart; `wanted` is what its buyer said, if known."""
+    """Return the new order of a frozen cart. `wanted` None: the buyer's agreement is unknown."""
     shop = settings.find(runtime.database, cart["site"])
     lines = _order_lines(cart["lines"])
     adjusted = adjustments(lines, wanted.place if wanted else None)
@@ -113,8 +113,11 @@ def order_of(runtime: Runtime, cart: Cart, order_id: str, wanted: Checkout | Non
     }
 
 
-def _frozen(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) -> tuple[Cart, str]:
-    """Freeze a cart for a new order, unless an earlier call with the key has; return both."""
+def _freeze(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) -> tuple[Cart, str]:
+    """Freeze a cart for a new order; return the cart and the order's id.
+
+    If an earlier call with the key froze the cart, return its order.
+    """
     message, keys = wanted.message(cart_id), runtime.settings.signing_keys
     digest = signing.tag(message, signing.signing_key(keys), _DIGEST_BYTES).hex()
     for _ in range(_ATTEMPTS):
@@ -129,19 +132,18 @@ def _frozen(runtime: Runtime, cart_id: str, wanted: Checkout, attempt_key: str) 
             raise CartClosed
         lines = _lines_of_now(runtime, cart, wanted)
         order_id = new_id(runtime.now(), runtime.random)
-        attempt = Attempt(key=attempt_key, digest=digest, order=order_id)
+        attempt = CheckoutAttempt(key=attempt_key, digest=digest, order=order_id)
         if carts.freeze(runtime, cart, lines, attempt):
             return {**cart, "lines": lines}, order_id
     raise CartClosed
 
 
 def _lines_of_now(runtime: Runtime, cart: Cart, wanted: Checkout) -> dict[str, Line]:
-    """Return a cart's lines at the prices of now, under the titles of now.
+    """Return a cart's lines with current prices and titles.
 
-    A SKU that another product has by now is other goods than the buyer saw.
-
-    Raises EmptyCart, NotForSale, PaymentsNotSetUp, TotalChanged if the buyer saw others, and
-    AmountNotTaken: a price may be of a time when somebody else took the shop's money.
+    A SKU that has moved to another product is not for sale: its goods differ. Raises EmptyCart,
+    NotForSale, PaymentsNotSetUp, TotalChanged if the buyer saw another total, and AmountNotTaken: a
+    price may date from another payment provider of the shop.
     """
     if not cart["lines"]:
         raise EmptyCart
@@ -166,7 +168,7 @@ def _lines_of_now(runtime: Runtime, cart: Cart, wanted: Checkout) -> dict[str, L
 
 
 def _order_lines(lines: dict[str, Line]) -> list[OrderLine]:
-    """Return the lines of an order, which are held in this order, too."""
+    """Return the lines of an order, sorted by SKU; holds follow this order."""
     return [
         {
             "sku": sku,
@@ -179,14 +181,14 @@ def _order_lines(lines: dict[str, Line]) -> list[OrderLine]:
 
 
 def _prepare(runtime: Runtime, order: Order, source: str | None) -> None:
-    """Hold every line for a new order, and have it paid, or refuse it."""
+    """Hold every line for a new order and let it wait for payment, or refuse the order."""
     reason = _hold(runtime, order, order["lines"], source)
     pays_until = runtime.now() + timedelta(seconds=runtime.bounds.shop.payment_seconds)
     if reason is None and resuming.advance(runtime, order, "paying", deadline=pays_until):
         return
     if reason is not None:
         resuming.advance(runtime, order, "refused", reason=reason)
-    # A sweep may have refused it meanwhile, and looked for its entries too early.
+    # A sweep may have refused the order meanwhile, before these entries existed.
     for line in order["lines"]:
         stock_id = key_of(order["site"], line["sku"])
         shelf.release(runtime, stock_id, order["cart"], order["_id"])
@@ -196,25 +198,25 @@ def _prepare(runtime: Runtime, order: Order, source: str | None) -> None:
 def _hold(
     runtime: Runtime, order: Order, lines: Sequence[OrderLine], source: str | None
 ) -> str | None:
-    """Hold lines for an order; return why that cannot be, if it cannot."""
+    """Hold lines for an order; return the reason of a failure. None: all are held."""
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     for line in lines:
         stock_id = key_of(order["site"], line["sku"])
         until = runtime.now() + lease
         cart, order_id = order["cart"], order["_id"]
-        claim = Claim(stock_id, cart, line["qty"], until, order_id, source=source)
+        claim = StockClaim(stock_id, cart, line["qty"], until, order_id, source=source)
         try:
             _put(runtime, claim)
         except OutOfStock:
             return SHORT + line["sku"]
         except (HeldByOrder, Unavailable):
-            # Its buyer is not kept waiting for a sweep.
+            # End the order now, so that its buyer need not wait for a sweep.
             return "abandoned"
     return None
 
 
-def _put(runtime: Runtime, claim: Claim) -> None:
-    """Hold a line; an entry that an ended order of the same cart has left is ended first."""
+def _put(runtime: Runtime, claim: StockClaim) -> None:
+    """Hold a line, after ending the entry that an ended order of the same cart has left."""
     try:
         _put_first(runtime, claim)
     except HeldByOrder as other:
@@ -223,27 +225,27 @@ def _put(runtime: Runtime, claim: Claim) -> None:
         _put_first(runtime, claim)
 
 
-def _put_first(runtime: Runtime, claim: Claim) -> None:
-    """Hold a line before carts that only hold; the lines of carts that give way say so."""
+def _put_first(runtime: Runtime, claim: StockClaim) -> None:
+    """Hold a line before carts without an order, and note the lost holds in carts that give way."""
     try:
         shelf.put(runtime, claim)
     except OutOfStock:
-        gave_way = _ended_for(runtime, claim, _CALLED_OFF)
+        gave_way = _hold_first(runtime, claim, _CALLED_OFF)
         carts.lapse(runtime, [(cart, name_of(claim.stock)) for cart in gave_way])
 
 
-def _ended_for(runtime: Runtime, claim: Claim, orders: int) -> list[str]:
-    """Hold a line and return the carts that gave way; as many `orders` may be called off."""
+def _hold_first(runtime: Runtime, claim: StockClaim, orders: int) -> list[str]:
+    """Hold a line and return the carts that gave way; call off at most `orders` orders."""
     try:
         return shelf.put_first(runtime, claim)
     except OutOfStock:
         if not (orders and excess.call_off(runtime, claim)):
             raise
-    return _ended_for(runtime, claim, orders - 1)
+    return _hold_first(runtime, claim, orders - 1)
 
 
 def _begin_payment(runtime: Runtime, order_id: str) -> None:
-    """Begin the payment of an order that is to be paid, if that was not done yet."""
+    """Start the payment of an order in `paying`, unless it has started."""
     order = find(runtime.database, order_id)
     if order is None or order["state"] != "paying":
         return
@@ -251,13 +253,13 @@ def _begin_payment(runtime: Runtime, order_id: str) -> None:
     payment_of(runtime, order)
 
 
-def payment_of(runtime: Runtime, order: Order) -> Payment | None:
-    """Return an order's payment; of one that is to be paid, it begins now if it has not."""
+def payment_of(runtime: Runtime, order: Order) -> OrderPayment | None:
+    """Return an order's payment; start it if the order is in `paying` without a payment."""
     payment = records.find(runtime.database, order["_id"])
     if payment is not None or order["state"] != "paying":
         return payment
     try:
         return providers.begin(runtime, order["provider"], charge_of(order))
-    except Refused:
+    except PaymentRefused:
         resuming.resume(runtime, order["_id"])
         return None

@@ -1,8 +1,8 @@
 """Unpaid orders of one network that keep more than their share of a SKU from other buyers.
 
-A checkout takes no share: who wants all there is may buy it. But until it is paid, an order is sure
-of the share of its network alone. Another network's order, which stays within its own share, calls
-it off; a payment that was made by then stays.
+A checkout has no share: a buyer may buy all units. But until the payment, an order is sure only of
+the share of its network. An order of another network, within its own share, calls it off. A payment
+that has succeeded by then stays.
 """
 
 from chalicelib.errors import Problem
@@ -12,18 +12,18 @@ from chalicelib.shop import settings
 from chalicelib.shop.ids import site_of
 from chalicelib.shop.orders import resuming
 from chalicelib.shop.stock import shelf
-from chalicelib.shop.stock.shapes import Claim, Entry
+from chalicelib.shop.stock.shapes import StockClaim, StockEntry
 
 
-def call_off(runtime: Runtime, claim: Claim) -> bool:
-    """Cancel the largest unpaid order of a network beyond its share; return whether one was."""
+def call_off(runtime: Runtime, claim: StockClaim) -> bool:
+    """Cancel the largest unpaid order of a network beyond its share; return whether it ended."""
     shop = settings.find(runtime.database, site_of(claim.stock))
     terms = claim._replace(percent=settings.hold_percent(shop))
     found = shelf.beyond_share(runtime, terms)
-    return bool(found) and _is_let_go(runtime, found[0])
+    return bool(found) and _let_go(runtime, found[0])
 
 
-def _is_let_go(runtime: Runtime, entry: Entry) -> bool:
+def _let_go(runtime: Runtime, entry: StockEntry) -> bool:
     try:
         order = resuming.resume(runtime, str(entry["order"]), cancels=True)
     except Problem as problem:

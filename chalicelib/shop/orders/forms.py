@@ -1,4 +1,4 @@
-"""Forms of orders."""
+"""Orders, payments and refunds as the API reads and shows them."""
 
 from datetime import datetime
 from typing import Annotated
@@ -15,7 +15,7 @@ from chalicelib.shop.money import Currency
 from chalicelib.shop.orders.allocation import paid_by_line
 from chalicelib.shop.orders.shapes import Address, Order, State
 from chalicelib.shop.payments.port import Name, Status
-from chalicelib.shop.payments.records import MAX_REFUNDS, Payment, Refund, RefundState
+from chalicelib.shop.payments.records import MAX_REFUNDS, OrderPayment, Refund, RefundState
 from chalicelib.shop.pricing import MAX_ADJUSTMENTS, Kind, Place
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import Line, ShownLine, ShownUrl
@@ -26,7 +26,7 @@ Email = Annotated[
     str,
     StringConstraints(
         max_length=254,
-        # Browsers and Python differ on which control characters are blanks: all are left out.
+        # Browsers and Python disagree about blanks among control characters: exclude them all.
         pattern=r"^[^\s\x00-\x1f\x7f-\x9f@<>\"']{1,64}@[A-Za-z0-9.-]{1,189}$",
     ),
     Field(description="Where the seller reaches the buyer.", examples=["ann@example.org"]),
@@ -55,7 +55,7 @@ class AddressGiven(Input):
 
 
 class Checkout(Input):
-    """A buyer's agreement: what it costs, and where it goes."""
+    """A buyer's agreement to a total and an address."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -79,18 +79,18 @@ class Checkout(Input):
         ge=1,
         le=MAX_TOTAL_MICROS,
         strict=True,
-        description="What the buyer saw: another price of now is 409 `total_changed`.",
+        description="The total that the buyer saw; a changed total is 409 `total_changed`.",
     )
     email: Email
     address: AddressGiven
 
     @property
     def place(self) -> Place:
-        """Return what pricing knows of the address."""
+        """Return the parts of the address for pricing."""
         return self.address.country, self.address.postal_code
 
     def stored_address(self) -> Address:
-        """Return the address as an order has it."""
+        """Return the address as an order stores it."""
         given = self.address
         return {
             "name": given.name,
@@ -102,24 +102,24 @@ class Checkout(Input):
         }
 
     def message(self, cart_id: str) -> bytes:
-        """Return what is signed to tell this agreement about a cart from another."""
+        """Return the bytes that identify this agreement about a cart, for its signed digest."""
         return b"checkout\0" + cart_id.encode() + self.model_dump_json().encode()
 
 
 class CartProof(Input):
-    """The cart that an order was made of: whoever knows it may see the order."""
+    """The cart of an order: its secret id grants the reading of the order."""
 
     cart: CartId | None = Field(None, description="The id of its cart, unless you are signed in.")
 
 
 class OrdersQuery(PageQuery):
-    """Which of a shop's orders."""
+    """A selection of a shop's orders."""
 
     state: State | None = Field(None, description="Only those in this state.")
 
 
 class NewRefund(Input):
-    """What is given back of an order."""
+    """A refund to make: units of an order, or all that is left."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"lines": {"MOBY-HARD": 1}, "restock": True, "key": "r1"}]}
@@ -181,7 +181,7 @@ class AddressAnswer(TypedDict):
 
 
 class PaymentAnswer(TypedDict):
-    """How an order is paid."""
+    """The payment of an order."""
 
     provider: Name
     status: Status
@@ -240,7 +240,7 @@ class OrderAnswer(TypedDict):
 
 
 class CheckoutAnswer(TypedDict):
-    """An order, and how it is paid; a payment is there while it can be made."""
+    """An order with its payment; the secret and the URL are there while the buyer can pay."""
 
     order: OrderAnswer
     payment: PaymentAnswer | None
@@ -253,7 +253,7 @@ class OrdersAnswer(TypedDict):
     next: Next
 
 
-def order_answer(order: Order, payment: Payment | None) -> OrderAnswer:
+def order_answer(order: Order, payment: OrderPayment | None) -> OrderAnswer:
     """Return an order as the API shows it."""
     return {
         "id": order["_id"],
@@ -286,8 +286,8 @@ def _refund(refund: Refund) -> RefundAnswer:
     }
 
 
-def checkout_answer(order: Order, payment: Payment | None) -> CheckoutAnswer:
-    """Return an order with its payment, as whoever buys sees it."""
+def checkout_answer(order: Order, payment: OrderPayment | None) -> CheckoutAnswer:
+    """Return an order with its payment as its buyer sees them."""
     answer: CheckoutAnswer = {"order": order_answer(order, payment), "payment": None}
     if payment is not None:
         can_pay = order["state"] == "paying"

@@ -1,4 +1,4 @@
-"""The message about an order."""
+"""The message that resumes an order in the background."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from chalicelib.messaging import Message
 
 
 class ResumeOrder(Message):
-    """Look what has become of an order, and take its next steps."""
+    """Take the next steps of an order, from its current state."""
 
     queue: ClassVar[str] = "orders"
     order: str

@@ -1,7 +1,7 @@
-"""What shops store of a person: the carts that they have claimed, and the orders made of those.
+"""Personal data of shops: the carts that a person claimed, and the orders of these carts.
 
-An erasure takes the person's id, name, address and e-mail off them; lines and amounts stay, as
-they are the seller's books.
+An erasure removes the person's id, name, address and e-mail. Lines and amounts stay: they are the
+seller's books.
 """
 
 from datetime import datetime, timedelta
@@ -28,9 +28,9 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
 
 
 def claim(runtime: Runtime, cart_id: str, user_id: str) -> Cart:
-    """Make a cart a person's, with the orders that were made of it before.
+    """Claim a cart and its earlier orders for a user.
 
-    Raises UnknownCart, and CartClaimed if it is another's.
+    Raises UnknownCart, and CartClaimed if another user has the cart.
     """
     cart = carts.claim(runtime, cart_id, user_id)
     made = {"_id": {"$in": [each["order"] for each in cart["attempts"]]}, "user": None}
@@ -39,9 +39,9 @@ def claim(runtime: Runtime, cart_id: str, user_id: str) -> Cart:
 
 
 def follow_claim(runtime: Runtime, order_id: str, cart_id: str) -> None:
-    """Make a stored order its cart's user's, if the cart was claimed after it was read for that.
+    """Set the user of a new order, if a user has claimed its cart since the checkout read it.
 
-    Whoever claims the cart after this finds the order.
+    A later claim of the cart finds the order itself.
     """
     cart = CARTS.of(runtime.database).find_one({"_id": cart_id})
     if cart is not None and cart["user"] is not None:
@@ -54,7 +54,7 @@ def rename(_runtime: Runtime, _user_id: str, _name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Take a user off their carts and orders; with `until`, only those of by then."""
+    """Remove a user from their carts and orders; with `until`, from those before it."""
 
     def theirs(time: str) -> Document:
         return {"user": user_id, **({time: {"$lte": until}} if until else {})}
@@ -66,9 +66,9 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
 
 def forget_buyers(runtime: Runtime) -> int:
-    """Take the address and e-mail off the oldest orders that had them long enough; count them.
+    """Remove address and e-mail from the oldest orders past `buyer_days`; return their number.
 
-    Lines and amounts stay, as does whose order it is if its buyer has an account.
+    Lines and amounts stay, and the user of an order whose buyer has an account.
     """
     rows, kept = ORDERS.of(runtime.database), timedelta(days=runtime.settings.buyer_days)
     over = {"email": {"$gt": ""}, "at": {"$lte": runtime.now() - kept}}

@@ -1,4 +1,4 @@
-"""Orders read: one by those who may see it, and lists by shop and by buyer."""
+"""Reads of orders: a single order for its readers, and lists by shop and by buyer."""
 
 from datetime import datetime
 
@@ -18,9 +18,9 @@ from chalicelib.sites.permissions import owns
 
 
 def seen_by(runtime: Runtime, order_id: str, caller: Principal | None, cart: str | None) -> Order:
-    """Return an order for whoever names its cart, its buyer or its publisher.
+    """Return an order for a caller with its cart's id, its buyer or its publisher.
 
-    Raises UnknownOrder for anybody else, too.
+    Raises UnknownOrder, also for other callers.
     """
     order = find(runtime.database, order_id)
     if order is None:
@@ -68,5 +68,5 @@ def _page(runtime: Runtime, where: Document, scope: str, query: PageQuery) -> Or
 
 
 def _behind(at: datetime, order_id: str) -> Document:
-    """Return the filter of the orders behind one, from newest to oldest."""
+    """Return the filter of the orders after this position, from newest to oldest."""
     return {"$or": [{"at": {"$lt": at}}, {"at": at, "_id": {"$lt": order_id}}]}

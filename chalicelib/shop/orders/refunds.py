@@ -1,6 +1,6 @@
-"""Refunds: recorded as owed first, then made by the provider, then put back on the shelf.
+"""Refunds: recorded as owed first, then paid by the provider, then put back on the shelf.
 
-A refund has a key. Whoever stops in between leaves it owed, and the sweep goes on with it.
+A refund has a key. If a call stops in between, the refund stays owed, and the sweep finishes it.
 """
 
 from collections import Counter
@@ -19,14 +19,14 @@ from chalicelib.shop.ids import key_of
 from chalicelib.shop.orders.allocation import paid_for
 from chalicelib.shop.orders.shapes import Order, charge_of, find
 from chalicelib.shop.payments import providers, records
-from chalicelib.shop.payments.port import Refused
-from chalicelib.shop.payments.records import MAX_REFUNDS, PAYMENTS, Payment, Refund
+from chalicelib.shop.payments.port import PaymentRefused
+from chalicelib.shop.payments.records import MAX_REFUNDS, PAYMENTS, OrderPayment, Refund
 from chalicelib.shop.stock import movements
-from chalicelib.shop.stock.movements import Change
+from chalicelib.shop.stock.movements import NewMovement
 
-# The key of the refund of a payment that came after its order was let go.
+# The key of the refund of a late payment: its order was already over.
 LATE = "paid-late"
-# After a refusal, until that refund is asked for again.
+# The pause after a refusal, before another try.
 PATIENCE = timedelta(hours=1)
 _ATTEMPTS = 5
 _UNFINISHED = frozenset({"owed", "made"})
@@ -35,12 +35,12 @@ _MADE = frozenset({"made", "done"})
 
 def refund_order(
     runtime: Runtime, order: Order, key: str, units: Mapping[str, int] | None, *, restock: bool
-) -> Payment:
-    """Refund units of a paid order, or all that is left of it; once for each key.
+) -> OrderPayment:
+    """Refund units of a paid order once for each key, and return the payment.
 
-    One that has failed since is made again. Its units stay on the shelf if they were put there.
-    Returns the payment then. Raises OrderNotPaid, RefundTooLarge, RefundRefused,
-    IdempotencyKeyReused for another refund with the key, and Unavailable.
+    `units` None: all that is left. A failed refund repeats under its key, without a second restock.
+    Raises OrderNotPaid, RefundTooLarge, RefundRefused, IdempotencyKeyReused for another refund with
+    the key, and Unavailable.
     """
     if order["state"] not in {"paid", "done"}:
         raise OrderNotPaid
@@ -48,13 +48,13 @@ def refund_order(
         payment = records.find(runtime.database, order["_id"])
         if payment is None:
             raise OrderNotPaid
-        known = _known(payment, key)
+        known = _find(payment, key)
         if known is not None:
             _check_same(known, units, restock=restock)
             if known["state"] != "failed" or _owe_again(runtime, payment, known):
                 break
             continue
-        wanted = _wanted(order, payment, units)
+        wanted = _units_of(order, payment, units)
         amount = _amount(order, payment, wanted, is_whole=units is None)
         refund = _new(runtime, key, wanted, amount, restock=restock)
         refund["whole"] = units is None
@@ -64,9 +64,9 @@ def refund_order(
 
 
 def refund_late_payment(runtime: Runtime, order: Order) -> None:
-    """Refund the whole payment of an order that was let go; once.
+    """Refund once the whole late payment of an order that is over.
 
-    Raises RefundRefused. After an hour it may be asked for again, which has a key of its own.
+    Raises RefundRefused; an hour later another call may try again, under a new key.
     """
     payment = records.find(runtime.database, order["_id"])
     if payment is None:
@@ -75,14 +75,14 @@ def refund_late_payment(runtime: Runtime, order: Order) -> None:
     if refused and refused[-1]["at"] + PATIENCE > runtime.now():
         raise RefundRefused
     key = f"{LATE}-{len(refused) + 1}" if refused else LATE
-    if _known(payment, key) is None and len(payment["refunds"]) < MAX_REFUNDS:
+    if _find(payment, key) is None and len(payment["refunds"]) < MAX_REFUNDS:
         left = payment["amount_micros"] - payment["refunded_micros"]
         _owe(runtime, payment, _new(runtime, key, {}, left, restock=False))
     _settle(runtime, order, key)
 
 
-def note_failed(runtime: Runtime, order: Order) -> None:
-    """Note the refunds that have failed since they were made; raises Unavailable."""
+def note_failures(runtime: Runtime, order: Order) -> None:
+    """Record the refunds that failed after the provider accepted them; raises Unavailable."""
     payment = records.find(runtime.database, order["_id"])
     made = [each for each in payment["refunds"] if each["state"] in _MADE] if payment else []
     if payment is None or not made:
@@ -98,7 +98,7 @@ def note_failed(runtime: Runtime, order: Order) -> None:
 
 
 def sweep(runtime: Runtime, until: datetime) -> int:
-    """Go on with what is owed for longest, until a time; return how many payments had some."""
+    """Settle the refunds owed for longest, until a time; return the number of their payments."""
     now, most = runtime.now(), runtime.bounds.shop.tended_at_once
     rows = PAYMENTS.of(runtime.database)
     due = list(rows.find({"owed": {"$lte": now}}).sort("owed", ASCENDING).limit(most))
@@ -108,12 +108,12 @@ def sweep(runtime: Runtime, until: datetime) -> int:
             break
         this = {"_id": payment["_id"], "owed": payment["owed"]}
         if rows.update_one(this, {"$set": {"owed": _next(runtime)}}).matched_count:
-            _pay_owed(runtime, payment)
+            _settle_all(runtime, payment)
         swept += 1
     return swept
 
 
-def _pay_owed(runtime: Runtime, payment: Payment) -> None:
+def _settle_all(runtime: Runtime, payment: OrderPayment) -> None:
     order = find(runtime.database, payment["_id"])
     if order is None:
         return
@@ -126,47 +126,47 @@ def _pay_owed(runtime: Runtime, payment: Payment) -> None:
                 log.warning("refund not made", extra={"fields": fields})
 
 
-def _settle(runtime: Runtime, order: Order, key: str) -> Payment:
-    """Make a refund that is owed, and return the payment then; raises RefundRefused."""
+def _settle(runtime: Runtime, order: Order, key: str) -> OrderPayment:
+    """Finish a refund and return the payment; raises RefundRefused."""
     payment = records.find(runtime.database, order["_id"])
-    refund = _known(payment, key) if payment else None
+    refund = _find(payment, key) if payment else None
     if payment is None or refund is None:
         raise RefundTooLarge
     if refund["state"] in _UNFINISHED:
         _make(runtime, order, payment, refund)
         payment = records.find(runtime.database, order["_id"]) or payment
-        refund = _known(payment, key) or refund
+        refund = _find(payment, key) or refund
     if refund["state"] == "refused":
         raise RefundRefused
     return payment
 
 
-def _make(runtime: Runtime, order: Order, payment: Payment, refund: Refund) -> None:
+def _make(runtime: Runtime, order: Order, payment: OrderPayment, refund: Refund) -> None:
     if refund["state"] == "owed":
         charge = charge_of(order)
         provider = providers.provider_of(runtime, payment["provider"])
         amount = refund["amount_micros"]
         try:
-            # A unit that cost nothing is given back, too, and no provider pays nothing.
+            # A free unit can be returned, too; providers refuse an amount of 0.
             if amount:
                 provider.refund(charge, payment["intent"], amount, _name(refund))
-        except Refused:
+        except PaymentRefused:
             _note(runtime, payment, refund, "refused", -amount)
             return
         _note(runtime, payment, refund, "made" if refund["restock"] else "done")
     if refund["restock"]:
-        # No publisher's own movement has a colon in its key.
+        # The keys of publishers' movements have no colons.
         key = f"refund:{order['_id']}:{refund['key']}"
         for sku, units in refund["units"].items():
-            change = Change(key, units, None, "refund")
+            change = NewMovement(key, units, None, "refund")
             movements.move(runtime, key_of(order["site"], sku), change)
         _note(runtime, payment, {**refund, "state": "made"}, "done")
 
 
 def _note(
-    runtime: Runtime, payment: Payment, refund: Refund, state: str, by_micros: int = 0
+    runtime: Runtime, payment: OrderPayment, refund: Refund, state: str, by_micros: int = 0
 ) -> bool:
-    """Say how far a refund is, unless that was said before; return whether it was not."""
+    """Record the next state of a refund; return whether this call was first."""
     rows = PAYMENTS.of(runtime.database)
     before = {"$elemMatch": {"key": refund["key"], "state": refund["state"]}}
     change = {"$set": {"refunds.$.state": state}, "$inc": {"refunded_micros": by_micros}}
@@ -179,8 +179,8 @@ def _note(
     return is_news
 
 
-def _owe(runtime: Runtime, payment: Payment, refund: Refund) -> bool:
-    """Record a refund if the payment is as it was read; return whether it was."""
+def _owe(runtime: Runtime, payment: OrderPayment, refund: Refund) -> bool:
+    """Record a refund if the payment has not changed; return whether it is recorded."""
     this: Document = {
         "_id": payment["_id"],
         "refunded_micros": payment["refunded_micros"],
@@ -195,10 +195,10 @@ def _owe(runtime: Runtime, payment: Payment, refund: Refund) -> bool:
     return PAYMENTS.of(runtime.database).update_one(this, change).matched_count > 0
 
 
-def _owe_again(runtime: Runtime, payment: Payment, refund: Refund) -> bool:
-    """Record that a refund which has failed is owed again; return whether it still was so.
+def _owe_again(runtime: Runtime, payment: OrderPayment, refund: Refund) -> bool:
+    """Record a failed refund as owed again, if it has not changed; return whether it is recorded.
 
-    Raises RefundTooLarge if another has given the money back meanwhile.
+    Raises RefundTooLarge if other refunds have used the money meanwhile.
     """
     if refund["amount_micros"] > payment["amount_micros"] - payment["refunded_micros"]:
         raise RefundTooLarge
@@ -216,7 +216,7 @@ def _owe_again(runtime: Runtime, payment: Payment, refund: Refund) -> bool:
 
 
 def _name(refund: Refund) -> str:
-    """Return the provider's name of a refund: another each time that it is asked for anew."""
+    """Return the key of a refund at the provider, a new key for each repetition."""
     again = refund.get("again", 0)
     return f"{refund['key']}.{again}" if again else refund["key"]
 
@@ -235,8 +235,10 @@ def _new(
     }
 
 
-def _wanted(order: Order, payment: Payment, units: Mapping[str, int] | None) -> dict[str, int]:
-    """Return the units that a refund is of; raises RefundTooLarge for more than are left."""
+def _units_of(
+    order: Order, payment: OrderPayment, units: Mapping[str, int] | None
+) -> dict[str, int]:
+    """Return the units of a refund by SKU; raises RefundTooLarge for more than are left."""
     back = _units_back(payment)
     left = {line["sku"]: line["qty"] - back.get(line["sku"], 0) for line in order["lines"]}
     wanted = {sku: qty for sku, qty in left.items() if qty} if units is None else dict(units)
@@ -247,11 +249,13 @@ def _wanted(order: Order, payment: Payment, units: Mapping[str, int] | None) -> 
     return wanted
 
 
-def _amount(order: Order, payment: Payment, wanted: Mapping[str, int], *, is_whole: bool) -> int:
-    """Return the amount of a refund: all that is left, or the share of its units.
+def _amount(
+    order: Order, payment: OrderPayment, wanted: Mapping[str, int], *, is_whole: bool
+) -> int:
+    """Return the amount of a refund in micros: all that is left, or the share of its units.
 
-    All refunds by units together give back the amount that was paid for their units, whatever was
-    given back for the first of them. Raises RefundTooLarge if neither units nor money are left.
+    All refunds by units add up to the paid amount of their units, whatever the first amounted to.
+    Raises RefundTooLarge if neither units nor money are left.
     """
     left = payment["amount_micros"] - payment["refunded_micros"]
     if is_whole:
@@ -264,20 +268,20 @@ def _amount(order: Order, payment: Payment, wanted: Mapping[str, int], *, is_who
     return min(left, max(paid_for(order, after) - given, 0))
 
 
-def _units_back(payment: Payment) -> dict[str, int]:
-    """Return the units by SKU that were given back."""
+def _units_back(payment: OrderPayment) -> dict[str, int]:
+    """Return the refunded units by SKU."""
     back: Counter[str] = Counter()
     for refund in _taken_on(payment):
         back.update(refund["units"])
     return dict(back)
 
 
-def _taken_on(payment: Payment) -> list[Refund]:
-    """Return the refunds that count: a failed one may be asked for again under its key."""
+def _taken_on(payment: OrderPayment) -> list[Refund]:
+    """Return all refunds but the refused: a failed refund may repeat, so it counts."""
     return [each for each in payment["refunds"] if each["state"] != "refused"]
 
 
-def _known(payment: Payment, key: str) -> Refund | None:
+def _find(payment: OrderPayment, key: str) -> Refund | None:
     return next((each for each in payment["refunds"] if each["key"] == key), None)
 
 

@@ -1,7 +1,7 @@
-"""Orders resumed: whatever stopped, a client, a webhook or the sweep goes on from the state.
+"""Resuming orders: a client, a webhook or the sweep continues an order from its stored state.
 
-Each step acts on a state that was just read, and ends in a write that is conditional on it. So any
-number of callers may resume one order at once: one of them takes each step.
+Each step reads the state, and ends with a write on the condition of that state. So any number of
+callers may resume an order at once: a single caller takes each step.
 """
 
 from datetime import datetime, timedelta
@@ -19,22 +19,22 @@ from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.port import Status
 from chalicelib.shop.stock import shelf
 
-# More than there are steps from any state to the last.
+# More than the steps from any state to the last.
 _STEPS = 8
-# When an order that was let go is looked at once more: its provider may have been paid after all.
+# The time until another look at a declined order: the provider may receive a payment after all.
 WATCHED = timedelta(hours=1)
 _LET_GO: dict[Status, str] = {"failed": "declined", "cancelled": "cancelled"}
 
 
 def resume(runtime: Runtime, order_id: str, *, cancels: bool = False) -> Order | None:
-    """Take every step of an order that can be taken now; return it as it is then.
+    """Take every step of an order that is possible now; return the order.
 
-    One that `cancels` asks the provider to cancel a payment that was not made yet. Raises
-    Unavailable while the provider cannot be asked; the order is as it was then.
+    `cancels`: ask the provider to cancel a pending payment. Raises Unavailable in an outage of the
+    provider; the order stays as before.
     """
     order = find(runtime.database, order_id)
     for number in range(_STEPS):
-        # One that has just been let go is not looked at again at once.
+        # Do not watch an order that became `void` in this call.
         is_let_go = bool(number) and order is not None and order["state"] == "void"
         if order is None or is_let_go or not _step(runtime, order, cancels=cancels):
             return order
@@ -43,7 +43,7 @@ def resume(runtime: Runtime, order_id: str, *, cancels: bool = False) -> Order |
 
 
 def advance(runtime: Runtime, order: Order, state: State, **changes: Any) -> bool:
-    """Change an order's state if it is still as it was read; return whether it was."""
+    """Change an order's state if it still has the state read; return whether it did."""
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     change = {"state": state, "due": runtime.now() + lease, **changes}
     this = {"_id": order["_id"], "state": order["state"]}
@@ -51,7 +51,7 @@ def advance(runtime: Runtime, order: Order, state: State, **changes: Any) -> boo
 
 
 def is_abandoned(runtime: Runtime, at: datetime) -> bool:
-    """Return whether what was begun then, and is not finished, was abandoned."""
+    """Return whether a preparation that began at this time has outlived its lease."""
     return at + timedelta(seconds=runtime.bounds.shop.order_lease_seconds) <= runtime.now()
 
 
@@ -68,15 +68,15 @@ def _step(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
             _settle(runtime, order)
             return True
         case "done":
-            refunds.note_failed(runtime, order)
+            refunds.note_failures(runtime, order)
         case "void":
-            refunds.note_failed(runtime, order)
+            refunds.note_failures(runtime, order)
             _watch(runtime, order)
     return False
 
 
 def _decide(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
-    """Ask the provider what became of a payment; after the deadline, cancel it."""
+    """Decide an order by its payment's status; after the deadline, cancel the payment."""
     charge = charge_of(order)
     status = providers.look(runtime, order["provider"], charge)
     is_late = order["deadline"] is not None and order["deadline"] <= runtime.now()
@@ -92,9 +92,9 @@ def _decide(runtime: Runtime, order: Order, *, cancels: bool) -> bool:
 
 
 def _settle(runtime: Runtime, order: Order) -> None:
-    """Take what is paid for off the shelf, or give it back; then the cart; then end the order.
+    """Sell or release the units, then close or reopen the cart, then end the order.
 
-    Every part may be done already, by somebody who stopped or is at it now.
+    Another caller may have done any part already, or may do it now.
     """
     is_paid = order["state"] == "paid"
     part = shelf.sell if is_paid else shelf.release
@@ -116,7 +116,7 @@ def _end(runtime: Runtime, order: Order, state: State) -> None:
 
 
 def _watch(runtime: Runtime, order: Order) -> None:
-    """Give back what was paid for an order that was let go: its provider could not cancel it."""
+    """Refund the late payment of an order that is over; its provider did not cancel it."""
     payment = records.find(runtime.database, order["_id"])
     if payment is not None:
         status = providers.look(runtime, order["provider"], charge_of(order))
@@ -131,7 +131,7 @@ def _watch(runtime: Runtime, order: Order) -> None:
                 later = {"$set": {"due": runtime.now() + refunds.PATIENCE}}
                 ORDERS.of(runtime.database).update_one({"_id": order["_id"]}, later)
                 return
-    # The sweep has moved the time on by its lease; a webhook that comes before leaves it.
+    # The sweep moved `due` on by its lease. A webhook before the time leaves `due` alone.
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     this = {"_id": order["_id"], "state": "void", "due": {"$lte": runtime.now() + lease}}
     if "due" in order:

@@ -1,4 +1,4 @@
-"""The routes of orders: checking out, paying, and what a seller does with them."""
+"""Orders in the API: checkout and payment for buyers, refunds and sending for sellers."""
 
 from typing import Annotated
 
@@ -81,8 +81,8 @@ def _declare_checkout(route: Route) -> None:
     def check_out_cart(request: Request, cart: CartId, body: Checkout) -> Created[CheckoutAnswer]:
         """Check a cart out, once for each key: hold all of it, and begin the payment.
 
-        `total_micros` is what the buyer saw. A refusal leaves the cart open. A call whose answer
-        was lost is repeated with its key, and goes on.
+        `total_micros` is the total that the buyer saw. A refusal leaves the cart open. If the
+        answer is lost, repeat the call with its key: it goes on.
         """
         key, source = required_key_of(request), source_of(request)
         order = checkout.check_out(request.runtime, cart, body, key, source)
@@ -93,7 +93,7 @@ def _declare_checkout(route: Route) -> None:
 def _declare_claim(route: Route) -> None:
     @route("POST", "/carts/{cart}/claim", secrets=("cart",), raises=(UnknownCart, CartClaimed))
     def claim_cart(request: Request, cart: CartId, caller: Principal) -> Ok[CartAnswer]:
-        """Make a cart yours, as after signing in, and the orders that were made of it."""
+        """Claim a cart and its orders, as after signing in."""
         claimed = personal_data.claim(request.runtime, cart, caller.id)
         shop = settings.find(request.runtime.database, claimed["site"])
         return Ok(cart_answer(claimed, shop["currency"], request.runtime.now()))
@@ -112,19 +112,19 @@ def _declare_paying(route: Route) -> None:
     def look_at_payment(
         request: Request, order: OrderId, caller: Principal | None, query: CartProof
     ) -> Ok[CheckoutAnswer]:
-        """Look now whether an order was paid, as after the buyer's page has confirmed it."""
+        """Check the payment of an order now, as after the buyer's page has confirmed it."""
         reading.seen_by(request.runtime, order, caller, query.cart)
-        return Ok(_with_payment(request, _resumed(request, order)))
+        return Ok(_with_payment(request, _resume(request, order)))
 
     @route("POST", "/orders/{order}/cancel", raises=(UnknownOrder, OrderDecided, PaymentsNotSetUp))
     def cancel_order(
         request: Request, order: OrderId, caller: Principal | None, query: CartProof
     ) -> Ok[CheckoutAnswer]:
-        """Cancel an order that is not paid yet; if it was paid in time, it stays."""
+        """Cancel an unpaid order; if the payment was faster, the order stays."""
         found = reading.seen_by(request.runtime, order, caller, query.cart)
         if found["state"] != "paying":
             raise OrderDecided
-        return Ok(_with_payment(request, _resumed(request, order, cancels=True)))
+        return Ok(_with_payment(request, _resume(request, order, cancels=True)))
 
 
 def _declare_lists(route: Route) -> None:
@@ -160,7 +160,7 @@ def _declare_selling(route: Route) -> None:
     ) -> Ok[OrderAnswer]:
         """Give money back for units of a paid order, once for each `key`.
 
-        Units that are restocked are on the shelf again.
+        With `restock`, the units return to the shelf.
         """
         sold = reading.sold_by(request.runtime, order, publisher)
         payment = refunds.refund_order(
@@ -170,7 +170,7 @@ def _declare_selling(route: Route) -> None:
 
     @route("POST", "/orders/{order}/sent", raises=(UnknownOrder, OrderNotPaid))
     def send_order(request: Request, order: OrderId, publisher: Publisher) -> Ok[OrderAnswer]:
-        """Say that an order was sent; the first time counts."""
+        """Mark an order as sent; the first time counts."""
         sold = reading.sold_by(request.runtime, order, publisher)
         if sold["state"] != "done":
             raise OrderNotPaid
@@ -180,7 +180,7 @@ def _declare_selling(route: Route) -> None:
         return Ok(order_answer(found, records.find(request.runtime.database, order)))
 
 
-def _resumed(request: Request, order_id: str, *, cancels: bool = False) -> Order:
+def _resume(request: Request, order_id: str, *, cancels: bool = False) -> Order:
     order = resuming.resume(request.runtime, order_id, cancels=cancels)
     if order is None:
         raise UnknownOrder

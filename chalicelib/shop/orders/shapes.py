@@ -1,10 +1,10 @@
-"""Orders as they are stored.
+"""The collection of orders, and the states of an order.
 
     holding ──all held──▶ paying ──succeeded──▶ paid ──sold──▶ done
        └──▶ refused          └──failed, cancelled──▶ declined
                 └───────────────released────────────────┴──▶ void
 
-Every change of state is one write that is conditional on the state before it.
+Every change of state is one write on the condition of the former state.
 """
 
 from datetime import datetime
@@ -25,8 +25,8 @@ State = Literal["holding", "paying", "paid", "declined", "refused", "done", "voi
 class OrderLine(TypedDict):
     """Units of one SKU, at the price of that day.
 
-    `paid_micros` was paid for all of them: their price with their share of discounts and taxes.
-    Orders of earlier releases have it not.
+    `paid_micros` is the price of all of them with their share of discounts and taxes. Orders of
+    earlier releases lack it.
     """
 
     sku: str
@@ -37,7 +37,7 @@ class OrderLine(TypedDict):
 
 
 class Address(TypedDict):
-    """Where an order goes."""
+    """The destination of an order."""
 
     name: str
     street: str
@@ -48,10 +48,10 @@ class Address(TypedDict):
 
 
 class Order(TypedDict):
-    """An order. While it is unfinished, `due` is when the sweep has it next.
+    """An order. `due`: the next sweep of an unfinished order.
 
-    From `deadline` on its payment is cancelled if it was not made. `reason` says why it was let
-    go: `out_of_stock:SKU`, `abandoned`, or what the provider said.
+    At `deadline` the sweep cancels a pending payment. `reason` is the reason of an end without
+    payment: `out_of_stock:SKU`, `abandoned`, or the provider's.
     """
 
     _id: str
@@ -81,9 +81,9 @@ ORDERS = Collection(
         IndexModel([("site", ASCENDING), *_NEWEST]),
         IndexModel([("site", ASCENDING), ("state", ASCENDING), *_NEWEST]),
         IndexModel([("user", ASCENDING), *_NEWEST], partialFilterExpression={"user": {"$gt": ""}}),
-        # Addresses whose time is over.
+        # For forgetting old addresses.
         IndexModel([("at", ASCENDING)], partialFilterExpression={"email": {"$gt": ""}}),
-        # The sweep: small, as finished orders are not in it.
+        # For the sweep: small, without finished orders.
         IndexModel([("due", ASCENDING)], partialFilterExpression={"due": {"$exists": True}}),
     ),
     shard_key={"_id": "hashed"},
@@ -91,10 +91,10 @@ ORDERS = Collection(
 
 
 def find(database: Database[Document], order_id: str) -> Order | None:
-    """Return an order as it is now."""
+    """Return an order. None: unknown."""
     return ORDERS.of(database).find_one({"_id": order_id})
 
 
 def charge_of(order: Order) -> Charge:
-    """Return what an order asks its buyer for."""
+    """Return the charge of an order."""
     return Charge(order["_id"], order["total_micros"], order["currency"], order["email"] or "")

@@ -1,4 +1,4 @@
-"""Entries of orders whose time is over: the order's state says what becomes of them."""
+"""Overdue entries of orders: the state of the order decides between release and a longer hold."""
 
 from datetime import datetime, timedelta
 
@@ -10,9 +10,9 @@ _ENDED = frozenset({"done", "void"})
 
 
 def end_stray(runtime: Runtime, stock_id: str, cart: str, order_id: str) -> None:
-    """Release the entry of an order that has ended; keep that of one that is being paid.
+    """Release the entry of an ended or unknown order; prolong the entry of a live order.
 
-    Whoever prepares an order takes and writes it within its lease, or finds that it was refused.
+    A preparer stores its entries within the lease, or learns that its order was refused.
     """
     order = find(runtime.database, order_id)
     if order is None or order["state"] in _ENDED:

@@ -1,7 +1,7 @@
-"""The sweep of a shop, each minute: entries, carts and orders that nobody goes on with.
+"""The sweep of a shop, each minute: entries, carts and orders without a caller.
 
-What needs the database alone comes first. A payment's provider may take seconds for an answer, so
-what asks it ends after a time, and the next run goes on with what is due for longest.
+Steps within the database come first. A payment provider may need seconds for an answer. So steps
+that call it stop after a time, and the next run continues with the longest overdue.
 """
 
 from datetime import datetime, timedelta
@@ -19,14 +19,14 @@ from chalicelib.shop.orders.checkout import order_of
 from chalicelib.shop.orders.shapes import ORDERS, Order, find
 from chalicelib.shop.stock import expiry
 
-# How long a run asks providers for something new. It is over before its function is ended, even if
-# the last answer is waited for in vain.
+# The time for new calls to providers in a run: short enough that the function survives a last call
+# without an answer.
 _ASKING = timedelta(seconds=12)
 
 
 def sweep(runtime: Runtime) -> dict[str, int]:
-    """End what has lapsed, resume what stopped, make refunds that are owed; count each."""
-    units, overdue = expiry.end_lapsed(runtime)
+    """End overdue entries, resume stopped carts and orders, settle refunds; return the counts."""
+    units, overdue = expiry.end_overdue(runtime)
     for stock_id, entry in overdue:
         _end_stray(runtime, stock_id, entry["cart"], str(entry["order"]))
     carts_found = _resume_carts(runtime)
@@ -43,7 +43,7 @@ def sweep(runtime: Runtime) -> dict[str, int]:
 
 
 def _resume_orders(runtime: Runtime, until: datetime) -> int:
-    """Resume the orders that are due for longest, each under a lease; return how many."""
+    """Resume the longest overdue orders, each under a lease; return their number."""
     now, most = runtime.now(), runtime.bounds.shop.tended_at_once
     rows = ORDERS.of(runtime.database)
     found = rows.find({"due": {"$lte": now}}, {"due": 1}).sort("due", ASCENDING).limit(most)
@@ -60,23 +60,22 @@ def _resume_orders(runtime: Runtime, until: datetime) -> int:
 
 
 def _resume_carts(runtime: Runtime) -> int:
-    """See to the carts that are frozen for long; return how many there were.
+    """Resume the orders of carts frozen for longer than a lease; return the number of carts.
 
-    One whose order was never inserted gets it now, refused: a preparer who wakes up late cannot
-    insert it again.
+    If the order is missing, insert it as refused: a late preparer can no longer insert it.
     """
     lease = timedelta(seconds=runtime.bounds.shop.order_lease_seconds)
     frozen = carts.frozen_before(runtime, lease)
     for cart in frozen:
         order_id = str(cart["order"])
-        order = find(runtime.database, order_id) or _refused(runtime, cart, order_id)
+        order = find(runtime.database, order_id) or _refuse(runtime, cart, order_id)
         carts.stay_frozen(runtime, cart["_id"], order_id)
         if order["state"] != "paying":
             _resume(runtime, order_id)
     return len(frozen)
 
 
-def _refused(runtime: Runtime, cart: Cart, order_id: str) -> Order:
+def _refuse(runtime: Runtime, cart: Cart, order_id: str) -> Order:
     order: Order = {
         **order_of(runtime, cart, order_id, None),
         "state": "refused",

@@ -1,6 +1,6 @@
-"""Stripe's webhooks: hints that something has become of an order, which is asked about anew.
+"""Stripe's webhooks: hints to read the payment of an order again.
 
-Events come twice, late and out of order. So nothing but the order's id is taken from one.
+Events come twice, late and out of order. So Plaza reads only the order's id from an event.
 """
 
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.shop.orders.shapes import find
 from chalicelib.shop.payments.signatures import is_signed
 
-# An event may have a whole object with its history.
+# An event may contain a whole object with its history.
 MAX_BYTES = 256 * 1024
 _ORDER: TypeAdapter[str] = TypeAdapter(
     Annotated[str, Id, StringConstraints()], config=ConfigDict(defer_build=True)
@@ -36,9 +36,9 @@ def declare(route: Route) -> None:
         raises=(InvalidWebhook,),
     )
     def receive_stripe_event(request: Request) -> NoContent:
-        """Hear from Stripe that something has become of a payment; its signature is checked.
+        """Receive a signed event from Stripe about a payment, and read the payment again.
 
-        Whatever it says, the payment is asked about anew. Events of others are passed over.
+        Plaza ignores the contents of the event, and events without an order of Plaza.
         """
         text: Any = request.raw.raw_body
         body: bytes = text if isinstance(text, bytes) else str(text).encode()
@@ -52,13 +52,13 @@ def declare(route: Route) -> None:
         if order_id is not None and find(request.runtime.database, order_id) is not None:
             is_sent = request.runtime.queues.send(ResumeOrder(order=order_id))
             if not is_sent:
-                # No schedule looks at an order that is done; Stripe sends the event again.
+                # No schedule looks at a finished order; Stripe repeats the event after an error.
                 raise Unavailable
         return NoContent()
 
 
 def _order_of(body: bytes) -> str | None:
-    """Return the order that a signed event is about, if it is about one of Plaza's."""
+    """Return the order id in an event's metadata. None: it has no valid id."""
     try:
         found = orjson.loads(body)["data"]["object"]["metadata"]["order"]
         return _ORDER.validate_python(found)

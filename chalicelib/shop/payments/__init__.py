@@ -1,4 +1,4 @@
-"""Payments: the port to whoever takes the money, and what of it is recorded.
+"""Payments: the port to payment providers, and the records of payments and refunds.
 
 Public face: `fake`, `port`, `providers`, `records`, `signatures`.
 """

@@ -1,8 +1,11 @@
-"""The provider `fake`: takes no money, and does what the buyer's e-mail address says.
+"""The provider `fake`: takes no money; the buyer's e-mail address decides a payment's course.
 
-`declines@…` is declined, `slow@…` is paid at the third look, `lost-answer@…` loses the answer to
-its beginning, `late@…` is paid after it was cancelled, and of `refund-fails@…` the first refund
-fails once it is looked at. Any other pays at the first look.
+declines@…      the payment fails
+slow@…          it succeeds at the third look
+lost-answer@…   the answer to its start is lost
+late@…          it succeeds after its cancellation
+refund-fails@…  its first refund fails at the first look
+any other       it succeeds at the first look
 """
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
@@ -13,7 +16,7 @@ from pymongo.database import Database
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.errors import Unavailable
-from chalicelib.shop.payments.port import Charge, Refused, Started, Status
+from chalicelib.shop.payments.port import Charge, PaymentRefused, Started, Status
 
 Script = Literal["pays", "declines", "slow", "late", "lost-answer", "refund-fails"]
 _SCRIPTS: tuple[Script, ...] = ("declines", "slow", "late", "lost-answer", "refund-fails")
@@ -22,7 +25,7 @@ _SLOW_LOOKS = 3
 
 
 class FakeRefund(TypedDict):
-    """Money given back."""
+    """A refund."""
 
     key: str
     amount_micros: int
@@ -30,7 +33,7 @@ class FakeRefund(TypedDict):
 
 
 class FakePayment(TypedDict):
-    """A payment, by its order; `looks` counts how often its status was asked for."""
+    """A payment, by its order; `looks` counts the reads of its status."""
 
     _id: str
     script: str
@@ -44,7 +47,7 @@ FAKE_PAYMENTS = Collection("shop.fake_payment", FakePayment, shard_key={"_id": "
 
 
 class FakeProvider:
-    """Takes no money."""
+    """A provider for tests and trials, without money."""
 
     def __init__(self, database: Database[Document]) -> None:
         self._rows = FAKE_PAYMENTS.of(database)
@@ -66,7 +69,7 @@ class FakeProvider:
         return Started(f"fake_{charge.order}", client_secret=f"fake_{charge.order}_secret")
 
     def status(self, order: str, intent: str) -> Status:
-        """Return how a payment stands, which may be decided by being looked at."""
+        """Return the status of a payment; the look may decide it."""
         del intent
         row = self._rows.find_one_and_update(
             {"_id": order}, {"$inc": {"looks": 1}}, return_document=ReturnDocument.AFTER
@@ -75,22 +78,22 @@ class FakeProvider:
             return "unknown"
         match row["script"], row["status"]:
             case "late", "cancelled":
-                return self._decided(order, "cancelled", "succeeded")
+                return self._decide(order, "cancelled", "succeeded")
             case "declines", "pending":
-                return self._decided(order, "pending", "failed")
+                return self._decide(order, "pending", "failed")
             case "pays" | "lost-answer" | "refund-fails", "pending":
-                return self._decided(order, "pending", "succeeded")
+                return self._decide(order, "pending", "succeeded")
             case "slow", "pending" if row["looks"] >= _SLOW_LOOKS:
-                return self._decided(order, "pending", "succeeded")
+                return self._decide(order, "pending", "succeeded")
         return cast("Status", row["status"])
 
     def cancel(self, order: str, intent: str) -> Status:
-        """Cancel a payment that was not made."""
+        """Cancel a pending payment."""
         del intent
-        return self._decided(order, "pending", "cancelled")
+        return self._decide(order, "pending", "cancelled")
 
     def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
-        """Give money back, never more than was paid."""
+        """Refund a part of a payment, up to its amount; raises PaymentRefused beyond."""
         del intent
         back = {"key": key, "amount_micros": amount_micros}
         not_failed = {"$ne": ["$$this.failed", True]}
@@ -106,10 +109,10 @@ class FakeProvider:
         if self._rows.update_one(this, {"$push": {"refunds": back}}).matched_count:
             return
         if self._rows.find_one({"_id": charge.order, "refunds.key": key}, {"_id": 1}) is None:
-            raise Refused("more_than_was_paid")
+            raise PaymentRefused("more_than_was_paid")
 
     def failed_refunds(self, order: str, intent: str) -> frozenset[str]:
-        """Return the keys of the refunds that have failed, of which looking may be the cause."""
+        """Return the keys of failed refunds; the look may cause a failure."""
         del intent
         fails: Any = {"_id": order, "script": "refund-fails", "refunds.0": {"$exists": True}}
         self._rows.update_one(fails, {"$set": {"refunds.0.failed": True}})
@@ -117,14 +120,14 @@ class FakeProvider:
         refunds = row["refunds"] if row else []
         return frozenset(each["key"] for each in refunds if each.get("failed"))
 
-    def _decided(self, order: str, before: str, after: str) -> Status:
-        """Change a payment's status if it is `before`; return what it is then."""
+    def _decide(self, order: str, before: str, after: str) -> Status:
+        """Change a payment's status from `before` to `after`; return its current status."""
         self._rows.update_one({"_id": order, "status": before}, {"$set": {"status": after}})
         row = self._rows.find_one({"_id": order}, {"status": 1})
         return cast("Status", row["status"]) if row else "unknown"
 
 
 def script_of(email: str) -> Script:
-    """Return what a buyer's address asks for."""
+    """Return the script that a buyer's address selects."""
     local = email.partition("@")[0]
     return next((each for each in _SCRIPTS if each == local), "pays")

@@ -1,19 +1,19 @@
-"""The port of payments: what Plaza asks of whoever takes the money.
+"""The port of payments: the calls that Plaza makes to a payment provider.
 
-Every call names its order, and may be repeated: the order is its key. An outage raises Unavailable,
-and changes nothing that a repeated call does not find.
+The order is the idempotency key of each call, so any call may be repeated. An outage raises
+Unavailable; a repeated call finds every effect of the failed call.
 """
 
 from typing import Literal, NamedTuple, Protocol
 
-# `failed` and `cancelled` are final, as `succeeded` is; `unknown` is as good as `pending`.
+# `succeeded`, `failed` and `cancelled` are final; treat `unknown` as `pending`.
 Status = Literal["succeeded", "pending", "failed", "cancelled", "unknown"]
 Name = Literal["fake", "stripe"]
 FINAL: frozenset[Status] = frozenset({"succeeded", "failed", "cancelled"})
 
 
 class Charge(NamedTuple):
-    """What an order asks its buyer for; the amount is of the currency's smallest units whole."""
+    """The charge of an order: its amount is a multiple of the currency's smallest unit."""
 
     order: str
     amount_micros: int
@@ -22,15 +22,15 @@ class Charge(NamedTuple):
 
 
 class Started(NamedTuple):
-    """A payment that the buyer can make: by its secret in the page, or at an address."""
+    """A started payment; the buyer confirms it by its secret in the page, or at a URL."""
 
     intent: str
     client_secret: str | None = None
     redirect_url: str | None = None
 
 
-class Refused(Exception):
-    """The provider takes no payment for this order, and never will; `reason` is its code."""
+class PaymentRefused(Exception):
+    """The provider refuses for good; `reason` is its code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -38,24 +38,24 @@ class Refused(Exception):
 
 
 class Provider(Protocol):
-    """Somebody who takes money."""
+    """A payment provider."""
 
     def start(self, charge: Charge) -> Started:
-        """Begin an order's payment, or return the one that was begun; raises Refused."""
+        """Start an order's payment, or return the started payment; raises PaymentRefused."""
         ...
 
     def status(self, order: str, intent: str) -> Status:
-        """Return how a payment stands now."""
+        """Return the current status of a payment."""
         ...
 
     def cancel(self, order: str, intent: str) -> Status:
-        """Cancel a payment that was not made; return how it stands then, `succeeded` if it was."""
+        """Cancel a pending payment; return its status then, `succeeded` if the buyer was faster."""
         ...
 
     def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
-        """Give back a part of a payment, once for each key; raises Refused."""
+        """Refund a part of a payment, once for each key; raises PaymentRefused."""
         ...
 
     def failed_refunds(self, order: str, intent: str) -> frozenset[str]:
-        """Return the keys of the refunds that were taken on, and have failed since."""
+        """Return the keys of the refunds that the provider accepted and that failed later."""
         ...

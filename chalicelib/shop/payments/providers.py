@@ -1,4 +1,4 @@
-"""The providers by their names, and an order's payment begun with one, looked at and cancelled."""
+"""Payments of orders with the provider of each: start, look and cancel, each recorded."""
 
 from pymongo import ReturnDocument
 
@@ -7,8 +7,8 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import PaymentsNotSetUp
 from chalicelib.shop.payments import records
 from chalicelib.shop.payments.fake import FakeProvider
-from chalicelib.shop.payments.port import Charge, Name, Provider, Refused, Status
-from chalicelib.shop.payments.records import PAYMENTS, Payment
+from chalicelib.shop.payments.port import Charge, Name, PaymentRefused, Provider, Status
+from chalicelib.shop.payments.records import PAYMENTS, OrderPayment
 
 
 def provider_of(runtime: Runtime, name: Name) -> Provider:
@@ -26,10 +26,10 @@ def provider_of(runtime: Runtime, name: Name) -> Provider:
     raise PaymentsNotSetUp
 
 
-def begin(runtime: Runtime, name: Name, charge: Charge) -> Payment:
-    """Begin an order's payment and record it; what was recorded before stays.
+def begin(runtime: Runtime, name: Name, charge: Charge) -> OrderPayment:
+    """Start an order's payment and record it; an earlier record stays.
 
-    Raises Refused, and Unavailable in an outage: the payment may have begun then.
+    Raises PaymentRefused, and Unavailable in an outage: the payment may have started then.
     """
     started = provider_of(runtime, name).start(charge)
     fresh: Document = {
@@ -48,19 +48,19 @@ def begin(runtime: Runtime, name: Name, charge: Charge) -> Payment:
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
-    assert found is not None  # noqa: S101 - it was made if it was not there
+    assert found is not None  # noqa: S101 - an upsert
     return found
 
 
 def look(runtime: Runtime, name: Name, charge: Charge) -> Status:
-    """Return how an order's payment stands now, and record it.
+    """Return the current status of an order's payment, and record it.
 
-    One whose beginning was never recorded is begun again, under the same key: the provider may
-    have it, and only a payment that is known can be cancelled.
+    Without a record, start the payment again under the same key: the provider may have it, and
+    only a recorded payment can be cancelled.
     """
     try:
         payment = records.find(runtime.database, charge.order) or begin(runtime, name, charge)
-    except Refused:
+    except PaymentRefused:
         return "failed"
     status = provider_of(runtime, name).status(charge.order, payment["intent"])
     if status != payment["status"]:
@@ -69,10 +69,10 @@ def look(runtime: Runtime, name: Name, charge: Charge) -> Status:
 
 
 def cancel(runtime: Runtime, name: Name, charge: Charge) -> Status:
-    """Cancel an order's payment; return how it stands then, which may still be paid."""
+    """Cancel an order's payment; return its status then, `succeeded` if the buyer was faster."""
     try:
         payment = records.find(runtime.database, charge.order) or begin(runtime, name, charge)
-    except Refused:
+    except PaymentRefused:
         return "failed"
     status = provider_of(runtime, name).cancel(charge.order, payment["intent"])
     records.note_status(runtime.database, charge.order, status)

@@ -1,4 +1,4 @@
-"""Payments as they are recorded: one for each order that was to be paid, with its refunds."""
+"""The collection of payments: one record an order, with its refunds."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -16,12 +16,16 @@ RefundState = Literal["owed", "made", "done", "refused", "failed"]
 
 
 class Refund(TypedDict):
-    """Money to be given back, and whether it was; `units` are those of it by SKU.
+    """A refund; `units` are its units by SKU, `again` counts its repetitions after a failure.
 
-    It is `whole` if it was asked for without units: all that was left, with what was added. `made`
-    is money that was given back, of which units are still to be put back on the shelf: its provider
-    is not asked again, who may have forgotten the key. One that has `failed` was taken on by the
-    provider, and came back; `again` counts how often it was asked for anew.
+    `whole`: a refund of all that was left, adjustments included. Its states:
+
+        owed     recorded; the provider comes next
+        made     the provider has paid, the shelf comes next; do not call the provider again, which
+                 may have forgotten the key
+        done     finished
+        refused  the provider did not accept it
+        failed   the provider accepted it, and the money came back
     """
 
     key: str
@@ -34,10 +38,10 @@ class Refund(TypedDict):
     again: NotRequired[int]
 
 
-class Payment(TypedDict):
-    """An order's payment. `refunded_micros` counts what is owed, too.
+class OrderPayment(TypedDict):
+    """An order's payment. `refunded_micros` includes owed refunds.
 
-    While a refund is not finished, `owed` is when the sweep goes on with it.
+    `owed`: the next sweep of its unfinished refunds.
     """
 
     _id: str
@@ -54,7 +58,7 @@ class Payment(TypedDict):
 
 PAYMENTS = Collection(
     "shop.payment",
-    Payment,
+    OrderPayment,
     indexes=(
         IndexModel([("owed", ASCENDING)], partialFilterExpression={"owed": {"$exists": True}}),
     ),
@@ -62,11 +66,11 @@ PAYMENTS = Collection(
 )
 
 
-def find(database: Database[Document], order_id: str) -> Payment | None:
-    """Return an order's payment, or None if it was never begun."""
+def find(database: Database[Document], order_id: str) -> OrderPayment | None:
+    """Return an order's payment. None: it never started."""
     return PAYMENTS.of(database).find_one({"_id": order_id})
 
 
 def note_status(database: Database[Document], order_id: str, status: Status) -> None:
-    """Record what the provider has said last."""
+    """Record the provider's latest status."""
     PAYMENTS.of(database).update_one({"_id": order_id}, {"$set": {"status": status}})

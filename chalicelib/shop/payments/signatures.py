@@ -10,12 +10,12 @@ from datetime import datetime
 
 from pydantic import SecretStr
 
-# How old, or how far ahead, a signature may be.
+# The allowed age of a signature, and its allowed lead.
 TOLERANCE_SECONDS = 300
 
 
 def is_signed(body: bytes, header: str, secrets: Sequence[SecretStr], now: datetime) -> bool:
-    """Return whether one of the secrets has signed a body within the last five minutes."""
+    """Return whether a secret signed the body, at most five minutes away from `now`."""
     parts = [part.partition("=")[::2] for part in header.split(",")]
     times = [value for name, value in parts if name.strip() == "t"]
     given = [value for name, value in parts if name.strip() == "v1"]

@@ -1,8 +1,8 @@
 """The provider `stripe`, by HTTP: PaymentIntents and refunds, each call under a key of its order.
 
-Stripe forgets a key after 24 hours; an order is decided within one. A repeated call with a key
-gives the first answer, so how a payment stands is always asked for, and never taken from that. The
-first answer may be a failure of Stripe's own, which it keeps, too: then another key is used.
+Stripe forgets a key after 24 hours; every order ends within an hour. A repeated call with a key
+returns the first answer, so the status of a payment always comes from a read of its own. Stripe
+repeats its own failures, too: after a failure, use another key.
 Source: Stripe's API reference, "PaymentIntents", "Refunds", "Idempotent requests", "Currencies".
 """
 
@@ -18,13 +18,13 @@ from chalicelib import outgoing
 from chalicelib.errors import Misconfigured, Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.shop.money import smallest_micros
-from chalicelib.shop.payments.port import Charge, Refused, Started, Status
+from chalicelib.shop.payments.port import Charge, PaymentRefused, Started, Status
 
 SECONDS = 10.0
 # Of a hundred refunds, with room.
 _MOST_BYTES = 4 * 1024 * 1024
 _WAY = outgoing.Way()
-# Charged without decimals, and sent to Stripe with two of them.
+# Charged without decimals, and sent to Stripe with two.
 _WITH_DECIMALS = frozenset({"ISK", "UGX"})
 _STATUSES: dict[str, Status] = {"succeeded": "succeeded", "canceled": "cancelled"}
 _TRY_AGAIN = frozenset({409, 429})
@@ -32,30 +32,30 @@ _NOT_OURS = frozenset({401, 403})
 _SERVER_ERROR, _ERROR = 500, 400
 _SILENT = "The payment's provider did not answer"
 _NOT_REFUNDED = frozenset({"failed", "canceled"})
-# Keys of one purpose, each used once Stripe has failed under the one before.
+# Keys of one purpose, each for use after a failure of Stripe under the former.
 _KEYS = 5
 
 
 class _Spent(Exception):
-    """Stripe has failed under this key, and would say so again for a day."""
+    """Stripe failed under this key, and repeats the failure for a day."""
 
 
 class StripeProvider:
-    """Takes money by Stripe; `url` is its API's, `key` a secret key of one account."""
+    """Payments by Stripe; `url` is the base of its API, `key` the secret key of an account."""
 
     def __init__(self, url: str, key: str) -> None:
         self._url = urlsplit(url)
         self._key = key
 
     def start(self, charge: Charge) -> Started:
-        """Begin an order's payment, or return the one that was begun."""
+        """Start an order's payment, or return the started payment."""
         form = {
             "amount": str(units_of(charge.amount_micros, charge.currency)),
             "currency": charge.currency.lower(),
             "automatic_payment_methods[enabled]": "true",
             "metadata[order]": charge.order,
         }
-        # A payment of which no answer has come is nobody's: only its secret could make it.
+        # A payment without an answer stays unused: the buyer needs its secret to confirm it.
         for key in _keys(f"{charge.order}:start"):
             with suppress(_Spent):
                 made = self._call("POST", "/v1/payment_intents", form, key)
@@ -65,32 +65,32 @@ class StripeProvider:
         return Started(str(made["id"]), client_secret=made.get("client_secret"))
 
     def status(self, order: str, intent: str) -> Status:
-        """Return how a payment stands; a card that is declined leaves it `pending` for another.
+        """Return the status of a payment; after a declined card it stays `pending` for another.
 
-        One that Stripe does not know, as with another account's key, may be paid: it is `unknown`.
+        `unknown`: Stripe does not find it, as under another account's key; it may be paid.
         """
         try:
             found = self._call("GET", f"/v1/payment_intents/{intent}")
-        except Refused as refusal:
+        except PaymentRefused as refusal:
             fields = {"order": order, "reason": refusal.reason}
             log.error("payment not found at its provider", extra={"fields": fields})
             return "unknown"
         return _STATUSES.get(str(found["status"]), "pending")
 
     def cancel(self, order: str, intent: str) -> Status:
-        """Cancel a payment that was not made; what Stripe refuses to cancel is asked about."""
+        """Cancel a pending payment; if Stripe refuses, read its status."""
         try:
-            # Without a key, under which Stripe would repeat a refusal for a day.
+            # Without a key: under a key, Stripe would repeat a refusal for a day.
             self._call("POST", f"/v1/payment_intents/{intent}/cancel", {})
-        except Refused as refusal:
+        except PaymentRefused as refusal:
             log.info("payment not cancelled", extra={"fields": {"reason": refusal.reason}})
         return self.status(order, intent)
 
     def refund(self, charge: Charge, intent: str, amount_micros: int, key: str) -> None:
-        """Give back a part of a payment.
+        """Refund a part of a payment, unless Stripe's list of refunds has this refund already.
 
-        Stripe's own list of refunds says whether that was done: it forgets a key after a day, and
-        one under which it has failed may have been acted upon.
+        The keys cannot prevent a second refund: Stripe forgets them after a day, and a call that
+        failed may have worked.
         """
         form = {
             "payment_intent": intent,
@@ -103,18 +103,18 @@ class StripeProvider:
             with suppress(_Spent):
                 status = status or self._call("POST", "/v1/refunds", form, name).get("status")
                 if status in _NOT_REFUNDED:
-                    raise Refused(f"refund_{status}")
+                    raise PaymentRefused(f"refund_{status}")
                 return
         raise Unavailable(_SILENT)
 
     def failed_refunds(self, order: str, intent: str) -> frozenset[str]:
-        """Return the keys of the refunds that the buyer's bank did not take, or Stripe gave up."""
+        """Return the keys of the refunds that the buyer's bank refused, or Stripe cancelled."""
         del order
         refunds = self._refunds(intent)
         return frozenset(key for key, status in refunds.items() if status in _NOT_REFUNDED)
 
     def _refunds(self, intent: str) -> dict[str, str]:
-        """Return how each refund of a payment stands, by its key."""
+        """Return the status of each refund of a payment, by key."""
         found: dict[str, str] = {}
         query = {"payment_intent": intent, "limit": "100"}
         while True:
@@ -128,7 +128,7 @@ class StripeProvider:
     def _call(
         self, method: str, path: str, form: dict[str, str] | None = None, key: str = ""
     ) -> dict[str, Any]:
-        """Return what Stripe answers; raises Refused, Unavailable, _Spent and Misconfigured."""
+        """Return Stripe's answer; raises PaymentRefused, Unavailable, _Spent and Misconfigured."""
         headers = {"Authorization": f"Bearer {self._key}"}
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
@@ -148,7 +148,7 @@ class StripeProvider:
     def _send(
         self, method: str, path: str, body: str, headers: dict[str, str]
     ) -> tuple[int, bytes, bool]:
-        """Return a status, a body, and whether they are those of an earlier call with the key."""
+        """Return the HTTP status, the body, and whether Stripe repeats an earlier answer."""
         request = outgoing.HttpRequest(self._url, method, path, body, headers)
         answer = outgoing.ask(_WAY, request, SECONDS, _MOST_BYTES)
         is_old = answer.headers.get("Idempotent-Replayed") == "true"
@@ -156,13 +156,13 @@ class StripeProvider:
 
 
 def units_of(amount_micros: int, currency: str) -> int:
-    """Return an amount as Stripe counts it: in the currency's smallest unit."""
+    """Return an amount in Stripe's units: the currency's smallest, or hundredths."""
     units = amount_micros // smallest_micros(currency)
     return units * 100 if currency in _WITH_DECIMALS else units
 
 
 def _keys(purpose: str) -> Iterator[str]:
-    """Yield the keys of a purpose; no key of Plaza's own has a `#`."""
+    """Yield the keys of a purpose; Plaza's keys contain no `#`."""
     yield purpose
     for number in range(2, _KEYS + 1):
         yield f"{purpose}#{number}"
@@ -175,4 +175,4 @@ def _failure(status: int, answer: dict[str, Any]) -> Exception:
         return Misconfigured(f"Stripe refuses the secret key: {code}")
     if status >= _SERVER_ERROR or status in _TRY_AGAIN:
         return Unavailable(_SILENT)
-    return Refused(code)
+    return PaymentRefused(code)

@@ -1,4 +1,4 @@
-"""Stock: how many of each SKU there are, and which carts and orders hold some of them.
+"""Stock: the units of each SKU, and the units that carts and orders hold.
 
 Public face: `audit`, `expiry`, `movements`, `routes`, `shapes`, `shelf`.
 """

@@ -8,7 +8,7 @@ from chalicelib.shop.stock.shapes import MOVEMENTS, find
 
 
 class Differences(TypedDict):
-    """What is to be 0: units by which the counters differ from what they are made of."""
+    """The counters of a stock against its entries and against its books, in units; 0 if sound."""
 
     held: int
     moved: int
@@ -19,7 +19,7 @@ class _Total(TypedDict):
 
 
 def audit(runtime: Runtime, stock_id: str, sold: int) -> Differences:
-    """Return the differences of a stock at rest, of which orders have taken `sold` units."""
+    """Return the differences of a stock at rest; orders have taken `sold` units from it."""
     stock = find(runtime.database, stock_id)
     on_hand, available = (stock["on_hand"], stock["available"]) if stock else (0, 0)
     held = sum(each["qty"] for each in shelf.entries(runtime, stock_id))

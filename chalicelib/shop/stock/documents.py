@@ -15,17 +15,17 @@ from chalicelib.shop.errors import HeldByOrder
 from chalicelib.shop.stock.shapes import (
     HOLDS,
     STOCKS,
-    Claim,
-    Entry,
     HoldId,
     Stock,
+    StockClaim,
+    StockEntry,
     StoredHold,
     entry_of,
 )
 from chalicelib.shop.stock.shares import giving_way, shares_of, units_for
-from chalicelib.shop.stock.store import Moved, Short
+from chalicelib.shop.stock.store import Short, StockMoved
 
-# Entries that one transaction ends; the next run ends the others.
+# Entries that one transaction ends; the next run ends more.
 MAX_ENDED = 1_000
 
 
@@ -37,11 +37,11 @@ class _Units(TypedDict):
 class StockOfDocuments:
     """The store `documents`; it takes any number of entries."""
 
-    def put(self, database: Database[Document], claim: Claim) -> None:
+    def put(self, database: Database[Document], claim: StockClaim) -> None:
         """Make this the cart's entry."""
 
         def work(session: ClientSession) -> None:
-            stock = _found(database, claim.stock, session)
+            stock = _find(database, claim.stock, session)
             held = _own(database, claim, session)
             if stock["available"] + held < claim.qty:
                 raise Short(stock["available"] + held)
@@ -50,11 +50,11 @@ class StockOfDocuments:
 
         in_transaction(database, work)
 
-    def share(self, database: Database[Document], claim: Claim) -> int:
-        """Make the cart's entry as many of its units as carts may hold; return how many."""
+    def share(self, database: Database[Document], claim: StockClaim) -> int:
+        """Make this the cart's entry, up to the shares of carts; return its units."""
 
         def work(session: ClientSession) -> int:
-            stock, own = _found(database, claim.stock, session), _own(database, claim, session)
+            stock, own = _find(database, claim.stock, session), _own(database, claim, session)
             others = _in_carts(database, claim, session)
             free = stock["available"] + own
             if free + sum(others.values()) < claim.qty:
@@ -68,11 +68,11 @@ class StockOfDocuments:
 
         return in_transaction(database, work)
 
-    def put_first(self, database: Database[Document], claim: Claim) -> list[str]:
+    def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
         """Make this an order's entry; carts that only hold give way."""
 
         def work(session: ClientSession) -> list[str]:
-            stock, own = _found(database, claim.stock, session), _own(database, claim, session)
+            stock, own = _find(database, claim.stock, session), _own(database, claim, session)
             in_carts = {"_id.stock": claim.stock, "order": None}
             rows = HOLDS.of(database).find(in_carts, session=session).sort("until", ASCENDING)
             others = [each for row in rows if (each := _entry(row))["cart"] != claim.cart]
@@ -104,7 +104,7 @@ class StockOfDocuments:
         """Remove an entry and count its units."""
 
         def work(session: ClientSession) -> int:
-            _found(database, stock_id, session)
+            _find(database, stock_id, session)
             own = {"_id": _key(stock_id, cart), "order": order}
             taken = HOLDS.of(database).find_one_and_delete(own, session=session)
             if taken is None:
@@ -122,17 +122,17 @@ class StockOfDocuments:
     ) -> None:
         """Keep an order's entry until later."""
         own = {"_id": _key(stock_id, cart), "order": order}
-        # An order's entry keeps its stock from being moved, so nothing else has to be written.
+        # An order's entry prevents a move of its stock, so no version needs to rise.
         later = {"$max": {"until": until}}
         if not HOLDS.of(database).update_one(own, later).matched_count:
-            _found(database, stock_id)
+            _find(database, stock_id)
 
     def expire(self, database: Database[Document], stock_id: str, now: datetime) -> int:
         """Remove the carts' entries that have ended, and count their units."""
         ended = {"_id.stock": stock_id, "order": None, "until": {"$lte": now}}
 
         def work(session: ClientSession) -> int:
-            _found(database, stock_id, session)
+            _find(database, stock_id, session)
             found = HOLDS.of(database).find(ended, session=session).limit(MAX_ENDED)
             rows = list(found)
             units = sum(each["qty"] for each in rows)
@@ -145,11 +145,13 @@ class StockOfDocuments:
 
         return in_transaction(database, work)
 
-    def entries(self, database: Database[Document], stock_id: str) -> list[Entry]:
-        """Return all entries; raises Moved."""
+    def entries(self, database: Database[Document], stock_id: str) -> list[StockEntry]:
+        """Return all entries; raises StockMoved."""
         return _reading(database, stock_id, {})
 
-    def overdue(self, database: Database[Document], stock_id: str, now: datetime) -> list[Entry]:
+    def overdue(
+        self, database: Database[Document], stock_id: str, now: datetime
+    ) -> list[StockEntry]:
         """Return the orders' entries that have ended."""
         return _reading(database, stock_id, {"order": {"$ne": None}, "until": {"$lte": now}})
 
@@ -173,16 +175,16 @@ def move_in(database: Database[Document], stock_id: str) -> None:
         change = {"$set": {"store": "documents", "carted": []}, "$inc": {"version": 1}}
         STOCKS.of(database).update_one(here, change, session=session)
         if stock["carted"]:
-            rows = [_stored(stock_id, each) for each in stock["carted"]]
+            rows = [_to_row(stock_id, each) for each in stock["carted"]]
             HOLDS.of(database).insert_many(rows, session=session)
 
     in_transaction(database, work)
 
 
 def move_out(database: Database[Document], stock_id: str) -> bool:
-    """Keep a stock `embedded` again if nothing of it is held; return whether it is now.
+    """Move a stock without entries back to `embedded`; return whether it moved.
 
-    Everything is available then. A transaction that would hold something conflicts with this.
+    Without entries, all units are available. A transaction that adds an entry conflicts with this.
     """
     is_free = {"$eq": ["$available", "$on_hand"]}
     this = {"_id": stock_id, "store": "documents", "$expr": is_free}
@@ -190,27 +192,27 @@ def move_out(database: Database[Document], stock_id: str) -> bool:
     return STOCKS.of(database).update_one(this, change).matched_count > 0
 
 
-def _reading(database: Database[Document], stock_id: str, where: Document) -> list[Entry]:
-    def work(session: ClientSession) -> list[Entry]:
-        _found(database, stock_id, session)
+def _reading(database: Database[Document], stock_id: str, where: Document) -> list[StockEntry]:
+    def work(session: ClientSession) -> list[StockEntry]:
+        _find(database, stock_id, session)
         rows = HOLDS.of(database).find({"_id.stock": stock_id, **where}, session=session)
         return [_entry(each) for each in rows]
 
     return in_transaction(database, work)
 
 
-def _found(
+def _find(
     database: Database[Document], stock_id: str, session: ClientSession | None = None
 ) -> Stock:
-    """Return a stock that this store keeps; raises Moved."""
+    """Return a stock that this store keeps; raises StockMoved."""
     this = {"_id": stock_id, "store": "documents"}
     stock = STOCKS.of(database).find_one(this, session=session)
     if stock is None:
-        raise Moved
+        raise StockMoved
     return stock
 
 
-def _own(database: Database[Document], claim: Claim, session: ClientSession) -> int:
+def _own(database: Database[Document], claim: StockClaim, session: ClientSession) -> int:
     """Return the units that the claim's cart has; raises HeldByOrder."""
     this = {"_id": _key(claim.stock, claim.cart)}
     own = HOLDS.of(database).find_one(this, session=session)
@@ -220,7 +222,7 @@ def _own(database: Database[Document], claim: Claim, session: ClientSession) -> 
 
 
 def _in_carts(
-    database: Database[Document], claim: Claim, session: ClientSession
+    database: Database[Document], claim: StockClaim, session: ClientSession
 ) -> dict[str | None, int]:
     """Return the units by address that other carts hold without an order."""
     others = {"_id.stock": claim.stock, "order": None, "_id.cart": {"$ne": claim.cart}}
@@ -229,11 +231,13 @@ def _in_carts(
     return {row["_id"]: row["units"] for row in rows}
 
 
-def _write(database: Database[Document], claim: Claim, qty: int, session: ClientSession) -> None:
+def _write(
+    database: Database[Document], claim: StockClaim, qty: int, session: ClientSession
+) -> None:
     """Write the claim's entry, or remove it if it has no units."""
     this = {"_id": _key(claim.stock, claim.cart)}
     if qty:
-        entry = _stored(claim.stock, entry_of(claim, qty))
+        entry = _to_row(claim.stock, entry_of(claim, qty))
         HOLDS.of(database).replace_one(this, entry, upsert=True, session=session)
     else:
         HOLDS.of(database).delete_one(this, session=session)
@@ -250,7 +254,7 @@ def _key(stock_id: str, cart: str) -> HoldId:
     return {"stock": stock_id, "cart": cart}
 
 
-def _stored(stock_id: str, entry: Entry) -> StoredHold:
+def _to_row(stock_id: str, entry: StockEntry) -> StoredHold:
     stored = StoredHold(
         _id=_key(stock_id, entry["cart"]),
         qty=entry["qty"],
@@ -264,8 +268,10 @@ def _stored(stock_id: str, entry: Entry) -> StoredHold:
     return stored
 
 
-def _entry(row: StoredHold) -> Entry:
-    entry = Entry(cart=row["_id"]["cart"], qty=row["qty"], until=row["until"], order=row["order"])
+def _entry(row: StoredHold) -> StockEntry:
+    entry = StockEntry(
+        cart=row["_id"]["cart"], qty=row["qty"], until=row["until"], order=row["order"]
+    )
     if "since" in row:
         entry["since"] = row["since"]
     if "source" in row:

@@ -9,12 +9,12 @@ from pymongo.database import Database
 from chalicelib.database import Document
 from chalicelib.errors import Unavailable
 from chalicelib.shop.errors import HeldByOrder
-from chalicelib.shop.stock.shapes import STOCKS, Claim, Entry, Stock, StoreName, entry_of
+from chalicelib.shop.stock.shapes import STOCKS, Stock, StockClaim, StockEntry, StoreName, entry_of
 from chalicelib.shop.stock.shares import giving_way
-from chalicelib.shop.stock.store import Full, Moved, Short
+from chalicelib.shop.stock.store import Short, StockFull, StockMoved
 
 Expression = dict[str, Any]
-# Looks at a stock that others change between a refusal and the look that explains it.
+# Tries while other calls change the stock between a refusal and the read that explains it.
 _ATTEMPTS = 10
 _IN_CART: Expression = {"$eq": ["$$each.order", None]}
 
@@ -25,16 +25,16 @@ class EmbeddedStock:
     def __init__(self, most: int) -> None:
         self._most = most
 
-    def put(self, database: Database[Document], claim: Claim) -> None:
+    def put(self, database: Database[Document], claim: StockClaim) -> None:
         """Make this the cart's entry, by one update that compares and changes."""
         for _ in range(_ATTEMPTS):
             if STOCKS.of(database).update_one(self._may_put(claim), _put(claim)).matched_count:
                 return
-            self._explain(_found(database, claim.stock), claim)
+            self._explain(_find(database, claim.stock), claim)
         raise Unavailable("Many are buying this now; try again")
 
-    def share(self, database: Database[Document], claim: Claim) -> int:
-        """Make the cart's entry as many of its units as carts may hold, by one update."""
+    def share(self, database: Database[Document], claim: StockClaim) -> int:
+        """Make this the cart's entry, up to the shares of carts, by one update."""
         others = _and(_IN_CART, _not_of(claim.cart))
         this, change = self._may_put(claim, _units(others)), _share(claim, others)
         own = {"carted": {"$elemMatch": {"cart": claim.cart}}}
@@ -44,10 +44,10 @@ class EmbeddedStock:
             )
             if after is not None:
                 return sum(each["qty"] for each in after.get("carted", []))
-            self._explain(_found(database, claim.stock), claim, counts_carts=True)
+            self._explain(_find(database, claim.stock), claim, counts_carts=True)
         raise Unavailable("Many are buying this now; try again")
 
-    def put_first(self, database: Database[Document], claim: Claim) -> list[str]:
+    def put_first(self, database: Database[Document], claim: StockClaim) -> list[str]:
         """Make this an order's entry, by one update; the first entries of carts give way."""
         others = _and(_IN_CART, _not_of(claim.cart))
         this, change = self._may_put(claim, _units(others)), _put_first(claim)
@@ -59,10 +59,10 @@ class EmbeddedStock:
                 own = sum(each["qty"] for each in before["carted"] if each["cart"] == claim.cart)
                 missing = claim.qty - before["available"] - own
                 return giving_way(before["carted"], claim.cart, missing)
-            self._explain(_found(database, claim.stock), claim, counts_carts=True)
+            self._explain(_find(database, claim.stock), claim, counts_carts=True)
         raise Unavailable("Many are buying this now; try again")
 
-    def _may_put(self, claim: Claim, others: Expression | int = 0) -> Document:
+    def _may_put(self, claim: StockClaim, others: Expression | int = 0) -> Document:
         """Return the filter of a stock that has enough, with the units of `others` counted in."""
         other = {"cart": claim.cart, "order": {"$nin": [None, claim.order]}}
         units = {"$add": ["$available", _units(_of(claim.cart)), others]}
@@ -76,8 +76,8 @@ class EmbeddedStock:
             "$expr": enough,
         }
 
-    def _explain(self, stock: Stock, claim: Claim, *, counts_carts: bool = False) -> None:
-        """Raise the reason why a claim is not put; return if there is none any more."""
+    def _explain(self, stock: Stock, claim: StockClaim, *, counts_carts: bool = False) -> None:
+        """Raise the reason of a refusal; return if the reason is gone."""
         own = next((each for each in stock["carted"] if each["cart"] == claim.cart), None)
         if own is not None and own["order"] not in {None, claim.order}:
             raise HeldByOrder(str(own["order"]))
@@ -88,7 +88,7 @@ class EmbeddedStock:
         if available < claim.qty:
             raise Short(available)
         if own is None and len(stock["carted"]) >= self._most:
-            raise Full
+            raise StockFull
 
     def take_out(
         self,
@@ -104,12 +104,12 @@ class EmbeddedStock:
         this = {"_id": stock_id, "store": "embedded", "carted": {"$elemMatch": own}}
         counter, sign = ("on_hand", -1) if sold else ("available", 1)
         units = {"$multiply": [sign, _units(_of(cart))]}
-        change = {counter: {"$add": [f"${counter}", units]}, "carted": _filtered(_not_of(cart))}
+        change = {counter: {"$add": [f"${counter}", units]}, "carted": _filter(_not_of(cart))}
         before = STOCKS.of(database).find_one_and_update(
             this, [{"$set": change}], return_document=ReturnDocument.BEFORE
         )
         if before is None:
-            _found(database, stock_id)
+            _find(database, stock_id)
             return 0
         return sum(each["qty"] for each in before["carted"] if each["cart"] == cart)
 
@@ -121,7 +121,7 @@ class EmbeddedStock:
         this = {"_id": stock_id, "store": "embedded", "carted": {"$elemMatch": own}}
         later = {"$max": {"carted.$.until": until}}
         if not STOCKS.of(database).update_one(this, later).matched_count:
-            _found(database, stock_id)
+            _find(database, stock_id)
 
     def expire(self, database: Database[Document], stock_id: str, now: datetime) -> int:
         """Remove the carts' entries that have ended, and count their units, by one update."""
@@ -130,13 +130,13 @@ class EmbeddedStock:
         has_ended = {"$and": [{"$eq": ["$$each.order", None]}, {"$lte": ["$$each.until", now]}]}
         change = {
             "available": {"$add": ["$available", _units(has_ended)]},
-            "carted": _filtered({"$not": [has_ended]}),
+            "carted": _filter({"$not": [has_ended]}),
         }
         before = STOCKS.of(database).find_one_and_update(
             this, [{"$set": change}], return_document=ReturnDocument.BEFORE
         )
         if before is None:
-            _found(database, stock_id)
+            _find(database, stock_id)
             return 0
         return sum(
             each["qty"]
@@ -144,18 +144,20 @@ class EmbeddedStock:
             if each["order"] is None and each["until"] <= now
         )
 
-    def entries(self, database: Database[Document], stock_id: str) -> list[Entry]:
+    def entries(self, database: Database[Document], stock_id: str) -> list[StockEntry]:
         """Return all entries."""
-        return _found(database, stock_id)["carted"]
+        return _find(database, stock_id)["carted"]
 
-    def overdue(self, database: Database[Document], stock_id: str, now: datetime) -> list[Entry]:
+    def overdue(
+        self, database: Database[Document], stock_id: str, now: datetime
+    ) -> list[StockEntry]:
         """Return the orders' entries that have ended."""
         held = self.entries(database, stock_id)
         return [each for each in held if each["order"] is not None and each["until"] <= now]
 
 
 class Buyable(TypedDict):
-    """Units that an order can have, of those that are in a stock's document."""
+    """Units that an order can buy, as far as the stock's document shows."""
 
     _id: str
     store: StoreName
@@ -163,7 +165,7 @@ class Buyable(TypedDict):
 
 
 def buyable(database: Database[Document], stock_ids: list[str]) -> list[Buyable]:
-    """Return the units on the shelf, with those that carts hold within their documents."""
+    """Return the units on the shelf and in embedded entries of carts."""
     units = {"$add": ["$available", _units(_IN_CART)]}
     pipeline: list[Document] = [
         {"$match": {"_id": {"$in": stock_ids}}},
@@ -172,25 +174,25 @@ def buyable(database: Database[Document], stock_ids: list[str]) -> list[Buyable]
     return list(STOCKS.read_as(Buyable, database).aggregate(pipeline))
 
 
-def _found(database: Database[Document], stock_id: str) -> Stock:
-    """Return a stock that this store keeps; raises Moved."""
+def _find(database: Database[Document], stock_id: str) -> Stock:
+    """Return a stock that this store keeps; raises StockMoved."""
     stock = STOCKS.of(database).find_one({"_id": stock_id, "store": "embedded"})
     if stock is None:
-        raise Moved
+        raise StockMoved
     return stock
 
 
-def _put(claim: Claim) -> list[Document]:
+def _put(claim: StockClaim) -> list[Document]:
     entry = _literal(claim, claim.qty)
     taken = {"$subtract": [claim.qty, _units(_of(claim.cart))]}
     change = {
         "available": {"$subtract": ["$available", taken]},
-        "carted": {"$concatArrays": [_filtered(_not_of(claim.cart)), [entry]]},
+        "carted": {"$concatArrays": [_filter(_not_of(claim.cart)), [entry]]},
     }
     return [{"$set": change}]
 
 
-def _share(claim: Claim, others: Expression) -> list[Document]:
+def _share(claim: StockClaim, others: Expression) -> list[Document]:
     """Return the update that holds as many units as `shares.units_for` allows."""
     own = _units(_of(claim.cart))
     together = _percent("$on_hand", claim.percent)
@@ -208,15 +210,15 @@ def _share(claim: Claim, others: Expression) -> list[Document]:
         {
             "$set": {
                 "available": {"$subtract": [free, "$holds"]},
-                "carted": {"$concatArrays": [_filtered(_not_of(claim.cart)), entries]},
+                "carted": {"$concatArrays": [_filter(_not_of(claim.cart)), entries]},
             }
         },
         {"$unset": "holds"},
     ]
 
 
-def _put_first(claim: Claim) -> list[Document]:
-    """Return the update that puts an entry; entries of `shares.giving_way` are left out."""
+def _put_first(claim: StockClaim) -> list[Document]:
+    """Return the update that puts an entry and removes those of `shares.giving_way`."""
     free = {"$add": ["$available", _units(_of(claim.cart))]}
     gives_way = _and({"$gt": ["$$value.missing", 0]}, {"$eq": ["$$this.order", None]})
     step = {
@@ -235,7 +237,7 @@ def _put_first(claim: Claim) -> list[Document]:
         ]
     }
     begin = {"kept": [], "missing": {"$subtract": [claim.qty, free]}, "freed": 0}
-    of_others = _filtered(_not_of(claim.cart))
+    of_others = _filter(_not_of(claim.cart))
     left = {"$reduce": {"input": of_others, "initialValue": begin, "in": step}}
     units = {"$subtract": [{"$add": [free, "$left.freed"]}, claim.qty]}
     entries = {"$concatArrays": ["$left.kept", [_literal(claim, claim.qty)]]}
@@ -252,8 +254,8 @@ def _percent(units: Expression | str, percent: int) -> Expression:
     return {"$max": [1, {"$toInt": {"$floor": share}}]}
 
 
-def _literal(claim: Claim, qty: int | str) -> Expression:
-    """Return the expression of a claim's entry, with so many units or those of a field."""
+def _literal(claim: StockClaim, qty: int | str) -> Expression:
+    """Return the expression of a claim's entry; `qty` is a number or a field."""
     entry = entry_of(claim, 0)
     return {**{key: {"$literal": value} for key, value in entry.items()}, "qty": qty}
 
@@ -270,11 +272,11 @@ def _not_of(cart: str) -> Expression:
     return {"$ne": ["$$each.cart", {"$literal": cart}]}
 
 
-def _filtered(condition: Expression) -> Expression:
+def _filter(condition: Expression) -> Expression:
     return {"$filter": {"input": "$carted", "as": "each", "cond": condition}}
 
 
 def _units(condition: Expression) -> Expression:
     """Return the expression of the units of the entries that meet a condition."""
-    qty = {"$map": {"input": _filtered(condition), "as": "each", "in": "$$each.qty"}}
+    qty = {"$map": {"input": _filter(condition), "as": "each", "in": "$$each.qty"}}
     return {"$sum": qty}

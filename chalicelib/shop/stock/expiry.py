@@ -1,23 +1,23 @@
-"""The end of what carts hold: each minute, by the entries' own times."""
+"""The end of overdue holds, each minute, by the time of each entry."""
 
 from typing import NamedTuple
 
 from chalicelib.runtime import Runtime
 from chalicelib.shop.stock import documents, shelf
-from chalicelib.shop.stock.shapes import HOLDS, STOCKS, Entry
+from chalicelib.shop.stock.shapes import HOLDS, STOCKS, StockEntry
 
 
 class Overdue(NamedTuple):
-    """An order's entry whose time is over: the order has to say what becomes of it."""
+    """An overdue entry of an order; the order's state decides about it."""
 
     stock: str
-    entry: Entry
+    entry: StockEntry
 
 
-def end_lapsed(runtime: Runtime) -> tuple[int, list[Overdue]]:
-    """End the entries of carts that are due; return their units, and the overdue of orders.
+def end_overdue(runtime: Runtime) -> tuple[int, list[Overdue]]:
+    """End overdue entries of carts; return their units, and the overdue entries of orders.
 
-    A stock of documents of which nothing is held any more is kept in its document again.
+    A stock in the store `documents` without entries moves back to `embedded`.
     """
     units, overdue = 0, []
     for stock_id in _due(runtime):
@@ -29,7 +29,7 @@ def end_lapsed(runtime: Runtime) -> tuple[int, list[Overdue]]:
 
 
 def _due(runtime: Runtime) -> list[str]:
-    """Return the stocks with an entry whose time is over."""
+    """Return the stocks with an overdue entry."""
     due, most = {"$lte": runtime.now()}, runtime.bounds.shop.tended_at_once
     embedded = STOCKS.of(runtime.database).find({"carted.until": due}, {"_id": 1}).limit(most)
     apart = HOLDS.of(runtime.database).find({"until": due}, {"_id": 1}).limit(most)

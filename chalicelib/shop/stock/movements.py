@@ -1,4 +1,4 @@
-"""Movements: units that come in, are returned, or are corrected by a count. Each has a key."""
+"""Movements: deliveries, returns, losses and counts; each takes effect once for its key."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,11 @@ from chalicelib.database import in_transaction
 from chalicelib.errors import FieldError, IdempotencyKeyReused, InvalidRequest
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import StockIsCarted
-from chalicelib.shop.stock.shapes import MOVEMENTS, STOCKS, Movement, Stock
-
-# Units of one SKU.
+from chalicelib.shop.stock.shapes import MOVEMENTS, STOCKS, Stock, StockMovement
 
 
-class Change(NamedTuple):
-    """A change of a stock: by a number of units, or to what a count found."""
+class NewMovement(NamedTuple):
+    """A movement to make: `by` a number of units, or to the number `counted`."""
 
     key: str
     by: int | None
@@ -22,11 +20,11 @@ class Change(NamedTuple):
     reason: str
 
 
-def move(runtime: Runtime, stock_id: str, change: Change) -> Stock:
-    """Change a stock once for each key, and return it as it is then.
+def move(runtime: Runtime, stock_id: str, change: NewMovement) -> Stock:
+    """Change a stock once for each key, and return the stock.
 
-    Raises StockIsCarted if less would be left than is held, IdempotencyKeyReused for another
-    change with the key, and InvalidRequest if there would be too many units.
+    Raises StockIsCarted if fewer units would stay than carts and orders hold, IdempotencyKeyReused
+    for another change with the key, and InvalidRequest for too many units.
     """
 
     def work(session: ClientSession) -> Stock:
@@ -63,7 +61,9 @@ def _stock(runtime: Runtime, stock_id: str, session: ClientSession) -> Stock:
     return found or empty
 
 
-def _is_repeated(runtime: Runtime, stock_id: str, change: Change, session: ClientSession) -> bool:
+def _is_repeated(
+    runtime: Runtime, stock_id: str, change: NewMovement, session: ClientSession
+) -> bool:
     key = {"_id": f"{stock_id}:{change.key}", "stock": stock_id}
     row = MOVEMENTS.of(runtime.database).find_one(key, session=session)
     if row is None:
@@ -73,18 +73,18 @@ def _is_repeated(runtime: Runtime, stock_id: str, change: Change, session: Clien
     return True
 
 
-def _units(change: Change, stock: Stock, most: int) -> int:
-    """Return by how many units a stock changes; raises StockIsCarted and InvalidRequest."""
+def _units(change: NewMovement, stock: Stock, most: int) -> int:
+    """Return the change of a stock in units; raises StockIsCarted and InvalidRequest."""
     by = change.by if change.by is not None else (change.counted or 0) - stock["on_hand"]
     if stock["available"] + by < 0:
         raise StockIsCarted(stock["on_hand"], stock["available"])
     if stock["on_hand"] + by > most:
-        told = f"there are at most {most} units of a SKU"
-        raise InvalidRequest(errors=[FieldError("change", "too_many", told)])
+        detail = f"there are at most {most} units of a SKU"
+        raise InvalidRequest(errors=[FieldError("change", "too_many", detail)])
     return by
 
 
-def _movement(runtime: Runtime, stock_id: str, change: Change, by: int) -> Movement:
+def _movement(runtime: Runtime, stock_id: str, change: NewMovement, by: int) -> StockMovement:
     return {
         "_id": f"{stock_id}:{change.key}",
         "stock": stock_id,

@@ -1,4 +1,4 @@
-"""Routes and forms of stock."""
+"""Stock in the API: publishers change it, everyone reads the available units."""
 
 from typing import Annotated, Self
 
@@ -12,7 +12,7 @@ from chalicelib.shop.catalogue.offers import offers
 from chalicelib.shop.errors import StockIsCarted, UnknownSku
 from chalicelib.shop.ids import SkuId, key_of, name_of
 from chalicelib.shop.stock import movements, shelf
-from chalicelib.shop.stock.movements import Change
+from chalicelib.shop.stock.movements import NewMovement
 from chalicelib.shop.stock.shapes import Stock
 from chalicelib.sites.ids import SiteId
 from chalicelib.sites.permissions import check_publisher
@@ -29,7 +29,7 @@ MovementKey = Annotated[
 
 
 class StockChange(Input):
-    """Units that come in or go, or what a count has found."""
+    """A movement of units: a change, or the result of a count."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"change": 12, "key": "delivery-2026-03-01"}]}
@@ -45,7 +45,7 @@ class StockChange(Input):
         description="How many there are, with those that carts and orders hold.",
     )
     key: MovementKey
-    reason: Line | None = Field(None, description="Why, for whoever looks at it later.")
+    reason: Line | None = Field(None, description="The reason, for later readers.")
 
     @model_validator(mode="after")
     def _says_one(self) -> Self:
@@ -62,7 +62,7 @@ def _split(value: object) -> object:
 
 
 class StockQuery(Input):
-    """Which SKUs' stock is asked for."""
+    """A selection of SKUs."""
 
     skus: Annotated[
         list[SkuId],
@@ -71,7 +71,7 @@ class StockQuery(Input):
     ] = Field(description="SKUs, separated by commas, at most 100.")
 
 
-# More are shown as this many: how well something sells is its shop's own.
+# The most units that the public sees: sales are a secret of the shop.
 MOST_SHOWN = 100
 
 
@@ -80,12 +80,12 @@ class StockAnswer(TypedDict):
 
     sku: SkuId
     on_hand: Annotated[int, Field(ge=0, description="All there are.")]
-    available: Annotated[int, Field(ge=0, description="Those that nobody holds.")]
-    held: Annotated[int, Field(ge=0, description="Those that carts and unfinished orders hold.")]
+    available: Annotated[int, Field(ge=0, description="Units without a hold.")]
+    held: Annotated[int, Field(ge=0, description="Units that carts and unfinished orders hold.")]
 
 
 class AvailableAnswer(TypedDict):
-    """How many of some SKUs are available."""
+    """Available units by SKU."""
 
     available: Annotated[
         dict[SkuId, int],
@@ -104,7 +104,7 @@ def stock_answer(stock: Stock) -> StockAnswer:
 
 
 def available_answer(available: dict[str, int]) -> AvailableAnswer:
-    """Return how many are available, as everybody sees it."""
+    """Return the available units, as the public sees them."""
     return {"available": {sku: min(units, MOST_SHOWN) for sku, units in available.items()}}
 
 
@@ -119,17 +119,17 @@ def declare(route: Route) -> None:
     def change_stock(
         request: Request, site: SiteId, sku: SkuId, publisher: Publisher, body: StockChange
     ) -> Ok[StockAnswer]:
-        """Put units on the shelf, take some off, or say what a count has found.
+        """Put units on the shelf, remove units, or send the result of a count, once for each `key`.
 
-        Once for each `key`. What carts and orders hold is never taken from them.
+        Carts and orders keep the units that they hold.
         """
         check_publisher(publisher, site)
         if sku not in offers(request.runtime.database, site, [sku]):
             raise UnknownSku
-        change = Change(body.key, body.change, body.counted, body.reason or "")
+        change = NewMovement(body.key, body.change, body.counted, body.reason or "")
         return Ok(stock_answer(movements.move(request.runtime, key_of(site, sku), change)))
 
     @route("GET", "/shops/{site}/stock")
     def list_stock(request: Request, site: SiteId, query: StockQuery) -> Ok[AvailableAnswer]:
-        """Read how many of some SKUs are available; 0 of those that are unknown."""
+        """Read the available units of SKUs; 0 for unknown SKUs."""
         return Ok(available_answer(shelf.available(request.runtime.database, site, query.skus)))

@@ -1,6 +1,6 @@
-"""The documents of stock as they are stored.
+"""The collections of stock.
 
-At every instant `available` and what is held make `on_hand`, and none of them is negative.
+At every instant, `available` and the held units add up to `on_hand`, and none is negative.
 """
 
 from datetime import datetime
@@ -17,11 +17,11 @@ StoreName = Literal["embedded", "documents"]
 MAX_EMBEDDED = 128
 
 
-class Entry(TypedDict):
-    """Units of a SKU that a cart holds until an instant. An `order` keeps them until it is decided.
+class StockEntry(TypedDict):
+    """Units of a SKU that a cart holds `until` an instant; an `order` holds them until its end.
 
-    The cart has held some of the SKU `since` then. `source` is a keyed digest of the network that
-    asked for it. Entries of earlier releases have neither.
+    `since` is the cart's first hold of the SKU, `source` a keyed digest of the buyer's network.
+    Entries of earlier releases lack both.
     """
 
     cart: str
@@ -39,7 +39,7 @@ class Stock(TypedDict):
     on_hand: int
     available: int
     store: StoreName
-    carted: Annotated[list[Entry], AtMost(MAX_EMBEDDED)]
+    carted: Annotated[list[StockEntry], AtMost(MAX_EMBEDDED)]
     version: int
 
 
@@ -61,10 +61,10 @@ class StoredHold(TypedDict):
     source: NotRequired[str]
 
 
-class Movement(TypedDict):
-    """Units that came in, were returned or were corrected; `_id` is `stock:key`.
+class StockMovement(TypedDict):
+    """A stored change of a stock by some units; `_id` is `stock:key`.
 
-    `counted` is what a count found, for a movement that corrects the stock to it.
+    `counted` is the result of a count. None: no count.
     """
 
     _id: str
@@ -75,11 +75,10 @@ class Movement(TypedDict):
     ts: datetime
 
 
-class Claim(NamedTuple):
-    """Units of a stock that a cart, or its order, is to hold.
+class StockClaim(NamedTuple):
+    """Units of a stock for a cart, or for its order.
 
-    A cart's claim of a share holds `most` units at most, and as many as carts may hold together if
-    they hold so many `percent` of a stock.
+    Limits of a cart's share: at most `most` units, and within `percent` of the stock (`shares`).
     """
 
     stock: str
@@ -105,15 +104,15 @@ HOLDS = Collection(
 )
 MOVEMENTS = Collection(
     "shop.movement",
-    Movement,
+    StockMovement,
     indexes=(IndexModel([("stock", ASCENDING), ("_id", ASCENDING)]),),
     shard_key={"stock": 1, "_id": 1},
 )
 
 
-def entry_of(claim: Claim, qty: int) -> Entry:
+def entry_of(claim: StockClaim, qty: int) -> StockEntry:
     """Return the entry of a claim that holds so many units."""
-    entry = Entry(cart=claim.cart, qty=qty, until=claim.until, order=claim.order)
+    entry = StockEntry(cart=claim.cart, qty=qty, until=claim.until, order=claim.order)
     if claim.since is not None:
         entry["since"] = claim.since
     if claim.source is not None:
@@ -122,5 +121,5 @@ def entry_of(claim: Claim, qty: int) -> Entry:
 
 
 def find(database: Database[Document], stock_id: str) -> Stock | None:
-    """Return a stock, or None if nothing was ever put on its shelf."""
+    """Return a stock. None: it never had units."""
     return STOCKS.of(database).find_one({"_id": stock_id})

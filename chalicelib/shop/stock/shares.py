@@ -1,15 +1,15 @@
 """The units of a SKU that carts may hold without an order: together, of one address, in one cart.
 
-The shop's percentage is taken once for all carts, again for the carts of one address, and again for
-one cart: of 50, half, a quarter and an eighth of the units. No share is less than one unit, so that
-the last one can be held, too.
+The shop's percentage applies once for all carts, again for the carts of one address, and again for
+one cart: 50 percent give a half, a quarter and an eighth of the units. A share is at least one
+unit, so that a cart can hold the last unit.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from chalicelib.shop.stock.shapes import Claim, Entry
+from chalicelib.shop.stock.shapes import StockClaim, StockEntry
 
 
 class Shares(NamedTuple):
@@ -21,24 +21,24 @@ class Shares(NamedTuple):
 
 
 def shares_of(on_hand: int, percent: int) -> Shares:
-    """Return the shares in a stock, of which carts together hold so many percent at most."""
+    """Return the shares in a stock, for the shop's percentage of all carts together."""
     together = max(1, on_hand * percent // 100)
     address = max(1, together * percent // 100)
     return Shares(together, address, max(1, address * percent // 100))
 
 
-def units_for(claim: Claim, shares: Shares, others: int, address: int, free: int) -> int:
-    """Return the units that a cart may hold, of those that it claims.
+def units_for(claim: StockClaim, shares: Shares, others: int, address: int, free: int) -> int:
+    """Return the units that a cart may hold, up to its claim.
 
-    Units of carts without an order: `others` hold so many together, of which `address` are of other
-    carts of the claim's own address. `free` are on the shelf, or in the cart already.
+    Of units without an order, other carts hold `others`; among them, carts of the claim's address
+    hold `address`. `free` units are on the shelf, or in the cart already.
     """
     most = min(claim.most, shares.cart, shares.together - others, free)
     return max(0, min(most, shares.address - address) if claim.source else most)
 
 
-def giving_way(entries: Sequence[Entry], cart: str, units: int) -> list[str]:
-    """Return the carts, in order, that give way to an order so that so many units are free."""
+def giving_way(entries: Sequence[StockEntry], cart: str, units: int) -> list[str]:
+    """Return the first carts that give way to an order, to free so many units."""
     carts = []
     for entry in entries:
         if units > 0 and entry["order"] is None and entry["cart"] != cart:
@@ -47,7 +47,7 @@ def giving_way(entries: Sequence[Entry], cart: str, units: int) -> list[str]:
     return carts
 
 
-def beyond_share(entries: Sequence[Entry], claim: Claim, share: int) -> list[Entry]:
+def beyond_share(entries: Sequence[StockEntry], claim: StockClaim, share: int) -> list[StockEntry]:
     """Return the orders' entries of networks that hold more than a share, the largest first.
 
     None if the claim's own network is unknown, or would hold more than a share with it.

@@ -1,4 +1,4 @@
-"""The shelf: what carts and orders do with a stock, in whichever store its entries are."""
+"""The shelf: the operations of carts and orders on a stock, in either store of its entries."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -14,29 +14,28 @@ from chalicelib.shop.ids import key_of, name_of
 from chalicelib.shop.stock import documents, embedded, shares
 from chalicelib.shop.stock.documents import StockOfDocuments
 from chalicelib.shop.stock.embedded import EmbeddedStock
-from chalicelib.shop.stock.shapes import Claim, Entry, find
-from chalicelib.shop.stock.store import Full, Moved, Short, StockStore
+from chalicelib.shop.stock.shapes import StockClaim, StockEntry, find
+from chalicelib.shop.stock.store import Short, StockFull, StockMoved, StockStore
 
 Result = TypeVar("Result")
-# Tries of a claim while others move the stock, fill it or let its entries end.
+# Tries of a claim while other calls move the stock, fill it or end entries.
 _ATTEMPTS = 5
 
 
-def put(runtime: Runtime, claim: Claim) -> None:
-    """Hold units for a cart or its order; the units that it held before are counted in.
+def put(runtime: Runtime, claim: StockClaim) -> None:
+    """Hold units for a cart or its order, in place of the units that it held before.
 
-    Raises OutOfStock, HeldByOrder if an order has the cart's entry, and Unavailable if others
-    keep moving the stock. A refusal changes nothing. Entries of others that have ended are ended
-    before a claim is refused.
+    Raises OutOfStock, HeldByOrder if an order has the cart's entry, and Unavailable if other calls
+    keep moving the stock. Before a refusal, overdue entries end; a refusal changes nothing else.
     """
     _claim(runtime, claim, lambda store: store.put(runtime.database, claim))
 
 
-def share(runtime: Runtime, claim: Claim) -> int:
-    """Hold as many of the claimed units as carts may, and return how many.
+def share(runtime: Runtime, claim: StockClaim) -> int:
+    """Hold as many of the claimed units as carts may, and return their number.
 
-    Raises as `put`, and OutOfStock only if orders have too many of them: an order may take over
-    the units that other carts hold, or orders beyond their share.
+    Raises as `put`, but OutOfStock only if orders have too many units: a checkout may take over the
+    units of other carts, and of orders beyond their share.
     """
 
     def work() -> int:
@@ -53,8 +52,8 @@ def share(runtime: Runtime, claim: Claim) -> int:
     return work() if held < min(claim.qty, claim.most) and expire(runtime, claim.stock) else held
 
 
-def beyond_share(runtime: Runtime, claim: Claim) -> list[Entry]:
-    """Return the entries of unpaid orders that a claim may have called off, the largest first."""
+def beyond_share(runtime: Runtime, claim: StockClaim) -> list[StockEntry]:
+    """Return the entries of unpaid orders that a claim may call off, the largest first."""
     stock = find(runtime.database, claim.stock)
     if stock is None or claim.source is None:
         return []
@@ -62,7 +61,7 @@ def beyond_share(runtime: Runtime, claim: Claim) -> list[Entry]:
     return shares.beyond_share(entries(runtime, claim.stock), claim, share)
 
 
-def put_first(runtime: Runtime, claim: Claim) -> list[str]:
+def put_first(runtime: Runtime, claim: StockClaim) -> list[str]:
     """Hold units for an order before carts that only hold; return the carts that gave way.
 
     Raises as `put`.
@@ -70,63 +69,65 @@ def put_first(runtime: Runtime, claim: Claim) -> list[str]:
     return _claim(runtime, claim, lambda store: store.put_first(runtime.database, claim))
 
 
-def _claim(runtime: Runtime, claim: Claim, work: Callable[[StockStore], Result]) -> Result:
+def _claim(runtime: Runtime, claim: StockClaim, work: Callable[[StockStore], Result]) -> Result:
     for _ in range(_ATTEMPTS):
         try:
-            return _kept(runtime, claim.stock, work)
-        except Full:
+            return _in_store(runtime, claim.stock, work)
+        except StockFull:
             documents.move_in(runtime.database, claim.stock)
         except Short as short:
             if not expire(runtime, claim.stock):
                 raise OutOfStock(name_of(claim.stock), short.available) from None
-        except Moved:
+        except StockMoved:
             raise OutOfStock(name_of(claim.stock), 0) from None
     raise Unavailable("Many are buying this now; try again")
 
 
 def release(runtime: Runtime, stock_id: str, cart: str, order: str | None = None) -> int:
-    """Make what a cart, or its order, holds available again; return how many units it was."""
-    return _taken_out(runtime, stock_id, cart, order, sold=False)
+    """Release the units of a cart, or of its order; return their number."""
+    return _take_out(runtime, stock_id, cart, order, sold=False)
 
 
 def sell(runtime: Runtime, stock_id: str, cart: str, order: str) -> int:
-    """Take what an order holds off the shelf; return how many units, 0 if it was done before."""
-    return _taken_out(runtime, stock_id, cart, order, sold=True)
+    """Sell the units of an order off the shelf; return their number, 0 for a repeated call."""
+    return _take_out(runtime, stock_id, cart, order, sold=True)
 
 
 def prolong(runtime: Runtime, stock_id: str, cart: str, order: str, until: datetime) -> None:
-    """Keep what an order holds until later."""
+    """Prolong the entry of an order."""
 
     def work(store: StockStore) -> None:
         store.prolong(runtime.database, stock_id, cart, order, until)
 
-    _kept(runtime, stock_id, work)
+    _in_store(runtime, stock_id, work)
 
 
 def expire(runtime: Runtime, stock_id: str) -> int:
-    """Make available what carts have held for long enough; return how many units it was."""
+    """Release overdue units of carts; return their number."""
     now = runtime.now()
-    return _kept(runtime, stock_id, lambda store: store.expire(runtime.database, stock_id, now))
+    return _in_store(runtime, stock_id, lambda store: store.expire(runtime.database, stock_id, now))
 
 
-def overdue(runtime: Runtime, stock_id: str) -> list[Entry]:
-    """Return the entries of orders that were to be decided by now."""
+def overdue(runtime: Runtime, stock_id: str) -> list[StockEntry]:
+    """Return the overdue entries of orders."""
     now = runtime.now()
-    return _kept(runtime, stock_id, lambda store: store.overdue(runtime.database, stock_id, now))
+    return _in_store(
+        runtime, stock_id, lambda store: store.overdue(runtime.database, stock_id, now)
+    )
 
 
-def entries(runtime: Runtime, stock_id: str) -> list[Entry]:
-    """Return what carts and orders hold of a stock; nothing of one that is unknown."""
+def entries(runtime: Runtime, stock_id: str) -> list[StockEntry]:
+    """Return the entries of carts and orders in a stock; none for an unknown stock."""
     try:
-        return _kept(runtime, stock_id, lambda store: store.entries(runtime.database, stock_id))
-    except Moved:
+        return _in_store(runtime, stock_id, lambda store: store.entries(runtime.database, stock_id))
+    except StockMoved:
         return []
 
 
 def available(database: Database[Document], site: str, skus: Iterable[str]) -> dict[str, int]:
-    """Return how many of each SKU can be bought; 0 of those that are unknown.
+    """Return the units of each SKU that a checkout can buy; 0 for an unknown SKU.
 
-    Units that carts hold without an order are among them: who checks out first has them.
+    They include the units of carts without an order: the first checkout has them.
     """
     keys = {key_of(site, sku): sku for sku in skus}
     rows = embedded.buyable(database, list(keys))
@@ -137,18 +138,18 @@ def available(database: Database[Document], site: str, skus: Iterable[str]) -> d
     return {sku: units.get(key, 0) for key, sku in keys.items()}
 
 
-def _taken_out(runtime: Runtime, stock_id: str, cart: str, order: str | None, *, sold: bool) -> int:
+def _take_out(runtime: Runtime, stock_id: str, cart: str, order: str | None, *, sold: bool) -> int:
     def work(store: StockStore) -> int:
         return store.take_out(runtime.database, stock_id, cart, order, sold=sold)
 
     try:
-        return _kept(runtime, stock_id, work)
-    except Moved:
+        return _in_store(runtime, stock_id, work)
+    except StockMoved:
         return 0
 
 
-def _kept(runtime: Runtime, stock_id: str, work: Callable[[StockStore], Result]) -> Result:
-    """Return what `work` does in the store that has the stock; raises Moved for an unknown one."""
+def _in_store(runtime: Runtime, stock_id: str, work: Callable[[StockStore], Result]) -> Result:
+    """Run `work` in the store of the stock; raises StockMoved for an unknown stock."""
     stores: tuple[StockStore, StockStore] = (
         EmbeddedStock(runtime.bounds.shop.embedded_entries),
         StockOfDocuments(),
@@ -157,8 +158,8 @@ def _kept(runtime: Runtime, stock_id: str, work: Callable[[StockStore], Result])
         for store in stores:
             try:
                 return work(store)
-            except Moved:
+            except StockMoved:
                 continue
         if find(runtime.database, stock_id) is None:
-            raise Moved
+            raise StockMoved
     raise Unavailable("This stock is being moved; try again")

@@ -12,7 +12,7 @@ from chalicelib.shop import settings
 from chalicelib.shop.catalogue import filters, pages, words
 from chalicelib.shop.catalogue.layouts import LAYOUTS
 from chalicelib.shop.catalogue.listing_forms import Order, ProductsQuery
-from chalicelib.shop.catalogue.pages import Wanted
+from chalicelib.shop.catalogue.pages import ProductListing
 from chalicelib.shop.catalogue.rows import PRODUCTS, under
 from chalicelib.shop.search import stored_tokens
 from chalicelib.shop.settings import LayoutName, ShopSettings, ShopSite
@@ -53,7 +53,7 @@ def fill(runtime: Runtime, layout: LayoutName) -> ShopSite:
                 "search": stored_tokens(f"Shirt {number}", [brand], ""),
                 "added": now,
                 "updated": now,
-                **LAYOUTS[layout].stored({"brand": brand, "colour": [f"x{number % 4}"]}),
+                **LAYOUTS[layout].to_stored({"brand": brand, "colour": [f"x{number % 4}"]}),
             }
         )
     for begin in range(0, len(rows), _AT_ONCE):
@@ -63,9 +63,9 @@ def fill(runtime: Runtime, layout: LayoutName) -> ShopSite:
 
 def explained(runtime: Runtime, shop: ShopSite, order: Order, **query: Any) -> Document:
     """Return what the server did for a page."""
-    asked = ProductsQuery.model_validate({"order": order, **query})
-    found = words.asked(runtime.database, SITE, asked)
-    where = filters.of(shop, asked, filters.chosen_facets(asked), found)
+    search_words = ProductsQuery.model_validate({"order": order, **query})
+    found = words.search_words(runtime.database, SITE, search_words)
+    where = filters.of(shop, search_words, filters.chosen_facets(search_words), found)
     rows = PRODUCTS.of(runtime.database).find(where).sort(pages.SORTS[order]).limit(PAGE)
     explained: Any = rows.explain()
     stats: Document = explained["executionStats"]
@@ -151,13 +151,13 @@ def check_best(runtime: Runtime, shop: ShopSite) -> None:
 
 def scored(runtime: Runtime, shop: ShopSite, **query: Any) -> int:
     """Return how many products the server reads to score them for a page by `best`."""
-    asked = ProductsQuery.model_validate(query)
-    found = words.asked(runtime.database, SITE, asked)
+    search_words = ProductsQuery.model_validate(query)
+    found = words.search_words(runtime.database, SITE, search_words)
     assert found is not None
-    where = filters.of(shop, asked, filters.chosen_facets(asked), found)
+    where = filters.of(shop, search_words, filters.chosen_facets(search_words), found)
     runtime.database.command("profile", 2)
     try:
-        assert pages.page(runtime, Wanted(where, "best", found.all), None, PAGE)
+        assert pages.page(runtime, ProductListing(where, "best", found.all), None, PAGE)
     finally:
         runtime.database.command("profile", 0)
     rows = runtime.database["system.profile"].find({"command.aggregate": "shop.product"})

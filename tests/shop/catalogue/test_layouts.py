@@ -10,7 +10,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop import jobs, settings, types
 from chalicelib.shop.catalogue import rows
 from chalicelib.shop.settings import LayoutName
-from chalicelib.shop.types import Details
+from chalicelib.shop.types import ProductDetails
 from tests.shop.support.factories import SITE, book, open_shop, product, put
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -82,7 +82,7 @@ def test_a_layout_needs_a_shop(client: Client) -> None:
     assert olga.post("/shops/default/layout", store="table").code == "invalid_request"
 
 
-class Odd(Details):
+class Odd(ProductDetails):
     """A type that allows more than a layout keeps."""
 
     text: str = ""

@@ -16,7 +16,7 @@ from chalicelib.shop.orders import allocation, refunds
 from chalicelib.shop.orders.shapes import ORDERS, Order, OrderLine, charge_of
 from chalicelib.shop.payments import providers, records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
-from chalicelib.shop.payments.port import Refused
+from chalicelib.shop.payments.port import PaymentRefused
 from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.shop.pricing import Adjustment
 from tests.shop.support.buying import (
@@ -275,7 +275,7 @@ def test_refunds_of_any_split_make_what_was_paid_whatever_is_refused_or_comes_ba
 
     def refund_or_refuse(*args: Any) -> None:
         if refuses[0]:
-            raise Refused("balance_insufficient")
+            raise PaymentRefused("balance_insufficient")
         made(*args)
 
     monkeypatch.setattr(FakeProvider, "refund", refund_or_refuse)
@@ -344,4 +344,4 @@ def come_back(runtime: Runtime, order: Order, key: str) -> None:
     """Have a refund that was made come back from the bank."""
     this = {"_id": order["_id"], "refunds.key": key}
     FAKE_PAYMENTS.of(runtime.database).update_one(this, {"$set": {"refunds.$.failed": True}})
-    refunds.note_failed(runtime, order)
+    refunds.note_failures(runtime, order)

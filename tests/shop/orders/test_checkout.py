@@ -17,7 +17,7 @@ from chalicelib.shop.payments import fake, records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
 from chalicelib.shop.payments.records import PAYMENTS
 from chalicelib.shop.stock import shelf
-from chalicelib.shop.stock.shapes import STOCKS, Claim
+from chalicelib.shop.stock.shapes import STOCKS, StockClaim
 from tests.shop.support.buying import (
     ADDRESS,
     OTHER,
@@ -215,7 +215,7 @@ def test_a_crowd_at_the_shelf_leaves_no_cart_frozen(
     cart = cart_of(client, MOBY_HARD=1, PEQUOD=1)
     put_on_shelf = shelf.put
 
-    def crowded(runtime: Runtime, claim: Claim) -> None:
+    def crowded(runtime: Runtime, claim: StockClaim) -> None:
         if claim.order and claim.stock.endswith(OTHER):
             raise Unavailable
         put_on_shelf(runtime, claim)

@@ -22,7 +22,7 @@ from chalicelib.shop.orders.forms import Checkout
 from chalicelib.shop.orders.shapes import ORDERS, Order
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
 from chalicelib.shop.stock import documents, shelf
-from chalicelib.shop.stock.shapes import Claim, StoreName
+from chalicelib.shop.stock.shapes import StockClaim, StoreName
 from tests.shop.support.buying import (
     OTHER,
     SKU,
@@ -217,7 +217,7 @@ def test_an_entry_that_an_ended_order_has_left_is_found_by_its_time(shop: Shop) 
     cart = cart_of(shop.client, MOBY_HARD=2, PEQUOD=1)
     order = checkout.check_out(shop.runtime, cart, WANTED, "k1")
     resuming.resume(shop.runtime, order["_id"])
-    claim = Claim(f"{SITE}:{SKU}", cart, 3, shop.clock(), order["_id"])
+    claim = StockClaim(f"{SITE}:{SKU}", cart, 3, shop.clock(), order["_id"])
     shelf.put(shop.runtime, claim)
     assert shelf_of(shop.runtime).held == 3
 

@@ -9,7 +9,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop.orders import refunds, sweep
 from chalicelib.shop.payments import records
 from chalicelib.shop.payments.fake import FAKE_PAYMENTS, FakeProvider
-from chalicelib.shop.payments.port import Refused
+from chalicelib.shop.payments.port import PaymentRefused
 from tests.shop.support.buying import (
     OTHER,
     SKU,
@@ -136,7 +136,7 @@ def test_a_refund_that_the_provider_refuses_changes_nothing(
     _, order = bought(client, MOBY_HARD=1)
 
     def refuses(*_: Any) -> None:
-        raise Refused("charge_disputed")
+        raise PaymentRefused("charge_disputed")
 
     with monkeypatch.context() as patch:
         patch.setattr(FakeProvider, "refund", refuses)
@@ -197,7 +197,7 @@ def test_a_late_payment_that_is_not_given_back_rings_each_hour_until_it_is(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def refuses(*_: Any) -> None:
-        raise Refused("balance_insufficient")
+        raise PaymentRefused("balance_insufficient")
 
     with monkeypatch.context() as patch:
         patch.setattr(FakeProvider, "refund", refuses)

@@ -8,7 +8,7 @@ import pytest
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import HeldByOrder, OutOfStock
 from chalicelib.shop.stock import documents, expiry, shelf
-from chalicelib.shop.stock.shapes import Claim
+from chalicelib.shop.stock.shapes import StockClaim
 from chalicelib.shop.stock.shares import shares_of
 from tests.shop.support.shelves import (
     HOLD,
@@ -116,7 +116,7 @@ def test_an_orders_entry_does_not_end_by_itself(shop: Runtime, clock: Clock) -> 
     hold(shop, "bob", 1)
     clock.advance(seconds=HOLD.total_seconds())
 
-    units, overdue = expiry.end_lapsed(shop)
+    units, overdue = expiry.end_overdue(shop)
 
     assert units == 1
     assert [(each.stock, each.entry["cart"], each.entry["order"]) for each in overdue] == [
@@ -199,12 +199,12 @@ def share(
     runtime: Runtime, cart: str, qty: int, source: str | None = None, percent: int = 50
 ) -> int:
     until = runtime.now() + HOLD
-    claim = Claim(key(), cart, qty, until, since=runtime.now(), source=source)
+    claim = StockClaim(key(), cart, qty, until, since=runtime.now(), source=source)
     return shelf.share(runtime, claim._replace(most=qty, percent=percent))
 
 
 def put_first(runtime: Runtime, cart: str, qty: int, order: str = ORDER) -> list[str]:
-    return shelf.put_first(runtime, Claim(key(), cart, qty, runtime.now() + HOLD, order))
+    return shelf.put_first(runtime, StockClaim(key(), cart, qty, runtime.now() + HOLD, order))
 
 
 @pytest.mark.parametrize("on_hand", [1, 2, 3, 4, 5, 8, 9, 40, 100])
@@ -239,7 +239,7 @@ def test_a_carts_share_is_counted_anew_each_time(shop: Runtime) -> None:
 
 def test_a_claim_of_which_nothing_may_be_held_gives_its_cart_units_back(shop: Runtime) -> None:
     share(shop, "ann", 2, "here")
-    claim = Claim(key(), "ann", 2, shop.now(), most=0, percent=50)
+    claim = StockClaim(key(), "ann", 2, shop.now(), most=0, percent=50)
 
     assert shelf.share(shop, claim) == 0
 

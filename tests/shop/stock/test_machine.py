@@ -13,8 +13,8 @@ from chalicelib.errors import IdempotencyKeyReused
 from chalicelib.runtime import Runtime
 from chalicelib.shop.errors import HeldByOrder, OutOfStock, StockIsCarted
 from chalicelib.shop.stock import audit, documents, expiry, movements, shelf
-from chalicelib.shop.stock.movements import Change
-from chalicelib.shop.stock.shapes import Claim
+from chalicelib.shop.stock.movements import NewMovement
+from chalicelib.shop.stock.shapes import StockClaim
 from chalicelib.shop.stock.shares import shares_of
 from tests.shop.support.shelves import key, stored, with_entries
 from tests.support.clock import START, Clock
@@ -68,7 +68,7 @@ class Shelf(RuleBasedStateMachine):
 
     @rule(movement=st.sampled_from(["a", "b", "c"]), by=st.integers(-4, 5))
     def restock(self, movement: str, by: int) -> None:
-        change = Change(movement, by, None, "")
+        change = NewMovement(movement, by, None, "")
         try:
             movements.move(self.runtime, key(), change)
         except StockIsCarted:
@@ -93,7 +93,7 @@ class Shelf(RuleBasedStateMachine):
         own = self.held.get(cart)
         # Orders of no known network are never beyond a share; tests of carts have the others.
         source = None if order else network(cart)
-        claim = Claim(key(), cart, qty, until, order, source=source)
+        claim = StockClaim(key(), cart, qty, until, order, source=source)
         refused = self._refusal(claim)
         if isinstance(refused, HeldByOrder):
             assert own is not None
@@ -119,7 +119,7 @@ class Shelf(RuleBasedStateMachine):
     )
     def share(self, cart: str, qty: int, seconds: int, percent: int) -> None:
         until = self.clock() + timedelta(seconds=seconds)
-        claim = Claim(key(), cart, qty, until, source=network(cart), most=qty, percent=percent)
+        claim = StockClaim(key(), cart, qty, until, source=network(cart), most=qty, percent=percent)
         own = self.held.get(cart)
         if own is not None and own.order is not None:
             with pytest.raises(HeldByOrder):
@@ -143,7 +143,7 @@ class Shelf(RuleBasedStateMachine):
     def hold_first(self, cart: str, qty: int, seconds: int, order: str) -> None:
         until = self.clock() + timedelta(seconds=seconds)
         own = self.held.get(cart)
-        claim = Claim(key(), cart, qty, until, order)
+        claim = StockClaim(key(), cart, qty, until, order)
         if own is not None and own.order not in {None, order}:
             with pytest.raises(HeldByOrder):
                 shelf.put_first(self.runtime, claim)
@@ -174,7 +174,7 @@ class Shelf(RuleBasedStateMachine):
         together, address = shares.together - sum(others.values()), shares.address - near
         return max(0, min(qty, shares.cart, together, address, self.available() + own))
 
-    def _refusal(self, claim: Claim) -> HeldByOrder | OutOfStock | None:
+    def _refusal(self, claim: StockClaim) -> HeldByOrder | OutOfStock | None:
         try:
             shelf.put(self.runtime, claim)
         except (HeldByOrder, OutOfStock) as refused:
@@ -199,7 +199,7 @@ class Shelf(RuleBasedStateMachine):
     @rule(seconds=st.integers(0, 60))
     def expire(self, seconds: int) -> None:
         self.clock.advance(seconds=seconds)
-        units, overdue = expiry.end_lapsed(self.runtime)
+        units, overdue = expiry.end_overdue(self.runtime)
         assert units == self.lapse()
         orders = {cart for cart, each in self.held.items() if each.order}
         late = {cart for cart in orders if self.held[cart].until <= self.clock()}

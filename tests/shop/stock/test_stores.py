@@ -57,12 +57,12 @@ def test_a_stock_of_which_nothing_is_held_any_more_is_embedded_again(
     hold(runtime, "bob", 2, "order")
     clock.advance(seconds=HOLD.total_seconds())
 
-    expiry.end_lapsed(runtime)
+    expiry.end_overdue(runtime)
     assert stored(runtime)["store"] == "documents"
     shelf.sell(runtime, key(), "bob", "order")
     hold(runtime, "ann", 1)
     clock.advance(seconds=HOLD.total_seconds())
-    expiry.end_lapsed(runtime)
+    expiry.end_overdue(runtime)
 
     assert stored(runtime)["store"] == "embedded"
     assert counted(runtime) == (8, 8, 0)

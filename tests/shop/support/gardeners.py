@@ -33,8 +33,8 @@ CATEGORIES_OF_A_TREE = "abcdefgh"
 # What a change of a tree that is broken already may end with.
 _BROKEN = (LookupError, ValueError, PyMongoError)
 
-Change = Callable[[Fenced], Any]
-Changing = Callable[[Database[Document], str, Change], Any]
+NewMovement = Callable[[Fenced], Any]
+Changing = Callable[[Database[Document], str, NewMovement], Any]
 
 
 def site_of(store: str) -> str:
@@ -44,7 +44,7 @@ def site_of(store: str) -> str:
 
 def garden(database: Database[Document], rng: random.Random) -> None:
     """Change a tree, one change after the other."""
-    _change(database, rng, fence.changing)
+    _change(database, rng, fence.change_fenced)
 
 
 def garden_without_fence(database: Database[Document], rng: random.Random) -> None:
@@ -59,22 +59,25 @@ def garden_without_transaction(database: Database[Document], rng: random.Random)
         _change(database, rng, _apart)
 
 
-def _change(database: Database[Document], rng: random.Random, changing: Changing) -> None:
+def _change(database: Database[Document], rng: random.Random, change_fenced: Changing) -> None:
     runtime = Runtime(database, NoQueues(), utc_now, rng, Settings(), BOUNDS)
     store = rng.choice(NAMES)
     step = _step(rng)
 
-    def noted(of: Database[Document], site: str, change: Change) -> Any:
+    def noted(of: Database[Document], site: str, change: NewMovement) -> Any:
         def work(fenced: Fenced) -> Any:
             result = change(fenced)
             note = {"site": site, "version": fenced.tree["version"], "step": step}
             of[NOTES].insert_one(note, session=fenced.session)
             return result
 
-        return changing(of, site, work)
+        return change_fenced(of, site, work)
 
     grove = Grove.standing(runtime, store, site_of(store))
-    with patch.object(changes, "changing", noted), patch.object(copies, "changing", noted):
+    with (
+        patch.object(changes, "change_fenced", noted),
+        patch.object(copies, "change_fenced", noted),
+    ):
         try:
             take(grove, step)
         except Problem:
@@ -108,7 +111,7 @@ def _fenced(database: Database[Document], site: str, session: ClientSession, tre
     return Fenced(tree, STORES[tree["store"]], rows, TREES.of(database))
 
 
-def _unfenced(database: Database[Document], site: str, change: Change) -> Any:
+def _unfenced(database: Database[Document], site: str, change: NewMovement) -> Any:
     def work(session: ClientSession) -> Any:
         tree = TREES.of(database).find_one({"_id": site}, session=session)
         return change(_fenced(database, site, session, tree))
@@ -116,7 +119,7 @@ def _unfenced(database: Database[Document], site: str, change: Change) -> Any:
     return in_transaction(database, work)
 
 
-def _apart(database: Database[Document], site: str, change: Change) -> Any:
+def _apart(database: Database[Document], site: str, change: NewMovement) -> Any:
     with database.client.start_session() as session:
         raised = {"$inc": {"version": 1}}
         tree = TREES.of(database).find_one_and_update({"_id": site}, raised, session=session)

@@ -6,8 +6,8 @@ from datetime import timedelta
 from chalicelib.runtime import Runtime
 from chalicelib.shop.ids import key_of
 from chalicelib.shop.stock import documents, movements, shelf
-from chalicelib.shop.stock.movements import Change
-from chalicelib.shop.stock.shapes import STOCKS, Claim, Entry, Stock
+from chalicelib.shop.stock.movements import NewMovement
+from chalicelib.shop.stock.shapes import STOCKS, Stock, StockClaim, StockEntry
 
 SITE = "harbour"
 HOLD = timedelta(seconds=900)
@@ -19,14 +19,14 @@ def key(sku: str = "moby") -> str:
 
 def fill(runtime: Runtime, units: int, sku: str = "moby", movement: str = "first") -> Stock:
     """Put units on the shelf."""
-    return movements.move(runtime, key(sku), Change(movement, units, None, ""))
+    return movements.move(runtime, key(sku), NewMovement(movement, units, None, ""))
 
 
 def hold(
     runtime: Runtime, cart: str, qty: int, order: str | None = None, span: timedelta = HOLD
 ) -> None:
     """Hold units for a cart, or for its order."""
-    shelf.put(runtime, Claim(key(), cart, qty, runtime.now() + span, order))
+    shelf.put(runtime, StockClaim(key(), cart, qty, runtime.now() + span, order))
 
 
 def stored(runtime: Runtime, sku: str = "moby") -> Stock:
@@ -37,7 +37,7 @@ def stored(runtime: Runtime, sku: str = "moby") -> Stock:
 
 def held(runtime: Runtime, sku: str = "moby") -> dict[str, tuple[int, str | None]]:
     """Return what carts and orders hold: units and order, by cart."""
-    entries: list[Entry] = shelf.entries(runtime, key(sku))
+    entries: list[StockEntry] = shelf.entries(runtime, key(sku))
     return {each["cart"]: (each["qty"], each["order"]) for each in entries}
 
 

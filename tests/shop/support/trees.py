@@ -84,8 +84,8 @@ def _faults(rows: dict[str, Category], category: Category, store: StoreName) -> 
     line.reverse()
     above: Any = None
     for each in line:
-        above = {**each, **STORES[store].placed(each["_id"], above)}
-    placed = STORES[store].placed(category["_id"], above)
+        above = {**each, **STORES[store].place_fields(each["_id"], above)}
+    placed = STORES[store].place_fields(category["_id"], above)
     stored = {name: value for name, value in category.items() if name in {"ancestors", "path"}}
     found = []
     if stored != placed:
