@@ -13,7 +13,7 @@ from chalicelib.content.feeds import reading
 from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing.addresses import ADDRESSES
 from chalicelib.content.reading import lists, pages
-from chalicelib.content.reading.lists import Listed
+from chalicelib.content.reading.lists import PageList
 from chalicelib.content.settings_forms import ContentSettings
 from chalicelib.runtime import Runtime
 
@@ -74,7 +74,7 @@ class _Raw:
 
     def list(self, most: int, fields: dict[str, int]) -> object:
         """Read the newest pages that are shown."""
-        where = lists.where(Listed(SITE), self._runtime.now())
+        where = lists.where(PageList(SITE), self._runtime.now())
         rows = NODES.of(self._runtime.database).find(where, fields)
         return list(rows.sort(ORDER).limit(most))
 

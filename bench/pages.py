@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from chalicelib.content.nodes import NODES
 from chalicelib.content.publishing.addresses import ADDRESSES
-from chalicelib.content.shapes import Address, ContentNode, Draft, Edition
+from chalicelib.content.shapes import ContentNode, Edition, PageAddress, PageDraft
 from chalicelib.database import insert_missing
 from chalicelib.runtime import Runtime
 
@@ -18,7 +18,7 @@ def page(site: str, number: int, now: datetime, paragraphs: int = 1) -> ContentN
     """
     at = now - timedelta(minutes=number) if number % 100 else now + timedelta(hours=number + 1)
     text = "The ferry sails at nine now, and on Sundays at eight.\n\n" * paragraphs
-    draft: Draft = {
+    draft: PageDraft = {
         "slug": f"news/{number}",
         "title": f"Number {number}",
         "summary": "What it says in a line.",
@@ -72,7 +72,7 @@ def seed(runtime: Runtime, site: str, count: int, paragraphs: int = 1) -> None:
         numbers = range(start, min(start + _BATCH, count))
         pages = [page(site, number, now, paragraphs) for number in numbers]
         insert_missing(NODES.of(runtime.database), pages)
-        addresses: list[Address] = [
+        addresses: list[PageAddress] = [
             {
                 "_id": f"{site}:news/{number}",
                 "node": f"page{number:012d}",

@@ -1,1 +1,1 @@
-"""What a site publishes: pages, posts and photos, written, made live at an instant, and read."""
+"""The content of a site: drafts, publication at an instant, and reading."""

@@ -1,4 +1,4 @@
-"""The forms in which the API answers those who write and publish."""
+"""Pages as the API shows them to editors and publishers."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,9 +11,9 @@ from chalicelib.content.shapes import (
     MAX_SUMMARY_CHARACTERS,
     MAX_TAGS,
     ContentNode,
-    Draft,
     Edition,
-    Words,
+    PageDraft,
+    PageWords,
     Writer,
 )
 from chalicelib.content.slugs import ContentId, Slug
@@ -31,24 +31,24 @@ TagsAnswer = Annotated[list[Keyword], Field(max_length=MAX_TAGS)]
 ShownSummary = Annotated[str, Field(max_length=MAX_SUMMARY_CHARACTERS)]
 ShownType = Annotated[str, Field(max_length=64)]
 DiscussionId = Annotated[str, Field(max_length=256, pattern=r"^[A-Za-z0-9._~:-]*$")]
-# What lists leave out of a detail.
+# Fields of a detail that lists omit.
 _TEXTS = ("text",)
 DetailBesideText = Annotated[
     Any,
     AnyOf(CONTENT_TYPES, without=_TEXTS),
-    Field(description="What its type has beside the text."),
+    Field(description="The fields of its type beside the text."),
 ]
 
 
 class WriterAnswer(TypedDict):
-    """Who wrote something."""
+    """The writer of a page or a draft."""
 
     id: UserId
     name: ShownName
 
 
 class WordsAnswer(TypedDict):
-    """What a page says."""
+    """The words of a page."""
 
     slug: Slug
     title: ShownLine
@@ -58,7 +58,7 @@ class WordsAnswer(TypedDict):
 
 
 class DraftAnswer(WordsAnswer):
-    """What editors work on, and who saved it last."""
+    """The draft of a page, with the last editor to save it."""
 
     saved_by: Annotated[WriterAnswer | None, Field(description="Null once they were erased.")]
     saved_at: datetime
@@ -73,7 +73,7 @@ class EditionAnswer(WordsAnswer):
 
 
 class _PlacedAnswer(TypedDict):
-    """A page beside its words: where it is on its way, and since when."""
+    """A page beside its words: its state and its times."""
 
     id: ContentId
     site: SiteId
@@ -90,17 +90,18 @@ class _PlacedAnswer(TypedDict):
 
 
 class ContentAnswer(_PlacedAnswer):
-    """A page, a post or a photo as those who write it see it."""
+    """A page, a post or a photo as its editors see it."""
 
     draft: DraftAnswer
-    live: Annotated[EditionAnswer | None, Field(description="What readers see.")]
+    live: Annotated[EditionAnswer | None, Field(description="The edition that readers see.")]
     next: Annotated[
-        EditionAnswer | None, Field(description="What replaces it, at its `shown_from`.")
+        EditionAnswer | None,
+        Field(description="The edition that replaces it, at its `shown_from`."),
     ]
 
 
 class ListedWords(TypedDict):
-    """What a page says, without its text."""
+    """The words of a page without its text."""
 
     slug: Slug
     title: ShownLine
@@ -110,7 +111,7 @@ class ListedWords(TypedDict):
 
 
 class ListedDraft(ListedWords):
-    """What editors work on, without its text, and who saved it last."""
+    """The draft of a page without its text, with the last editor to save it."""
 
     saved_by: Annotated[WriterAnswer | None, Field(description="Null once they were erased.")]
     saved_at: datetime
@@ -128,9 +129,10 @@ class ListedContentAnswer(_PlacedAnswer):
     """A page on the desk, without its texts."""
 
     draft: ListedDraft
-    live: Annotated[ListedEdition | None, Field(description="What readers see.")]
+    live: Annotated[ListedEdition | None, Field(description="The edition that readers see.")]
     next: Annotated[
-        ListedEdition | None, Field(description="What replaces it, at its `shown_from`.")
+        ListedEdition | None,
+        Field(description="The edition that replaces it, at its `shown_from`."),
     ]
 
 
@@ -142,7 +144,7 @@ class DeskAnswer(TypedDict):
 
 
 def content_answer(node: ContentNode, now: datetime) -> ContentAnswer:
-    """Return a page as those who write it see it; a deleted one has none."""
+    """Return a page as its editors see it; the page must not be deleted."""
     draft = node["draft"]
     assert draft is not None  # noqa: S101 - only a deleted page has none
     return {
@@ -163,7 +165,7 @@ def content_answer(node: ContentNode, now: datetime) -> ContentAnswer:
 
 
 def listed_content_answer(node: ContentNode, now: datetime) -> ListedContentAnswer:
-    """Return a page as the desk lists it; a deleted one is not there."""
+    """Return a page as the desk lists it; the page must not be deleted."""
     whole = content_answer(node, now)
     draft, live, following = whole["draft"], whole["live"], whole["next"]
     return {
@@ -175,16 +177,16 @@ def listed_content_answer(node: ContentNode, now: datetime) -> ListedContentAnsw
 
 
 def without_text(detail: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a detail without what readers get as HTML."""
+    """Return a detail without its Markdown, which readers receive as HTML."""
     return {name: value for name, value in detail.items() if name not in _TEXTS}
 
 
 def writer_answer(writer: Writer | None) -> WriterAnswer | None:
-    """Return who wrote something."""
+    """Return a writer as the API shows them. None: erased."""
     return {"id": writer["id"], "name": writer["name"]} if writer else None
 
 
-def draft_answer(draft: Draft) -> DraftAnswer:
+def draft_answer(draft: PageDraft) -> DraftAnswer:
     """Return a draft as the API shows it."""
     return {
         **words_answer(draft),
@@ -193,8 +195,8 @@ def draft_answer(draft: Draft) -> DraftAnswer:
     }
 
 
-def words_answer(words: Words) -> WordsAnswer:
-    """Return what a page says as the API shows it."""
+def words_answer(words: PageWords) -> WordsAnswer:
+    """Return the words of a page as the API shows them."""
     return {
         "slug": words["slug"],
         "title": words["title"],

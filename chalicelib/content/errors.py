@@ -1,4 +1,4 @@
-"""The errors of content."""
+"""Refusals of the content API, with the HTTP status and stable code of each."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from chalicelib.errors import Problem
 
 
 class UnknownContent(Problem):
-    """Nothing that the caller may read has this id or this address."""
+    """No page that the caller may read has this id or this address."""
 
     status = 404
     code = "unknown_content"
@@ -14,7 +14,7 @@ class UnknownContent(Problem):
 
 
 class ContentGone(Problem):
-    """The page that had this id or this address was deleted."""
+    """The page of this id or this address is deleted."""
 
     status = 410
     code = "content_gone"
@@ -22,7 +22,7 @@ class ContentGone(Problem):
 
 
 class PageMoved(Problem):
-    """The page has another address now; the answer's Location is the call with it."""
+    """The page has another address now; `Location` repeats the call with it."""
 
     status = 308
     code = "page_moved"
@@ -34,7 +34,7 @@ class PageMoved(Problem):
 
 
 class UnknownRevision(Problem):
-    """The page has no revision of this number, or has it no longer."""
+    """The page has no revision of this number, or no longer."""
 
     status = 404
     code = "unknown_revision"
@@ -42,7 +42,7 @@ class UnknownRevision(Problem):
 
 
 class UnknownPreview(Problem):
-    """The preview's address is not one of Plaza's, or was ended, or the page was deleted."""
+    """The preview's address is invalid or has ended, or the page is deleted."""
 
     status = 404
     code = "unknown_preview"
@@ -58,7 +58,7 @@ class UnknownContentSite(Problem):
 
 
 class SiteNotSetUp(Problem):
-    """Something is published before its site has a title and an address."""
+    """The site needs a title and an address before it publishes."""
 
     status = 409
     code = "site_not_set_up"
@@ -66,7 +66,7 @@ class SiteNotSetUp(Problem):
 
 
 class EditConflict(Problem):
-    """The draft is not as the caller read it; `facts` have the present one."""
+    """The draft has changed since the caller read it; `facts` have the current draft."""
 
     status = 409
     code = "edit_conflict"
@@ -77,7 +77,10 @@ class EditConflict(Problem):
 
 
 class AddressTaken(Problem):
-    """The address is another page's; `facts` say whose, and whether it may be taken over."""
+    """Another page has this address; `facts` name the page.
+
+    If `is_current` is false, a publication may take the address over.
+    """
 
     status = 409
     code = "address_taken"
@@ -89,7 +92,7 @@ class AddressTaken(Problem):
 
 
 class TooManyToMove(Problem):
-    """More pages than one call moves have an address with this prefix; none was moved."""
+    """More pages than one call can move have an address with this prefix; none moves."""
 
     status = 409
     code = "too_many_to_move"

@@ -1,9 +1,9 @@
-"""Pages as the activity feed tells of them."""
+"""Pages as the activity feed reports them."""
 
 from chalicelib.content import settings
 from chalicelib.content.nodes import NODES
 from chalicelib.content.shapes import ContentNode
-from chalicelib.content.visibility import shown
+from chalicelib.content.visibility import edition_at
 from chalicelib.happenings import Cause
 from chalicelib.runtime import Runtime
 
@@ -11,19 +11,19 @@ KIND = "page"
 
 
 def name_of(node: ContentNode) -> str:
-    """Return how a happening names a page: as its discussion is named."""
+    """Return the name of a page in happenings, the same as its discussion's."""
     return f"{node['site']}:{node['_id']}"
 
 
 def find(runtime: Runtime, thing: str) -> Cause | None:
-    """Return a page that its readers see now; None for any other, or without its author."""
+    """Return the happening of a page. None: readers do not see it now, or its author is erased."""
     site, _, node_id = thing.partition(":")
     fields = {"draft": 0, "live.html": 0, "live.detail": 0, "next.html": 0, "next.detail": 0}
     node = NODES.of(runtime.database).find_one({"_id": node_id, "site": site}, fields)
-    edition = shown(node, runtime.now()) if node else None
+    edition = edition_at(node, runtime.now()) if node else None
     if node is None or edition is None or node["author"] is None or node["published"] is None:
         return None
-    told = settings.needed(runtime.database, site)
+    site_settings = settings.get(runtime.database, site)
     return Cause(
         author_id=node["author"]["id"],
         author_name=node["author"]["name"],
@@ -31,5 +31,5 @@ def find(runtime: Runtime, thing: str) -> Cause | None:
         thing_id=node_id,
         page_id=thing,
         page_name=edition["title"],
-        url=settings.url_of(told, edition["slug"]),
+        url=settings.url_of(site_settings, edition["slug"]),
     )

@@ -1,4 +1,4 @@
-"""The worker and the schedule of content."""
+"""The queue worker and the schedule of content; both may run twice at once."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from chalicelib.runtime import Runtime
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedule."""
+    """Declare the schedule, once a minute."""
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def tend_content(_event: CloudWatchEvent) -> dict[str, int]:
@@ -21,14 +21,14 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
-    """Tidy up what readers see already, and send messages again; return how many pages."""
+    """Tidy up after instants that have passed, and send messages again; return counts of pages."""
     done = {"made_live": tending.make_live(runtime), "ended": tending.end(runtime)}
     publishing_discussions.sweep(runtime)
     return done
 
 
 def declare_workers(app: Chalice, runtime: Runtime, discussions: Discussions) -> None:
-    """Declare the worker that tells discussions what became of their pages."""
+    """Declare the worker that updates the discussions of changed pages."""
 
     @app.on_sqs_message(queue=runtime.queues.name_of(TellDiscussion.queue), batch_size=10)
     def content(event: SQSEvent) -> dict[str, Any]:

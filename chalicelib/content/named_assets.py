@@ -1,6 +1,6 @@
-"""The assets that a page names: looked for in a draft that is saved, and counted while it has them.
+"""The assets that a page names: found at each save of a draft, counted as uses of the assets.
 
-A page counts each of them once, whether its draft, what is live or what comes next names it.
+A page counts as one use of an asset, even if its draft and both editions name it.
 """
 
 import re
@@ -11,7 +11,7 @@ from pymongo.database import Database
 
 from chalicelib.assets import uses
 from chalicelib.content import types
-from chalicelib.content.shapes import MAX_ASSETS, ContentNode, Draft, Edition
+from chalicelib.content.shapes import MAX_ASSETS, ContentNode, Edition, PageDraft
 from chalicelib.database import Document
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.identity import Principal
@@ -22,7 +22,7 @@ _ID = ID_PATTERN.strip("^$")
 
 
 class NamedAssets(NamedTuple):
-    """The assets that a draft names, and those of them that it shows as pictures."""
+    """The assets that a draft names, and among them its pictures."""
 
     all: frozenset[str]
     pictures: frozenset[str]
@@ -35,31 +35,31 @@ def find(runtime: Runtime, kind: str, detail: Document) -> NamedAssets:
     for name, asset_id in _in_text(runtime, types.markdown_of(kind, detail)):
         (shown if name == "src" else linked).add(asset_id)
     if len(shown | linked) > MAX_ASSETS:
-        told = f"a page names at most {MAX_ASSETS} assets"
-        raise InvalidRequest(errors=[FieldError("detail", "too_many_assets", told)])
+        fault = f"a page names at most {MAX_ASSETS} assets"
+        raise InvalidRequest(errors=[FieldError("detail", "too_many_assets", fault)])
     return NamedAssets(frozenset(shown | linked), frozenset(shown))
 
 
 def check(
     database: Database[Document], found: NamedAssets, held: set[str], caller: Principal
 ) -> None:
-    """Raise UnknownAsset unless the caller may name each asset that the page does not yet."""
+    """Raise UnknownAsset unless the caller may name each asset that is new to the page."""
     uses.check_of_sites(database, found.all - held, found.pictures, caller)
 
 
-def counted(*parts: Draft | Edition | None) -> set[str]:
+def assets_of(*parts: PageDraft | Edition | None) -> set[str]:
     """Return the assets that a page's draft and editions name."""
     return {each for part in parts if part is not None for each in part["assets"]}
 
 
 def of(node: ContentNode) -> set[str]:
     """Return the assets that a page names."""
-    return counted(node["draft"], node["live"], node["next"])
+    return assets_of(node["draft"], node["live"], node["next"])
 
 
 def _in_text(runtime: Runtime, text: str) -> Iterator[tuple[str, str]]:
-    # An entity may hide the word, and nothing else can: most pages name none, and the parser takes
-    # 20 ms of a cold start.
+    # Only an entity can hide the word. Most pages name no asset, and the parser takes 20 ms of a
+    # cold start.
     if "asset" not in text and "&" not in text:
         return
     from chalicelib import markdown

@@ -1,4 +1,4 @@
-"""Pages as they are stored: the collection, its indexes, and finding one."""
+"""The collection of pages, with its indexes."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -11,12 +11,12 @@ from chalicelib.content.errors import ContentGone, UnknownContent
 from chalicelib.content.shapes import ContentNode
 from chalicelib.database import Collection, Document
 
-# A query uses a partial index only if it says the index's own condition: `$type` would have to be
-# said beside every range, which this is a part of.
+# A query uses a partial index only if it repeats the index's condition. A range of dates includes
+# this condition; `$type` would be needed beside every range.
 EVER = {"$gt": datetime(1970, 1, 1, tzinfo=UTC)}
 _PUBLISHED: dict[str, Any] = {"partialFilterExpression": {"published": EVER}}
 _NEWEST = (("published", DESCENDING), ("_id", DESCENDING))
-# What a listing is filtered by and a feed's entity tag is made of: they then read the index alone.
+# The fields of listings' filters and of feeds' entity tags: such queries read the index alone.
 _BESIDE = tuple((name, ASCENDING) for name in ("until", "next.shown_from", "edition"))
 
 NODES = Collection(
@@ -31,20 +31,20 @@ NODES = Collection(
             [("site", ASCENDING), ("next.tags", ASCENDING), *_NEWEST],
             partialFilterExpression={"next.shown_from": EVER},
         ),
-        # The desk; and moves, which take drafts along.
+        # For the desk, and for moves, which include drafts.
         IndexModel([("site", ASCENDING), ("updated", DESCENDING), ("_id", DESCENDING)]),
         IndexModel([("site", ASCENDING), ("draft.slug", ASCENDING)]),
-        # The schedule: what is due, of what is live.
+        # For the schedule.
         IndexModel("next.shown_from", partialFilterExpression={"next.shown_from": EVER}),
         IndexModel("until", partialFilterExpression={"until": EVER, "published": EVER}),
         IndexModel("telling.due", partialFilterExpression={"telling": {"$exists": True}}),
-        # Finds what somebody who is renamed or erased has written.
+        # For a renamed or erased user.
         IndexModel("author.id", sparse=True),
         IndexModel("draft.by.id", sparse=True),
     ),
     shard_key={"site": 1, "_id": 1},
 )
-# The `$inc` of each write that changes what readers may see.
+# The `$inc` of each write with an effect for readers.
 RAISED = {"edition": 1}
 
 

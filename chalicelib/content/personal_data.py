@@ -1,6 +1,6 @@
-"""What a person wrote for sites: their name on it changed, and they removed from it.
+"""A person's name and id on content: renamed, erased and exported.
 
-The words are the site's and stay; an erasure takes the person's id and name off them.
+The words belong to the site and stay; an erasure removes the person's id and name.
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
-    """Set the user's name on all that they wrote."""
+    """Set the user's name on all their pages, drafts and revisions."""
     pages = NODES.of(runtime.database)
     by = {"author.id": user_id, "author.name": {"$ne": name}}
     pages.update_many(by, {"$set": {"author.name": name}, "$inc": RAISED})
@@ -34,7 +34,7 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Take a user off what they wrote; with `until`, only off what was written by then."""
+    """Remove a user from their pages, drafts and revisions; with `until`, from those before it."""
     pages = NODES.of(runtime.database)
 
     def by_then(time: str) -> Document:

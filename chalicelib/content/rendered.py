@@ -1,25 +1,25 @@
-"""The HTML of pages: made when they become live, and made whole where it is read."""
+"""The HTML of pages: rendered at publication, with absolute addresses added for each reader."""
 
 import re
 
 from chalicelib.content.errors import PageTooLarge
-from chalicelib.content.shapes import Words
+from chalicelib.content.shapes import PageWords
 from chalicelib.content.slugs import ASSETS
 from chalicelib.content.types import markdown_of
 from chalicelib.errors import UnreadableText
 from chalicelib.runtime import Runtime
 
-# Stored beside the HTML that it made. Change it with the libraries or the rules of `rendering`.
+# Stored beside each HTML. Change it with the libraries or the rules of `rendering`.
 RENDERER = "markdown-it-py 4.3, nh3 0.3, content 2"
 
-# An attribute as the sanitiser writes it: a tag begins with an unescaped `<`, which no text has.
+# An attribute in the sanitiser's form: only a tag has an unescaped `<`.
 _LINK = '(<(?:a href|img src)=")'
 _OF_ASSET = re.compile(rf"{_LINK}(?={ASSETS})")
 _OF_SITE = re.compile(rf"{_LINK}(?=/)")
 
 
-def render(runtime: Runtime, kind: str, words: Words) -> str:
-    """Return the HTML of what a page says; raises PageTooLarge and UnreadableText."""
+def render(runtime: Runtime, kind: str, words: PageWords) -> str:
+    """Return the HTML of a page's words; raises PageTooLarge and UnreadableText."""
     # Imported for the first text: the parser and the sanitiser take 20 ms of a cold start, and
     # most containers render nothing.
     from chalicelib import markdown
@@ -35,10 +35,10 @@ def render(runtime: Runtime, kind: str, words: Words) -> str:
 
 
 def with_assets(html: str, public_url: str) -> str:
-    """Return HTML whose assets have the API's address."""
+    """Return HTML with the API's address before each asset."""
     return _OF_ASSET.sub(rf"\g<1>{public_url}", html) if public_url else html
 
 
 def absolute(html: str, base_url: str, public_url: str) -> str:
-    """Return HTML that can be read anywhere: its assets, and links within the site, absolute."""
+    """Return HTML for any reader: with absolute assets, and absolute links within the site."""
     return _OF_SITE.sub(rf"\g<1>{base_url}", with_assets(html, public_url))

@@ -1,6 +1,6 @@
 """The dialect of pages: tables, figures, assets, and links within the site.
 
-Whoever changes the rules below or the libraries changes `rendered.RENDERER`.
+With any change of the rules below or of the libraries, change `rendered.RENDERER`.
 """
 
 import re
@@ -26,8 +26,8 @@ _ATTRIBUTES = {
 }
 _ASSET = re.compile(rf"asset:({ID_PATTERN.strip('^$')})")
 _ALIGNED = re.compile(r"text-align:(left|center|right)")
-# A path from the root of the publisher's site, or a place on the page. A browser takes what
-# begins with two slashes, or with a backslash, for another host.
+# A path from the root of the publisher's site, or a place on the page. A browser reads two slashes,
+# or a backslash, at the beginning as another host.
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\]*|#[^\\]*")
 
 
@@ -39,8 +39,8 @@ def _is_link(url: str) -> bool:
     )
 
 
-def _edited(tokens: list[Token]) -> list[Token]:
-    """Give assets their addresses, cells their alignment, and captions to pictures alone."""
+def _edit(tokens: list[Token]) -> list[Token]:
+    """Set the addresses of assets, the alignment of cells, and the captions of single pictures."""
     for token in tokens:
         aligned = _ALIGNED.fullmatch(str(token.attrs.pop("style", "")))
         if aligned is not None:
@@ -54,7 +54,7 @@ def _edited(tokens: list[Token]) -> list[Token]:
 
 
 def _figures(tokens: list[Token]) -> Iterator[Token]:
-    """Make a figure of each paragraph that is one picture with a title, which is its caption."""
+    """Turn each paragraph of a single titled picture into a figure with the title as caption."""
     for number, token in enumerate(tokens):
         inner = tokens[number + 1] if token.type == "paragraph_open" else tokens[number - 1]
         caption = _caption_of(inner)
@@ -72,7 +72,7 @@ def _figures(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _caption_of(token: Token) -> str | None:
-    """Return the title of the only picture of an inline token, if it has one."""
+    """Return the title of an inline token's only picture. None: no title, or other contents."""
     children = token.children or []
     is_picture = token.type == "inline" and len(children) == 1 and children[0].type == "image"
     return str(children[0].attrs.get("title", "")) or None if is_picture else None
@@ -83,7 +83,7 @@ DIALECT = Dialect(
     _ATTRIBUTES,
     "noopener",
     is_link=_is_link,
-    edit=_edited,
+    edit=_edit,
     relative_links=True,
     label_steps=20_000,
 )

@@ -1,4 +1,4 @@
-"""The content API."""
+"""One blueprint for the routes of all rooms of content."""
 
 from chalice.app import Blueprint
 
@@ -14,7 +14,7 @@ from chalicelib.runtime import Runtime
 
 
 def routes(runtime: Runtime, discussions: Discussions, views: Views) -> Blueprint:
-    """Return the routes of content, whose discussions and views these are."""
+    """Return the routes of content, with these ports to discussions and views."""
     blueprint = Blueprint(__name__)
     route = router(blueprint, runtime, "Content")
     settings_routes.declare(route)

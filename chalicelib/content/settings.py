@@ -1,7 +1,4 @@
-"""What a site says of itself to those who read it: title, address, language, feeds.
-
-Public face: `held`, `routes`, `settings`.
-"""
+"""The settings of sites that publish: title, address, language, feeds."""
 
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -15,8 +12,6 @@ from chalicelib.content.settings_forms import ContentSettings
 from chalicelib.content.shapes import ContentSite
 from chalicelib.database import Collection, Document
 from chalicelib.runtime import Runtime
-
-# The settings of sites that publish: stored by site, and read with each feed.
 
 SITES = Collection("content.site", ContentSite)
 
@@ -32,7 +27,7 @@ def put(runtime: Runtime, site: str, given: ContentSettings) -> ContentSite:
         upsert=True,
         return_document=ReturnDocument.AFTER,
     )
-    assert found is not None  # noqa: S101 - it was made if it was not there
+    assert found is not None  # noqa: S101 - an upsert
     return found
 
 
@@ -44,10 +39,10 @@ def find(database: Database[Document], site: str) -> ContentSite:
     return found
 
 
-def needed(
+def get(
     database: Database[Document], site: str, session: ClientSession | None = None
 ) -> ContentSite:
-    """Return the settings of a site that publishes now; raises SiteNotSetUp."""
+    """Return the settings of a site for a publication; raises SiteNotSetUp."""
     found = SITES.of(database).find_one({"_id": site}, session=session)
     if found is None:
         raise SiteNotSetUp
@@ -55,19 +50,17 @@ def needed(
 
 
 def url_of(settings: ContentSite, slug: str) -> str:
-    """Return where readers find a page."""
+    """Return the URL of a page for its readers."""
     return f"{settings['base_url']}/{slug}"
 
 
-# The settings of sites as a container holds them: what is read often asks for them rarely.
-
-# How long a container goes by a site's settings as it read them.
+# The time that a container reuses a site's settings.
 _HELD = timedelta(seconds=10)
 _MOST_HELD = 1_000
 
 
 class HeldSettings:
-    """The settings of sites that this container serves, for ten seconds each."""
+    """A container's cache of sites' settings, for ten seconds each."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[datetime, ContentSite]] = {}

@@ -1,4 +1,4 @@
-"""Forms of a site's settings of content."""
+"""A site's settings of content as the API reads and shows them."""
 
 from typing import Annotated, Literal
 
@@ -19,7 +19,7 @@ def _base(url: str) -> str:
 
 BaseUrl = Annotated[
     Url,
-    # A host, which the ids in feeds begin with.
+    # The host: the ids in feeds begin with it.
     StringConstraints(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$"),
     AfterValidator(_base),
     Field(description="Where the site is; a page is at this address, a `/` and its own."),
@@ -32,7 +32,7 @@ Language = Annotated[
 
 
 class ContentSettings(Input):
-    """What a site says of itself."""
+    """The settings of a site that publishes."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -43,7 +43,9 @@ class ContentSettings(Input):
     title: Line
     base_url: BaseUrl
     language: Language = "en"
-    author: Line | None = Field(None, description="Who feeds name; left out, the site's title.")
+    author: Line | None = Field(
+        None, description="The author in feeds; left out, the site's title."
+    )
     comments: Literal["open", "off"] = Field(
         "open", description="Whether a page that is published gets a discussion."
     )
@@ -51,7 +53,7 @@ class ContentSettings(Input):
 
 
 class ContentSettingsAnswer(TypedDict):
-    """What a site says of itself."""
+    """The settings of a site that publishes."""
 
     site: SiteId
     title: ShownLine

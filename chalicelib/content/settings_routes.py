@@ -1,4 +1,4 @@
-"""The routes of a site's settings."""
+"""A site's settings of content in the API, for its publisher."""
 
 from chalicelib.content import settings
 from chalicelib.content.errors import UnknownContentSite
@@ -20,7 +20,7 @@ def declare(route: Route) -> None:
     def get_content_settings(
         request: Request, site: SiteId, publisher: Publisher
     ) -> Ok[ContentSettingsAnswer]:
-        """Read what a site says of itself."""
+        """Read the settings of a site."""
         check_publisher(publisher, site)
         return Ok(settings_answer(settings.find(request.runtime.database, site)))
 
@@ -28,6 +28,6 @@ def declare(route: Route) -> None:
     def put_content_settings(
         request: Request, site: SiteId, publisher: Publisher, body: ContentSettings
     ) -> Ok[ContentSettingsAnswer]:
-        """Say what a site is: its title, its address, its language and its feeds."""
+        """Set a site's title, address, language and feeds."""
         check_publisher(publisher, site)
         return Ok(settings_answer(settings.put(request.runtime, site, body)))

@@ -1,4 +1,4 @@
-"""The documents of content as they are stored."""
+"""The documents of content in the database."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -12,14 +12,14 @@ MAX_FEED_ITEMS = 100
 
 
 class Writer(TypedDict):
-    """Who wrote something."""
+    """A writer, by id and name."""
 
     id: str
     name: str
 
 
-class Words(TypedDict):
-    """What a page says; its type decides what `detail` has."""
+class PageWords(TypedDict):
+    """The words of a page; its type decides the fields of `detail`."""
 
     slug: str
     title: str
@@ -28,18 +28,18 @@ class Words(TypedDict):
     detail: dict[str, Any]
 
 
-class Draft(Words):
-    """What an editor works on; readers never see it. `assets` are those that it names."""
+class PageDraft(PageWords):
+    """The working copy of a page, for editors only; `assets` are the assets in it."""
 
     assets: Annotated[list[str], AtMost(MAX_ASSETS)]
     by: Writer | None
     at: datetime
 
 
-class Edition(Words):
+class Edition(PageWords):
     """A version of a page as readers see it, from an instant on.
 
-    `updated` is the last change that was not `minor`, its own `shown_from` for the others.
+    `updated` is the `shown_from` of the last edition that was not `minor`.
     """
 
     assets: Annotated[list[str], AtMost(MAX_ASSETS)]
@@ -52,7 +52,7 @@ class Edition(Words):
 
 
 class Telling(TypedDict):
-    """A page's discussion has to be told of a change: when the message is sent again."""
+    """A pending update of a page's discussion; at `due` the schedule sends its message again."""
 
     key: str
     due: datetime
@@ -61,13 +61,13 @@ class Telling(TypedDict):
 
 
 class ContentNode(TypedDict):
-    """A page, a post or a photo. A deleted one keeps its place, without content.
+    """A page, a post or a photo. A deleted page keeps its document, without content.
 
-    `version` counts the edits of the draft. `live` is what readers see; `next` replaces it at
-    its instant. `published` is the first instant of being shown, possibly one to come, and null
-    while nothing is live; `first_published` outlives an unpublishing. `edition` rises with
-    everything that changes what readers may see. `is_closed` says whether the discussion was told
-    to close; `preview_key` is in every address of a preview.
+    `version` counts the edits of the draft. Readers see `live`; `next` replaces it at its instant.
+    `published` is the first instant of the page before readers, possibly a future instant; null:
+    nothing is live. `first_published` survives an unpublishing. `edition` rises with each change
+    for readers. `is_closed`: the discussion has received the order to close. `preview_key` is part
+    of each preview's address.
     """
 
     _id: str
@@ -77,7 +77,7 @@ class ContentNode(TypedDict):
     created: datetime
     updated: datetime
     author: Writer | None
-    draft: Draft | None
+    draft: PageDraft | None
     live: Edition | None
     next: Edition | None
     published: datetime | None
@@ -98,8 +98,8 @@ class RevisionId(TypedDict):
     version: int
 
 
-class Revision(Words):
-    """What a draft was, after a person's saves of up to ten minutes; `begun` is the first."""
+class Revision(PageWords):
+    """A former draft, after a person's saves within ten minutes; `begun` is the first save."""
 
     _id: RevisionId
     by: Writer | None
@@ -108,11 +108,11 @@ class Revision(Words):
     was_live: bool
 
 
-class Address(TypedDict):
-    """An address of a site, `site:slug`, and the page that it leads to.
+class PageAddress(TypedDict):
+    """An address of a site, `site:slug`, and its page.
 
-    It is `current` if the page has it now, or will have it; otherwise it leads to the page's
-    present address. Before `since` it leads nowhere.
+    `current`: the page has it now, or will have it. Otherwise it leads to the page's current
+    address. Before `since` it leads nowhere.
     """
 
     _id: str

@@ -28,7 +28,7 @@ Prefix = Annotated[
 Tag = Annotated[
     Keyword, Field(description="A tag; case and spaces do not matter.", examples=["harbour"])
 ]
-# Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
+# Wider than Plaza's own ids: a foreign id is unknown, not malformed.
 ContentId = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$"),

@@ -1,4 +1,4 @@
-"""The types of content, each with the model of its detail; an application registers its own."""
+"""Types of content, each with a model of its detail; an application registers its own."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ MAX_CAPTION_CHARACTERS = 2_000
 
 
 def _as_browsers_count(text: str) -> str:
-    """Refuse a text that is too long in UTF-16: an emoji has the length 2 there.
+    """Refuse a text that is too long in UTF-16, where an emoji has the length 2.
 
-    Then each unit takes at most six bytes of an answer, which has a page's text three times.
+    A UTF-16 unit takes at most six bytes of an answer; an answer has a page's text three times.
     """
     if not text.isascii() and len(text.encode("utf-16-le")) > 2 * MAX_TEXT_CHARACTERS:
         raise PydanticKnownError("string_too_long", {"max_length": MAX_TEXT_CHARACTERS})
@@ -61,11 +61,11 @@ def _example(**detail: Any) -> ConfigDict:
 
 
 class Detail(Input):
-    """What a type of content has beside its title, its summary and its tags."""
+    """The fields of a type of content beside title, summary and tags."""
 
     @abstractmethod
     def markdown(self) -> str:
-        """Return what is rendered when the page becomes live."""
+        """Return the Markdown to render at publication."""
 
 
 class PageContent(Detail):
@@ -95,7 +95,7 @@ class BlogContent(Detail):
 
 
 class PhotoContent(Detail):
-    """A photo, with what it shows."""
+    """A photo with its caption."""
 
     model_config = _example(asset="aaneGAECAwQFBgcI", caption="The harbour at dawn.")
 
@@ -109,7 +109,7 @@ class PhotoContent(Detail):
         return f"![](asset:{self.asset})\n\n{self.caption}"
 
 
-# The types by name. An application adds its own before the first request, and before
+# The types by name. An application adds its types before the first request, and before
 # `script/openapi`.
 CONTENT_TYPES: dict[str, type[Detail]] = {
     "page": PageContent,
@@ -125,10 +125,10 @@ TypeName = Annotated[
 ]
 
 
-def checked(name: str, detail: Any) -> dict[str, Any]:
-    """Return a detail as it is stored, by the model of a type; raises InvalidRequest."""
+def check_detail(name: str, detail: Any) -> dict[str, Any]:
+    """Return a detail as stored, by the model of its type; raises InvalidRequest."""
     read = parse_part(detail, CONTENT_TYPES[name], "detail")
-    # BSON has no word for a day.
+    # BSON has no type for a day.
     return read.model_dump(mode="json", exclude_none=True)
 
 
@@ -138,5 +138,5 @@ def markdown_of(name: str, detail: Mapping[str, Any]) -> str:
 
 
 def pictures_of(name: str, detail: Mapping[str, Any]) -> set[str]:
-    """Return the assets that fields of a stored detail are."""
+    """Return the assets in the picture fields of a stored detail."""
     return {detail[field] for field in fields_of(CONTENT_TYPES[name]) & detail.keys()}

@@ -1,6 +1,6 @@
-"""Which edition of a page its readers see at an instant: pure, and the filter that says the same.
+"""The edition of a page that readers see at an instant, as pure functions and as filters.
 
-Nothing runs at the instant: a reader compares it with the clock. The schedule only tidies up.
+Nothing runs at the instant: each read compares it with the clock. The schedule only tidies up.
 """
 
 from datetime import datetime
@@ -14,15 +14,15 @@ State = Literal["draft", "scheduled", "live", "ended"]
 STATES: tuple[State, ...] = get_args(State)
 
 
-def shown(node: ContentNode, now: datetime) -> Edition | None:
-    """Return the edition that readers see now; None if they see nothing."""
+def edition_at(node: ContentNode, now: datetime) -> Edition | None:
+    """Return the edition that readers see now. None: no edition."""
     if node["published"] is None or node["published"] > now or is_over(node, now):
         return None
     return coming(node, now) or node["live"]
 
 
 def coming(node: ContentNode, now: datetime) -> Edition | None:
-    """Return the next edition if its instant has come, and it is not tidied up yet."""
+    """Return the next edition from its instant on, until the schedule makes it live."""
     following = node["next"]
     return following if following is not None and following["shown_from"] <= now else None
 
@@ -33,7 +33,7 @@ def is_over(node: ContentNode, now: datetime) -> bool:
 
 
 def state(node: ContentNode, now: datetime) -> State:
-    """Return where a page is on its way; `ended` is one whose end has come."""
+    """Return the state of a page. `ended`: its end has passed."""
     if is_over(node, now):
         return "ended"
     if node["published"] is None:
@@ -56,12 +56,12 @@ def in_state(wanted: State, now: datetime) -> Document:
 
 
 def shown_filter(now: datetime) -> Document:
-    """Return the filter of the pages that `shown` shows."""
+    """Return the filter of the pages that readers see now."""
     return {"published": {**EVER, "$lte": now}, "until": {"$not": {"$lte": now}}}
 
 
-def tagged(tag: str, now: datetime) -> tuple[Document, Document]:
-    """Return two filters: the pages whose shown edition has a tag are in one of them."""
+def with_tag(tag: str, now: datetime) -> tuple[Document, Document]:
+    """Return two filters, by live and by next edition, of the visible pages with a tag."""
     has_come = {"$lte": now}
     return (
         {"live.tags": tag, "next.shown_from": {"$not": has_come}},
@@ -70,7 +70,7 @@ def tagged(tag: str, now: datetime) -> tuple[Document, Document]:
 
 
 def next_change(node: ContentNode, now: datetime) -> datetime | None:
-    """Return when readers will see something else of a page by the clock alone, if at all."""
+    """Return the next instant at which the clock alone changes a page. None: never."""
     following = node["next"]["shown_from"] if node["next"] else None
     times = [each for each in (following, node["until"], node["published"]) if each and each > now]
     return min(times, default=None)

@@ -95,7 +95,7 @@ def test_the_largest_differences_are_as_large_as_their_schema_says_at_most(
 ) -> None:
     before, after = lines(count, line, other), lines(count, "c" + line[1:], other)
 
-    fields = differences.compared(before, after)
+    fields = differences.compare(before, after)
 
     assert sent_in_json(fields) <= MAX_SENT_BYTES
 

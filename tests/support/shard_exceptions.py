@@ -30,7 +30,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "comments.stores.promotion.has_waste: find comments.generation",
         "ads.inventory.waiting.awaited_zones: aggregate ad.waiting",
         "ads.inventory.waiting.in_zone: find ad.waiting",
-        "comments.stores.promotion.resend_wanted: find comments.node",
+        "comments.stores.promotion.resend_moves: find comments.node",
         "comments.stores.promotion.sweep: find comments.generation",
         "comments.entries.upkeep.sweep: find comments.entry",
         "comments.people.counting.sweep: find comments.person",
@@ -93,7 +93,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "marks.verification.verify: aggregate mark",
     ),
     "a move of all addresses with a prefix: a range, which the shard key is made for": (
-        "content.publishing.moving._Moving._found: find content.address",
+        "content.publishing.moving._Moving._find: find content.address",
     ),
     "a deployment: nodes whose replies an earlier release counted": (
         "comments.stores.embedded_tree.note_authors: update comments.node",
@@ -161,7 +161,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "social.timelines.pull._above_line_around: find social.user",
     ),
     "audiences `at_post` by member, for what was sent and is pulled": (
-        "social.timelines.pull._kept: find social.audience",
+        "social.timelines.pull._recorded_posts: find social.audience",
     ),
     "the list of failed fan-outs, for staff": (
         "social.delivery.progress.failed_page: find feed.action",
@@ -307,10 +307,10 @@ _REASONS: dict[str, tuple[str, ...]] = {
     ),
     "an action's audience by team or department, in the background": (
         "social.activity.feed.action_fan_out.readers_of: find feed.person",
-        "social.activity.feed.refill.due: find feed.action",
+        "social.activity.feed.refill.find_due: find feed.action",
     ),
     "the slices: actions by what they mention or are tagged with": (
-        "social.activity.actions.happenings.told_of: find feed.action",
+        "social.activity.actions.happenings.reported_things: find feed.action",
         "social.activity.feed.listings._listing: find feed.action",
     ),
 }

@@ -1,4 +1,4 @@
-"""The differences of two versions of a page: its fields, and the lines of its longer texts."""
+"""The differences between two versions of a page, by field and by line of longer texts."""
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -7,20 +7,20 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.content.shapes import Words
+from chalicelib.content.shapes import PageWords
 from chalicelib.content.types import MAX_TEXT_SENT_BYTES
 
-# Beyond this many pairs of lines that differ, all of them count as replaced: finding the longest
-# run that two texts share takes each line of one through the other.
+# Beyond this many pairs of lines, report all lines as replaced: the search for the longest common
+# run compares each line with each line of the other text.
 _MOST_PAIRS = 4_000_000
-# Of all fields, as Lambda sends them: both texts in lines, and their hunks, with so many pairs
-# can have 2,001.
+# Of all fields, as Lambda sends them: both texts in lines, and their hunks, at most 2,001 with so
+# many pairs.
 MAX_SENT_BYTES = 2 * MAX_TEXT_SENT_BYTES + 500_000
 _FIELDS = ("slug", "title", "summary", "tags")
 
 
 class Hunk(TypedDict):
-    """Lines that were replaced: where they begin in each text, from 0."""
+    """Replaced lines; `before` and `after` are their first line in each text, from 0."""
 
     before: int
     after: int
@@ -29,7 +29,7 @@ class Hunk(TypedDict):
 
 
 class FieldDifference(TypedDict):
-    """A field that differs; one of several lines has `hunks`, any other both values."""
+    """A field with a difference: `hunks` for a text of several lines, otherwise both values."""
 
     field: Annotated[str, Field(max_length=100, examples=["detail.text"])]
     before: Any
@@ -42,20 +42,20 @@ class _Lines(NamedTuple):
     after: Sequence[str]
 
 
-def fields(words: Words) -> dict[str, Any]:
-    """Return what a page says by the paths of its fields."""
+def fields(words: PageWords) -> dict[str, Any]:
+    """Return the words of a page by the paths of their fields."""
     detail = {f"detail.{name}": value for name, value in words["detail"].items()}
     return {name: words.get(name) for name in _FIELDS} | detail
 
 
-def different(before: Words, after: Words) -> list[str]:
+def different(before: PageWords, after: PageWords) -> list[str]:
     """Return the paths of the fields that differ, in order."""
     one, other = fields(before), fields(after)
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
 
-def compared(before: Words, after: Words) -> list[FieldDifference]:
-    """Return how two versions differ, field by field."""
+def compare(before: PageWords, after: PageWords) -> list[FieldDifference]:
+    """Return the differences between two versions, field by field."""
     one, other = fields(before), fields(after)
     return [_field(name, one.get(name), other.get(name)) for name in different(before, after)]
 
@@ -86,7 +86,7 @@ def _hunks(lines: _Lines) -> Iterator[Hunk]:
 
 
 def _ends(lines: _Lines) -> tuple[int, int]:
-    """Return how many lines two texts share at their beginning, and at their end."""
+    """Return the numbers of equal lines at the beginning and at the end of two texts."""
     shortest = min(len(lines.before), len(lines.after))
     begin = next((n for n in range(shortest) if lines.before[n] != lines.after[n]), shortest)
     left = shortest - begin

@@ -1,4 +1,4 @@
-"""Drafts: made, and changed by the version that was read, so that no save is overwritten unseen."""
+"""Drafts: each save names the version that it changes, so that no save is lost unseen."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from chalicelib.content.editing import differences, revisions
 from chalicelib.content.editing.forms import ContentEdit, DeskQuery, NewContent
 from chalicelib.content.errors import EditConflict, UnknownContent
 from chalicelib.content.nodes import NODES
-from chalicelib.content.shapes import ContentNode, Draft, Words, Writer
+from chalicelib.content.shapes import ContentNode, PageDraft, PageWords, Writer
 from chalicelib.content.visibility import in_state
 from chalicelib.database import Document, in_transaction
 from chalicelib.http.paging import Cursors, page_of
@@ -22,18 +22,19 @@ from chalicelib.instants import milliseconds, moment
 from chalicelib.runtime import Runtime
 
 _WORDS = ("slug", "title", "summary", "tags", "detail")
-# What the desk does not show: a page's text may have 200,000 characters, and its HTML a megabyte.
+# The desk omits texts: a text may have 200,000 characters, and its HTML a megabyte.
 _WITHOUT_TEXTS = {
     f"{words}.{text}": 0 for words in ("draft", "live", "next") for text in ("html", "detail.text")
 }
 
 
 def create(runtime: Runtime, site: str, new: NewContent, caller: Principal) -> ContentNode:
-    """Make a page with its first draft; raises InvalidRequest for the detail, and UnknownAsset."""
-    now, writer, detail = runtime.now(), _writer(caller), types.checked(new.type, new.detail)
+    """Store a page with its first draft; raises InvalidRequest for the detail, and UnknownAsset."""
+    detail = types.check_detail(new.type, new.detail)
     named = named_assets.find(runtime, new.type, detail)
     named_assets.check(runtime.database, named, set(), caller)
-    draft: Draft = {
+    writer, at = _writer(caller), runtime.now()
+    draft: PageDraft = {
         "slug": new.slug,
         "title": new.title,
         "summary": new.summary,
@@ -41,28 +42,9 @@ def create(runtime: Runtime, site: str, new: NewContent, caller: Principal) -> C
         "detail": detail,
         "assets": sorted(named.all),
         "by": writer,
-        "at": now,
+        "at": at,
     }
-    node: ContentNode = {
-        "_id": new_id(now, runtime.random),
-        "site": site,
-        "type": new.type,
-        "version": 1,
-        "created": now,
-        "updated": now,
-        "author": writer,
-        "draft": draft,
-        "live": None,
-        "next": None,
-        "published": None,
-        "first_published": None,
-        "until": None,
-        "edition": 0,
-        "discussion": None,
-        "is_closed": False,
-        "preview_key": new_id(now, runtime.random),
-        "removed": None,
-    }
+    node = _new_node(runtime, site, new.type, draft)
 
     def work(session: ClientSession) -> None:
         pictures.change(runtime.database, session, set(), set(named.all))
@@ -73,24 +55,47 @@ def create(runtime: Runtime, site: str, new: NewContent, caller: Principal) -> C
     return node
 
 
+def _new_node(runtime: Runtime, site: str, kind: str, draft: PageDraft) -> ContentNode:
+    return {
+        "_id": new_id(draft["at"], runtime.random),
+        "site": site,
+        "type": kind,
+        "version": 1,
+        "created": draft["at"],
+        "updated": draft["at"],
+        "author": draft["by"],
+        "draft": draft,
+        "live": None,
+        "next": None,
+        "published": None,
+        "first_published": None,
+        "until": None,
+        "edition": 0,
+        "discussion": None,
+        "is_closed": False,
+        "preview_key": new_id(draft["at"], runtime.random),
+        "removed": None,
+    }
+
+
 def edit(
     runtime: Runtime, node: ContentNode, version: int, change: ContentEdit, caller: Principal
 ) -> ContentNode:
-    """Change a page's draft, if its version is the one that the caller has read.
+    """Change a page's draft, on the condition of its version.
 
     Raises InvalidRequest for the detail, UnknownAsset, EditConflict, UnknownContent and
     ContentGone.
     """
     given = {name: getattr(change, name) for name in _WORDS if name in change.model_fields_set}
     if "detail" in given:
-        given["detail"] = types.checked(node["type"], given["detail"])
+        given["detail"] = types.check_detail(node["type"], given["detail"])
     return _save(runtime, node, version, given, caller)
 
 
 def restore(
     runtime: Runtime, node: ContentNode, version: int, restored: int, caller: Principal
 ) -> ContentNode:
-    """Save what a revision was as the draft: an edit like any other.
+    """Save a revision as the draft: an edit like any other.
 
     Raises UnknownRevision, UnknownAsset, EditConflict, UnknownContent and ContentGone.
     """
@@ -99,14 +104,14 @@ def restore(
 
 
 def check_version(node: ContentNode, version: int, given: Document | None = None) -> None:
-    """Raise EditConflict, with the present draft, unless the page has this version.
+    """Raise EditConflict, with the current draft, unless the page has this version.
 
-    `given` is what the caller would have saved: the fields of it that differ are named.
+    `given` are the fields to save; the error names the fields that differ from the draft.
     """
     draft = node["draft"]
     if node["version"] == version or draft is None:
         return
-    mine: Words = {**draft, **(given or {})}  # type: ignore[typeddict-item]
+    mine: PageWords = {**draft, **(given or {})}  # type: ignore[typeddict-item]
     present = {"version": node["version"], **draft_answer(draft)}
     raise EditConflict(present, differences.different(draft, mine))
 
@@ -148,7 +153,7 @@ def _save(
             present = nodes.find(runtime.database, node["site"], node["_id"], session)
             check_version(present, version, given)
             raise UnknownContent
-        draft: Draft = {**before["draft"], **words}  # type: ignore[typeddict-item]
+        draft: PageDraft = {**before["draft"], **words}  # type: ignore[typeddict-item]
         saved: ContentNode = {**before, "draft": draft, "version": version + 1, "updated": now}
         held, after = named_assets.of(before), named_assets.of(saved)
         pictures.change(runtime.database, session, held, after)

@@ -1,4 +1,4 @@
-"""Forms of drafts and revisions."""
+"""Drafts and revisions as the API reads and shows them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -32,7 +32,7 @@ Summary = Annotated[
     at_most(MAX_SUMMARY_CHARACTERS),
     Field(description="Plain text, for lists and feeds."),
 ]
-AnyTypesDetail = Annotated[Any, AnyOf(CONTENT_TYPES), Field(description="What the type has.")]
+AnyTypesDetail = Annotated[Any, AnyOf(CONTENT_TYPES), Field(description="The fields of the type.")]
 
 
 def _example(**body: Any) -> ConfigDict:
@@ -60,7 +60,7 @@ class NewContent(Input):
 
 
 class ContentEdit(Input):
-    """What changes on a draft; what is left out stays. A `detail` is the whole new one."""
+    """The changes of a draft; omitted fields stay. A `detail` replaces the whole detail."""
 
     model_config = _example(
         title="The ferry's new timetable", detail={"text": "The last boat leaves at *ten*."}
@@ -83,9 +83,9 @@ class ContentEdit(Input):
 
 
 class DeskQuery(PageQuery):
-    """The query of the desk."""
+    """A page of the desk."""
 
-    state: Annotated[State, Field(description="Where the pages are on their way.")] = "draft"
+    state: Annotated[State, Field(description="The state of the pages.")] = "draft"
 
 
 class RevisionSummary(TypedDict):
@@ -102,7 +102,7 @@ class RevisionSummary(TypedDict):
 
 
 class RevisionAnswer(WordsAnswer):
-    """What a draft was."""
+    """A former draft."""
 
     version: int
     saved_by: WriterAnswer | None
@@ -118,7 +118,7 @@ class RevisionsAnswer(TypedDict):
 
 
 class DifferencesAnswer(TypedDict):
-    """How two revisions differ."""
+    """The differences between two revisions."""
 
     before: int
     after: int

@@ -1,6 +1,7 @@
-"""Revisions: what drafts were. One for a person's saves of ten minutes; the last 50, and all live.
+"""Revisions: former drafts, one for a person's saves within ten minutes.
 
-Each is written in the transaction of its save, and never changed; a later one may replace it.
+The last 50 stay, and all that were live. The transaction of a save writes its revision. A revision
+never changes; a later revision may replace it.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.content.errors import UnknownRevision
-from chalicelib.content.shapes import ContentNode, Draft, Revision
+from chalicelib.content.shapes import ContentNode, PageDraft, Revision
 from chalicelib.database import Collection, Document
 from chalicelib.runtime import Runtime
 
@@ -30,7 +31,7 @@ _WITHOUT_DETAIL = {"detail": 0}
 
 
 def add(runtime: Runtime, node: ContentNode, session: ClientSession) -> None:
-    """Keep a draft that was just saved, in place of the same person's of the last ten minutes."""
+    """Store the revision of a save, in place of the person's revision of the last ten minutes."""
     draft, rows = _draft(node), REVISIONS.of(runtime.database)
     newest: Mapping[str, Any] = {"sort": [("_id.version", DESCENDING)], "session": session}
     last = rows.find_one({"_id.node": node["_id"]}, _WITHOUT_DETAIL, **newest)
@@ -43,7 +44,7 @@ def add(runtime: Runtime, node: ContentNode, session: ClientSession) -> None:
 
 
 def keep_for_good(database: Database[Document], node: ContentNode, session: ClientSession) -> None:
-    """Note that a page's draft becomes live as it is: its revision stays."""
+    """Mark the revision of a draft that becomes live: it stays for good."""
     REVISIONS.of(database).update_one(
         {"_id": _revision(node, _draft(node))["_id"]},
         {"$set": {"was_live": True}},
@@ -52,7 +53,7 @@ def keep_for_good(database: Database[Document], node: ContentNode, session: Clie
 
 
 def remove_all(database: Database[Document], node_id: str, session: ClientSession) -> None:
-    """Remove the revisions of a page that is deleted."""
+    """Remove the revisions of a deleted page."""
     REVISIONS.of(database).delete_many({"_id.node": node_id}, session=session)
 
 
@@ -75,12 +76,12 @@ def before(
     return list(rows.sort("_id.version", DESCENDING).limit(limit))
 
 
-def _is_folded(last: Revision, draft: Draft) -> bool:
+def _is_folded(last: Revision, draft: PageDraft) -> bool:
     same = last["by"] and draft["by"] and last["by"]["id"] == draft["by"]["id"]
     return bool(same) and not last["was_live"] and draft["at"] - last["begun"] < FOLDED_WITHIN
 
 
-def _revision(node: ContentNode, draft: Draft) -> Revision:
+def _revision(node: ContentNode, draft: PageDraft) -> Revision:
     return {
         "_id": {"node": node["_id"], "version": node["version"]},
         "slug": draft["slug"],
@@ -107,6 +108,6 @@ def _remove_old(runtime: Runtime, node: ContentNode, session: ClientSession) -> 
         rows.delete_many({**of_node, **older}, session=session)
 
 
-def _draft(node: ContentNode) -> Draft:
+def _draft(node: ContentNode) -> PageDraft:
     assert node["draft"] is not None  # noqa: S101 - only a deleted page has none
     return node["draft"]

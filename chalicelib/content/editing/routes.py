@@ -1,4 +1,4 @@
-"""The routes of those who write: drafts, revisions and the desk."""
+"""Drafts, revisions and the desk in the API, for editors."""
 
 from typing import Annotated
 
@@ -46,12 +46,14 @@ _UNKNOWN = (UnknownContent, ContentGone)
 
 def declare(route: Route) -> None:
     """Declare the routes."""
-    _declare_drafts(route)
+    _declare_pages(route)
+    _declare_edits(route)
     _declare_revisions(route)
+    _declare_comparison(route)
     _declare_restoring(route)
 
 
-def _declare_drafts(route: Route) -> None:
+def _declare_pages(route: Route) -> None:
     @route(
         "POST",
         "/content/{site}/nodes",
@@ -64,7 +66,7 @@ def _declare_drafts(route: Route) -> None:
     def create_content(
         request: Request, site: SiteId, editor: Editor, body: NewContent
     ) -> Created[ContentAnswer]:
-        """Write a page, a post or a photo: a draft, which nobody reads before it is published."""
+        """Write a page, a post or a photo: a draft, hidden from readers until its publication."""
         check_editor(editor, site)
         database = request.runtime.database
         node = once(
@@ -82,8 +84,10 @@ def _declare_drafts(route: Route) -> None:
     ) -> Ok[ContentAnswer]:
         """Read a page with its draft."""
         check_editor(editor, site)
-        return _shown(request, nodes.find(request.runtime.database, site, content))
+        return _answer(request, nodes.find(request.runtime.database, site, content))
 
+
+def _declare_edits(route: Route) -> None:
     @route(
         "PATCH",
         "/content/{site}/nodes/{content}",
@@ -98,13 +102,13 @@ def _declare_drafts(route: Route) -> None:
     ) -> Ok[ContentAnswer]:
         """Change a draft, of the version that `If-Match` names.
 
-        If somebody else has saved it since, nothing is changed, and `facts` of the answer have
-        the present draft and the fields of yours that differ. What readers see stays as it is.
+        After another save, the call fails and changes nothing; `facts` of the error have the
+        current draft and the names of your differing fields. Readers see no change.
         """
         check_editor(editor, site)
         version = conditional.expected_version(request)
         node = nodes.find(request.runtime.database, site, content)
-        return _shown(request, drafts.edit(request.runtime, node, version, body, editor))
+        return _answer(request, drafts.edit(request.runtime, node, version, body, editor))
 
     @route("GET", "/content/{site}/desk")
     def list_desk(
@@ -126,7 +130,8 @@ def _declare_revisions(route: Route) -> None:
     ) -> Ok[RevisionsAnswer]:
         """List the revisions of a page, newest first.
 
-        A person's saves within ten minutes are one. The last 50 stay, and all that were live.
+        A person's saves within ten minutes are one revision. The last 50 stay, and all that were
+        live.
         """
         check_editor(editor, site)
         database = request.runtime.database
@@ -153,6 +158,8 @@ def _declare_revisions(route: Route) -> None:
         node = nodes.find(database, site, content)
         return Ok(revision_answer(revisions.find(database, node["_id"], revision)))
 
+
+def _declare_comparison(route: Route) -> None:
     @route(
         "GET",
         "/content/{site}/nodes/{content}/revisions/{revision}/diff/{other}",
@@ -171,7 +178,7 @@ def _declare_revisions(route: Route) -> None:
         database = request.runtime.database
         node = nodes.find(database, site, content)
         before, after = (revisions.find(database, node["_id"], n) for n in (revision, other))
-        fields = differences.compared(before, after)
+        fields = differences.compare(before, after)
         return Ok({"before": revision, "after": other, "fields": fields})
 
 
@@ -187,14 +194,14 @@ def _declare_restoring(route: Route) -> None:
     def restore_revision(
         request: Request, site: SiteId, content: ContentId, revision: Version, editor: Editor
     ) -> Ok[ContentAnswer]:
-        """Save what a revision was as the draft: an edit of the version that `If-Match` names."""
+        """Save a revision as the draft: an edit of the version that `If-Match` names."""
         check_editor(editor, site)
         version = conditional.expected_version(request)
         node = nodes.find(request.runtime.database, site, content)
-        return _shown(request, drafts.restore(request.runtime, node, version, revision, editor))
+        return _answer(request, drafts.restore(request.runtime, node, version, revision, editor))
 
 
-def _shown(request: Request, node: ContentNode) -> Ok[ContentAnswer]:
+def _answer(request: Request, node: ContentNode) -> Ok[ContentAnswer]:
     return Ok(content_answer(node, request.runtime.now()), _tag(node))
 
 

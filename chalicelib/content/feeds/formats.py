@@ -13,7 +13,7 @@ from chalicelib.content.answers import ShownSummary
 from chalicelib.content.rendered import absolute
 from chalicelib.content.settings import url_of
 from chalicelib.content.shapes import MAX_FEED_ITEMS, MAX_TAGS, ContentNode, ContentSite, Edition
-from chalicelib.content.visibility import shown
+from chalicelib.content.visibility import edition_at
 from chalicelib.keywords import Keyword
 from chalicelib.texts import ShownLine, ShownName, html_of
 
@@ -21,14 +21,12 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
-# An entry's id never changes; its address may.
-
 # Of an entry's HTML. A page with a thousand links can have more once they are absolute.
 MAX_HTML_BYTES = 1_250_000
 
 
 class FeedEntry(NamedTuple):
-    """A page in a feed, with its whole HTML, whose links are absolute.
+    """A page in a feed, with its whole HTML and absolute links; `id` never changes, `url` may.
 
     If the HTML is too long for an answer, the entry has the summary in its place.
     """
@@ -45,7 +43,7 @@ class FeedEntry(NamedTuple):
 
 
 class Feed(NamedTuple):
-    """One page of a feed; `next_url` is that of the page after it, if there is one."""
+    """A page of a feed. `next_url` None: the last page."""
 
     id: str
     title: str
@@ -62,17 +60,17 @@ class Feed(NamedTuple):
 def feed_id(site: ContentSite, kind: str | None, tag: str | None) -> str:
     """Return the id of a feed (RFC 4151): of a site, of its pages of a type, or with a tag."""
     parts = [site["_id"], *(["type", kind] if kind else []), *(["tag", tag] if tag else [])]
-    # The year from which the host names are Plaza's to use for this.
+    # The year of Plaza's tag URIs (RFC 4151 needs a date of the host's ownership).
     return f"tag:{site['feed_host']},2026:{'/'.join(parts).replace(' ', '-')}"
 
 
 def entries_of(
     nodes: Iterable[ContentNode], site: ContentSite, public_url: str, now: datetime
 ) -> tuple[FeedEntry, ...]:
-    """Return the entries of pages, as they are shown now."""
+    """Return the entries of visible pages."""
     found = []
     for node in nodes:
-        edition, published = shown(node, now), node["published"]
+        edition, published = edition_at(node, now), node["published"]
         if edition is None or published is None:
             continue
         found.append(
@@ -99,7 +97,7 @@ def _html(edition: Edition, site: ContentSite, public_url: str) -> str:
 
 
 _NAMESPACE = "http://www.w3.org/2005/Atom"
-# What XML 1.0 has no way to write (section 2.2).
+# Characters that XML 1.0 cannot contain (section 2.2).
 _NO_CHARACTER = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

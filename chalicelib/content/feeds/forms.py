@@ -1,4 +1,4 @@
-"""Forms of feeds."""
+"""Queries and answers of feeds."""
 
 from collections.abc import Mapping
 from typing import Annotated, TypeVar
@@ -11,7 +11,7 @@ from chalicelib.http.responses import MAX_BYTES
 
 
 class FeedQuery(Input):
-    """Which of a site's pages a feed has, and where its page begins."""
+    """A selection of a site's pages, and the place of a feed's page."""
 
     type: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")] | None = Field(
         None, description="Those of one type.", examples=["blog"]

@@ -1,4 +1,4 @@
-"""One page of a feed, and whether a reader has it: a poll that finds nothing new reads an index."""
+"""A page of a feed, unless the reader has it: a poll without news reads an index alone."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -13,7 +13,7 @@ from chalicelib.content.feeds.formats import Feed, entries_of, feed_id
 from chalicelib.content.feeds.forms import FeedQuery
 from chalicelib.content.reading import lists, pages
 from chalicelib.content.reading.forms import feeds_of
-from chalicelib.content.reading.lists import Listed, Position
+from chalicelib.content.reading.lists import PageList, PagePosition
 from chalicelib.content.settings import HeldSettings
 from chalicelib.content.shapes import ContentNode, ContentSite
 from chalicelib.database import Document
@@ -22,7 +22,7 @@ from chalicelib.http.paging import Cursors, page_of
 from chalicelib.runtime import Runtime
 
 Format = Literal["atom", "json"]
-# What an entity tag is made of: all of it is in the index, so that no page is read.
+# The fields of an entity tag: the index has them all, so the query reads no page.
 OF_TAG = {"_id": 1, "published": 1, "until": 1, "next.shown_from": 1, "edition": 1}
 OF_FEED = {"draft": 0, "live.detail": 0, "next.detail": 0}
 
@@ -62,7 +62,7 @@ class Feeds:
 
 
 class _Wanted:
-    """A page of a feed that is asked for."""
+    """A requested page of a feed."""
 
     def __init__(
         self, runtime: Runtime, site: ContentSite, form: Format, query: FeedQuery, now: datetime
@@ -72,20 +72,20 @@ class _Wanted:
         self._form = form
         self._query = query
         self._now = now
-        self._listed = Listed(site["_id"], query.type, query.tag)
+        self._listed = PageList(site["_id"], query.type, query.tag)
         scope = f"feed:{self._listed.scope}"
         self._cursors = Cursors(scope, runtime.settings.signing_keys)
         position = self._cursors.place(query.cursor)
-        self._after: Position | None = lists.position_of(position)
+        self._after: PagePosition | None = lists.position_of(position)
 
     def rows(self, fields: Document) -> list[ContentNode]:
-        """Return the pages that it shows, and one more if there is one."""
+        """Return the pages of content in it, and the next page if there is one."""
         most = self._site["feed_items"] + 1
         wanted = (self._runtime.database, self._listed, self._now, self._after, most, fields)
         return [_with_next(row) for row in lists.rows(*wanted)]
 
     def tag(self, rows: Sequence[ContentNode]) -> str:
-        """Return the entity tag: of all that the feed's bytes depend on."""
+        """Return the entity tag, from everything that affects the feed's bytes."""
         shown = [[row["_id"], pages.shown_number(row, self._now)] for row in rows]
         parts: list[Any] = [__version__, self._form, *self._listed, self._query.cursor]
         parts += [self._site["version"], shown]

@@ -1,4 +1,4 @@
-"""The routes of feeds."""
+"""Feeds in the API, as Atom and JSON Feed."""
 
 from chalicelib.content.errors import UnknownContentSite
 from chalicelib.content.feeds import formats

@@ -1,4 +1,4 @@
-"""Making pages live at an instant, their addresses, and the end of both.
+"""Publication of pages at an instant, their addresses, and the end of both.
 
 Public face: `addresses`, `discussions`, `publishing`, `routes`, `tending`.
 """

@@ -1,7 +1,7 @@
-"""Addresses: where each slug of a site leads, for ever once it was public.
+"""Addresses: the page of each slug of a site, for ever from its first day before readers.
 
-An old address leads to its page and not to the next address, so that there are no chains. Each is
-one document, and claiming it a write to that document: of two pages one gets it.
+An old address leads to its page, not to the next address, so there are no chains. Each address is a
+document, and a claim is a write to that document: of two pages at once, one succeeds.
 """
 
 from datetime import datetime
@@ -10,14 +10,14 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database
 
 from chalicelib.content.errors import AddressTaken
-from chalicelib.content.shapes import Address
+from chalicelib.content.shapes import PageAddress
 from chalicelib.database import Collection, Document
 
-ADDRESSES = Collection("content.address", Address)
+ADDRESSES = Collection("content.address", PageAddress)
 
 
-def look(database: Database[Document], site: str, slug: str) -> Address | None:
-    """Return what is stored of an address."""
+def look(database: Database[Document], site: str, slug: str) -> PageAddress | None:
+    """Return an address. None: no page has had it."""
     return ADDRESSES.of(database).find_one({"_id": key(site, slug)})
 
 
@@ -27,11 +27,15 @@ def key(site: str, slug: str) -> str:
 
 
 def claim(
-    database: Database[Document], address: Address, session: ClientSession, *, take: bool = False
+    database: Database[Document],
+    address: PageAddress,
+    session: ClientSession,
+    *,
+    take: bool = False,
 ) -> None:
-    """Make an address its page's present one.
+    """Make an address the current address of its page.
 
-    `take` takes over one that another page had once. Raises AddressTaken.
+    `take`: take over a former address of another page. Raises AddressTaken.
     """
     rows, where = ADDRESSES.of(database), {"_id": address["_id"]}
     held = rows.find_one(where, session=session)
@@ -50,7 +54,7 @@ def claim(
 def release(
     database: Database[Document], address_id: str, now: datetime, session: ClientSession
 ) -> None:
-    """Make an address lead to its page as an old one; one that was never public is removed."""
+    """Make an address an old address of its page, or remove it if it was never public."""
     rows = ADDRESSES.of(database)
     rows.delete_one({"_id": address_id, "since": {"$gt": now}}, session=session)
     rows.update_one({"_id": address_id}, {"$set": {"current": False}}, session=session)

@@ -1,4 +1,4 @@
-"""Discussions of pages: the port to comments, and the jobs that keep title and address alike."""
+"""Discussions of pages: the port to comments, and the job that updates title and address."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
@@ -31,13 +31,13 @@ class Discussions(Protocol):
     def begin(
         self, runtime: Runtime, discussion: str, page: Discussed, session: ClientSession
     ) -> None:
-        """Make a discussion in the transaction that publishes its page; one there is taken."""
+        """Begin a discussion, or reuse it, in the transaction that publishes its page."""
         ...
 
     def tell(
         self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
     ) -> None:
-        """Give a discussion its page's title and address; close or open it, or leave it (None)."""
+        """Set a discussion's title and address; close or open it. None: leave it."""
         ...
 
     def end(self, runtime: Runtime, discussion: str) -> None:
@@ -45,7 +45,7 @@ class Discussions(Protocol):
         ...
 
     def counts(self, runtime: Runtime, discussions: Sequence[str]) -> dict[str, int]:
-        """Return how many comments of each discussion everybody sees."""
+        """Return the number of public comments of each discussion."""
         ...
 
 
@@ -54,9 +54,9 @@ def discussion_of(site: str, node_id: str) -> str:
     return f"{site}:{node_id}"
 
 
-# A page is stored with a note of the job: title, address or end of its discussion. The message is
-# sent afterwards, and again by the schedule until a worker has done the job; doing it twice
-# changes nothing.
+# The write of a page stores a note of the job, for the title, address or end of its discussion. The
+# message follows; the schedule repeats it until a worker has done the job. A second run changes
+# nothing.
 
 RESENDING = Resending(
     at="telling.due", made_of="site", within="telling.", where={"telling": {"$exists": True}}
@@ -64,7 +64,7 @@ RESENDING = Resending(
 
 
 class TellDiscussion(Message):
-    """Tell the discussion of a page what became of the page."""
+    """Update the discussion of a changed page."""
 
     queue: ClassVar[str] = "content"
     type: Literal["tell-discussion"] = "tell-discussion"
@@ -73,13 +73,13 @@ class TellDiscussion(Message):
 
 
 def note(runtime: Runtime) -> Telling:
-    """Return the note that a discussion has to be told of the change it is stored with."""
+    """Return the note of a pending update, to store with the change of a page."""
     now, lease = runtime.now(), timedelta(milliseconds=runtime.settings.lease_ms)
     return {"key": new_id(now, runtime.random), "due": now + lease, "resends": 0}
 
 
 def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) -> None:
-    """Make a page's discussion as the page is now, if that is still to be done."""
+    """Update a page's discussion to the page, if an update is pending."""
     where = {"_id": message.node_id, "site": message.site}
     rows = NODES.of(runtime.database)
     node = rows.find_one(where, {"live.html": 0, "next.html": 0})
@@ -93,7 +93,7 @@ def tell(runtime: Runtime, discussions: Discussions, message: TellDiscussion) ->
 
 
 def sweep(runtime: Runtime) -> None:
-    """Send messages again for the discussions that were not told yet."""
+    """Send the messages of overdue updates again."""
     resending.sweep(runtime, NODES.of(runtime.database), RESENDING, _messages)
 
 
@@ -102,7 +102,7 @@ def _messages(rows: Iterable[ContentNode]) -> Iterator[TellDiscussion]:
 
 
 def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Document:
-    """Tell a discussion; return what the page notes of it."""
+    """Update a discussion; return the fields to set on its page."""
     discussion = node["discussion"]
     if discussion is None:
         return {"is_closed": node["is_closed"]}
@@ -112,9 +112,9 @@ def _tell(runtime: Runtime, discussions: Discussions, node: ContentNode) -> Docu
     close = node["published"] is None or is_over(node, runtime.now())
     words = node["next"] or node["live"] or node["draft"]
     assert words is not None  # noqa: S101 - only a deleted page has none
-    site = settings.needed(runtime.database, node["site"])
+    site = settings.get(runtime.database, node["site"])
     page = Discussed(words["title"], settings.url_of(site, words["slug"]))
-    # What moderators have closed or opened themselves stays so, unless the page has come or gone.
+    # A moderator's closing or opening stays, unless the page has appeared or gone.
     changed = close if close != node["is_closed"] else None
     discussions.tell(runtime, discussion, page, close=changed)
     return {"is_closed": close}

@@ -1,4 +1,4 @@
-"""What a publisher sends."""
+"""Publications and moves as publishers send them."""
 
 from typing import Annotated, Any, Self
 
@@ -14,7 +14,7 @@ def _example(**body: Any) -> ConfigDict:
 
 
 class Publication(Input):
-    """When a draft becomes what readers see, and until when."""
+    """The publication of a draft, from an instant, until an instant."""
 
     model_config = _example(version=3, at="2026-12-01T06:00:00Z")
 
@@ -33,7 +33,7 @@ class Publication(Input):
 
 
 class AddressMove(Input):
-    """The beginning of addresses, and what it becomes."""
+    """A change of the beginning of addresses."""
 
     model_config = _example(**{"from": "news/2025/", "to": "archive/2025/"})
 

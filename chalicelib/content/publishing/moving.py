@@ -1,6 +1,6 @@
-"""Moving all addresses with a prefix, with the drafts that are to have such a one.
+"""Moves of all addresses with a prefix, and of the drafts with such a slug.
 
-One transaction: a reader finds every page at its old address or at its new one. As publishing, it
+One transaction: a reader finds every page at its old or at its new address. Like publishing, it
 raises no version: an editor's next save fits.
 """
 
@@ -14,21 +14,21 @@ from chalicelib.content.nodes import NODES, RAISED
 from chalicelib.content.publishing import addresses, discussions
 from chalicelib.content.publishing.addresses import ADDRESSES
 from chalicelib.content.publishing.forms import AddressMove
-from chalicelib.content.shapes import Address, ContentNode
+from chalicelib.content.shapes import ContentNode, PageAddress
 from chalicelib.content.slugs import MAX_SLUG_CHARACTERS
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.runtime import Runtime
 
-# A thousand pages have many megabytes of them.
+# A thousand pages have many megabytes of texts.
 _TEXTS = ("detail", "html", "summary")
 _WITHOUT_TEXTS = {f"{part}.{name}": 0 for part in ("draft", "live", "next") for name in _TEXTS}
 
 
 def move(runtime: Runtime, site: str, given: AddressMove) -> int:
-    """Move the pages of a site whose address begins with a prefix; return how many.
+    """Move the pages of a site with a prefix in their address; return their number.
 
-    Raises TooManyToMove, AddressTaken and InvalidRequest for an address that would be too long.
+    Raises TooManyToMove, AddressTaken, and InvalidRequest for too long an address.
     """
     moving = _Moving(runtime, site, given)
     moved = in_transaction(runtime.database, moving.run)
@@ -40,7 +40,7 @@ def move(runtime: Runtime, site: str, given: AddressMove) -> int:
 
 
 class _Moving:
-    """One move; `run` may be repeated."""
+    """A move; its transaction may call `run` again."""
 
     def __init__(self, runtime: Runtime, site: str, given: AddressMove) -> None:
         self._runtime = runtime
@@ -50,11 +50,11 @@ class _Moving:
         self._now = runtime.now()
 
     def run(self, session: ClientSession) -> list[ContentNode]:
-        """Move the pages in a transaction and return them as they were."""
-        found = self._found(session)
+        """Move the pages in a transaction and return the pages before the move."""
+        found = self._find(session)
         if not found:
             return []
-        claimed = {slug: each for node in found for slug, each in self._claimed(node).items()}
+        claimed = {slug: each for node in found for slug, each in self._new_addresses(node).items()}
         self._claim({self._new(slug): each for slug, each in claimed.items()}, session)
         self._release([addresses.key(self._site, slug) for slug in claimed], session)
         updates = [
@@ -64,11 +64,11 @@ class _Moving:
         NODES.of(self._database).bulk_write(updates, session=session)
         return found
 
-    def _found(self, session: ClientSession) -> list[ContentNode]:
-        """Return the pages with such an address, or whose draft is to have one."""
+    def _find(self, session: ClientSession) -> list[ContentNode]:
+        """Return the pages with the prefix in an address or in the draft's slug."""
         most = self._runtime.bounds.content.moved_at_once
         begin = addresses.key(self._site, self._from)
-        # "0" comes after "/", which every prefix ends with.
+        # A prefix ends with "/", and "0" is the next character.
         rows = ADDRESSES.of(self._database).find(
             {"_id": {"$gte": begin, "$lt": f"{begin[:-1]}0"}, "current": True},
             {"node": 1},
@@ -85,8 +85,8 @@ class _Moving:
             raise TooManyToMove
         return found
 
-    def _claimed(self, node: ContentNode) -> dict[str, Address]:
-        """Return the addresses that a page has and that move, as it will have them."""
+    def _new_addresses(self, node: ContentNode) -> dict[str, PageAddress]:
+        """Return the new addresses of a page by its old slugs."""
         editions = [each for each in (node["next"], node["live"]) if each is not None]
         return {
             each["slug"]: {
@@ -99,7 +99,7 @@ class _Moving:
             if each["slug"].startswith(self._from)
         }
 
-    def _claim(self, wanted: Mapping[str, Address], session: ClientSession) -> None:
+    def _claim(self, wanted: Mapping[str, PageAddress], session: ClientSession) -> None:
         rows, ids = ADDRESSES.of(self._database), [each["_id"] for each in wanted.values()]
         held = {each["_id"]: each for each in rows.find({"_id": {"$in": ids}}, session=session)}
         for slug, each in wanted.items():
@@ -113,7 +113,7 @@ class _Moving:
             rows.update_one({"_id": own}, {"$set": {"current": True}}, session=session)
 
     def _release(self, ids: list[str], session: ClientSession) -> None:
-        """Make the former addresses old ones; those that were never public are removed."""
+        """Make the former addresses old addresses, or remove them if they were never public."""
         rows, former = ADDRESSES.of(self._database), {"_id": {"$in": ids}}
         rows.delete_many({**former, "since": {"$gt": self._now}}, session=session)
         rows.update_many(former, {"$set": {"current": False}}, session=session)

@@ -1,6 +1,6 @@
-"""Publishing a page, taking it back, and deleting it: each in one transaction.
+"""Publishing, unpublishing and deleting a page, each in one transaction.
 
-At the instant itself nothing runs: readers compare it with their clock (`content.visibility`).
+At the instant itself nothing runs: each read compares it with the clock (`content.visibility`).
 """
 
 from datetime import datetime
@@ -19,8 +19,8 @@ from chalicelib.content.publishing.discussions import Discussed, Discussions, di
 from chalicelib.content.publishing.forms import Publication
 from chalicelib.content.publishing.states import Publishing, slugs
 from chalicelib.content.rendered import RENDERER, render
-from chalicelib.content.shapes import Address, ContentNode, Draft, Edition
-from chalicelib.content.visibility import shown
+from chalicelib.content.shapes import ContentNode, Edition, PageAddress, PageDraft
+from chalicelib.content.visibility import edition_at
 from chalicelib.database import Document, in_transaction
 from chalicelib.errors import FieldError, Forbidden, InvalidRequest
 from chalicelib.identity import Principal
@@ -32,7 +32,7 @@ from chalicelib.sites.permissions import owns
 def publish(
     runtime: Runtime, discussions: Discussions, node: ContentNode, given: Publication
 ) -> ContentNode:
-    """Make a page's draft what readers see, from an instant on.
+    """Publish a page's draft from an instant on.
 
     Raises InvalidRequest, EditConflict, SiteNotSetUp, AddressTaken, PageTooLarge, UnreadableText,
     UnknownContent and ContentGone.
@@ -47,18 +47,18 @@ def publish(
         drafts.check_version(current, given.version)
         until = _until(current, given, shown_from)
         edition = _edition(current, html, given, shown_from, now)
-        change = states.published(current, edition, until, now)
+        change = states.apply_edition(current, edition, until, now)
         _claim(runtime.database, current, edition, session, take=given.take)
         release(runtime.database, current, change, now, session)
         revisions.keep_for_good(runtime.database, current, session)
         begun = _discussion(runtime, discussions, current, edition, session)
         return store(runtime, current, change, session, discussion=begun)
 
-    return told(runtime, in_transaction(runtime.database, work))
+    return notify(runtime, in_transaction(runtime.database, work))
 
 
 def unpublish(runtime: Runtime, node: ContentNode) -> ContentNode:
-    """Take a page back from its readers; its addresses stay, and lead nowhere until it returns.
+    """Hide a page from readers; its addresses stay, and lead nowhere until it returns.
 
     Raises UnknownContent and ContentGone.
     """
@@ -66,34 +66,35 @@ def unpublish(runtime: Runtime, node: ContentNode) -> ContentNode:
 
     def work(session: ClientSession) -> ContentNode:
         current = nodes.find(runtime.database, node["site"], node["_id"], session)
-        change = states.unpublished(current, now)
+        change = states.hide(current, now)
         release(runtime.database, current, change, now, session)
         return store(runtime, current, change, session)
 
-    return told(runtime, in_transaction(runtime.database, work))
+    return notify(runtime, in_transaction(runtime.database, work))
 
 
 def delete(runtime: Runtime, node: ContentNode, caller: Principal) -> None:
-    """Delete a page with its revisions: its publisher any, its writer one that was never public.
+    """Delete a page with its revisions; its addresses then raise ContentGone.
 
-    Its addresses answer that it is gone. Raises Forbidden, UnknownContent and ContentGone.
+    A publisher may delete any page, its writer only a page that was never public. Raises Forbidden,
+    UnknownContent and ContentGone.
     """
     now = runtime.now()
 
     def work(session: ClientSession) -> ContentNode:
         current = nodes.find(runtime.database, node["site"], node["_id"], session)
         _check_may_delete(current, caller)
-        change: Publishing = {**states.unpublished(current, now), "until": None}
+        change: Publishing = {**states.hide(current, now), "until": None}
         release(runtime.database, current, change, now, session)
         revisions.remove_all(runtime.database, node["_id"], session)
         empty: Document = {"draft": None, "author": None, "removed": now, "preview_key": ""}
         return store(runtime, current, change, session, **empty)
 
-    told(runtime, in_transaction(runtime.database, work))
+    notify(runtime, in_transaction(runtime.database, work))
 
 
 def new_preview_key(runtime: Runtime, node: ContentNode) -> ContentNode:
-    """End the addresses of a page's previews; return it with the key of the next ones."""
+    """End the addresses of a page's previews; return the page with a new key."""
     change = {"preview_key": new_id(runtime.now(), runtime.random)}
     changed = NODES.of(runtime.database).find_one_and_update(
         {"_id": node["_id"], "site": node["site"], "removed": None},
@@ -110,13 +111,13 @@ def store(
     session: ClientSession,
     **others: object,
 ) -> ContentNode:
-    """Store what publishing changes, and that the page's discussion has to be told of it.
+    """Store a publishing change with a note for the page's discussion, and its happening.
 
-    Assets that the page no longer names are released.
+    Also updates the uses of the page's assets.
     """
     stored: Document = {**change, **others, "updated": runtime.now()}
     draft = _draft(node) if stored.get("removed") is None else None
-    after = named_assets.counted(draft, change["live"], change["next"])
+    after = named_assets.assets_of(draft, change["live"], change["next"])
     pictures.change(runtime.database, session, named_assets.of(node), after)
     published = change["published"]
     due = published if published is not None and published > runtime.now() else None
@@ -141,7 +142,7 @@ def release(
     now: datetime,
     session: ClientSession,
 ) -> None:
-    """Make the addresses old ones that a page has and no longer claims."""
+    """Release the addresses that a page loses by a change."""
     left = slugs(node["live"], node["next"]) - slugs(change["live"], change["next"])
     for slug in left:
         addresses.release(database, addresses.key(node["site"], slug), now, session)
@@ -155,7 +156,7 @@ def _claim(
     *,
     take: bool,
 ) -> None:
-    claimed: Address = {
+    claimed: PageAddress = {
         "_id": addresses.key(node["site"], edition["slug"]),
         "node": node["_id"],
         "current": True,
@@ -167,8 +168,8 @@ def _claim(
 def _edition(
     node: ContentNode, html: str, given: Publication, shown_from: datetime, now: datetime
 ) -> Edition:
-    """Return a page's draft as readers will see it."""
-    draft, present = _draft(node), shown(node, now)
+    """Return the edition of a page's draft."""
+    draft, present = _draft(node), edition_at(node, now)
     # Publishing the same words again is no news.
     is_minor = given.minor or (present is not None and present["version"] == node["version"])
     return {
@@ -188,7 +189,7 @@ def _edition(
 
 
 def _until(node: ContentNode, given: Publication, shown_from: datetime) -> datetime | None:
-    """Return when a page ends; one that has ended is published for good."""
+    """Return the end of a page. None: no end, also after a former end."""
     if "until" not in given.model_fields_set:
         until = node["until"]
         return until if until is not None and until > shown_from else None
@@ -205,8 +206,8 @@ def _discussion(
     edition: Edition,
     session: ClientSession,
 ) -> str | None:
-    """Return the id of a page's discussion, which the first publication begins."""
-    site = settings.needed(runtime.database, node["site"], session)
+    """Return the id of a page's discussion; the first publication begins it."""
+    site = settings.get(runtime.database, node["site"], session)
     if node["discussion"] is not None or site["comments"] == "off":
         return node["discussion"]
     discussion = discussion_of(node["site"], node["_id"])
@@ -221,8 +222,8 @@ def _check_may_delete(node: ContentNode, caller: Principal) -> None:
         raise Forbidden("A page that was published, or is another's, is its publisher's to delete")
 
 
-def told(runtime: Runtime, node: ContentNode) -> ContentNode:
-    """Send the messages of what was stored; the schedules send them again if they are lost."""
+def notify(runtime: Runtime, node: ContentNode) -> ContentNode:
+    """Send the messages of a stored change; the schedules repeat lost messages."""
     if "telling" in node:
         runtime.queues.send(discussions.TellDiscussion(site=node["site"], node_id=node["_id"]))
     if node["published"] is None or node["published"] <= runtime.now():
@@ -230,6 +231,6 @@ def told(runtime: Runtime, node: ContentNode) -> ContentNode:
     return node
 
 
-def _draft(node: ContentNode) -> Draft:
+def _draft(node: ContentNode) -> PageDraft:
     assert node["draft"] is not None  # noqa: S101 - only a deleted page has none
     return node["draft"]

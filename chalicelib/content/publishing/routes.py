@@ -1,4 +1,4 @@
-"""The routes of those who publish."""
+"""Publishing, ending and moving pages in the API."""
 
 from typing import Annotated
 
@@ -32,7 +32,7 @@ _UNKNOWN = (UnknownContent, ContentGone)
 
 
 class MovedAnswer(TypedDict):
-    """What a move did."""
+    """The result of a move."""
 
     moved: Annotated[int, Field(description="How many pages have another address now.")]
 
@@ -55,14 +55,14 @@ def _declare_publishing(route: Route, discussions: Discussions) -> None:
     def publish_content(
         request: Request, site: SiteId, content: ContentId, publisher: Publisher, body: Publication
     ) -> Ok[ContentAnswer]:
-        """Make a draft what readers see: now, or from an instant on, and until another one.
+        """Publish a draft now or from an instant on, for good or until another instant.
 
-        It appears at its millisecond, in pages, lists and feeds. The version that was read is
-        checked and stays. The first publication begins a discussion.
+        It appears at its millisecond, in pages, lists and feeds. The call checks the draft's
+        version and does not raise it. The first publication begins a discussion.
         """
         check_publisher(publisher, site)
         node = nodes.find(request.runtime.database, site, content)
-        return _shown(request, publishing.publish(request.runtime, discussions, node, body))
+        return _answer(request, publishing.publish(request.runtime, discussions, node, body))
 
 
 def _declare_ends(route: Route) -> None:
@@ -76,10 +76,10 @@ def _declare_ends(route: Route) -> None:
     def unpublish_content(
         request: Request, site: SiteId, content: ContentId, publisher: Publisher
     ) -> Ok[ContentAnswer]:
-        """Take a page back from its readers, and close its discussion; the draft stays."""
+        """Hide a page from readers, and close its discussion; the draft stays."""
         check_publisher(publisher, site)
         node = nodes.find(request.runtime.database, site, content)
-        return _shown(request, publishing.unpublish(request.runtime, node))
+        return _answer(request, publishing.unpublish(request.runtime, node))
 
     @route(
         "DELETE",
@@ -90,9 +90,9 @@ def _declare_ends(route: Route) -> None:
     def delete_content(
         request: Request, site: SiteId, content: ContentId, editor: Editor
     ) -> NoContent:
-        """Delete a page with its revisions and its discussion; its addresses say that it is gone.
+        """Delete a page with its revisions and its discussion; its addresses are then 410.
 
-        Editors delete what they wrote themselves and was never public.
+        Editors can delete their own pages that were never public.
         """
         check_editor(editor, site)
         node = nodes.find(request.runtime.database, site, content)
@@ -110,9 +110,9 @@ def _declare_moves(route: Route) -> None:
     def move_addresses(
         request: Request, site: SiteId, publisher: Publisher, body: AddressMove
     ) -> Ok[MovedAnswer]:
-        """Give all addresses with a prefix another one, at once; the old ones lead to the new.
+        """Change a prefix of addresses at once; the old addresses lead to the new.
 
-        Drafts that are to have such an address are moved along. At most 1,000 pages.
+        Drafts with such an address move, too. At most 1,000 pages.
         """
         check_publisher(publisher, site)
         moved = moving.move(request.runtime, site, body)
@@ -120,6 +120,6 @@ def _declare_moves(route: Route) -> None:
         return Ok({"moved": moved})
 
 
-def _shown(request: Request, node: ContentNode) -> Ok[ContentAnswer]:
+def _answer(request: Request, node: ContentNode) -> Ok[ContentAnswer]:
     tag = {"ETag": conditional.version_tag(node["version"])}
     return Ok(content_answer(node, request.runtime.now()), tag)

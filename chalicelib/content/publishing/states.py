@@ -1,14 +1,14 @@
-"""What publishing changes on a page: pure, and applied in one transaction.
+"""Publishing changes of a page, as pure functions; a transaction applies them.
 
-A page whose `published` has come shows `live` from then on, so a republication to come has its own
-instant as `published`, and one of now has the first.
+From `published` on, readers see `live`. So a page that returns at a future instant has that instant
+as `published`, and a page that returns now has its first instant.
 """
 
 from datetime import datetime
 from typing import TypedDict
 
 from chalicelib.content.shapes import ContentNode, Edition
-from chalicelib.content.visibility import coming, shown
+from chalicelib.content.visibility import coming, edition_at
 
 
 class Publishing(TypedDict):
@@ -21,11 +21,11 @@ class Publishing(TypedDict):
     until: datetime | None
 
 
-def published(
+def apply_edition(
     node: ContentNode, edition: Edition, until: datetime | None, now: datetime
 ) -> Publishing:
-    """Return a page with an edition that is live at its instant; now, if that has passed."""
-    present, since = shown(node, now), edition["shown_from"]
+    """Return the change that makes an edition live at its instant, or now."""
+    present, since = edition_at(node, now), edition["shown_from"]
     if present is not None:
         first, is_now = node["published"], since <= now
         return {
@@ -45,8 +45,8 @@ def published(
     }
 
 
-def unpublished(node: ContentNode, now: datetime) -> Publishing:
-    """Return a page that readers do not see; its end stays, if it has come."""
+def hide(node: ContentNode, now: datetime) -> Publishing:
+    """Return the change that hides a page; an end that has passed stays."""
     until = node["until"]
     return {
         "live": None,
@@ -57,8 +57,8 @@ def unpublished(node: ContentNode, now: datetime) -> Publishing:
     }
 
 
-def tidied(node: ContentNode, now: datetime) -> Publishing:
-    """Return a page whose next edition, if its instant has come, is the live one."""
+def make_next_live(node: ContentNode, now: datetime) -> Publishing:
+    """Return the change that makes the next edition live, if its instant has come."""
     come = coming(node, now)
     return {
         "live": come or node["live"],
@@ -75,6 +75,6 @@ def slugs(live: Edition | None, following: Edition | None) -> set[str]:
 
 
 def _first(node: ContentNode, now: datetime) -> datetime | None:
-    """Return the first instant at which a page was shown; None if it never was."""
+    """Return the first instant of a page before readers. None: not yet."""
     first = node["first_published"]
     return first if first is not None and first <= now else None

@@ -1,4 +1,4 @@
-"""What the schedule tidies up after the instants that readers have seen pass already."""
+"""The schedule's tidying after an instant; readers see its effect already."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -17,15 +17,15 @@ _Change = Callable[[ContentNode, datetime], Publishing]
 
 
 def make_live(runtime: Runtime) -> int:
-    """Make next editions live whose instant has passed; return how many."""
+    """Make next editions live after their instant; return their number."""
     due = {"next.shown_from": {**EVER, "$lte": runtime.now()}}
-    return _tidy(runtime, due, "next.shown_from", states.tidied)
+    return _tidy(runtime, due, "next.shown_from", states.make_next_live)
 
 
 def end(runtime: Runtime) -> int:
-    """Take pages out of the listings' indexes whose end has passed; return how many."""
+    """Remove pages from the listings' indexes after their end; return their number."""
     due = {"until": {**EVER, "$lte": runtime.now()}, "published": EVER}
-    return _tidy(runtime, due, "until", states.unpublished)
+    return _tidy(runtime, due, "until", states.hide)
 
 
 def _tidy(runtime: Runtime, due: Document, order: str, change: _Change) -> int:
@@ -36,7 +36,7 @@ def _tidy(runtime: Runtime, due: Document, order: str, change: _Change) -> int:
 
 
 def _tidy_one(runtime: Runtime, read: ContentNode, change: _Change) -> bool:
-    """Change a page, unless somebody else has since it was found to be due."""
+    """Change a due page, unless another call has changed it."""
     where = {"_id": read["_id"], "site": read["site"], "edition": read["edition"]}
 
     def work(session: ClientSession) -> bool:

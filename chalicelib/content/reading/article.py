@@ -1,6 +1,6 @@
-"""A page alone as an HTML document, for crawlers and for trying it out: a site has its own look.
+"""A page alone as an HTML document, for crawlers and for trials: a site has its own look.
 
-Texts are escaped here, but for the page's own HTML, which was sanitised when it became live.
+This module escapes all texts but the page's own HTML, which publication has sanitised.
 """
 
 from datetime import datetime
@@ -16,7 +16,7 @@ HEADERS = {
 
 
 class Article(NamedTuple):
-    """What an HTML document says of a page; `head` are further elements of its head."""
+    """The contents of an HTML document; `head` are further elements of its head."""
 
     title: str
     summary: str | None
@@ -30,7 +30,7 @@ class Article(NamedTuple):
 def document(article: Article, stylesheet_url: str) -> str:
     """Return the document."""
     title, summary = escape(article.title), escape(article.summary or "")
-    told = f'<p dir="auto">{summary}</p>' if summary else ""
+    paragraph = f'<p dir="auto">{summary}</p>' if summary else ""
     head = "\n".join(article.head)
     return f"""<!doctype html>
 <html lang="{escape(article.language)}">
@@ -50,7 +50,7 @@ def document(article: Article, stylesheet_url: str) -> str:
 <article>
 <h1 dir="auto">{title}</h1>
 {_byline(article)}
-{told}
+{paragraph}
 <div dir="auto">{article.html}</div>
 </article>
 </main>

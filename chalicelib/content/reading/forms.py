@@ -1,4 +1,4 @@
-"""Forms of pages as they are read."""
+"""Pages, lists and previews as the API shows them to readers."""
 
 from datetime import datetime
 from typing import Annotated, Literal, Self
@@ -31,7 +31,7 @@ Include = Literal["discussion", "neighbours", "views"]
 PreviewToken = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,400}$"),
-    Field(description="What a preview's address ends with."),
+    Field(description="The end of a preview's address."),
 ]
 
 
@@ -45,7 +45,7 @@ def _split(text: object) -> object:
 
 
 class AddressQuery(Input):
-    """The address of a page, and what is answered beside it."""
+    """The address of a page, and the additions to its answer."""
 
     address: Slug
     include: Annotated[
@@ -53,7 +53,7 @@ class AddressQuery(Input):
         Field(max_length=3),
         BeforeValidator(_split, json_schema_input_type=Annotated[str, Field(pattern=_INCLUDES)]),
     ] = Field(
-        # A default of the list would stand in the document, where this is a text.
+        # A default list would stand in the OpenAPI document, where this parameter is a text.
         default_factory=tuple,
         description="`discussion`: how many comments it has. `neighbours`: the pages of its "
         f"type before and after it. {_VIEWS} Each costs its reads. Several: by commas.",
@@ -61,25 +61,25 @@ class AddressQuery(Input):
 
 
 class ListQuery(PageQuery):
-    """Which of a site's pages are listed."""
+    """A selection of a site's pages."""
 
     type: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")] | None = Field(
-        None, description="Those of one type.", examples=["blog"]
+        None, description="Only pages of this type.", examples=["blog"]
     )
-    tag: Tag | None = Field(None, description="Those with a tag.")
+    tag: Tag | None = Field(None, description="Only pages with this tag.")
     include: Literal["views"] | None = Field(
         None, description=f"{_VIEWS} For at most {MAX_VIEWED} pages at once."
     )
 
     @model_validator(mode="after")
-    def _check_viewed(self) -> Self:
+    def _check_views(self) -> Self:
         if self.include and self.limit > MAX_VIEWED:
             raise ValueError(f"views are told of at most {MAX_VIEWED} pages at once")
         return self
 
 
 class PreviewRequest(Input):
-    """A preview's address to be made."""
+    """A request for a preview's address."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"end_others": True}]})
 
@@ -117,7 +117,7 @@ class EntriesAnswer(TypedDict):
 
 
 class TagCountAnswer(TypedDict):
-    """A tag, and how many pages that are shown have it."""
+    """A tag, and the number of its visible pages."""
 
     tag: Keyword
     count: int
@@ -137,7 +137,7 @@ class FeedsAnswer(TypedDict):
 
 
 class NeighbourAnswer(TypedDict):
-    """The page of the same type before or after one."""
+    """The previous or next page of the same type."""
 
     address: Slug
     title: ShownLine
@@ -147,11 +147,11 @@ class DiscussionCountAnswer(TypedDict):
     """A page's discussion."""
 
     id: DiscussionId
-    comments: Annotated[int, Field(description="How many comments everybody sees.")]
+    comments: Annotated[int, Field(description="The number of public comments.")]
 
 
 class NeighboursAnswer(TypedDict):
-    """The pages of the same type before and after one, by their publication."""
+    """The previous and the next page of the same type, by publication."""
 
     previous: NeighbourAnswer | None
     next: NeighbourAnswer | None
@@ -178,7 +178,7 @@ class PreviewAddressAnswer(TypedDict):
 
 
 class DraftShownAnswer(TypedDict):
-    """A draft as it would be shown."""
+    """A draft as readers would see it."""
 
     site: SiteId
     type: ShownType
@@ -191,7 +191,7 @@ class DraftShownAnswer(TypedDict):
 
 
 def entry_answer(node: ContentNode, edition: Edition) -> EntryAnswer:
-    """Return a page as a list shows it, before its views are asked for."""
+    """Return a page as a list shows it, without its views."""
     published = node["published"]
     assert published is not None  # noqa: S101 - it is shown
     return {

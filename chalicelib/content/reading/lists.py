@@ -1,4 +1,4 @@
-"""Lists of what is shown now, newest first: of a site, of a type, with a tag."""
+"""Lists of visible pages, newest first: of a site, of a type, with a tag."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from chalicelib.content.nodes import EVER, NODES
 from chalicelib.content.reading.forms import EntriesAnswer, ListQuery, TagCountAnswer, entry_answer
 from chalicelib.content.reading.views import Viewed
 from chalicelib.content.shapes import ContentNode
-from chalicelib.content.visibility import shown, shown_filter, tagged
+from chalicelib.content.visibility import edition_at, shown_filter, with_tag
 from chalicelib.database import Document
 from chalicelib.http.paging import Cursors, page_of
 from chalicelib.instants import milliseconds, moment
@@ -29,8 +29,8 @@ WITHOUT_TEXTS = {
 }
 
 
-class Listed(NamedTuple):
-    """Which pages are listed: a site's, of one type or all, with one tag or any."""
+class PageList(NamedTuple):
+    """A list of a site's pages. `type` None: all types; `tag` None: any tags."""
 
     site: str
     type: str | None = None
@@ -38,11 +38,11 @@ class Listed(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """Return what tells the cursors of one list from those of others."""
+        """Return the scope of the list's cursors, different for each list."""
         return f"content:{self.site}:{self.type or ''}:{self.tag or ''}"
 
 
-class Position(NamedTuple):
+class PagePosition(NamedTuple):
     """The place of a page in every list."""
 
     published: datetime
@@ -51,14 +51,16 @@ class Position(NamedTuple):
 
 def entries(runtime: Runtime, views: Viewed, site: str, query: ListQuery) -> EntriesAnswer:
     """Return a page of a list; raises InvalidCursor."""
-    listed, now = Listed(site, query.type, query.tag), runtime.now()
+    listed, now = PageList(site, query.type, query.tag), runtime.now()
     cursors = Cursors(listed.scope, runtime.settings.signing_keys)
     after = position_of(cursors.position(query))
     limit = query.limit
     found = rows(runtime.database, listed, now, after, limit + 1, WITHOUT_TEXTS)
     nodes, last = page_of(found, limit)
     answers = [
-        entry_answer(node, edition) for node in nodes if (edition := shown(node, now)) is not None
+        entry_answer(node, edition)
+        for node in nodes
+        if (edition := edition_at(node, now)) is not None
     ]
     if query.include:
         counted = views.of(runtime, site, [each["address"] for each in answers])
@@ -69,19 +71,19 @@ def entries(runtime: Runtime, views: Viewed, site: str, query: ListQuery) -> Ent
 
 def rows(  # noqa: PLR0913, PLR0917 - a list, its place and its size
     database: Database[Document],
-    listed: Listed,
+    listed: PageList,
     now: datetime,
-    after: Position | None,
+    after: PagePosition | None,
     limit: int,
     fields: Mapping[str, Any],
 ) -> list[ContentNode]:
-    """Return the pages of a list that are shown now, after a position."""
+    """Return the visible pages of a list after a position."""
     order = [("published", DESCENDING), ("_id", DESCENDING)]
     found = NODES.of(database).find(where(listed, now, after), fields)
     return list(found.sort(order).limit(limit))
 
 
-def where(listed: Listed, now: datetime, after: Position | None = None) -> Document:
+def where(listed: PageList, now: datetime, after: PagePosition | None = None) -> Document:
     """Return the filter of a list's pages after a position."""
     filters: Document = {"site": listed.site, **shown_filter(now)}
     if listed.type is not None:
@@ -93,12 +95,12 @@ def where(listed: Listed, now: datetime, after: Position | None = None) -> Docum
         filters["$and"] = [{"$or": [{"published": {"$lt": after.published}}, same]}]
     if listed.tag is None:
         return filters
-    # Each branch whole: one index then gives each of them in order, and they are merged.
-    return {"$or": [{**filters, **each} for each in tagged(listed.tag, now)]}
+    # All filters in each branch: an index then sorts each branch, and the server merges them.
+    return {"$or": [{**filters, **each} for each in with_tag(listed.tag, now)]}
 
 
 def tag_counts(runtime: Runtime, site: str) -> list[TagCountAnswer]:
-    """Return the tags of a site with how many pages that are shown have them, most first."""
+    """Return the tags of a site with their numbers of visible pages, the most used first."""
     now = runtime.now()
     is_next = {"$lte": ["$next.shown_from", now]}
     has_next = {"$and": [{"$ne": [{"$type": "$next.shown_from"}, "missing"]}, is_next]}
@@ -116,11 +118,11 @@ def tag_counts(runtime: Runtime, site: str) -> list[TagCountAnswer]:
 
 
 def place_of(node: ContentNode) -> list[Any]:
-    """Return a page's place as cursors have it."""
+    """Return a page's place in cursors."""
     assert node["published"] is not None  # noqa: S101 - it is listed
     return [milliseconds(node["published"]), node["_id"]]
 
 
-def position_of(place: Sequence[Any] | None) -> Position | None:
+def position_of(place: Sequence[Any] | None) -> PagePosition | None:
     """Return the position of a cursor's place."""
-    return Position(moment(place[0]), place[1]) if place else None
+    return PagePosition(moment(place[0]), place[1]) if place else None

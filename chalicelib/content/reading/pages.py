@@ -1,6 +1,6 @@
-"""A page by its address: what readers see of it now, or where it is.
+"""A page by its address: the edition that readers see now, or its new address.
 
-It takes two reads, the address and the page. What else a caller asks for costs its own.
+This takes two reads, of the address and of the page. Each addition to the answer costs its own.
 """
 
 from datetime import datetime
@@ -25,17 +25,17 @@ from chalicelib.content.reading.forms import (
 from chalicelib.content.reading.views import Viewed
 from chalicelib.content.rendered import with_assets
 from chalicelib.content.shapes import ContentNode, Edition
-from chalicelib.content.visibility import coming, next_change, shown, shown_filter
+from chalicelib.content.visibility import coming, edition_at, next_change, shown_filter
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 
-# What readers are answered as HTML is not read as Markdown, too.
+# Readers receive HTML, so the query omits the Markdown.
 WITHOUT_DRAFT = {"draft": 0, "live.detail.text": 0, "next.detail.text": 0}
-# For how long caches keep a page, unless it changes before.
+# The most that caches store a page.
 _KEPT_SECONDS = 30
 
 
-class Shown(NamedTuple):
+class ShownPage(NamedTuple):
     """A page and the edition that its readers see now."""
 
     node: ContentNode
@@ -49,13 +49,13 @@ class Shown(NamedTuple):
 
     @property
     def cache_control(self) -> str:
-        """Return for how long caches keep the page: not beyond what the clock alone changes."""
+        """Return the header for caches, whose time ends at the next change by the clock."""
         change = next_change(self.node, self.now)
         left = int((change - self.now).total_seconds()) if change else _KEPT_SECONDS
         return f"public, max-age={min(left, _KEPT_SECONDS)}"
 
 
-def find(runtime: Runtime, site: str, slug: str) -> Shown:
+def find(runtime: Runtime, site: str, slug: str) -> ShownPage:
     """Return the page at an address; raises UnknownContent, ContentGone and PageMoved."""
     now = runtime.now()
     address = addresses.look(runtime.database, site, slug)
@@ -67,19 +67,19 @@ def find(runtime: Runtime, site: str, slug: str) -> Shown:
         raise UnknownContent
     if node["removed"] is not None:
         raise ContentGone
-    edition = shown(node, now)
+    edition = edition_at(node, now)
     if edition is None:
         raise UnknownContent
     if edition["slug"] != slug:
         public_url = runtime.settings.public_url
         raise PageMoved(edition["slug"], page_url(public_url, site, edition["slug"]))
-    return Shown(node, edition, now)
+    return ShownPage(node, edition, now)
 
 
 def answer(
-    runtime: Runtime, discussions: Discussions, views: Viewed, found: Shown, query: AddressQuery
+    runtime: Runtime, discussions: Discussions, views: Viewed, found: ShownPage, query: AddressQuery
 ) -> ShownAnswer:
-    """Return a page as its readers see it, with what the call asks for beside it."""
+    """Return a page as its readers see it, with the requested additions."""
     node, edition = found.node, found.edition
     public_url = runtime.settings.public_url
     counted: DiscussionCountAnswer | None = None
@@ -101,23 +101,25 @@ def answer(
 
 
 def shown_number(node: ContentNode, now: datetime) -> int:
-    """Return a number that rises with each change that readers see."""
+    """Return a number that rises with each change for readers."""
     return node["edition"] + (coming(node, now) is not None)
 
 
 def page_url(public_url: str, site: str, slug: str) -> str:
-    """Return the call that reads a page."""
+    """Return the URL of the call that reads a page."""
     return f"{public_url}/content/{site}/page?address={quote(slug, safe='/')}"
 
 
-def _neighbours(runtime: Runtime, found: Shown) -> NeighboursAnswer:
+def _neighbours(runtime: Runtime, found: ShownPage) -> NeighboursAnswer:
     return {
         "previous": _neighbour(runtime, found, "$lt", DESCENDING),
         "next": _neighbour(runtime, found, "$gt", ASCENDING),
     }
 
 
-def _neighbour(runtime: Runtime, found: Shown, beyond: str, order: int) -> NeighbourAnswer | None:
+def _neighbour(
+    runtime: Runtime, found: ShownPage, beyond: str, order: int
+) -> NeighbourAnswer | None:
     node, now = found.node, found.now
     published: Any = node["published"]
     bound = (
@@ -136,5 +138,5 @@ def _neighbour(runtime: Runtime, found: Shown, beyond: str, order: int) -> Neigh
     fields = {"live.html": 0, "live.detail": 0, "next.html": 0, "next.detail": 0, "draft": 0}
     rows = NODES.of(runtime.database).find(where, fields)
     beside = next(iter(rows.sort([("published", order), ("_id", order)]).limit(1)), None)
-    edition = shown(beside, now) if beside else None
+    edition = edition_at(beside, now) if beside else None
     return {"address": edition["slug"], "title": edition["title"]} if edition else None

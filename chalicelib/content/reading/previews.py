@@ -1,6 +1,6 @@
-"""Previews: a signed address at which a draft can be read for a week, without a token.
+"""Previews: signed addresses of drafts, for a week, without a sign-in.
 
-The page's own key is in it, so that a new key ends all addresses that were made before.
+The address contains a key of the page, so a new key ends all earlier addresses.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def token_of(node: ContentNode, ends_at: datetime, keys: Sequence[SecretStr]) ->
 
 
 def find(runtime: Runtime, token: str) -> ContentNode:
-    """Return the page of a preview; raises UnknownPreview for any token that is not good now."""
+    """Return the page of a preview; raises UnknownPreview for an invalid or ended token."""
     signed = signing.decode(token) or b""
     tag, payload = signed[: signing.TAG_BYTES], signed[signing.TAG_BYTES :]
     if signing.signer(tag, _message(payload), runtime.settings.signing_keys) is None:
@@ -46,7 +46,7 @@ def find(runtime: Runtime, token: str) -> ContentNode:
 
 
 def answer(runtime: Runtime, node: ContentNode) -> DraftShownAnswer:
-    """Return a draft as it would be shown; raises PageTooLarge and UnreadableText."""
+    """Return a draft as readers would see it; raises PageTooLarge and UnreadableText."""
     draft = node["draft"]
     assert draft is not None  # noqa: S101 - only a deleted page has none
     return {

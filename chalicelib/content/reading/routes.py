@@ -1,4 +1,4 @@
-"""The routes of readers, and of previews."""
+"""Pages, lists and previews in the API, for readers."""
 
 from chalicelib.content import nodes, settings
 from chalicelib.content.errors import (
@@ -24,7 +24,7 @@ from chalicelib.content.reading.forms import (
     TagCountsAnswer,
     feeds_of,
 )
-from chalicelib.content.reading.pages import Shown
+from chalicelib.content.reading.pages import ShownPage
 from chalicelib.content.reading.views import Viewed, Views
 from chalicelib.content.rendered import absolute
 from chalicelib.content.slugs import ContentId
@@ -53,8 +53,8 @@ def _declare_pages(route: Route, discussions: Discussions, views: Viewed) -> Non
     ) -> Ok[ShownAnswer] | HtmlPage | NotModified:
         """Read the page at an address.
 
-        An address that the page had before is answered 308 with its present one, and a deleted
-        page 410. A browser, which asks for `text/html`, gets the article alone.
+        A former address answers 308 with the current address, and a deleted page 410. A browser
+        asks for `text/html` and receives the article alone.
         """
         found = pages.find(request.runtime, site, query.address)
         headers = {"Cache-Control": found.cache_control, "Vary": "Accept"}
@@ -70,15 +70,15 @@ def _declare_pages(route: Route, discussions: Discussions, views: Viewed) -> Non
 def _declare_lists(route: Route, views: Viewed) -> None:
     @route("GET", "/content/{site}")
     def list_content(request: Request, site: SiteId, query: ListQuery) -> Ok[EntriesAnswer]:
-        """List what a site shows now, newest first, without the texts."""
+        """List the visible pages of a site, newest first, without the texts."""
         found = lists.entries(request.runtime, views, site, query)
         return Ok(found, {"Cache-Control": _SHORTLY})
 
     @route("GET", "/content/{site}/tags")
     def list_content_tags(request: Request, site: SiteId) -> Ok[TagCountsAnswer]:
-        """List the tags of what a site shows now, the most used first; at most 500."""
+        """List the tags of a site's visible pages, the most used first; at most 500."""
         found = lists.tag_counts(request.runtime, site)
-        # It reads all that is shown: half a second of 20,000 pages.
+        # The query reads all visible pages: half a second for 20,000.
         return Ok({"tags": found}, {"Cache-Control": "public, max-age=300"})
 
 
@@ -96,7 +96,7 @@ def _declare_previews(route: Route) -> None:
         publisher: Publisher,
         body: PreviewRequest,
     ) -> Ok[PreviewAddressAnswer]:
-        """Make an address at which the draft can be read for seven days, without a token."""
+        """Create an address that shows the draft for seven days, without a token."""
         check_publisher(publisher, site)
         runtime = request.runtime
         node = nodes.find(runtime.database, site, content)
@@ -109,10 +109,10 @@ def _declare_previews(route: Route) -> None:
 
     @route("GET", "/previews/{token}", raises=(UnknownPreview, PageTooLarge))
     def read_preview(request: Request, token: PreviewToken) -> Ok[DraftShownAnswer] | HtmlPage:
-        """Read a draft as it would be shown, as JSON or, for a browser, as a page."""
+        """Read a draft as readers would see it, as JSON or, for a browser, as a page."""
         node = previews.find(request.runtime, token)
         answer = previews.answer(request.runtime, node)
-        # A draft is nothing for caches, nor for search engines.
+        # Drafts belong neither in caches nor in search engines.
         headers = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex", "Vary": "Accept"}
         if not request.accepts_html:
             return Ok(answer, headers)
@@ -121,10 +121,10 @@ def _declare_previews(route: Route) -> None:
         return HtmlPage(html, {**article.HEADERS, **headers})
 
 
-def _document(request: Request, found: Shown) -> str:
-    """Return a page as an HTML document, whose links lead to its site."""
+def _document(request: Request, found: ShownPage) -> str:
+    """Return a page as an HTML document with links to its site."""
     runtime, node, edition = request.runtime, found.node, found.edition
-    site = settings.needed(runtime.database, node["site"])
+    site = settings.get(runtime.database, node["site"])
     url, feeds = (
         settings.url_of(site, edition["slug"]),
         feeds_of(runtime.settings.public_url, node["site"]),

@@ -1,6 +1,6 @@
-"""What readers are told of how often pages were read; analytics are another feature.
+"""The views of pages, by a port to analytics, which are another feature.
 
-The roof hands in how they count.
+`wiring` implements the port.
 """
 
 from collections.abc import Sequence
@@ -12,25 +12,25 @@ from chalicelib.runtime import Runtime
 
 
 class Views(Protocol):
-    """How often pages of a site were read, by their paths."""
+    """The counts of views of a site's pages, by their paths."""
 
     def counts(self, runtime: Runtime, site: str, paths: Sequence[str]) -> dict[str, int] | None:
-        """Return the views of each path; None where a site does not count, or keeps it private."""
+        """Return the views of each path. None: no counting, or the counts are private."""
         ...
 
 
 class Viewed:
-    """The views of pages by their addresses; a container holds the settings of sites."""
+    """The views of pages by their addresses, with a cache of sites' settings."""
 
     def __init__(self, views: Views) -> None:
         self._views = views
         self._settings = HeldSettings()
 
     def of(self, runtime: Runtime, site: str, slugs: Sequence[str]) -> dict[str, int | None]:
-        """Return how often the page at each address was read, in one round trip."""
+        """Return the views of the page at each address, in one round trip."""
         if not slugs:
             return {}
-        told = self._settings.of(runtime.database, site, runtime.now())
-        paths = {slug: urlsplit(url_of(told, slug)).path for slug in slugs}
+        settings = self._settings.of(runtime.database, site, runtime.now())
+        paths = {slug: urlsplit(url_of(settings, slug)).path for slug in slugs}
         counted = self._views.counts(runtime, site, list(paths.values()))
         return {slug: counted[path] if counted else None for slug, path in paths.items()}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.content.editing.differences import compared
-from chalicelib.content.shapes import Words
+from chalicelib.content.editing.differences import compare
+from chalicelib.content.shapes import PageWords
 from tests.content.support.factories import editor, node, save, with_version, write
 from tests.support.clock import Clock
 from tests.support.http_client import Client
@@ -89,7 +89,7 @@ def test_a_restored_revision_is_an_edit(client: Client) -> None:
     assert versions(edda, node_id) == [3, 2, 1]
 
 
-def words(text: str) -> Words:
+def words(text: str) -> PageWords:
     return {"slug": "a", "title": "A", "summary": None, "tags": [], "detail": {"text": text}}
 
 
@@ -98,7 +98,7 @@ def test_the_hunks_make_one_text_of_the_other(before: list[str], after: list[str
     one, other = "\n".join(["x", *before]), "\n".join(["x", *after])
     lines = one.split("\n")
 
-    for field in compared(words(one), words(other)):
+    for field in compare(words(one), words(other)):
         if field["hunks"] is None:
             lines = [field["after"]] if "\n" not in field["after"] else lines
             continue
@@ -114,7 +114,7 @@ def test_texts_that_share_nothing_are_compared_at_once() -> None:
     one = words("\n".join(f"{number}" for number in range(50_000)))
     other = words("\n".join(f"{number}" for number in range(50_000, 0, -1)))
 
-    hunks = compared(one, other)[0]["hunks"]
+    hunks = compare(one, other)[0]["hunks"]
 
     assert hunks is not None
     assert len(hunks) == 1

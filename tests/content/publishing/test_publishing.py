@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chalicelib.content.jobs import run_due
 from chalicelib.content.publishing import states
 from chalicelib.content.shapes import ContentNode, Edition
-from chalicelib.content.visibility import shown
+from chalicelib.content.visibility import edition_at
 from chalicelib.runtime import Runtime
 from tests.content.support.factories import (
     SITE,
@@ -354,20 +354,20 @@ def test_tidying_up_never_changes_what_readers_see(
                 version, begins = next(versions), at + delay
                 until = None if lasts is None else begins + lasts
                 edition: Edition = {"version": version, "shown_from": hour(begins)}  # type: ignore[typeddict-item]
-                is_shown = shown(page, now) is not None
+                is_shown = edition_at(page, now) is not None
                 end = None if until is None else hour(until)
-                page |= states.published(page, edition, end, now)  # type: ignore[typeddict-item]
+                page |= states.apply_edition(page, edition, end, now)  # type: ignore[typeddict-item]
                 shows = [each for each in shows if each[0] <= at] if is_shown else []
                 shows.append((begins, version))
             case "unpublish":
-                page |= states.unpublished(page, now)  # type: ignore[typeddict-item]
+                page |= states.hide(page, now)  # type: ignore[typeddict-item]
                 shows, until = [], None
             case "tidy":
-                page |= states.tidied(page, now)  # type: ignore[typeddict-item]
+                page |= states.make_next_live(page, now)  # type: ignore[typeddict-item]
             case _ if page["until"] is not None and page["until"] <= now:
-                page |= states.unpublished(page, now)  # type: ignore[typeddict-item]
+                page |= states.hide(page, now)  # type: ignore[typeddict-item]
         for later in range(at, at + 9):
             come = [each for each in shows if each[0] <= later]
             expected = come[-1][1] if come and (until is None or later < until) else None
-            seen = shown(page, hour(later))
+            seen = edition_at(page, hour(later))
             assert (seen["version"] if seen else None) == expected

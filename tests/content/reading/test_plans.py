@@ -9,7 +9,7 @@ from chalicelib.content.feeds import reading
 from chalicelib.content.nodes import EVER, NODES
 from chalicelib.content.publishing import discussions
 from chalicelib.content.reading import lists
-from chalicelib.content.reading.lists import Listed, Position
+from chalicelib.content.reading.lists import PageList, PagePosition
 from chalicelib.content.visibility import in_state
 from chalicelib.runtime import Runtime
 
@@ -48,12 +48,12 @@ def test_a_list_reads_the_pages_that_it_shows(
     is_later: bool,  # noqa: FBT001 - the two cases
 ) -> None:
     now = seeded.now()
-    listed = Listed(SITE, kind)
+    listed = PageList(SITE, kind)
     after = None
     if is_later:
         last = lists.rows(seeded.database, listed, now, None, 100, {})[-1]
         assert last["published"]
-        after = Position(last["published"], last["_id"])
+        after = PagePosition(last["published"], last["_id"])
 
     counts, stages = explained(seeded, lists.where(listed, now, after), ORDER)
 
@@ -65,7 +65,9 @@ def test_a_list_reads_the_pages_that_it_shows(
 
 
 def test_a_list_of_a_tag_merges_two_indexes(seeded: Runtime) -> None:
-    counts, stages = explained(seeded, lists.where(Listed(SITE, None, "all"), seeded.now()), ORDER)
+    counts, stages = explained(
+        seeded, lists.where(PageList(SITE, None, "all"), seeded.now()), ORDER
+    )
 
     assert counts["nReturned"] == SHOWN
     # Of those with an edition to come, the first that has the tag may be looked at as well.
@@ -76,7 +78,7 @@ def test_a_list_of_a_tag_merges_two_indexes(seeded: Runtime) -> None:
 
 @pytest.mark.parametrize("kind", [None, "blog"])
 def test_a_poll_of_a_feed_reads_no_page(seeded: Runtime, kind: str | None) -> None:
-    where = lists.where(Listed(SITE, kind), seeded.now())
+    where = lists.where(PageList(SITE, kind), seeded.now())
 
     counts, stages = explained(seeded, where, ORDER, reading.OF_TAG)
 
@@ -120,11 +122,11 @@ def test_of_twenty_thousand_pages_each_list_reads_what_it_shows(runtime: Runtime
     desk: Any = {"site": SITE, "removed": None}
     asked = {
         # With the pages to come, which a tag's index has beside the others.
-        "all": (lists.where(Listed(SITE), now), ORDER, 5),
-        "type": (lists.where(Listed(SITE, "blog"), now), ORDER, 5),
-        "tag": (lists.where(Listed(SITE, None, "all"), now), ORDER, 5),
-        "type and tag": (lists.where(Listed(SITE, "blog", "all"), now), ORDER, 3 * SHOWN),
-        "tag of few": (lists.where(Listed(SITE, None, "tag-3"), now), ORDER, 5),
+        "all": (lists.where(PageList(SITE), now), ORDER, 5),
+        "type": (lists.where(PageList(SITE, "blog"), now), ORDER, 5),
+        "tag": (lists.where(PageList(SITE, None, "all"), now), ORDER, 5),
+        "type and tag": (lists.where(PageList(SITE, "blog", "all"), now), ORDER, 3 * SHOWN),
+        "tag of few": (lists.where(PageList(SITE, None, "tag-3"), now), ORDER, 5),
         "desk": ({**desk, "$and": [in_state("live", now)]}, updated, LARGE // 100 + 5),
     }
 
