@@ -19,7 +19,7 @@ from chalicelib.happenings import Happened
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.people import jobs as people_jobs
-from chalicelib.shop.categories.messages import LayoutRewrite, Relist
+from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social import messages as social
 from chalicelib.wiring import marks
@@ -308,7 +308,7 @@ def _relist(world: World) -> Effect:
     return lambda: world.client.get(path).json["products"], 1
 
 
-@shows(LayoutRewrite)
+@shows(Rewrite)
 def _rewrite(world: World) -> Effect:
     paula = open_shop(world.client)
     assert put(paula, "moby-dick", book()).status == 201

@@ -13,7 +13,7 @@ from chalicelib.happenings import Happened
 from chalicelib.marks.messages import CountMark
 from chalicelib.messaging import Message
 from chalicelib.people import jobs as people_jobs
-from chalicelib.shop.categories.messages import LayoutRewrite, Relist
+from chalicelib.shop.categories.messages import Relist, Rewrite
 from chalicelib.shop.orders.messages import ResumeOrder
 from chalicelib.social import messages
 from tests.recorded_messages.corpus import recorded_name
@@ -77,6 +77,6 @@ _EXAMPLES: tuple[Message, ...] = (
     messages.Cascade(action_id="aaneGAECAwQFBgcI"),
     CountMark(mark_id="post:aaneGAECAwQFBgcI@ann"),
     Relist(site="harbour-post", category="novels"),
-    LayoutRewrite(site="harbour-post"),
+    Rewrite(site="harbour-post"),
 )
 EXAMPLES = {recorded_name(type(each)): each for each in _EXAMPLES}

@@ -15,7 +15,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.shop import settings
 from chalicelib.shop.catalogue.layouts import LAYOUTS
 from chalicelib.shop.catalogue.rows import PRODUCTS, Product
-from chalicelib.shop.categories.messages import JOBS, LayoutRewrite
+from chalicelib.shop.categories.messages import JOBS, Rewrite
 from chalicelib.shop.settings import SITES, LayoutName, ShopSite
 
 _AT_ONCE = 500
@@ -23,7 +23,7 @@ _AT_ONCE = 500
 
 def choose(runtime: Runtime, site: str, layout: LayoutName) -> ShopSite:
     """Choose the layout of a shop's products and start their rewrite; raises UnknownShop."""
-    job = LayoutRewrite(site=site)
+    job = Rewrite(site=site)
 
     def work(session: ClientSession) -> ShopSite:
         shop = settings.find(runtime.database, site, session)
@@ -40,7 +40,7 @@ def choose(runtime: Runtime, site: str, layout: LayoutName) -> ShopSite:
     return shop
 
 
-def rewrite(runtime: Runtime, job: LayoutRewrite) -> None:
+def rewrite(runtime: Runtime, job: Rewrite) -> None:
     """Rewrite the products in another layout than their shop's.
 
     Lists query a single layout once no request can write the former layout and no product has it.

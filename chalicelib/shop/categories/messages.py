@@ -24,7 +24,7 @@ class Relist(Job):
     category: str
 
 
-class LayoutRewrite(Job):
+class Rewrite(Job):
     """Rewrite every product of a shop in the shop's current layout."""
 
     queue: ClassVar[str] = "catalogue"
@@ -33,7 +33,7 @@ class LayoutRewrite(Job):
     site: str
 
 
-CatalogueJob = Relist | LayoutRewrite
+CatalogueJob = Relist | Rewrite
 # Deferred: the first message builds it.
 JOB: TypeAdapter[CatalogueJob] = TypeAdapter(
     Annotated[CatalogueJob, Field(discriminator="type")], config=ConfigDict(defer_build=True)
