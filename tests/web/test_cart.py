@@ -80,12 +80,16 @@ def test_too_many_are_refused_with_how_many_there_are(page: Page) -> None:
 
 def test_what_is_no_quantity_changes_nothing(page: Page) -> None:
     buy(page, SKU)
+    methods: list[str] = []
+    page.on("request", lambda each: methods.append(each.method))
     units = page.get_by_label("Quantity of Moby-Dick")
     for wrong in ("", "0", "-1", "1.5", "1000"):
         units.fill(wrong)
         units.press("Tab")
 
         expect(units, wrong).to_have_value("1")
+        # The shop would refuse it, too.
+        assert "PUT" not in methods, wrong
 
 
 def test_a_cart_outlives_its_page(page: Page) -> None:
