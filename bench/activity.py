@@ -23,7 +23,7 @@ from chalicelib.social.activity.feed import items, reading, reranking
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.forms import OrgSettings
 from chalicelib.social.delivery import state
-from chalicelib.social.paging import Position, older_than
+from chalicelib.social.paging import ListPosition, older_than
 
 ACTOR, READER = Principal("actor", "Actor"), "reader"
 PLACE = OrgSettings(team="hiring", department="people")
@@ -49,7 +49,7 @@ def _pages(stage: Stage) -> Iterator[Case]:
         calls = AppCalls(here, READER)
         case = partial(Case, size=size, unit="items", ratio_at_most=2.0)
         yield case("first page of a feed", _page(calls), _raw_page(here))
-        middle = Position(*times[min(size, BODIES) // 2])
+        middle = ListPosition(*times[min(size, BODIES) // 2])
         below = reading.cursor_of(here, READER, here.now(), middle)
         yield case("later page of a feed", _page(calls, below), _raw_page(here, middle))
 
@@ -59,7 +59,7 @@ def _page(calls: Caller, cursor: str | None = None) -> Work:
     return lambda: calls("GET", "/feed", {}, query)
 
 
-def _raw_page(runtime: Runtime, after: Position | None = None) -> Work:
+def _raw_page(runtime: Runtime, after: ListPosition | None = None) -> Work:
     """Return the two queries of a page: places by relevancy, then their actions."""
     places, bodies = runtime.database[items.ITEMS.name], runtime.database[actions.ACTIONS.name]
     mine = {"user_id": READER, "hidden": False, **older_than(after, "relevancy", "action_id")}

@@ -49,7 +49,7 @@ def seed_followed(runtime: Runtime, authors: int, posts_each: int) -> None:
         {"$set": {f"circles.{_CIRCLE}": circle, "counts.following": authors}},
     )
     for name in names * posts_each:
-        if view := news.stored(runtime):
+        if view := news.stored_design(runtime):
             view.add([seed_post(runtime, name)], [READER])
 
 

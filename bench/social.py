@@ -111,7 +111,7 @@ def _spreads(stage: Stage) -> Iterator[Case]:
     for size, design in itertools.product(stage.sizes(10, 100, 1_000), PUSHED):
         here = with_news(stage, f"spread-{design}-{size}", design)
         post = seed_post(here)
-        view = news.stored(here)
+        view = news.stored_design(here)
         assert view is not None  # noqa: S101 - those of PUSHED are
         view.add([post], seed_followers(here, size))
         yield Case(

@@ -1,4 +1,4 @@
-"""The errors of the social feed."""
+"""Refusals of the social feed, with the status and the code that callers rely on."""
 
 from chalicelib.errors import Problem
 
@@ -12,7 +12,7 @@ class UnknownUser(Problem):
 
 
 class ReservedName(Problem):
-    """The name is one of staff or of the deployment, or looks like one."""
+    """The name belongs to staff or to the deployment, or looks like such a name."""
 
     status = 422
     code = "reserved_name"
@@ -36,7 +36,7 @@ class UnknownPost(Problem):
 
 
 class PostTypeNotAllowed(Problem):
-    """The deployment takes no new posts of this type."""
+    """The deployment accepts no new posts of this type."""
 
     status = 422
     code = "post_type_not_allowed"
@@ -44,7 +44,7 @@ class PostTypeNotAllowed(Problem):
 
 
 class NotAPoll(Problem):
-    """The post is no poll, so nobody can vote in it."""
+    """The post is no poll, so it has no votes."""
 
     status = 409
     code = "not_a_poll"
@@ -52,7 +52,7 @@ class NotAPoll(Problem):
 
 
 class UnknownOption(Problem):
-    """The poll has no such option, or has others now."""
+    """The poll has no such option, or no longer has it."""
 
     status = 422
     code = "unknown_option"
@@ -60,7 +60,7 @@ class UnknownOption(Problem):
 
 
 class PollHasVotes(Problem):
-    """A poll that somebody voted in stays as they read it."""
+    """A poll with votes stays as the voters read it."""
 
     status = 409
     code = "poll_has_votes"
@@ -76,7 +76,7 @@ class CannotCircleSelf(Problem):
 
 
 class TooManyCircles(Problem):
-    """The user has the largest number of circles that is allowed."""
+    """The user already has the largest number of circles."""
 
     status = 409
     code = "too_many_circles"
@@ -99,8 +99,8 @@ class CannotBlockSelf(Problem):
     title = "You cannot block yourself"
 
 
-class TooManyBlocked(Problem):
-    """The user has blocked, or is blocked by, the largest number that a document holds."""
+class TooManyBlockedUsers(Problem):
+    """The user blocks as many users as a document holds, or as many users block the user."""
 
     status = 409
     code = "too_many_blocked"
@@ -132,7 +132,7 @@ class NoOrgUnit(Problem):
 
 
 class OwnManager(Problem):
-    """Nobody is their own manager."""
+    """A person cannot be their own manager."""
 
     status = 422
     code = "own_manager"
@@ -148,7 +148,7 @@ class CannotMuteSelf(Problem):
 
 
 class TooManyMuted(Problem):
-    """The user has muted the largest number that a document holds."""
+    """The user already mutes as many people as a document holds."""
 
     status = 409
     code = "too_many_muted"
@@ -172,7 +172,7 @@ class UnknownPerson(Problem):
 
 
 class NobodyToTell(Problem):
-    """Nobody of the audience exists, has no block with the actor, and has a tie to the actor."""
+    """Each name in the audience is unknown, is blocked or blocks, or has no tie to the actor."""
 
     status = 422
     code = "nobody_to_tell"

@@ -45,7 +45,7 @@ def declare(app: Chalice, runtime: Runtime) -> None:
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare what runs by the clock."""
+    """Declare the schedules."""
 
     @app.schedule(Rate(1, Rate.MINUTES))
     def sweep(_event: CloudWatchEvent) -> None:
@@ -57,7 +57,7 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 
 
 def resend_overdue(runtime: Runtime) -> None:
-    """Send messages again for all unfinished work that is overdue."""
+    """Send messages again for all overdue work."""
     engine.sweep(runtime, OF_POSTS)
     engine.sweep(runtime, OF_ACTIONS)
     propagation.sweep(runtime)
@@ -65,10 +65,10 @@ def resend_overdue(runtime: Runtime) -> None:
 
 
 def maintain(database: Database[Document], now: datetime) -> dict[str, int]:
-    """Truncate copies with too many comments, repair counts, and mark users who are away.
+    """Truncate copies with too many comments, repair counts, and mark absent users.
 
-    Returns how many documents were `cut`, how many wrong counts, left by crashes, were
-    `recounted`, and how many more users are `away`.
+    Returns numbers: `cut`, the truncated documents; `recounted`, the counts that were wrong after
+    crashes; `away`, the users marked now.
     """
     copies = (MonthCopies(database, walls.WALLS), MonthCopies(database, news.NEWS))
     cut = sum(each.truncate_comments() for each in copies)
@@ -105,9 +105,9 @@ def declare_workers(app: Chalice, runtime: Runtime) -> None:
 
 
 def handle(runtime: Runtime, message: SocialMessage) -> None:
-    """Do what a message asks; a failure leaves it for the sweep.
+    """Do the work of a message. If it fails, the sweep sends the message again.
 
-    A job is run only if it is still in the outbox.
+    A job runs only while it is in the outbox.
     """
     match message:
         case Deliver():

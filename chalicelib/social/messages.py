@@ -1,4 +1,4 @@
-"""The messages of the social feed's queues."""
+"""Messages of the social feed's queues; a message of an earlier release may still be in one."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -45,7 +45,7 @@ class BackFill(Job):
 
 
 class Rebuild(Job):
-    """Rebuild the news of a reader who was away for long."""
+    """Rebuild the news of a reader after a long absence."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["rebuild"] = "rebuild"
@@ -61,7 +61,7 @@ class Trim(Job):
 
 
 class Refill(Job):
-    """Refill a reader's activity feed by their place and their mutes of today."""
+    """Refill a reader's activity feed by their present place and mutes."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["refill"] = "refill"
@@ -69,7 +69,7 @@ class Refill(Job):
 
 
 class RenameRef(Job):
-    """Propagate the name of a ref to every action that is about it."""
+    """Propagate the name of a ref to every action about it."""
 
     queue: ClassVar[str] = "social-errands"
     runs_twice: ClassVar[bool] = True
@@ -95,7 +95,7 @@ class DeliverActionChunk(Message):
 
 
 class Rerank(Job):
-    """Re-rank an action after an event, for its readers after an id."""
+    """Re-rank an action after an event, for the readers that follow the id `after`."""
 
     queue: ClassVar[str] = "activity"
     type: Literal["rank"] = "rank"
@@ -105,7 +105,7 @@ class Rerank(Job):
 
 
 class Cascade(Job):
-    """Make the items of an action follow it after it was hidden, shown or deleted."""
+    """Hide, show or delete the items of an action as the action itself."""
 
     queue: ClassVar[str] = "social-errands"
     type: Literal["cascade"] = "cascade"
@@ -115,7 +115,7 @@ class Cascade(Job):
 SocialJob = BackFill | Rebuild | Trim | Refill | RenameRef | Rerank | Cascade
 ActivityMessage = DeliverAction | DeliverActionChunk | Rerank
 
-# Built for the first message: each worker reads one of these, and most containers none.
+# Built for the first message: a worker reads one adapter, and most containers read none.
 _DEFERRED = ConfigDict(defer_build=True)
 FAN_OUT: TypeAdapter[Deliver | DeliverChunk] = TypeAdapter(
     Annotated[Deliver | DeliverChunk, Field(discriminator="type")], config=_DEFERRED

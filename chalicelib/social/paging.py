@@ -1,7 +1,4 @@
-"""Positions in a listing, ranges of ids, and pages filled up after a permission check.
-
-Public face: `id_range`, `pages`, `positions`.
-"""
+"""Positions in a listing, ranges of ids, and pages that refill after a permission check."""
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Collection as Ids
@@ -17,7 +14,7 @@ from chalicelib.runtime import Runtime
 
 
 class IdRange(NamedTuple):
-    """The ids greater than `after` and up to `until`, at most `limit` of them."""
+    """Ids greater than `after` and up to `until`, at most `limit`. None: no bound."""
 
     after: str = ""
     until: str | None = None
@@ -29,7 +26,7 @@ class IdRange(NamedTuple):
         return {"$gt": self.after} | ({} if self.until is None else {"$lte": self.until})
 
     def cut(self, ids: Ids[str]) -> list[str]:
-        """Return the ids that are in the range, in order."""
+        """Return the ids within the range, in order."""
         until = self.until
         return sorted(i for i in ids if i > self.after and (until is None or i <= until))[
             : self.limit
@@ -38,29 +35,30 @@ class IdRange(NamedTuple):
 
 # Positions and entries in a listing, newest first, and times in cursors.
 
-# What is listed: a post, a comment or an action.
+# A document of a listing: a post, a comment or an action.
 Listed = TypeVar("Listed", bound=Mapping[str, Any])
 Listed_co = TypeVar("Listed_co", bound=Mapping[str, Any], covariant=True)
 
 
-class Position(NamedTuple):
-    """The place of a post in every view, or of an action in a feed or a listing."""
+class ListPosition(NamedTuple):
+    """A place in a listing: of a post, a comment or an action, by time and id."""
 
     ts: datetime
     post_id: str
 
 
-class Entry(NamedTuple, Generic[Listed_co]):
-    """A place in a listing; what was listed there may be gone."""
+class ListEntry(NamedTuple, Generic[Listed_co]):
+    """A place in a listing. None: its document is gone."""
 
-    position: Position
+    position: ListPosition
     post: Listed_co | None
 
 
-def older_than(position: Position | None, ts: str, post_id: str) -> Document:
-    """Return the filter for what follows a position, by the names of its two fields.
+def older_than(position: ListPosition | None, ts: str, post_id: str) -> Document:
+    """Return the filter for documents after a position, newest first.
 
-    The range on `ts` is a condition of its own, so that it bounds an index.
+    `ts` and `post_id` name the two fields. The range on `ts` is a separate condition, so that it
+    bounds an index.
     """
     if position is None:
         return {}
@@ -68,41 +66,41 @@ def older_than(position: Position | None, ts: str, post_id: str) -> Document:
     return {ts: {"$lte": position.ts}, "$or": [earlier, same]}
 
 
-def newer_than(position: Position, ts: str, post_id: str) -> Document:
-    """Return the filter for what comes after a position, oldest first."""
+def newer_than(position: ListPosition, ts: str, post_id: str) -> Document:
+    """Return the filter for documents after a position, oldest first."""
     later, same = {ts: {"$gt": position.ts}}, {post_id: {"$gt": position.post_id}}
     return {ts: {"$gte": position.ts}, "$or": [later, same]}
 
 
-def merge(count: int, *lists: Sequence[Entry[Listed]]) -> list[Entry[Listed]]:
-    """Return the newest of several lists of entries, a post that is in two of them once."""
-    entries: dict[Position, Entry[Listed]] = {}
+def merge(count: int, *lists: Sequence[ListEntry[Listed]]) -> list[ListEntry[Listed]]:
+    """Return the newest entries of several lists; a post in two lists counts once."""
+    entries: dict[ListPosition, ListEntry[Listed]] = {}
     for entry in (entry for each in lists for entry in each):
         if entry.post or entry.position not in entries:
             entries[entry.position] = entry
     return sorted(entries.values(), key=lambda entry: entry.position, reverse=True)[:count]
 
 
-def dated(position: Sequence[Any] | None) -> Position | None:
-    """Return the position of a cursor that has its time as text (ISO 8601)."""
-    return Position(datetime.fromisoformat(position[0]), position[1]) if position else None
+def parse_position(position: Sequence[Any] | None) -> ListPosition | None:
+    """Return the position of a cursor whose time is a text (ISO 8601)."""
+    return ListPosition(datetime.fromisoformat(position[0]), position[1]) if position else None
 
 
-# A page of posts, newest first, checked for the reader and filled up again.
+# A page of documents, newest first, checked for the reader and refilled.
 
-# The form in which the API answers what is listed.
+# The API's form of a document.
 Shown = TypeVar("Shown")
-Fetch = Callable[[Position | None, int], Sequence[Entry[Listed]]]
+Fetch = Callable[[ListPosition | None, int], Sequence[ListEntry[Listed]]]
 Show = Callable[[list[Listed]], Sequence[Listed | None]]
 
 
 @dataclass(frozen=True)
-class Listing(Generic[Listed, Shown]):
-    """What a page is made of; cursors of one `scope` are not valid in another.
+class PageSource(Generic[Listed, Shown]):
+    """The parts of a page; a cursor is valid in its own `scope` alone.
 
-    `fetch(after, count)` returns the entries that follow a position, fewer than `count` only at
-    the listing's end; `show(documents)` returns each as the reader sees it here, or None;
-    `answer` returns a document as the API shows it.
+    `fetch(after, count)` returns the entries after a position, fewer than `count` only at the
+    listing's end. `show(documents)` returns each document as the reader sees it, or None.
+    `answer` converts a document to the API's form.
     """
 
     scope: str
@@ -111,37 +109,41 @@ class Listing(Generic[Listed, Shown]):
     answer: Callable[[Listed], Shown]
 
 
-def checked(
-    runtime: Runtime, query: PageQuery, view: Listing[Listed, Shown]
+def read_page(
+    runtime: Runtime, query: PageQuery, view: PageSource[Listed, Shown]
 ) -> tuple[list[Shown], str | None]:
-    """Return what a page answers, and the cursor of the next one.
+    """Return the answers of a page, and the cursor of the next page.
 
-    A page ends early if the check has thinned out too many.
+    If the check removes too many documents, the page ends early.
     """
     cursors = Cursors(view.scope, runtime.settings.signing_keys)
     position = cursors.position(query)
     after = _decode(position) if position else None
-    shown, following = filled(runtime, query.limit, after, view.fetch, view.show)
+    shown, following = fill_page(runtime, query.limit, after, view.fetch, view.show)
     answers = [view.answer(document) for _position, document in shown]
     return answers, cursors.following(_encode(following) if following else None)
 
 
-def filled(
-    runtime: Runtime, limit: int, after: Position | None, fetch: Fetch[Listed], show: Show[Listed]
-) -> tuple[list[tuple[Position, Listed]], Position | None]:
-    """Return what a page shows after a position, and where the next one begins; None at the end.
+def fill_page(
+    runtime: Runtime,
+    limit: int,
+    after: ListPosition | None,
+    fetch: Fetch[Listed],
+    show: Show[Listed],
+) -> tuple[list[tuple[ListPosition, Listed]], ListPosition | None]:
+    """Return a page's documents with their positions, and the position before the next page.
 
-    `fetch` and `show` are those of a `Listing`. A page that the check thins is filled up again,
-    until `page_examined` documents were examined. The cursor then has the place of the last of
-    them, which its reader may not see: its id and time, and no more.
+    None: there is no next page. `fetch` and `show` are as in `PageSource`. If the check thins a
+    page, the page refills until it has examined `page_examined` documents. The position is then
+    the last examined document's. The reader may not see this document, only its id and time.
     """
     bounds = runtime.bounds.social
-    shown: list[tuple[Position, Listed]] = []
+    shown: list[tuple[ListPosition, Listed]] = []
     count, examined, more = limit + 1, 0, True
     wanted = count
     while more and len(shown) < count and examined < bounds.page_examined:
         entries = fetch(after, wanted)
-        shown += _shown(entries, show)
+        shown += _show_entries(entries, show)
         examined += len(entries)
         more = len(entries) == wanted
         after = entries[-1].position if entries else after
@@ -151,16 +153,18 @@ def filled(
     return shown, after if more else None
 
 
-def _shown(entries: Sequence[Entry[Listed]], show: Show[Listed]) -> list[tuple[Position, Listed]]:
+def _show_entries(
+    entries: Sequence[ListEntry[Listed]], show: Show[Listed]
+) -> list[tuple[ListPosition, Listed]]:
     there = [(entry.position, entry.post) for entry in entries if entry.post]
     posts = show([post for _position, post in there])
     return [(position, post) for (position, _), post in zip(there, posts, strict=True) if post]
 
 
-def _encode(position: Position) -> list[Any]:
+def _encode(position: ListPosition) -> list[Any]:
     return [milliseconds(position.ts), position.post_id]
 
 
-def _decode(position: Sequence[Any]) -> Position:
+def _decode(position: Sequence[Any]) -> ListPosition:
     ts, post_id = position
-    return Position(moment(ts), post_id)
+    return ListPosition(moment(ts), post_id)

@@ -1,7 +1,4 @@
-"""What the social feed has of a person: the feed's part of `chalicelib.people`.
-
-Public face: itself, which renames, erases and finds.
-"""
+"""A person's data in the social feed: renamed, erased and found for `chalicelib.people`."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -28,11 +25,11 @@ from chalicelib.social.posts.comments import OLDER_COMMENTS
 from chalicelib.social.posts.votes import VOTES
 from chalicelib.social.timelines import propagation
 
-# Erasing a user from the social feed: deleting everything that is theirs or names them.
+# Erasure: everything that belongs to a user or names the user.
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Erase a user from the social feed; with `until`, only what they wrote by then."""
+    """Erase a user from the social feed; with `until`, only their texts and votes up to then."""
     if until is not None:
         _erase_posts(runtime, user_id, until)
         _erase_comments(runtime, user_id, until)
@@ -43,7 +40,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     _erase_posts(runtime, user_id)
     _erase_comments(runtime, user_id)
     _erase_votes(runtime, user_id)
-    for view in propagation.kept_views(runtime.database):
+    for view in propagation.stored_views(runtime.database):
         view.erase(user_id)
     audiences.forget_member(runtime.database, user_id)
     _delete_user(runtime, user_id)
@@ -52,7 +49,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return collections and filters of documents that are a user's or name the user."""
+    """Return collections and filters of documents that belong to a user or name the user."""
     show, people = personal_export.OfUser(user_id), users.USERS.of(database)
     edges, written = EDGES.of(database), posts.POSTS.of(database)
     older, jobs = OLDER_COMMENTS.of(database), outbox.JOBS.of(database)
@@ -64,19 +61,19 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("followers", edges, {"_id.member": user_id}, show.follower),
         Trace("posts", written, {"by.id": user_id}, show.post),
         Trace("wall posts", written, {"wall": user_id}, show.wall_post),
-        Trace("post comments", written, {"comments.by.id": user_id}, show.commented),
+        Trace("post comments", written, {"comments.by.id": user_id}, show.own_comments),
         Trace("older post comments", older, {"by.id": user_id}, show.older_comment),
         Trace("votes", VOTES.of(database), {"user_id": user_id}, show.vote),
-        Trace("audiences", AUDIENCES.of(database), {"members": user_id}, show.addressed),
+        Trace("audiences", AUDIENCES.of(database), {"members": user_id}, show.addressed_post),
         Trace("social jobs", jobs, _jobs_for(user_id), job_entries),
-        *(view.trace(user_id) for view in propagation.kept_views(database)),
+        *(view.trace(user_id) for view in propagation.stored_views(database)),
     ]
 
 
 def _jobs_for(user_id: str) -> Document:
     """Return the filter of the jobs for one user.
 
-    A job for a pair, or one that continues after a reader's id, is deleted when it has been run.
+    A run deletes a job for a pair, and a job that continues after a reader's id.
     """
     return outbox.filter_of(Rebuild(user_id=user_id), Trim(user_id=user_id))
 
@@ -87,7 +84,7 @@ def _exists(runtime: Runtime, user_id: str) -> bool:
 
 
 def _delete_user(runtime: Runtime, user_id: str) -> None:
-    """Delete the user's document, once nobody circles or blocks the user."""
+    """Delete the user's document, once it has no circles, followers or blocks."""
     alone: Document = {"circles": {}, "followers": {}, "blocked": [], "blocked_by": []}
     while _exists(runtime, user_id):
         users.forget_profile(runtime, user_id)
@@ -111,17 +108,17 @@ def _leave_graph(runtime: Runtime, user_id: str) -> None:
 
 
 def _erase_posts(runtime: Runtime, user_id: str, until: datetime | None = None) -> None:
-    """Delete the user's posts; what others wrote to the user's wall goes back to their own."""
+    """Delete the user's posts; posts of others on the user's wall go to their authors' walls."""
     rows = posts.POSTS.of(runtime.database)
     for post in rows.find({"by.id": user_id, **_up_to(until)}, {"_id": 1}):
         posts.bury(runtime, post["_id"])
         propagation.remove(runtime, post["_id"])
         rows.delete_one({"_id": post["_id"]})
-        # A delivery that is under way checks whether the post is still there.
+        # A delivery in progress checks whether the post still exists.
     for post in rows.find({"wall": user_id, **_up_to(until)}, {"by.id": 1}):
-        own = posts.marked(runtime, {"$set": {"wall": post["by"]["id"]}})
+        own = posts.mark_behind(runtime, {"$set": {"wall": post["by"]["id"]}})
         rows.update_one({"_id": post["_id"]}, own)
-        # At once, so that nothing is left when this ends; if it is cut short, a sweep does it.
+        # At once, so that nothing remains at the end. After a crash, a sweep does it.
         propagation.propagate(runtime, post["_id"])
 
 
@@ -136,7 +133,7 @@ def _erase_comments(runtime: Runtime, user_id: str, until: datetime | None = Non
 def _comments_of(
     database: Database[Document], user_id: str, until: datetime | None
 ) -> list[tuple[str, str]]:
-    """Return the ids of posts, and of a user's comments on them."""
+    """Return pairs `(post id, comment id)` of a user's comments."""
     rows = posts.POSTS.of(database).find({"comments.by.id": user_id}, {"comments": 1})
     on_posts = [
         (post["_id"], comment["id"])
@@ -158,13 +155,13 @@ def _up_to(until: datetime | None) -> dict[str, Any]:
     return {"ts": {"$lte": until}} if until else {}
 
 
-# A worker stops renaming if the user is renamed again meanwhile.
+# Renaming: a worker stops if the user takes another name meanwhile.
 
 Listing = Callable[[IdRange], list[GraphPerson]]
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
-    """Make every copy of a user's name this one, unless the user has another one meanwhile."""
+    """Write a user's name to every copy, unless the user has another name meanwhile."""
     person = GraphPerson(user_id, name)
     _in_graph(runtime.database, person)
     other = {"by.id": user_id, "by.name": {"$ne": person.name}}
@@ -182,11 +179,11 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def _in_graph(database: Database[Document], person: GraphPerson) -> None:
-    """Rename a person in the documents of those who circle them, and of their members.
+    """Rename a person in the documents of their followers and of their members.
 
-    The embedded store is read before the edges, as a promotion moves ties from one to the other.
-    There may be a million edges: those that have the name already are passed over, so that a
-    worker that runs out of time has not worked for nothing.
+    The embedded store comes first, as a promotion moves ties from it to the edges. There may be a
+    million edges. Edges that already have the name are skipped: if a worker runs out of time, its
+    work still counts.
     """
     embedded, edges = EmbeddedGraph(database), EdgeGraph(database)
     listings: tuple[tuple[End, Listing], ...] = (
@@ -203,9 +200,9 @@ def _in_graph(database: Database[Document], person: GraphPerson) -> None:
 def _on_ties(
     database: Database[Document], person: GraphPerson, side: End, others: list[str]
 ) -> None:
-    """Rename a person at one end of the ties to others, in both stores or in none.
+    """Rename a person at one end of the ties to others, in both stores or in neither.
 
-    Otherwise an edge would have the name that the user's document lacks.
+    Otherwise an edge could have a name that the user's document lacks.
     """
     owners, members = ([], others) if side == "owner" else (others, [])
 
@@ -223,18 +220,18 @@ def _on_posts(
     change: Document,
     filters: list[Document],
 ) -> None:
-    """Change posts, some at a time, and have each propagated to its copies."""
+    """Change posts, some at a time, and propagate each to its copies."""
     rows, most = posts.POSTS.of(runtime.database), runtime.bounds.social.posts_renamed_at_once
     while found := [post["_id"] for post in rows.find(where, {"_id": 1}).limit(most)]:
         if not _is_called(runtime.database, person):
             return
-        update = posts.marked(runtime, {"$set": change})
+        update = posts.mark_behind(runtime, {"$set": change})
         rows.update_many({"_id": {"$in": found}}, update, array_filters=filters or None)
         runtime.queues.send(*(Propagate(post_id=post_id) for post_id in found))
 
 
 def _is_called(database: Database[Document], person: GraphPerson) -> bool:
-    """Return whether the name is still current, or two workers would undo each other's work."""
+    """Return whether the name is current; otherwise two workers undo each other's work."""
     now = {"_id": person.id, "name": person.name}
     return users.USERS.of(database).find_one(now, {"_id": 1}) is not None
 

@@ -1,4 +1,4 @@
-"""What an export shows of a person in the social feed."""
+"""A person's entries in an export, from the documents of the social feed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from chalicelib.social.graph.stores.edges import Edge
 from chalicelib.social.graph.users import User
 from chalicelib.social.posts.audiences import Audience
 from chalicelib.social.posts.shapes import OlderComment, Post, PostComment
-from chalicelib.social.posts.votes import Vote
+from chalicelib.social.posts.votes import PollVote
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class OfUser:
     def user(self, user: User) -> list[ExportEntry]:
         """Return a user with their circles, followers and blocks.
 
-        In which circles of a follower the user is, is the follower's.
+        The circles of a follower that the user is in are the follower's data.
         """
         own = {"id": user["_id"], "name": user["name"], "profile": user["profile"]}
         fields = user.get("profile_circles", {})
@@ -38,12 +38,12 @@ class OfUser:
         ]
 
     def member(self, edge: Edge) -> list[ExportEntry]:
-        """Return somebody in the user's circles."""
+        """Return a member of the user's circles."""
         fields = {"user_id": edge["_id"]["member"], "circle_ids": ids_of(edge["circles"])}
         return [entry("circle_member", **fields, since=edge["since"])]
 
     def follower(self, edge: Edge) -> list[ExportEntry]:
-        """Return somebody who has the user in their circles, but not in which."""
+        """Return a follower of the user, without the follower's circles."""
         return [entry("follower", user_id=edge["_id"]["owner"], since=edge["since"])]
 
     def post(self, post: Post) -> list[ExportEntry]:
@@ -65,26 +65,26 @@ class OfUser:
         ]
 
     def wall_post(self, post: Post) -> list[ExportEntry]:
-        """Return which post is on the user's wall, and who wrote it."""
+        """Return the post on the user's wall and its author, by id."""
         fields = {"post_id": post["_id"], "author_id": post["by"]["id"]}
         return [entry("wall_post", **fields, posted_at=post["ts"])]
 
-    def commented(self, post: Post) -> list[ExportEntry]:
+    def own_comments(self, post: Post) -> list[ExportEntry]:
         """Return the user's comments on a post."""
         own = (each for each in post["comments"] if each["by"]["id"] == self.user_id)
         return [_comment(post["_id"], comment) for comment in own]
 
     def older_comment(self, comment: OlderComment) -> list[ExportEntry]:
-        """Return a comment of the user's that has left its post."""
+        """Return a comment of the user's that moved off its post."""
         return [_comment(comment["post_id"], comment)]
 
-    def vote(self, vote: Vote) -> list[ExportEntry]:
+    def vote(self, vote: PollVote) -> list[ExportEntry]:
         """Return a vote of the user's in a poll."""
         fields = {"post_id": vote["post_id"], "option": vote["option"]}
         return [entry("vote", **fields, voted_at=vote["ts"])]
 
-    def addressed(self, audience: Audience) -> list[ExportEntry]:
-        """Return which post was addressed to the user when it was posted."""
+    def addressed_post(self, audience: Audience) -> list[ExportEntry]:
+        """Return the id of a post whose recorded audience has the user."""
         return [entry("addressed_post", post_id=audience["post_id"], posted_at=audience["ts"])]
 
 

@@ -1,4 +1,4 @@
-"""The kinds of reactions, the same for posts and for actions of the activity feed."""
+"""Kinds of reactions: posts and actions of the activity feed have the same."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The routes of the social feed, room by room."""
+"""One blueprint for the rooms of the social feed."""
 
 from chalice.app import Blueprint
 

@@ -27,7 +27,7 @@ def run(runtime: Runtime, job: Happened) -> None:
 
 def _run(runtime: Runtime, job: Happened) -> None:
     if job.kind == DISCUSSION:
-        for kind, thing in happenings.told_of(runtime, job.thing):
+        for kind, thing in happenings.reported_things(runtime, job.thing):
             happenings.settle(runtime, kind, thing, CAUSES[kind](runtime, thing))
     elif job.kind in CAUSES:
         happenings.settle(runtime, job.kind, job.thing, CAUSES[job.kind](runtime, job.thing))

@@ -81,7 +81,7 @@ def test_every_metric_is_written_as_its_format_demands(  # noqa: PLR0913, PLR091
     follow(client, "bob", "ann")
     post = try_post(client, "ann").json["id"]
     workers.drain()
-    lease = DeliveryLease.asked(runtime, POSTS, post)
+    lease = DeliveryLease.prepare(runtime, POSTS, post)
     posts = runtime.database["social.post"]
     posts.update_one({"_id": post}, {"$set": {"fan_out.state": "pending"}})
     assert leases.claim(lease, {"fan_out": 1})

@@ -1,1 +1,1 @@
-"""The activity feed: what people did, ranked for each reader by what concerns the reader."""
+"""The activity feed: actions of people, ranked for each reader by the reader's ties."""

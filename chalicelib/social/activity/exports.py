@@ -1,16 +1,16 @@
-"""What an export shows of a person in the activity feed."""
+"""A person's entries in an export, from the documents of the activity feed."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from chalicelib.people.follows import ExportEntry, entry
 from chalicelib.social.activity.actions.shapes import StoredAction, StoredActionEvent
-from chalicelib.social.activity.feed.items import Item
+from chalicelib.social.activity.feed.items import FeedItem
 from chalicelib.social.activity.org.people import StoredPerson, StoredPlace, place_of
 
 
 def action(stored: StoredAction) -> list[ExportEntry]:
-    """Return an action that the person did."""
+    """Return an action by the person."""
     return [
         entry(
             "action",
@@ -31,30 +31,30 @@ def action(stored: StoredAction) -> list[ExportEntry]:
 
 
 def mention(stored: StoredAction) -> list[ExportEntry]:
-    """Return which action names the person."""
+    """Return the id and time of an action that names the person."""
     return [entry("mention", action_id=stored["_id"], conducted_at=stored["conducted"])]
 
 
-def addressed(stored: StoredAction) -> list[ExportEntry]:
-    """Return which action was addressed to the person by name."""
+def addressed_action(stored: StoredAction) -> list[ExportEntry]:
+    """Return the id and time of an action whose audience names the person."""
     return [entry("addressed_action", action_id=stored["_id"], conducted_at=stored["conducted"])]
 
 
 def event(stored: StoredActionEvent) -> list[ExportEntry]:
-    """Return a comment on an action, or a reaction to one."""
+    """Return a comment on, or a reaction to, an action."""
     said = {name: stored[name] for name in ("text", "kind") if name in stored}
     fields = {"action_id": stored["action_id"], "posted_at": stored["ts"], "author": stored["by"]}
     return [entry(f"action_{stored['type']}", **fields, **said)]
 
 
-def item(stored: Item) -> list[ExportEntry]:
+def item(stored: FeedItem) -> list[ExportEntry]:
     """Return an action's place in the person's feed."""
     fields = {"action_id": stored["action_id"], "relevant_at": stored["relevancy"]}
     return [entry("feed_item", **fields, risen_at=stored["risen"], is_hidden=stored["hidden"])]
 
 
 def person(stored: StoredPerson) -> list[ExportEntry]:
-    """Return the person's place of today, and whom they muted."""
+    """Return the person's present place, and the users that the person muted."""
     place = entry("place", **_place(stored), seen_at=stored["seen"])
     return [place, *(entry("muted_user", id=muted) for muted in stored["muted"])]
 
@@ -66,7 +66,7 @@ def past_place(stored: StoredPlace) -> list[ExportEntry]:
 
 
 def other(kind: str) -> Callable[[Mapping[str, Any]], list[ExportEntry]]:
-    """Return what shows who has the person as a manager, or as what they are assigned to."""
+    """Return an export of people with the person as their manager, or assigned to the person."""
 
     def show(stored: Mapping[str, Any]) -> list[ExportEntry]:
         return [entry(kind, user_id=stored.get("user_id", stored["_id"]))]

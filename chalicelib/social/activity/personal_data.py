@@ -1,4 +1,4 @@
-"""What the activity feed has of a person: their actions, places and name, renamed and erased."""
+"""A person's data in the activity feed: actions, places and name, renamed and erased."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from chalicelib.social.activity.feed import cascade, items
 from chalicelib.social.activity.org import people
 from chalicelib.social.messages import Refill, Rerank
 
-# What replaces an erased user in the actions of others: an id that no user can have.
+# Replaces an erased user in the actions of others: no user can have this id.
 _NOBODY_ID, _NOBODY_NAME = ":erased", "Somebody"
 _NOBODYS = {
     "actor": {"id": _NOBODY_ID, "name": _NOBODY_NAME},
@@ -27,14 +27,15 @@ _NOBODYS = {
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
-    """Make every copy of a user's name in the activity feed this one."""
+    """Write a user's name to every copy in the activity feed."""
     renaming.rename_user(runtime.database, user_id, name)
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
-    """Erase a user; every step may be repeated. The ranks of others' items stay as they are.
+    """Erase a user; every step may repeat. The ranks of other users' items stay.
 
-    With `until`, only what they did, and the actions that name them, of the time up to then.
+    With `until`, erases only the user's actions, comments and reactions up to then, and the user's
+    name in actions up to then.
     """
     database = runtime.database
     if until is None:
@@ -44,7 +45,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     for action in actions.ACTIONS.of(database).find(mine, {"_id": 1}):
         actions.bury(runtime, action["_id"])
         cascade.cascade(runtime, action["_id"])
-        # The tombstone stays, without a name, for a delivery that may be under way.
+        # The tombstone stays, without a name, for a delivery in progress.
         actions.ACTIONS.of(database).update_one({"_id": action["_id"]}, {"$set": _NOBODYS})
     said: Document = {"ts": {"$lte": until}} if until else {}
     for event in events.EVENTS.of(database).find({"by.id": user_id, **said}):
@@ -57,16 +58,16 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the collections and filters of documents that are a user's or name the user."""
+    """Return the collections and filters of documents that belong to a user or name the user."""
     persons, places = people.PEOPLE.of(database), people.PLACES.of(database)
-    told, jobs = actions.ACTIONS.of(database), outbox.JOBS.of(database)
+    rows, jobs = actions.ACTIONS.of(database), outbox.JOBS.of(database)
     named: Document = {"mentions": user_id, "$or": [*_as_user(user_id), _not_as_thing(user_id)]}
     managed, assigned = {"manager": user_id}, {"assigned": user_id}
     report, assignee = exports.other("report"), exports.other("assignee")
     return [
-        Trace("actions", told, {"actor.id": user_id}, exports.action),
-        Trace("mentions", told, named, exports.mention),
-        Trace("addressed actions", told, {"audience": user_id}, exports.addressed),
+        Trace("actions", rows, {"actor.id": user_id}, exports.action),
+        Trace("mentions", rows, named, exports.mention),
+        Trace("addressed actions", rows, {"audience": user_id}, exports.addressed_action),
         Trace("action events", events.EVENTS.of(database), {"by.id": user_id}, exports.event),
         Trace("feed items", items.ITEMS.of(database), {"user_id": user_id}, exports.item),
         Trace("person", persons, {"_id": user_id}, exports.person),
@@ -91,15 +92,15 @@ def _forget_place(database: Database[Document], user_id: str) -> None:
 
 
 def _forget_event(database: Database[Document], event: StoredActionEvent) -> None:
-    """Delete an event, count one less, and delete its re-ranking jobs, all or nothing.
+    """Delete an event, lower the count, and delete its re-ranking jobs, all or nothing.
 
-    The id of such a job has the event's id, which for a reaction has the user's.
+    The id of such a job has the event's id. A reaction's id has the user's.
     """
     rankings = outbox.filter_from(Rerank(action_id=event["action_id"], event_id=event["_id"]))
     key = {"_id": event["_id"], "action_id": event["action_id"]}
 
     def work(session: ClientSession) -> None:
-        # Read again: a kind may have been changed, or withdrawn, meanwhile.
+        # Read again: the person may have changed or withdrawn a kind meanwhile.
         found = events.EVENTS.of(database).find_one(key, session=session)
         if found:
             events.EVENTS.of(database).delete_one(key, session=session)
@@ -116,12 +117,12 @@ def _count_one_less(
         of, one_less = {"_id": event["action_id"]}, {"$inc": {"comment_count": -1}}
         actions.ACTIONS.of(database).update_one(of, one_less, session=session)
     elif "kind" in event:
-        change = reactions.Change(None, event["kind"])
+        change = reactions.ReactionChange(None, event["kind"])
         reactions.count(database, event["action_id"], change, session)
 
 
 def _forget_mentions(database: Database[Document], user_id: str, conducted: Document) -> None:
-    """Remove a user from what others did; only texts may still have the name.
+    """Remove a user from the actions of others; only texts may still have the name.
 
     Things of the application may have the same id, and stay.
     """
@@ -132,7 +133,7 @@ def _forget_mentions(database: Database[Document], user_id: str, conducted: Docu
         nobody = {f"descriptor.{id_field}": _NOBODY_ID, f"descriptor.{name_field}": _NOBODY_NAME}
         rows.update_many({**mentioned, f"descriptor.{id_field}": user_id}, {"$set": nobody})
     rows.update_many(mentioned, {"$pull": {"refs": {"id": user_id, "type": USER}}})
-    # The mention last: this is found by it again if it is cut short.
+    # The mention last: after a crash, the next attempt finds the action by it.
     rows.update_many({**mentioned, **_not_as_thing(user_id)}, {"$pull": {"mentions": user_id}})
 
 
@@ -143,6 +144,6 @@ def _as_user(user_id: str) -> list[Document]:
 
 
 def _not_as_thing(id_: str) -> Document:
-    """Return the filter of the actions in which an id names no thing of the application."""
+    """Return the filter of the actions where an id names no thing of the application."""
     ref: Document = {"refs": {"$elemMatch": {"id": id_, "type": {"$ne": USER}}}}
     return {"$nor": [ref, *({f"descriptor.{field}": id_} for field in types.named_things())]}

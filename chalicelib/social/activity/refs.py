@@ -1,4 +1,4 @@
-"""The names that the application gave to what actions are about."""
+"""Names that the application gave to its things, for the actions about them."""
 
 from typing import Annotated, TypedDict
 
@@ -12,7 +12,7 @@ from chalicelib.database import Collection
 from chalicelib.http import Input
 from chalicelib.texts import Line, at_most
 
-# Also of users, whose ids are of this form: a ref of the type `user` is one.
+# User ids have this form too: a ref of the type `user` is a user.
 RefId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_|:.-]{1,64}$")]
 
 
@@ -23,14 +23,14 @@ Name = Line
 
 
 def distinct(values: list[str]) -> list[str]:
-    """Return a list as it is; raises ValueError for duplicate values."""
+    """Return the list unchanged; raises ValueError for duplicate values."""
     if len(set(values)) < len(values):
         raise ValueError("duplicate values are not allowed")
     return values
 
 
 class RefSettings(Input):
-    """The name by which every action calls something that the application keeps."""
+    """The name of a thing of the application, for every action about it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Nils Aune"}]})
 
@@ -38,7 +38,7 @@ class RefSettings(Input):
 
 
 class NamedRef(TypedDict):
-    """The latest name of a ref, no user, that was ever renamed."""
+    """The latest name of a renamed ref that is no user."""
 
     _id: str
     name: str

@@ -1,7 +1,7 @@
-"""Renaming what actions mention: a new name is propagated to every action.
+"""Renaming of users and things in every action that mentions them.
 
-The application names the things that actions are about; users name themselves. Neither renames
-the other if ids are the same.
+The application names its things; users name themselves. If a thing and a user have the same id,
+neither renames the other.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from chalicelib.social.messages import RenameRef
 
 
 def put_ref(runtime: Runtime, ref_id: str, name: str) -> None:
-    """Give a ref that is no user another name; its actions follow in the background."""
+    """Rename a ref that is no user; its actions follow in the background."""
     rename_ref_ = RenameRef(ref_id=ref_id)
 
     def work(session: ClientSession) -> None:
@@ -34,7 +34,7 @@ def put_ref(runtime: Runtime, ref_id: str, name: str) -> None:
 
 
 def rename_ref(runtime: Runtime, ref_id: str) -> None:
-    """Make every copy of a ref's name the one that it has now."""
+    """Write a ref's present name to every copy."""
     ref = REFS.of(runtime.database).find_one({"_id": ref_id})
     if ref is not None:
         things = types.named_things()
@@ -42,7 +42,7 @@ def rename_ref(runtime: Runtime, ref_id: str) -> None:
 
 
 def rename_user(database: Database[Document], user_id: str, name: str) -> None:
-    """Make every copy of a user's name in the activity feed this one."""
+    """Write a user's name to every copy in the activity feed."""
     own = {"mentions": user_id, "actor.id": user_id, "actor.name": {"$ne": name}}
     actions.ACTIONS.of(database).update_many(own, {"$set": {"actor.name": name}})
     theirs = {"by.id": user_id, "by.name": {"$ne": name}}
@@ -53,7 +53,7 @@ def rename_user(database: Database[Document], user_id: str, name: str) -> None:
 def _on_actions(
     database: Database[Document], id_: str, name: str, type_: Any, fields: Mapping[str, str]
 ) -> None:
-    """Rename in refs whose type matches `type_`, and in these fields of descriptors."""
+    """Rename an id in refs whose type matches `type_`, and in these fields of descriptors."""
     rows = actions.ACTIONS.of(database)
     other = {"id": id_, "type": type_, "name": {"$ne": name}}
     rows.update_many(

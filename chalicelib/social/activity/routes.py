@@ -1,4 +1,4 @@
-"""The API of actions: telling what happened, what others say to it, hiding and deleting it."""
+"""The API of actions: reports, comments, reactions, hiding and deletion."""
 
 from chalicelib.errors import Forbidden, UnknownComment
 from chalicelib.http import Created, NoContent, Ok, PageQuery, Request, Route
@@ -47,15 +47,16 @@ from chalicelib.social.errors import (
 )
 from chalicelib.social.posts.forms import PostCommentId
 
-# An audience of 1,000 ids takes half of it.
+# An audience of 1,000 ids needs half of it.
 ACTION_BYTES = 131_072
 
 
 def declare(route: Route) -> None:
-    """Declare the routes of actions, and of the names of what they are about."""
+    """Declare the routes of actions, and of the names of refs."""
     _add_new_actions(route)
     _add_actions(route)
     _add_comments(route)
+    _add_comment_removal(route)
     _add_reactions(route)
     _add_fan_outs(route)
     _add_refs(route)
@@ -70,23 +71,22 @@ def _add_new_actions(route: Route) -> None:
         limit=ACTIONS,
         body_limit_bytes=ACTION_BYTES,
         takes_idempotency_key=True,
-        # UnknownAction: a repeated call, after the action was deleted.
+        # UnknownAction: a repeated call after the action's deletion.
         raises=(NoOrgUnit, SpeaksForOthers, UnknownPerson, NobodyToTell, UnknownAction),
     )
     def conduct_action(
         request: Request, caller: Principal, body: NewAction
     ) -> Created[NewActionAnswer]:
-        """Report what you did, for the feeds of others.
+        """Report an action of yours, for the feeds of others.
 
-        Workers deliver the action to everybody in its scope; `GET /actions/{action}/fan-out` says
-        how far they have come. Only a caller with the role `application` may name others in a
-        descriptor.
+        Workers deliver the action to everyone in its scope; `GET /actions/{action}/fan-out` shows
+        their progress. Only a caller with the role `application` may name others in a descriptor.
         """
         database = request.runtime.database
         action = once(
             request,
             lambda runtime: actions.conduct(runtime, caller, body),
-            lambda made, _at: actions.find(database, made),
+            lambda action_id, _at: actions.find(database, action_id),
         )
         request.details["made"] = action["_id"]
         return Created(new_action_answer(action), request.location(f"/actions/{action['_id']}"))
@@ -130,17 +130,19 @@ def _add_comments(route: Route) -> None:
         "/actions/{action}/comments",
         limit=COMMENTS,
         takes_idempotency_key=True,
-        # UnknownComment: a repeated call, after the comment was deleted.
+        # UnknownComment: a repeated call after the comment's deletion.
         raises=(UnknownAction, UnknownComment),
     )
     def comment_on_action(
         request: Request, action: ActionId, caller: Principal, body: NewActionComment
     ) -> Created[ActionCommentAnswer]:
-        """Comment on an action; it rises in the feeds of those who are close to you."""
+        """Comment on an action; it rises in the feeds of people close to you."""
         added = once(
             request,
             lambda runtime: events.comment(runtime, action, caller, body.text),
-            lambda made, _at: events.find_comment(request.runtime.database, action, made),
+            lambda comment_id, _at: events.find_comment(
+                request.runtime.database, action, comment_id
+            ),
         )
         request.details["made"] = added["id"]
         return Created(comment_answer(added))
@@ -151,10 +153,12 @@ def _add_comments(route: Route) -> None:
     ) -> Ok[ActionCommentsAnswer]:
         """List the comments on an action, oldest first.
 
-        A page may be short before the end: only `next` says whether there is more.
+        A page may be short before the end; `next` is null at the end.
         """
         return Ok(events.list_comments(request.runtime, action, caller, query))
 
+
+def _add_comment_removal(route: Route) -> None:
     @route(
         "DELETE",
         "/actions/{action}/comments/{comment}",
@@ -180,7 +184,7 @@ def _add_reactions(route: Route) -> None:
     ) -> NoContent:
         """React to an action; a second reaction replaces your first.
 
-        With the first, the action rises in the feeds of those who are close to you.
+        With the first, the action rises in the feeds of people close to you.
         """
         reactions.react(request.runtime, action, caller, body.kind)
         return NoContent()
@@ -189,7 +193,7 @@ def _add_reactions(route: Route) -> None:
     def withdraw_reaction(request: Request, action: ActionId, caller: Principal) -> NoContent:
         """Withdraw your reaction to an action; without one, nothing changes.
 
-        Its place in the feeds stays, and reacting again does not raise it.
+        Its place in the feeds stays, and a later reaction does not raise it.
         """
         reactions.withdraw(request.runtime, action, caller)
         return NoContent()
@@ -198,9 +202,9 @@ def _add_reactions(route: Route) -> None:
     def list_action_reactions(
         request: Request, action: ActionId, caller: Principal, query: ReactionsQuery
     ) -> Ok[ActionReactionsAnswer]:
-        """List who reacted to an action and how, oldest first.
+        """List the reactions to an action with their users, oldest first.
 
-        A page may be short before the end: only `next` says whether there is more.
+        A page may be short before the end; `next` is null at the end.
         """
         return Ok(reactions.list_all(request.runtime, action, caller, query))
 
@@ -210,7 +214,7 @@ def _add_fan_outs(route: Route) -> None:
     def get_action_fan_out(
         request: Request, action: ActionId, caller: Principal
     ) -> Ok[FanOutAnswer]:
-        """Read how far an action of yours has been delivered, or any as a social moderator."""
+        """Read the progress of an action of yours, or of any as a social moderator."""
         return Ok(progress.of(request.runtime, action, caller))
 
     @route("POST", "/actions/{action}/fan-out", raises=(UnknownAction, NotFailed))
@@ -226,9 +230,9 @@ def _add_fan_outs(route: Route) -> None:
     def list_failed_action_fan_outs(
         request: Request, moderator: SocialModerator, query: PageQuery
     ) -> Ok[FailedActionsAnswer]:
-        """List the actions whose fan-out failed, oldest first."""
+        """List the actions with a failed fan-out, oldest first."""
         del moderator
-        return Ok(progress.failed(request.runtime, query))
+        return Ok(progress.list_failures(request.runtime, query))
 
 
 def _add_refs(route: Route) -> None:

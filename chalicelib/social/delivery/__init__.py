@@ -1,4 +1,4 @@
-"""Delivering any document to its readers, in chunks, under leases.
+"""Delivery of any document to its readers, in chunks, under leases.
 
 Public face: `engine`, `leases`, `progress`, `state`.
 """

@@ -1,11 +1,11 @@
-"""Delivering a document to its readers, posts and actions alike, whatever crashes on the way.
+"""Delivery of a post or an action to its readers, despite crashes.
 
-The document itself is the memory. A worker takes it on a lease. An audience that fits into one
-chunk is served at once, under that lease. A larger one is cut into chunks: each is recorded
-before its message is sent, which moves the cursor, is delivered under a lease of its own, and
-marks itself done; the last one ends the fan-out. The lease of a worker that dies expires: the
-sweep then sends a message, and the next worker continues from the cursor and repeats what is
-missing. Every step may be repeated: a reader who has the document does not get it again.
+The document itself is the memory. A worker claims it under a lease. If the audience fits into one
+chunk, the worker delivers to it at once, under that lease. Otherwise the worker cuts it into
+chunks. It records each chunk, which moves the cursor, before it sends the chunk's message. A chunk
+has a lease of its own and ends as done; the last chunk ends the fan-out. If a worker dies, its
+lease expires: the sweep sends a message, and the next worker continues from the cursor and sends
+the missing chunks again. Every step may repeat: a reader with the document gets no second copy.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,12 +22,12 @@ from chalicelib.observability.metrics import DELIVERIES
 from chalicelib.runtime import Runtime
 from chalicelib.social.delivery import leases
 from chalicelib.social.delivery.leases import Delivered, DeliveryLease
-from chalicelib.social.delivery.state import RESENDING, Chunk, FanOut
+from chalicelib.social.delivery.state import RESENDING, FanOut, ReaderChunk
 from chalicelib.social.paging import IdRange
 
 
 class Deliverable(Protocol[Delivered]):
-    """A kind of document, and how it is delivered to its readers."""
+    """A kind of document: its storage, its readers and its delivery."""
 
     @property
     def documents(self) -> Collection[Delivered]:
@@ -36,7 +36,7 @@ class Deliverable(Protocol[Delivered]):
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """Return the projection of what the methods read of a document, `fan_out` included."""
+        """Return the projection that the methods below read, `fan_out` included."""
         ...
 
     def audience(self, runtime: Runtime, document: Delivered, ids: IdRange) -> list[str]:
@@ -46,18 +46,18 @@ class Deliverable(Protocol[Delivered]):
     def deliver(
         self, runtime: Runtime, document: Delivered, reader_ids: list[str], *, is_first: bool
     ) -> None:
-        """Give readers the document; those who have it already are left alone.
+        """Deliver the document to readers, except readers who have it already.
 
-        `is_first` says that these are the first of all readers, who may be none.
+        `is_first`: these are the first of all readers; the list may be empty.
         """
         ...
 
-    def unchanged(self, document: Delivered) -> Document:
-        """Return a condition that holds as long as what was delivered is right."""
+    def unchanged_filter(self, document: Delivered) -> Document:
+        """Return a filter that matches as long as the delivered copies are right."""
         ...
 
     def repair(self, runtime: Runtime, document: Delivered) -> None:
-        """Make what was delivered right, after `unchanged` did not hold."""
+        """Correct the delivered copies, after `unchanged_filter` did not match."""
         ...
 
     def message(self, document_id: str) -> Message:
@@ -71,18 +71,18 @@ class Deliverable(Protocol[Delivered]):
     def choose(
         self, document: Delivered, lease: DeliveryLease[Delivered], first: list[str]
     ) -> list[str]:
-        """Return the first readers, or nobody if the document is to be read where it is.
+        """Return the first readers; none if readers read the document where it is.
 
-        `first` has one reader more than are planned at once, if there are that many.
+        `first` has one reader more than a plan holds, if the audience has as many.
         """
         ...
 
 
 def deliver(runtime: Runtime, kind: Deliverable[Delivered], document_id: str) -> None:
-    """Deliver a document to its readers, or send its chunks, continuing where it stopped.
+    """Deliver a document to its readers, or send its chunks, from where the fan-out stopped.
 
-    Does nothing if another worker holds the lease, or if all is done. After five attempts
-    without progress the fan-out is marked failed.
+    If another worker holds the lease, or all is done, nothing happens. After five attempts without
+    progress the fan-out fails.
     """
     with _working(runtime, kind, document_id) as lease:
         document = leases.claim(lease, kind.fields)
@@ -105,7 +105,7 @@ def _plan(
 ) -> None:
     """Record and send chunk after chunk, from the cursor to the audience's end.
 
-    One reader more than is planned at once is asked for, which shows where the end is.
+    Reads one reader more than a plan holds, to see whether the audience ends.
     """
     fan_out: FanOut = document["fan_out"]
     cursor, number, planned = fan_out["cursor"], len(fan_out["chunks"]), fan_out["planned"]
@@ -128,9 +128,9 @@ def _plan(
     leases.finish(lease)
 
 
-def _cut(ids: list[str], after: str, size: int) -> list[Chunk]:
-    """Return ids that follow another one as chunks of a size."""
-    chunks: list[Chunk] = []
+def _cut(ids: list[str], after: str, size: int) -> list[ReaderChunk]:
+    """Return ids as chunks of a size; `after` is the id before the first."""
+    chunks: list[ReaderChunk] = []
     for start in range(0, len(ids), size):
         some = ids[start : start + size]
         chunks.append({"after": after, "until": some[-1], "size": len(some)})
@@ -146,9 +146,9 @@ def _deliver_to_all(
     ids: list[str],
 ) -> None:
     kind.deliver(runtime, document, ids, is_first=True)
-    finished = leases.finish_at_once(lease, len(ids), kind.unchanged(document))
+    finished = leases.finish_at_once(lease, len(ids), kind.unchanged_filter(document))
     if not finished:
-        # Also if the lease is lost: what was delivered after another worker's end must be right.
+        # Even without the lease: copies delivered after another worker's end must be right.
         kind.repair(runtime, document)
         finished = leases.finish_at_once(lease, len(ids), {})
     if finished:
@@ -165,7 +165,7 @@ def deliver_chunk(
 ) -> None:
     """Deliver a document to one chunk of its readers.
 
-    Does nothing if another worker holds the chunk's lease, or if it is done.
+    If another worker holds the chunk's lease, or the chunk is done, nothing happens.
     """
     with _working(runtime, kind, document_id) as lease:
         document = leases.claim_chunk(lease, number, kind.fields)
@@ -175,10 +175,10 @@ def deliver_chunk(
         chunk = fan_out["chunks"][number]
         ids = kind.audience(runtime, document, IdRange(chunk["after"], chunk["until"]))
         kind.deliver(runtime, document, ids, is_first=number == 0)
-        marked = leases.mark_done(lease, number, kind.unchanged(document))
+        marked = leases.mark_done(lease, number, kind.unchanged_filter(document))
         if marked == "not":
-            # A change made after the document was read may have been propagated before the
-            # delivery, also by a worker that has lost the lease in the meantime.
+            # A change after the read may have reached the copies before this delivery, even if
+            # this worker has lost its lease meanwhile.
             kind.repair(runtime, document)
             marked = leases.mark_done(lease, number, {})
         if marked == "last":
@@ -188,7 +188,7 @@ def deliver_chunk(
 
 
 def sweep(runtime: Runtime, kind: Deliverable[Delivered]) -> None:
-    """Send a message for every unfinished fan-out whose lease, or last message, expired."""
+    """Send a message for every unfinished fan-out after its lease, or last message, expired."""
 
     def messages(rows: Iterable[Delivered]) -> Iterator[Message]:
         return (kind.message(row["_id"]) for row in rows)
@@ -197,7 +197,7 @@ def sweep(runtime: Runtime, kind: Deliverable[Delivered]) -> None:
 
 
 def retry(runtime: Runtime, kind: Deliverable[Delivered], document_id: str) -> bool:
-    """Have a failed fan-out continue where it stopped; return whether it had failed."""
+    """Continue a failed fan-out where it stopped; return whether it had failed."""
     revived = leases.revive(runtime, kind.documents, document_id)
     if revived:
         runtime.queues.send(kind.message(document_id))
@@ -208,8 +208,8 @@ def retry(runtime: Runtime, kind: Deliverable[Delivered], document_id: str) -> b
 def _working(
     runtime: Runtime, kind: Deliverable[Delivered], document_id: str
 ) -> Iterator[DeliveryLease[Delivered]]:
-    """Give a lease to be claimed; a failure is noted on the document and raised again."""
-    lease = DeliveryLease.asked(runtime, kind.documents, document_id)
+    """Yield an unclaimed lease; note a failure on the document and raise it again."""
+    lease = DeliveryLease.prepare(runtime, kind.documents, document_id)
     try:
         yield lease
     except Exception as error:

@@ -1,8 +1,8 @@
-"""Leases on deliveries: which worker delivers a document, or a chunk of its readers.
+"""Leases on deliveries: one worker at a time delivers a document, or a chunk of its readers.
 
 A lease is a token that only its holder knows, on the whole document or on one chunk of its
-readers, until it expires. Every change is made under it: no two workers work on the same thing
-at a time, and a worker whose lease expired can no longer write.
+readers, until it expires. Every change needs the lease, so a worker whose lease expired can no
+longer write.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from chalicelib.ids import new_id
 from chalicelib.observability.logs import log
 from chalicelib.observability.metrics import FAN_OUTS_FAILED
 from chalicelib.runtime import Runtime
-from chalicelib.social.delivery.state import Chunk, FanOut, lease_end
+from chalicelib.social.delivery.state import FanOut, ReaderChunk, lease_end
 
 MAX_ATTEMPTS = 5
 _DONE = {"fan_out.state": "done", "fan_out.reason": None, "fan_out.cursor": ""}
@@ -37,25 +37,25 @@ class DeliveryLease(Generic[Delivered]):
     owner: str
 
     @classmethod
-    def asked(
+    def prepare(
         cls, runtime: Runtime, collection: Collection[Delivered], document_id: str
     ) -> "DeliveryLease[Delivered]":
-        """Return a lease to be claimed: it is worthless before `claim` or `claim_chunk`."""
+        """Return a lease with a new token, worthless before `claim` or `claim_chunk`."""
         owner = new_id(runtime.now(), runtime.random)
         return cls(runtime, collection.of(runtime.database), document_id, owner)
 
 
 def claim(lease: DeliveryLease[Delivered], fields: Mapping[str, Any]) -> Delivered | None:
-    """Claim a document that is new, or whose lease has expired; count the attempt.
+    """Claim a new document, or a document whose lease expired; count the attempt.
 
-    Returns its `fields`, a projection.
+    Returns its `fields`, a projection. None: there is nothing to claim.
     """
     now = lease.runtime.now()
     expired = {"fan_out.state": "delivering", "fan_out.expires_at": {"$lte": now}}
     taken = {
         "fan_out.state": "delivering",
         "fan_out.owner": lease.owner,
-        **_held_until(lease_end(lease.runtime)),
+        **_lease_fields(lease_end(lease.runtime)),
     }
     return lease.documents.find_one_and_update(
         {"_id": lease.document_id, "$or": [{"fan_out.state": "pending"}, expired]},
@@ -68,10 +68,10 @@ def claim(lease: DeliveryLease[Delivered], fields: Mapping[str, Any]) -> Deliver
 def claim_chunk(
     lease: DeliveryLease[Delivered], number: int, fields: Mapping[str, Any]
 ) -> Delivered | None:
-    """Claim a chunk that is not done and that nobody holds; the document is held as long.
+    """Claim a chunk that is neither done nor held; hold the document as long.
 
-    Returns the document's `fields`, a projection. The chunk of a failed fan-out may be claimed
-    too.
+    Returns the document's `fields`, a projection. None: there is nothing to claim. A failed
+    fan-out's chunk is free to claim, too.
     """
     chunk, end = f"fan_out.chunks.{number}", lease_end(lease.runtime)
     expired = {f"{chunk}.expires_at": {"$lte": lease.runtime.now()}}
@@ -88,7 +88,7 @@ def claim_chunk(
             "$set": {
                 f"{chunk}.owner": lease.owner,
                 f"{chunk}.expires_at": end,
-                **_held_until(end),
+                **_lease_fields(end),
             }
         },
         projection=fields,
@@ -96,13 +96,15 @@ def claim_chunk(
     )
 
 
-def record(lease: DeliveryLease[Delivered], chunks: Sequence[Chunk], *, planned: bool) -> bool:
+def record(
+    lease: DeliveryLease[Delivered], chunks: Sequence[ReaderChunk], *, planned: bool
+) -> bool:
     """Record chunks and move the cursor; return False if another worker has the lease by now.
 
-    `planned` says that the audience ends here.
+    `planned`: the audience ends here.
     """
     recorded = lease.documents.update_one(
-        _held(lease),
+        _holder_filter(lease),
         {
             "$push": {"fan_out.chunks": {"$each": chunks}},
             "$set": {
@@ -118,7 +120,7 @@ def record(lease: DeliveryLease[Delivered], chunks: Sequence[Chunk], *, planned:
 def note(lease: DeliveryLease[Delivered], fields: Document) -> bool:
     """Set fields of `fan_out`; return False if another worker has the lease by now."""
     named = {f"fan_out.{name}": value for name, value in fields.items()}
-    return lease.documents.update_one(_held(lease), {"$set": named}).matched_count == 1
+    return lease.documents.update_one(_holder_filter(lease), {"$set": named}).matched_count == 1
 
 
 def mark_done(
@@ -126,8 +128,7 @@ def mark_done(
 ) -> Literal["not", "done", "last"]:
     """Mark a chunk done under its lease and the condition `also`, and end the lease.
 
-    Returns whether it was the last one, or was `not` marked. One that comes late revives a
-    failed fan-out.
+    `not`: nothing matched; `last`: every chunk is done now. A late chunk revives a failed fan-out.
     """
     chunk = f"fan_out.chunks.{number}"
     marked = lease.documents.find_one_and_update(
@@ -153,20 +154,22 @@ def mark_done(
 
 
 def finish_at_once(lease: DeliveryLease[Delivered], size: int, also: Document) -> bool:
-    """End the fan-out under the lease and the condition `also`: `size` readers were all."""
+    """End the fan-out under the lease and the condition `also`, with `size` readers in all."""
     whole = {
         "fan_out.chunks": [{"size": size}],
         "fan_out.chunks_done": [0],
         "fan_out.planned": True,
     }
-    finished = lease.documents.update_one({**_held(lease), **also}, {"$set": {**whole, **_DONE}})
+    finished = lease.documents.update_one(
+        {**_holder_filter(lease), **also}, {"$set": {**whole, **_DONE}}
+    )
     return finished.matched_count == 1
 
 
 def finish(lease: DeliveryLease[Delivered]) -> None:
-    """End the fan-out if the audience is planned to its end and every chunk is done.
+    """End the fan-out if the plan reaches the audience's end and every chunk is done.
 
-    The bounds of the chunks are readers' ids, which are no longer needed.
+    Deletes the bounds of the chunks: they are readers' ids.
     """
     sizes = [{"$size": "$fan_out.chunks"}, {"$size": "$fan_out.chunks_done"}]
     lease.documents.update_one(
@@ -184,10 +187,10 @@ def finish(lease: DeliveryLease[Delivered]) -> None:
 
 
 def mark_failed(lease: DeliveryLease[Delivered]) -> None:
-    """Mark a fan-out failed; staff can read the reason, which is the last failure's."""
+    """Mark a fan-out failed, with the last failure as the reason, for staff."""
     reason = {"$ifNull": ["$fan_out.reason", "workers ended unheard"]}
     failed = lease.documents.find_one_and_update(
-        _held(lease),
+        _holder_filter(lease),
         [{"$set": {"fan_out.state": "failed", "fan_out.reason": reason}}],
         projection={"fan_out.reason": 1},
         return_document=ReturnDocument.AFTER,
@@ -199,7 +202,7 @@ def mark_failed(lease: DeliveryLease[Delivered]) -> None:
 
 
 def note_failure(lease: DeliveryLease[Delivered], error: Exception) -> None:
-    """Note why a worker failed, unless others have ended the fan-out in the meantime.
+    """Note the reason of a failure, unless another worker ended the fan-out meanwhile.
 
     Its lease stays, as a pause before the next attempt.
     """
@@ -209,7 +212,7 @@ def note_failure(lease: DeliveryLease[Delivered], error: Exception) -> None:
 
 
 def revive(runtime: Runtime, collection: Collection[Delivered], document_id: str) -> bool:
-    """Have a failed fan-out continue where it stopped; return whether it had failed."""
+    """Continue a failed fan-out where it stopped; return whether it had failed."""
     revived = collection.of(runtime.database).update_one(
         {"_id": document_id, "fan_out.state": "failed"},
         {"$set": {"fan_out.state": "pending", "fan_out.reason": None, **_progress(runtime)}},
@@ -217,8 +220,8 @@ def revive(runtime: Runtime, collection: Collection[Delivered], document_id: str
     return revived.matched_count == 1
 
 
-def _held(lease: DeliveryLease[Delivered]) -> Document:
-    """Return the condition that a worker still holds a document."""
+def _holder_filter(lease: DeliveryLease[Delivered]) -> Document:
+    """Return the filter of a document that the worker still holds."""
     return {
         "_id": lease.document_id,
         "fan_out.owner": lease.owner,
@@ -227,10 +230,10 @@ def _held(lease: DeliveryLease[Delivered]) -> Document:
 
 
 def _progress(runtime: Runtime) -> Document:
-    """Return what every step forward sets: a new lease, and no attempts."""
-    return {**_held_until(lease_end(runtime)), "fan_out.attempts": 0}
+    """Return the fields of every step forward: a new lease, and no attempts."""
+    return {**_lease_fields(lease_end(runtime)), "fan_out.attempts": 0}
 
 
-def _held_until(end: datetime) -> Document:
-    """Return what a lease sets: before its end a sweep has nothing to send for."""
+def _lease_fields(end: datetime) -> Document:
+    """Return the fields of a lease; until its end the sweep sends nothing."""
     return {"fan_out.expires_at": end, "fan_out.resend_at": end, "fan_out.resends": 0}

@@ -1,4 +1,4 @@
-"""How far fan-outs have come, and those that failed, for authors and staff."""
+"""The progress of a fan-out for its author, and failed fan-outs for staff."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal, NotRequired
@@ -16,15 +16,15 @@ from chalicelib.social.delivery.state import FanOut
 
 
 class FanOutAnswer(TypedDict):
-    """How far a post or an action has been delivered to its readers."""
+    """The progress of a post or an action to its readers."""
 
     state: Annotated[
         Literal["pending", "delivering", "done", "failed"],
         Field(description="`failed`: nothing is delivered any more until staff retry it."),
     ]
-    delivered: Annotated[int, Field(ge=0, description="How many readers have it.")]
+    delivered: Annotated[int, Field(ge=0, description="The number of readers who have it.")]
     total: Annotated[
-        int, Field(ge=0, description="How many readers it is for; 0 until they are counted.")
+        int, Field(ge=0, description="The number of all its readers; 0 until the count.")
     ]
     reason: NotRequired[
         Annotated[
@@ -38,7 +38,7 @@ class FanOutAnswer(TypedDict):
 
 
 def fan_out_answer(stored: FanOut, *, staff: bool) -> FanOutAnswer:
-    """Return a stored fan-out as the API shows it; staff are shown why it failed."""
+    """Return a stored fan-out as the API shows it; staff see the reason of a failure."""
     sizes = [chunk["size"] for chunk in stored["chunks"]]
     answer: FanOutAnswer = {
         "state": stored["state"],
@@ -53,9 +53,9 @@ def fan_out_answer(stored: FanOut, *, staff: bool) -> FanOutAnswer:
 def failed_page(
     runtime: Runtime, collection: Collection[Delivered], fields: Sequence[str], query: PageQuery
 ) -> tuple[Sequence[Document], str | None]:
-    """Return a page of the documents whose fan-out failed, and the cursor of the next page.
+    """Return a page of documents with a failed fan-out, and the cursor of the next page.
 
-    Of a document it reads `fields` and `fan_out`. Raises InvalidCursor.
+    Documents have `fields` and `fan_out` alone. Raises InvalidCursor.
     """
     cursors = Cursors(f"failed:{collection.name}", runtime.settings.signing_keys)
     (after,) = cursors.position(query) or ("",)

@@ -1,4 +1,4 @@
-"""The field `fan_out` of a document: how far the document has been delivered to its readers."""
+"""The field `fan_out` of a document: the progress of its delivery."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -16,10 +16,10 @@ _UNFINISHED = ("pending", "delivering")
 MAX_CHUNKS = 10_000
 
 
-class Chunk(TypedDict):
-    """A range of readers' ids; without its bounds when the fan-out is done.
+class ReaderChunk(TypedDict):
+    """A range of readers' ids; a fan-out that is done has no bounds.
 
-    `owner` and `expires_at` are its lease, while it is being delivered.
+    `owner` and `expires_at` are the lease of a delivery in progress.
     """
 
     size: int
@@ -30,10 +30,7 @@ class Chunk(TypedDict):
 
 
 class FanOut(TypedDict):
-    """How far a document has been delivered to its readers.
-
-    `chunks_done` are the numbers of the `chunks` that are done.
-    """
+    """The progress of a document's delivery; `chunks_done` are positions in `chunks`."""
 
     state: Literal["pending", "delivering", "done", "failed"]
     owner: str | None
@@ -44,19 +41,19 @@ class FanOut(TypedDict):
     attempts: int
     cursor: str
     planned: bool
-    chunks: Annotated[list[Chunk], AtMost(MAX_CHUNKS)]
+    chunks: Annotated[list[ReaderChunk], AtMost(MAX_CHUNKS)]
     chunks_done: Annotated[list[int], AtMost(MAX_CHUNKS)]
     reason: str | None
 
 
-# What the sweep sends for: unfinished fan-outs whose lease, or first message, expired.
+# Work of the sweep: unfinished fan-outs whose lease, or first message, expired.
 RESENDING = Resending(
     at="fan_out.resend_at",
     within="fan_out.",
     where={"fan_out.state": {"$in": list(_UNFINISHED)}},
     from_start=True,
 )
-# What a collection with fan-outs is indexed by, for the sweep and for the list of failures.
+# Indexes of a collection with fan-outs, for the sweep and for the list of failures.
 INDEXES = (
     IndexModel(
         [("fan_out.state", ASCENDING), ("fan_out.resend_at", ASCENDING)],
@@ -70,7 +67,7 @@ INDEXES = (
 
 
 def new(runtime: Runtime) -> FanOut:
-    """Return the `fan_out` of a new document; its first message expires as a lease does."""
+    """Return the `fan_out` of a new document; its first message expires like a lease."""
     return {
         "state": "pending",
         "owner": None,
@@ -86,11 +83,11 @@ def new(runtime: Runtime) -> FanOut:
     }
 
 
-def ended() -> Document:
-    """Return what is set on a document that is no longer to be delivered."""
+def end_fields() -> Document:
+    """Return the fields that end a document's delivery."""
     return {"fan_out.state": "done", "fan_out.cursor": "", "fan_out.chunks": []}
 
 
 def lease_end(runtime: Runtime) -> datetime:
-    """Return when a message that is sent now, or a lease that is claimed now, expires."""
+    """Return the end of a lease, or of a message's wait, that begins now."""
     return runtime.now() + timedelta(milliseconds=runtime.settings.lease_ms)

@@ -14,10 +14,10 @@ NOBODY: frozenset[str] = frozenset()
 
 
 class CompleteSince(TypedDict):
-    """The instants from which on the stored news, and what was `sent` to a user, are complete.
+    """Instants since when a user's stored `news`, and the posts `sent` to the user, are complete.
 
-    Posts before them are read from the posts. The instants only ever rise. `design` has stored
-    the news; without it, any has.
+    Views read earlier posts from the posts themselves. The instants only rise. `design` is the
+    design that stored the news; missing: any design.
     """
 
     design: NotRequired[str]
@@ -27,13 +27,14 @@ class CompleteSince(TypedDict):
 
 @dataclass(frozen=True)
 class Reader:
-    """What a reader is to the authors of some posts; without an id, nobody in particular.
+    """A reader's relations to the authors of some posts; without an id, the public.
 
-    `circled_by` has, by author, the keys of that author's circles that the reader is in;
-    `following` the authors that the reader follows; `blocked` the authors who block the reader
-    or are blocked, and `blocks` says whether there is a block with anybody; `kept` the posts
-    whose audience was recorded at posting and has the reader in it; `complete_since` the instants
-    of the reader's stored news.
+    - `circled_by`: by author, the keys of the author's circles that the reader is in
+    - `following`: the authors that the reader follows
+    - `blocked`: the authors with a block, in either direction
+    - `blocks`: whether the reader has a block with any user at all
+    - `kept`: the posts whose audience, recorded at posting, has the reader
+    - `complete_since`: the instants of the reader's stored news
     """
 
     id: str | None = None
@@ -53,7 +54,7 @@ AudienceName = Annotated[
 ]
 
 
-def _unmixed(circles: list[str]) -> list[str]:
+def _check_audience(circles: list[str]) -> list[str]:
     if len(circles) > 1 and not {PUBLIC, ALL_CIRCLES}.isdisjoint(circles):
         raise ValueError(f"{PUBLIC} and {ALL_CIRCLES} must each be the only value")
     if len(set(circles)) < len(circles):
@@ -62,12 +63,12 @@ def _unmixed(circles: list[str]) -> list[str]:
 
 
 Audience = Annotated[
-    list[AudienceName], Field(min_length=1, max_length=MAX_CIRCLES), AfterValidator(_unmixed)
+    list[AudienceName], Field(min_length=1, max_length=MAX_CIRCLES), AfterValidator(_check_audience)
 ]
 
 
 def is_in_circles(reader: Reader, owner_id: str, audience: list[str]) -> bool:
-    """Return whether a reader is in one of these circles of an owner, or in any if they say so."""
+    """Return whether a reader is in the owner's circles `audience`; `*circles*` means all."""
     circles = reader.circled_by.get(owner_id, NOBODY)
     if owner_id in reader.blocked:
         return False

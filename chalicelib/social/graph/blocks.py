@@ -1,6 +1,6 @@
-"""Blocks: they end the following both ways, and hide each of the two from the other.
+"""Blocks: a block ends the following both ways, and hides each user from the other.
 
-`blocked_by` mirrors `blocked` on the other side, so that a reader's own document answers.
+`blocked_by` mirrors `blocked` on the other side, so that a reader's own document has both.
 """
 
 from pymongo.client_session import ClientSession
@@ -8,15 +8,15 @@ from pymongo.database import Database
 
 from chalicelib.database import Document, in_transaction
 from chalicelib.runtime import Runtime
-from chalicelib.social.errors import CannotBlockSelf, TooManyBlocked, UnknownUser
+from chalicelib.social.errors import CannotBlockSelf, TooManyBlockedUsers, UnknownUser
 from chalicelib.social.graph import memberships
 from chalicelib.social.graph.users import MAX_BLOCKED_BY, USERS
 
 
 def block(runtime: Runtime, owner_id: str, other_id: str) -> None:
-    """Block somebody, and end the following both ways; doing so twice changes nothing.
+    """Block another user, and end the following both ways; a second call changes nothing.
 
-    Raises CannotBlockSelf, UnknownUser and TooManyBlocked.
+    Raises CannotBlockSelf, UnknownUser and TooManyBlockedUsers.
     """
     if owner_id == other_id:
         raise CannotBlockSelf
@@ -38,7 +38,7 @@ def _add(runtime: Runtime, session: ClientSession, owner_id: str, other_id: str)
             raise UnknownUser
         is_full = {"_id": user_id, f"{field}.{most - 1}": {"$exists": True}, field: {"$ne": them}}
         if users.find_one(is_full, {}, session=session):
-            raise TooManyBlocked
+            raise TooManyBlockedUsers
         users.update_one({"_id": user_id}, {"$addToSet": {field: them}}, session=session)
 
 

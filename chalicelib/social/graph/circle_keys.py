@@ -1,8 +1,8 @@
-"""Keys of circles: the identity of one circle, which no later circle of the same id has.
+"""Keys of circles: a later circle of the same id has another key.
 
-Posts, fields of profiles and memberships name a circle by its key: the owner's id for it, a colon,
-and an id that is drawn when the circle is made. Circles of older releases have no key of their own;
-until they are deleted, their id is their key. No id has a colon, so no key is the key of two.
+Posts, fields of profiles and memberships name a circle by its key: the owner's id for the circle,
+a colon, and an id drawn for the new circle. Circles of older releases have no key; until deleted,
+their id is their key. No id has a colon, so two circles never share a key.
 """
 
 import random
@@ -31,7 +31,7 @@ def by_key(circles: Mapping[str, Circle]) -> dict[str, Circle]:
 
 
 def id_of(key: str) -> str:
-    """Return the owner's id for a circle; `*public*` and `*circles*` stay as they are."""
+    """Return the owner's id for a circle; `*public*` and `*circles*` return unchanged."""
     return key.partition(_MARK)[0]
 
 

@@ -1,4 +1,4 @@
-"""The circles of a user: stored in the user's document, wherever their members are."""
+"""A user's circles: stored in the user's document, wherever their members are."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ from chalicelib.social.paging import IdRange
 
 
 def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[CircleAnswer, bool]:
-    """Make or rename a circle of a user who exists; return it, and whether it is new.
+    """Make or rename a circle of a known user; return it, and whether it is new.
 
     Raises TooManyCircles.
     """
@@ -27,7 +27,7 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
     path, key = f"circles.{circle_id}", new_key(circle_id, runtime.now(), runtime.random)
     has_room = {"counts.circles": {"$lt": runtime.bounds.social.circles}}
     users = USERS.of(database)
-    # The first try of a rename can lose to a deletion, and of an insertion to another insertion.
+    # The first try can fail: a rename after a deletion, an insertion after another insertion.
     for _ in range(2):
         renamed = users.find_one_and_update(
             {"_id": owner_id, path: {"$exists": True}},
@@ -37,8 +37,8 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
         )
         if renamed:
             store = following.stores(database)[renamed["graph_store"]]
-            named = circle_id, renamed["circles"][circle_id]
-            return _listed(store, owner_id, named, MEMBERS_LISTED), False
+            circle = renamed["circles"][circle_id]
+            return _circle_answer(store, owner_id, circle_id, circle, MEMBERS_LISTED), False
         made = users.update_one(
             {"_id": owner_id, path: {"$exists": False}, **has_room},
             {
@@ -54,17 +54,18 @@ def put(runtime: Runtime, owner_id: str, circle_id: str, name: str) -> tuple[Cir
 def list_all(
     database: Database[Document], owner_id: str, most: int = MEMBERS_LISTED
 ) -> list[CircleAnswer]:
-    """Return a user's circles as `{id, name, members}`, each with so many first members."""
+    """Return a user's circles as `{id, name, members}`, each with its first `most` members."""
     owner = USERS.of(database).find_one({"_id": owner_id}, {"circles": 1, "graph_store": 1})
     if owner is None:
         return []
     store = following.stores(database)[owner["graph_store"]]
     circles = sorted(owner["circles"].items())
-    return [_listed(store, owner_id, each, most) for each in circles]
+    return [_circle_answer(store, owner_id, *each, most) for each in circles]
 
 
-def _listed(store: GraphStore, owner_id: str, named: tuple[str, Circle], most: int) -> CircleAnswer:
-    circle_id, circle = named
+def _circle_answer(
+    store: GraphStore, owner_id: str, circle_id: str, circle: Circle, most: int
+) -> CircleAnswer:
     members = store.members(owner_id, [key_of(circle_id, circle)], IdRange(limit=most))
     return {
         "id": circle_id,
@@ -88,9 +89,10 @@ def members(
 def keys(
     database: Database[Document], owner_id: str, audiences: Iterable[list[str]]
 ) -> dict[str, str]:
-    """Return the keys of all circles that audiences name; `*public*` and `*circles*` are theirs.
+    """Return the keys of all circles that audiences name, by the owner's ids.
 
-    Raises UnknownCircle for a circle that the owner does not have.
+    `*public*` and `*circles*` are their own keys. Raises UnknownCircle if the owner has no such
+    circle.
     """
     found = {PUBLIC: PUBLIC, ALL_CIRCLES: ALL_CIRCLES}
     named = {each for audience in audiences for each in audience} - found.keys()
@@ -104,11 +106,11 @@ def keys(
 
 
 def delete(runtime: Runtime, owner_id: str, circle_id: str) -> None:
-    """Delete a circle, which ends the following of members who are in no other.
+    """Delete a circle, and end the following of members who are in no other circle.
 
-    One with more members than a transaction can take loses them a thousand at a time. A
-    deletion that was cut short is continued by repeating it. A circle that is made under the id
-    afterwards is another one: nothing that was for this one is for that one.
+    A circle with more members than a transaction allows loses a thousand at a time. After a
+    crash, a repeated call continues the deletion. A later circle of the same id is another
+    circle: it inherits nothing.
     """
     key = _take_out(runtime, owner_id, circle_id)
     while key:
@@ -118,10 +120,9 @@ def delete(runtime: Runtime, owner_id: str, circle_id: str) -> None:
 def _take_out(
     runtime: Runtime, owner_id: str, circle_id: str, begun: str | None = None
 ) -> str | None:
-    """Take some members out of a circle, and the circle with the last.
+    """Take some members out of a circle; with the last members, delete the circle.
 
-    `begun` is the key of the circle if some members have been taken out before. Returns it if any
-    stay.
+    `begun` is the key of the circle after a first batch. Returns the key if members stay.
     """
     database = runtime.database
     users = USERS.of(database)
@@ -135,7 +136,7 @@ def _take_out(
         if begun and key != begun:
             return [], None
         store = following.stores(database)[owner["graph_store"]]
-        # Those inside the owner's document are few, and go with the circle.
+        # Members inside the owner's document are few, and go with the circle.
         most = None if owner["graph_store"] == "embedded" else runtime.bounds.social.members_at_once
         members = [each.id for each in store.members(owner_id, [key], IdRange(limit=most), session)]
         stay = len(members) == most
@@ -157,7 +158,7 @@ def _take_out(
 
 
 def _less(circle_id: str, members: list[str], ended: list[str], *, stay: bool) -> Document:
-    """Return the update of an owner who loses members, and the circle unless others stay."""
+    """Return the update of an owner who loses members, and the circle unless members `stay`."""
     fewer = {"memberships": len(members), "following": len(ended), "circles": int(not stay)}
     change: Document = {"$inc": {f"counts.{name}": -each for name, each in fewer.items()}}
     return change if stay else {**change, "$unset": {f"circles.{circle_id}": ""}}

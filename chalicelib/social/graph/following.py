@@ -1,6 +1,6 @@
 """Following: a user follows everyone in their circles.
 
-Each user has a store (`graph_store`), which keeps the user's members and followers.
+Each user's `graph_store` names the store of the user's members and followers.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +19,7 @@ from chalicelib.social.graph.users import USERS, Circle
 from chalicelib.social.paging import IdRange
 
 _PAGE = 1_000
-# The projection of a user's document that says which users the user follows.
+# The projection of a user's document to the users that the user follows.
 FOLLOWING = {"graph_store": 1, "circles": 1}
 
 
@@ -31,7 +31,7 @@ class Follows(TypedDict):
 
 
 def stores(database: Database[Document]) -> dict[StoreName, GraphStore]:
-    """Return the stores by the name that a user's `graph_store` has."""
+    """Return the stores by their names in `graph_store`."""
     return {"embedded": EmbeddedGraph(database), "edges": EdgeGraph(database)}
 
 
@@ -62,9 +62,9 @@ def pages(fetch: Callable[[IdRange], list[GraphPerson]]) -> Iterator[list[GraphP
 
 
 def following(database: Database[Document], user_id: str, own: Follows | None = None) -> list[str]:
-    """Return the ids of all users whom a user follows; none if there is no such user.
+    """Return the ids of all users that a user follows; none for an unknown user.
 
-    `own` is the user's document as `FOLLOWING` reads it, if it has been read already.
+    `own` is the user's document as `FOLLOWING` reads it, if the caller has it.
     """
     own = own or USERS.of(database).find_one({"_id": user_id}, FOLLOWING)
     if own is None:
@@ -77,9 +77,9 @@ def following(database: Database[Document], user_id: str, own: Follows | None = 
 def reader(
     database: Database[Document], reader_id: str | None, author_ids: Iterable[str]
 ) -> Reader:
-    """Return what a reader is to these people: one read of the reader's own document.
+    """Return a reader's relations to these people, with one read of the reader's document.
 
-    A reader who was promoted costs one more, of the edges.
+    For a promoted reader, a second read asks for the edges.
     """
     if reader_id is None:
         return Reader()

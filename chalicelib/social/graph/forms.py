@@ -1,4 +1,4 @@
-"""Forms of the graph: follows, circles and people."""
+"""Bodies and answers of the graph's routes, which stand in the API's document."""
 
 from typing import Annotated, NotRequired
 
@@ -27,12 +27,12 @@ class CircleSettings(Input):
     name: PersonName = Field(description="At most 100 characters on one line.")
 
 
-# Members listed with each circle; a page of its own lists them all.
+# Members listed with each circle; a separate page lists all.
 MEMBERS_LISTED = 200
 
 
 class PersonAnswer(TypedDict):
-    """A user, by the name that is shown."""
+    """A user, by id and name."""
 
     id: Annotated[UserId, Field(examples=["rosa"])]
     name: Annotated[
@@ -45,14 +45,14 @@ class PersonAnswer(TypedDict):
 
 
 class FollowCountsAnswer(TypedDict):
-    """How many follow a user, and how many the user follows."""
+    """The number of a user's followers, and of users whom the user follows."""
 
     followers: int
     following: int
 
 
 class UserAnswer(TypedDict):
-    """A user, as the caller is shown."""
+    """A user, as the caller sees it."""
 
     id: Annotated[UserId, Field(examples=["rosa"])]
     name: Annotated[ShownName, Field(examples=["Rosa Engel"])]
@@ -61,7 +61,8 @@ class UserAnswer(TypedDict):
         Annotated[
             ShownCircles,
             Field(
-                description="Who may read which field, if not everybody; told to the user alone."
+                description="The circles that may read a field, by field, unless it is public; "
+                "only the user sees them."
             ),
         ]
     ]
@@ -89,7 +90,7 @@ class CirclesAnswer(TypedDict):
 
 
 class FollowersAnswer(TypedDict):
-    """A page of those who have a user in a circle of theirs, by id."""
+    """A page of a user's followers, by id."""
 
     followers: Annotated[list[PersonAnswer], Field(max_length=MAX_PAGE)]
     next: Next
@@ -103,7 +104,7 @@ class MembersAnswer(TypedDict):
 
 
 def user_answer(user: PublicUser, reader: Reader, base: str) -> UserAnswer:
-    """Return a user as the API at this address shows it to a reader, with their relations."""
+    """Return a user as the API shows it to a reader; `base` is the API's address."""
     counts, circles = user["counts"], user.get("profile_circles", {})
     answer: UserAnswer = {
         "id": user["_id"],
@@ -114,8 +115,8 @@ def user_answer(user: PublicUser, reader: Reader, base: str) -> UserAnswer:
         "counts": {"followers": counts["followers"], "following": counts["following"]},
     }
     if reader.id == user["_id"]:
-        told = {name: ids_of(keys) for name, keys in circles.items()}
-        answer["profile_circles"] = readable(told, {}, user["_id"], reader)
+        own_circles = {name: ids_of(keys) for name, keys in circles.items()}
+        answer["profile_circles"] = readable(own_circles, {}, user["_id"], reader)
     return answer
 
 

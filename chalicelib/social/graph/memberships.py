@@ -1,8 +1,8 @@
-"""Putting people into circles, taking them out, and counting followers.
+"""Joining and leaving circles, and counts of followers.
 
-A pair is kept by the stores of both its users, changed in one transaction that always writes
-the owner's document. Every other change of the owner's circles, such as deleting a circle, a
-block or a promotion, conflicts with it there and is tried again.
+The stores of both users hold a pair. One transaction changes both stores, and always writes the
+owner's document. Every other change of the owner's circles (a deletion, a block, a promotion)
+conflicts with it there and tries again.
 """
 
 from collections.abc import Callable
@@ -38,9 +38,9 @@ class _Person(TypedDict):
 
 @dataclass(frozen=True)
 class _Change:
-    """A change of the owner's circles that a member is in, by the circles' keys.
+    """A change of a member's circles of one owner, by the circles' keys.
 
-    `joining` is the id of a circle to join, if any.
+    `keeps` returns whether the member stays in a circle; `joining` is the id of a circle to join.
     """
 
     owner_id: str
@@ -49,7 +49,7 @@ class _Change:
     joining: str | None = None
 
     def of(self, before: frozenset[str], owner: User) -> frozenset[str]:
-        """Return the keys afterwards; `owner` has the circle that is joined."""
+        """Return the keys after the change; `owner` has the circle to join."""
         kept = frozenset(key for key in before if self.keeps(key))
         if self.joining is None:
             return kept
@@ -57,7 +57,7 @@ class _Change:
 
 
 class _Outgrown(Exception):
-    """A user has as many members or followers as a document may hold."""
+    """A user's document is full of members or followers."""
 
     def __init__(self, user_id: str) -> None:
         super().__init__(user_id)
@@ -65,9 +65,9 @@ class _Outgrown(Exception):
 
 
 def add_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) -> None:
-    """Put somebody into a circle, and so follow them; doing so twice changes nothing.
+    """Add a user to a circle, and so follow the user; a second call changes nothing.
 
-    A user who has outgrown the embedded store is promoted first. Raises CannotCircleSelf,
+    If a user has outgrown the embedded store, promote the user first. Raises CannotCircleSelf,
     UnknownUser, UnknownCircle, and CannotCircle if one of the two blocks the other.
     """
     if owner_id == member_id:
@@ -84,15 +84,15 @@ def add_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) 
 
 
 def remove_member(runtime: Runtime, owner_id: str, circle_id: str, member_id: str) -> None:
-    """Take somebody out of a circle; leaving the last one ends the following.
+    """Remove a member from a circle; leaving the last circle ends the following.
 
-    Does nothing if they are not in it.
+    Without the member in it, nothing changes.
     """
     _make(runtime, _Change(owner_id, member_id, lambda key: id_of(key) != circle_id))
 
 
 def end_following(runtime: Runtime, owner_id: str, member_id: str) -> None:
-    """Take somebody out of all of a user's circles."""
+    """Remove a member from all circles of a user."""
     _make(runtime, _ending(owner_id, member_id))
 
 
@@ -110,7 +110,7 @@ def _make(
     *changes: _Change,
     first: Callable[[ClientSession], None] = lambda _session: None,
 ) -> list[Pair]:
-    """Make changes in one transaction; return the pairs that have changed."""
+    """Make changes in one transaction; return the changed pairs."""
 
     def work(session: ClientSession) -> list[tuple[Pair, StoreName]]:
         first(session)
@@ -120,7 +120,7 @@ def _make(
     changed = in_transaction(runtime.database, work)
     for pair, member_store in changed:
         if member_store == "edges":
-            # Outside, since one document cannot take everyone who circles a celebrity at once.
+            # Outside the transaction: all followers of a celebrity would write to one document.
             count_followers(runtime.database, [pair.member.id], _followers_change(pair))
     return [pair for pair, _member_store in changed]
 
@@ -148,7 +148,7 @@ def _make_within(
 def _both(
     database: Database[Document], change: _Change, session: ClientSession
 ) -> tuple[User | None, _Person | None]:
-    """Return an owner of circles and another user; raises what `_check_may_join` does."""
+    """Return an owner of circles and another user; raises the errors of `_check_may_join`."""
     users, joining = USERS.of(database), change.joining
     about = {**_PERSON, f"circles.{joining}.key": 1} if joining else _PERSON
     owner = users.find_one({"_id": change.owner_id}, about, session=session)
@@ -176,7 +176,7 @@ def _check_may_join(
 
 
 def _check_room(most: int, pair: Pair, owner: _Person, member: _Person) -> None:
-    """Raise _Outgrown for a user whose document may hold no more."""
+    """Raise _Outgrown for a user whose document is full."""
     if len(pair.after) < len(pair.before):
         return
     if owner["graph_store"] == "embedded" and owner["counts"]["memberships"] >= most:
@@ -196,7 +196,7 @@ def _write(
     following = _followers_change(pair)
     memberships = len(pair.after) - len(pair.before)
     counts = {"counts.memberships": memberships, "counts.following": following}
-    # Whatever store the owner has: changes of the owner's circles conflict here.
+    # In either store: changes of the owner's circles conflict here.
     users = USERS.of(database)
     users.update_one({"_id": pair.owner.id}, {"$inc": counts}, session=session)
     for name, store in stores(database).items():
@@ -221,20 +221,20 @@ def _back_fills(pair: Pair) -> list[BackFill]:
 
 
 def count_followers(database: Database[Document], user_ids: list[str], change: int) -> None:
-    """Count followers of promoted users; a crash before it is repaired by `recount`."""
+    """Change the follower counts of promoted users; after a crash, `recount` repairs them."""
     if user_ids and change:
         promoted = {"_id": {"$in": user_ids}, "graph_store": "edges"}
         USERS.of(database).update_many(promoted, {"$inc": {"counts.followers": change}})
 
 
 def recount(database: Database[Document]) -> int:
-    """Recount the followers of every promoted user; return how many counts were wrong."""
+    """Recount the followers of every promoted user; return the number of wrong counts."""
     users, wrong = USERS.of(database), 0
     for user in users.find({"graph_store": "edges"}, {"counts": 1}):
         followers = EdgeGraph(database).count_followers(user["_id"])
         counted = {"counts.followers": followers}
         if user["counts"]["followers"] != followers:
-            # Only if nobody was circled since it was read.
+            # Only if no count of the user has changed since the read.
             where = {"_id": user["_id"], "counts": user["counts"]}
             wrong += users.update_one(where, {"$set": counted}).modified_count
     return wrong

@@ -1,4 +1,4 @@
-"""What people say of themselves: fields of registered kinds, each for everybody or for circles.
+"""Profiles: fields of registered kinds, each public or for some circles of its owner.
 
 An application registers its own fields before the first request, in a module that `app.py`
 imports, and before `script/openapi`:
@@ -25,7 +25,7 @@ from chalicelib.social.graph.audience import PUBLIC, Audience, Reader, is_in_cir
 from chalicelib.texts import Line, Paragraphs, at_most
 
 MAX_INTERESTS = 20
-# Everybody who reads a user reads them; a user's document has much else.
+# Every reader of a user reads these bytes, and a user's document has much else.
 MAX_PROFILE_BYTES = 10_000
 MAX_FIELDS = 50
 _FIELD_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -35,10 +35,9 @@ PROFILE_FIELDS: dict[str, Any] = {}
 
 
 def register(name: str, kind: Any) -> None:
-    """Register a field of profiles, which every user may then fill in.
+    """Register a field of profiles, so that every user may fill it in.
 
-    Raises ValueError for a name that no field can have, for one that is taken, and for more
-    fields than a profile may have.
+    Raises ValueError for a malformed name, for a registered name, and for too many fields.
     """
     if not _FIELD_NAME.fullmatch(name):
         raise ValueError(f"{name!r} has to be like `home_town`")
@@ -71,12 +70,12 @@ register("picture", PictureUrl)
 
 
 def picture_fields() -> frozenset[str]:
-    """Return the fields of profiles that say where a picture is."""
+    """Return the names of the fields that hold a picture's URL."""
     return pictures.fields_in(PROFILE_FIELDS)
 
 
 class _Profile(Input):
-    """What people say of themselves; a field that is left out, or null, is not said."""
+    """A user's profile; a missing or null field says nothing."""
 
     @model_validator(mode="after")
     def _check_size(self) -> Self:
@@ -86,14 +85,14 @@ class _Profile(Input):
 
 
 class _Given:
-    """Marks a field that takes a profile of the registered fields."""
+    """Marks a field that accepts a profile of the registered fields."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return handler.generate_schema(_model("UserProfile", tuple(PROFILE_FIELDS.items())))
 
 
 class _Circles:
-    """Marks a field that takes who may read which of the registered fields."""
+    """Marks a field that accepts the audience of each registered field."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return handler.generate_schema(_audiences(tuple(PROFILE_FIELDS)))
@@ -107,7 +106,7 @@ class _Shown:
 
 
 class _ShownCircles:
-    """Marks a field that answers with who may read which of the registered fields."""
+    """Marks a field that answers with the audience of each registered field."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         audiences = dict.fromkeys(PROFILE_FIELDS, Audience)
@@ -122,26 +121,26 @@ def _model(name: str, fields: tuple[tuple[str, Any], ...]) -> type[Input]:
 @functools.cache
 def _audiences(names: tuple[str, ...]) -> type[Input]:
     given: dict[str, Any] = dict.fromkeys(names, (Audience | None, None))
-    told = "Who may read which field; one that is left out, or null, is for everybody."
-    return create_model("ProfileCircles", __base__=Input, __doc__=told, **given)
+    description = "The audience of each field; a missing or null field is public."
+    return create_model("ProfileCircles", __base__=Input, __doc__=description, **given)
 
 
 def _shape(name: str, fields: Mapping[str, Any]) -> Any:
     make: Any = TypedDict
     shape = make(name, {field: NotRequired[kind] for field, kind in fields.items()})
-    shape.__doc__ = "What a user says of themselves; what they have not said is left out."
+    shape.__doc__ = "A user's profile, without fields that the user has not filled in."
     return shape
 
 
-# A profile, and its audiences, as they are sent and as they are answered.
+# A profile and its audiences: as sent, and as answered.
 SentProfile = Annotated[Input, _Given()]
 SentCircles = Annotated[Input, _Circles()]
 ShownProfile = Annotated[Document, _Shown()]
 ShownCircles = Annotated[Document, _ShownCircles()]
 
 
-def restricted(circles: Input) -> dict[str, list[str]]:
-    """Return the fields that are not for everybody, each with its circles."""
+def select_restricted(circles: Input) -> dict[str, list[str]]:
+    """Return the fields that are not public, each with its circles."""
     given: dict[str, list[str]] = circles.model_dump(exclude_none=True)
     return {name: audience for name, audience in given.items() if audience != [PUBLIC]}
 
@@ -149,7 +148,7 @@ def restricted(circles: Input) -> dict[str, list[str]]:
 def readable(
     profile: Mapping[str, Any], circles: Mapping[str, list[str]], owner_id: str, reader: Reader
 ) -> Document:
-    """Return what of a profile a reader may read; nothing of fields that are registered no more.
+    """Return the registered fields of a profile that a reader may read.
 
     `reader` has the relations to the owner.
     """

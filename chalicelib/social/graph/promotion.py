@@ -1,4 +1,4 @@
-"""Promotion: moving a user's part of the graph from the user's document to edges."""
+"""Promotion: a user's part of the graph moves from the user's document to edges."""
 
 from pymongo import UpdateOne
 from pymongo.client_session import ClientSession
@@ -12,11 +12,11 @@ from chalicelib.social.graph.users import USERS, User
 
 
 def promote(runtime: Runtime, user_id: str) -> None:
-    """Move a user from the store `embedded` to `edges`; two at once do it once.
+    """Move a user from the store `embedded` to `edges`; two calls at once move the user once.
 
-    It is one transaction over at most two thousand pairs, so a crash changes nothing. It writes
-    the user's document first: every change of this user's embedded graph writes there too, and
-    is tried again afterwards.
+    One transaction covers at most two thousand pairs, so a crash changes nothing. It writes the
+    user's document first: every change of this user's embedded graph writes there too, conflicts,
+    and tries again afterwards.
     """
     users = USERS.of(runtime.database)
 

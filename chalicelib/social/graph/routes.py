@@ -1,4 +1,4 @@
-"""The API of users: who they are, their circles, followers and blocks."""
+"""The API of users: their profiles, circles, followers and blocks."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from chalicelib.social.errors import (
     CannotCircle,
     CannotCircleSelf,
     ReservedName,
-    TooManyBlocked,
+    TooManyBlockedUsers,
     TooManyCircles,
     UnknownCircle,
     UnknownUser,
@@ -32,7 +32,7 @@ from chalicelib.social.graph.forms import (
     person_answer,
     user_answer,
 )
-from chalicelib.social.graph.profiles import restricted
+from chalicelib.social.graph.profiles import select_restricted
 from chalicelib.social.graph.store import GraphPerson
 from chalicelib.social.graph.user_settings import UserSettings
 from chalicelib.social.graph.users import PublicUser
@@ -42,8 +42,8 @@ from chalicelib.social.paging import IdRange
 def declare(route: Route) -> None:
     """Declare the routes of users and of their graph.
 
-    API Gateway prefers `/users/me` to `/users/{user}` whatever the method, so what can be
-    asked of any user is declared for `me` as well.
+    API Gateway prefers `/users/me` to `/users/{user}` whatever the method. Each route of any user
+    that `me` needs therefore has a route for `me`.
     """
     _declare_users(route)
     _declare_followers(route)
@@ -55,14 +55,14 @@ def declare(route: Route) -> None:
 def _declare_users(route: Route) -> None:
     @route("PUT", "/users/me", raises=(ReservedName, UnknownUser, UnknownCircle, UnknownAsset))
     def put_me(request: Request, caller: Principal, body: UserSettings) -> Ok[UserAnswer]:
-        """Give yourself a name and a profile, and say who may read which field of it.
+        """Give yourself a name and a profile, and choose the readers of each field.
 
-        The first write of any kind makes the user, with the name of the token. A new name
-        reaches everything that shows the old one in the background.
+        The first write of any kind makes the user, with the name of the token. In the background,
+        a new name replaces the old name everywhere.
         """
         audiences = _audiences(request, caller, body)
         stored = users.put(request.runtime, caller, body, audiences)
-        return Ok(_shown(request, stored, Reader(caller.id)))
+        return Ok(_to_answer(request, stored, Reader(caller.id)))
 
     @route("GET", "/users/me", raises=(UnknownUser,))
     def get_me(request: Request, caller: Principal) -> Ok[UserAnswer]:
@@ -71,30 +71,30 @@ def _declare_users(route: Route) -> None:
         Until your first write there is none (404).
         """
         found = users.find(request.runtime.database, caller.id)
-        return Ok(_shown(request, found, Reader(caller.id)))
+        return Ok(_to_answer(request, found, Reader(caller.id)))
 
     @route("GET", "/users/{user}", raises=(UnknownUser,))
     def get_user(request: Request, user: UserId, caller: Principal | None) -> Ok[UserAnswer]:
-        """Read a user, with those fields of the profile that you may read."""
+        """Read a user, with the fields of the profile that you may read."""
         database, reader = request.runtime.database, Reader(caller.id if caller else None)
         found = users.find(database, user)
         if found.get("profile_circles") and reader.id not in (None, user):
             reader = following.reader(database, reader.id, [user])
-        return Ok(_shown(request, found, reader))
+        return Ok(_to_answer(request, found, reader))
 
 
 def _audiences(
     request: Request, caller: Principal, body: UserSettings
 ) -> dict[str, list[str]] | None:
-    """Return who may read which field, by the keys of circles; raises UnknownCircle."""
+    """Return the readers of each field as keys of circles; raises UnknownCircle."""
     if body.profile_circles is None:
         return None
-    given = restricted(body.profile_circles)
+    given = select_restricted(body.profile_circles)
     keys = circles.keys(request.runtime.database, caller.id, given.values())
     return {name: [keys[each] for each in audience] for name, audience in given.items()}
 
 
-def _shown(request: Request, user: PublicUser, reader: Reader) -> UserAnswer:
+def _to_answer(request: Request, user: PublicUser, reader: Reader) -> UserAnswer:
     return user_answer(user, reader, request.runtime.settings.public_url)
 
 
@@ -103,14 +103,17 @@ def _declare_followers(route: Route) -> None:
     def list_my_followers(
         request: Request, caller: Principal, query: PageQuery
     ) -> Ok[FollowersAnswer]:
-        """List those who have you in a circle of theirs."""
+        """List your followers: users who have you in a circle of theirs."""
         return Ok(_followers(request, caller.id, query))
 
     @route("GET", "/users/{user}/followers", raises=(UnknownUser,))
     def list_followers(
         request: Request, user: UserId, caller: Principal, query: PageQuery
     ) -> Ok[FollowersAnswer]:
-        """List those who have a user in a circle of theirs, which circle is not told."""
+        """List the followers of a user: users who have the user in a circle of theirs.
+
+        The answer does not name their circles.
+        """
         del caller
         return Ok(_followers(request, user, query))
 
@@ -126,7 +129,7 @@ def _followers(request: Request, user_id: str, query: PageQuery) -> FollowersAns
 def _page(
     request: Request, query: PageQuery, scope: str, fetch: Callable[[IdRange], list[GraphPerson]]
 ) -> tuple[list[PersonAnswer], str | None]:
-    """Return a page of people by id, and the cursor of the next one."""
+    """Return a page of people by id, and the cursor of the next page."""
     cursors = Cursors(scope, request.runtime.settings.signing_keys)
     (after,) = cursors.position(query) or ("",)
     shown, last = page_of(fetch(IdRange(after, limit=query.limit + 1)), query.limit)
@@ -140,8 +143,8 @@ def _declare_circles(route: Route) -> None:
     ) -> Ok[CircleAnswer] | Created[CircleAnswer]:
         """Make or rename a circle of yours.
 
-        You follow everyone in your circles, and post to some of them or to all. Nobody but you
-        sees what circles you have.
+        You follow everyone in your circles, and post to some circles or to all. Only you see your
+        circles.
         """
         users.ensure(request.runtime, caller)
         stored, is_new = circles.put(request.runtime, caller.id, circle, body.name)
@@ -149,10 +152,10 @@ def _declare_circles(route: Route) -> None:
 
     @route("DELETE", "/users/me/circles/{circle}")
     def delete_circle(request: Request, circle: CircleId, caller: Principal) -> NoContent:
-        """Delete a circle of yours, and stop following those who are in no other.
+        """Delete a circle of yours, and stop following members who are in no other circle.
 
-        Posts and fields of the profile that were for it alone stay with you: a circle that you
-        make under its id later is another one. Without such a circle, nothing changes.
+        Posts and fields of the profile for this circle alone become yours alone: a later circle of
+        the same id is another circle. Without such a circle, nothing changes.
         """
         circles.delete(request.runtime, caller.id, circle)
         return NoContent()
@@ -185,10 +188,10 @@ def _declare_members(route: Route) -> None:
     def add_circle_member(
         request: Request, circle: CircleId, user: UserId, caller: Principal
     ) -> NoContent:
-        """Put somebody into a circle of yours, and so follow them.
+        """Add a user to a circle of yours, and so follow the user.
 
-        Posts of theirs, and yours to this circle, are delivered afterwards too. Doing so twice
-        changes nothing.
+        Workers then deliver earlier posts too: the user's to you, and yours to this circle. A
+        second call changes nothing.
         """
         memberships.add_member(request.runtime, caller.id, circle, user)
         return NoContent()
@@ -197,20 +200,24 @@ def _declare_members(route: Route) -> None:
     def remove_circle_member(
         request: Request, circle: CircleId, user: UserId, caller: Principal
     ) -> NoContent:
-        """Take somebody out of a circle of yours; out of the last one, you stop following them.
+        """Remove a member from a circle of yours; out of the last circle, you stop following.
 
-        If they are not in it, nothing changes.
+        Without the member in it, nothing changes.
         """
         memberships.remove_member(request.runtime, caller.id, circle, user)
         return NoContent()
 
 
 def _declare_blocks(route: Route) -> None:
-    @route("PUT", "/users/me/blocked/{user}", raises=(CannotBlockSelf, UnknownUser, TooManyBlocked))
+    @route(
+        "PUT",
+        "/users/me/blocked/{user}",
+        raises=(CannotBlockSelf, UnknownUser, TooManyBlockedUsers),
+    )
     def block_user(request: Request, user: UserId, caller: Principal) -> NoContent:
-        """Block somebody: neither follows or sees the other any more.
+        """Block a user: neither of you follows or sees the other any more.
 
-        Doing so twice changes nothing.
+        A second call changes nothing.
         """
         users.ensure(request.runtime, caller)
         blocks.block(request.runtime, caller.id, user)

@@ -1,4 +1,4 @@
-"""What a store of the social graph can do: embedded in the users, or as edges between them."""
+"""The contract of a store of the social graph: embedded in users, or edges between users."""
 
 from collections.abc import Collection as Ids
 from collections.abc import Mapping
@@ -14,16 +14,16 @@ StoreName = Literal["embedded", "edges"]
 
 
 class GraphPerson(NamedTuple):
-    """A user with the name that copies of it have."""
+    """A user, by id and by the name in its copies."""
 
     id: str
     name: str
 
 
 class Pair(NamedTuple):
-    """An owner of circles and another user, with the circles that the other is in since `ts`.
+    """An owner of circles and a member, with the member's circles `before` and `after` `ts`.
 
-    Circles are named by their keys, here and wherever the graph is kept.
+    Circles have their keys here and in every store.
     """
 
     owner: GraphPerson
@@ -34,25 +34,25 @@ class Pair(NamedTuple):
 
 
 class Relations(NamedTuple):
-    """A user's ties to others: their circles that the user is in, and those the user follows."""
+    """A user's ties to others: by owner, the circles with the user; the users followed."""
 
     circled_by: Mapping[str, frozenset[str]]
     following: frozenset[str]
 
 
 class GraphStore(Protocol):
-    """Where the circles' members and the followers of a user are kept.
+    """A store of members and followers.
 
-    Each of the two users of a pair has a store of its own. A pair with at least one user in the
-    store `edges` has an edge; the other user's document has the pair too if that one is embedded.
+    Each of the two users of a pair has its own store. A pair with at least one user in the store
+    `edges` has an edge. If the other user is embedded, that user's document has the pair too.
     """
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
-        """Return the owner's circles that somebody is in; asked of the owner's store."""
+        """Return the owner's circles with a member; ask the owner's store."""
         ...
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
-        """Make the pair's circles `after` in the documents of those who are kept here."""
+        """Write the pair's circles `after` for its sides in this store."""
         ...
 
     def members(
@@ -66,31 +66,31 @@ class GraphStore(Protocol):
         ...
 
     def followers(self, user_id: str, ids: IdRange) -> list[GraphPerson]:
-        """Return those who have a user in their circles, by id."""
+        """Return the followers of a user by id."""
         ...
 
     def follower_ids(self, user_id: str, ids: IdRange) -> list[str]:
-        """Return the ids of those who have a user in their circles, in order."""
+        """Return the ids of the followers of a user, in order."""
         ...
 
     def only_in(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> list[str]:
-        """Return the members of a circle who are in no other; asked of the owner's store."""
+        """Return the members of a circle who are in no other; ask the owner's store."""
         ...
 
     def drop_circle(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
-        """Take a circle from its members, as far as they are kept here."""
+        """Remove a circle from its members in this store."""
         ...
 
     def relations(self, own: Document, others: Ids[str]) -> Relations:
-        """Return a user's ties to others; `own` is the document that `following.reader` reads."""
+        """Return a user's ties to others; `own` is the user's document of `following.reader`."""
         ...
 
     def rename(
         self, person: GraphPerson, owners: Ids[str], members: Ids[str], session: ClientSession
     ) -> None:
-        """Give a user's copies its name: with those who circle it, and with its members."""
+        """Write a user's name to its copies: at `owners` who circle it, and at its `members`."""
         ...

@@ -1,4 +1,4 @@
-"""What users say of themselves: the body of `PUT /users/me`."""
+"""The body of `PUT /users/me`, apart from the answers: `users` reads it."""
 
 from pydantic import ConfigDict, Field
 
@@ -9,7 +9,7 @@ from chalicelib.texts import PersonName
 
 
 class UserSettings(Input):
-    """A user's own name and profile; what is left out stays."""
+    """A user's own name and profile; missing fields stay."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -25,15 +25,14 @@ class UserSettings(Input):
 
     name: PersonName | None = Field(
         None,
-        description="At most 100 characters on one line. Names that could be taken for staff "
-        "are reserved.",
+        description="At most 100 characters on one line. Names that look like staff are reserved.",
     )
     profile: SentProfile | None = Field(
         None, description="Replaces the whole profile; left out, the profile stays."
     )
     profile_circles: SentCircles | None = Field(
         None,
-        description="Who may read which field of the profile: ids of your circles, or "
-        f"`{ALL_CIRCLES}` alone for all of them; `{PUBLIC}` alone is as good as nothing. Replaces "
+        description="The readers of each field of the profile: ids of your circles, or "
+        f"`{ALL_CIRCLES}` alone for all circles; `{PUBLIC}` alone equals a missing field. Replaces "
         "the whole; left out, it stays.",
     )

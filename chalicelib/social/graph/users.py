@@ -24,14 +24,14 @@ from chalicelib.social.graph.store import StoreName
 from chalicelib.social.graph.user_settings import UserSettings
 
 BY_AWAY = [("away", ASCENDING), ("_id", ASCENDING)]
-# A bound of the document: hardly anybody is blocked by more.
+# A bound of the document, hardly ever reached.
 MAX_BLOCKED_BY = 100_000
 # Before every post.
 EPOCH = moment(0)
 
 
 class FollowCounts(TypedDict):
-    """A user's numbers of edges in the graph."""
+    """A user's counts in the graph."""
 
     followers: int
     following: int
@@ -40,20 +40,20 @@ class FollowCounts(TypedDict):
 
 
 class By(TypedDict):
-    """A user as what they wrote names them."""
+    """The author of a text, by id and name."""
 
     id: str
     name: str
 
 
 class Member(TypedDict):
-    """Somebody in a circle."""
+    """A member of a circle."""
 
     name: str
 
 
 class Circle(TypedDict):
-    """A circle with its members by id, unless they are kept as edges.
+    """A circle with its members by id, unless the members are edges.
 
     `key` is its identity (`circle_keys`); circles of older releases have none.
     """
@@ -64,21 +64,23 @@ class Circle(TypedDict):
 
 
 class Follower(TypedDict):
-    """Somebody who has a user in these of their circles, by the circles' keys."""
+    """A follower of a user, with the keys of the follower's circles that have the user."""
 
     name: str
     circles: list[str]
 
 
 class User(TypedDict):
-    """A user as it is stored.
+    """A user as stored.
 
-    `circles` by the owner's ids and `followers` by the user's id are the graph's two directions
-    (MongoDB Applied Design Patterns, ch. 9), as long as `graph_store` is `embedded`. `pulled` says
-    that some posts of the user are read where they are, `away` that fan-outs leave the user out,
-    `stale` that the user's news must be rebuilt. `complete_since` says which part of the stored
-    news may be read; in documents of earlier releases it is missing. `trimmed` is theirs: they
-    have deleted the oldest news, and did not say up to when.
+    While `graph_store` is `embedded`, `circles` (by the owner's ids) and `followers` (by the
+    followers' ids) are the graph's two directions (MongoDB Applied Design Patterns, ch. 9).
+
+    - `pulled`: readers read some posts of the user where the posts are
+    - `away`: fan-outs skip the user
+    - `stale`: the user's news need a rebuild
+    - `complete_since`: the readable part of the stored news; earlier releases have not set it
+    - `trimmed`: an earlier release deleted the oldest news, without an instant
     """
 
     _id: str
@@ -102,7 +104,7 @@ class User(TypedDict):
 class PublicUser(TypedDict):
     """A user's document as `_PROFILE` reads it.
 
-    The fields of the profile in `profile_circles` are for the circles of those keys alone.
+    Each field of the profile in `profile_circles` is for the circles of its keys alone.
     """
 
     _id: str
@@ -122,19 +124,19 @@ USERS = Collection(
             [("pulled", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"pulled": True},
         ),
-        # Finds those whose followers are recounted.
+        # Finds the users for the recount of followers.
         IndexModel(
             [("graph_store", ASCENDING), ("_id", ASCENDING)],
             partialFilterExpression={"graph_store": "edges"},
         ),
-        # These two find a user who is to be erased.
+        # These two serve the erasure of a user.
         IndexModel([("blocked", ASCENDING)]),
         IndexModel([("blocked_by", ASCENDING)]),
     ),
     shard_key={"_id": "hashed"},
 )
 
-# An expression: the ids of the users whom a user blocks or is blocked by.
+# An expression: the ids of users with a block, in either direction.
 BLOCKED_EITHER_WAY = {"$setUnion": ["$blocked", "$blocked_by"]}
 _PROFILE = {"name": 1, "profile": 1, "profile_circles": 1, "counts": 1}
 
@@ -148,7 +150,7 @@ def find(database: Database[Document], user_id: str) -> PublicUser:
 
 
 def name_of(database: Database[Document], user_id: str) -> str | None:
-    """Return a user's name; None if there is no such user."""
+    """Return a user's name. None: an unknown user."""
     user = USERS.of(database).find_one({"_id": user_id}, {"name": 1})
     return user and user["name"]
 
@@ -159,11 +161,10 @@ def put(
     settings: UserSettings,
     profile_circles: dict[str, list[str]] | None,
 ) -> PublicUser:
-    """Give the caller a name and a profile, making the user if there is none; return it.
+    """Change the caller's name and profile, or make the user; return it.
 
-    `profile_circles` are those of the settings, by the circles' keys. A new name is propagated to
-    its copies in the background. Raises ReservedName for one that is kept for staff, and
-    UnknownAsset.
+    `profile_circles` has the settings' circles as keys. Workers propagate a new name to its copies.
+    Raises ReservedName for a name of staff, and UnknownAsset.
     """
     given = settings.model_dump(exclude_none=True, exclude={"profile_circles"})
     if settings.profile is not None:
@@ -175,11 +176,16 @@ def put(
     ensure(runtime, caller)
     if not given:
         return find(runtime.database, caller.id)
-    rename = Rename(user_id=caller.id)
+    return _change(runtime, caller.id, given)
+
+
+def _change(runtime: Runtime, user_id: str, given: Document) -> PublicUser:
+    """Set fields of a user, with the pictures in the profile and the job of a new name."""
+    rename = Rename(user_id=user_id)
 
     def work(session: ClientSession) -> tuple[PublicUser, bool]:
         before = USERS.of(runtime.database).find_one_and_update(
-            {"_id": caller.id},
+            {"_id": user_id},
             {"$set": given},
             projection=_PROFILE,
             session=session,
@@ -194,7 +200,7 @@ def put(
         if renamed:
             outbox.note(runtime, rename, session)
         return {
-            "_id": caller.id,
+            "_id": user_id,
             "name": name,
             "profile": profile,
             "profile_circles": given.get("profile_circles", before.get("profile_circles", {})),
@@ -208,14 +214,14 @@ def put(
 
 
 def _profile(runtime: Runtime, caller: Principal, given: Document) -> Document:
-    """Return a profile as it is stored; raises UnknownAsset."""
+    """Return a profile in its stored form; raises UnknownAsset."""
     profile = pictures.stored(picture_fields(), given, runtime.settings.public_url)
     pictures.check(runtime.database, pictures.named(picture_fields(), profile), caller)
     return profile
 
 
 def forget_profile(runtime: Runtime, user_id: str) -> None:
-    """Delete what a user says of themselves, and release the picture."""
+    """Delete a user's profile, and release the picture."""
 
     def work(session: ClientSession) -> None:
         user = {"_id": user_id}
@@ -235,7 +241,7 @@ def _check_free(name: str, reserved: tuple[str, ...]) -> None:
 
 
 def ensure(runtime: Runtime, caller: Principal) -> By:
-    """Return the caller; the first write makes the user, named as the token says."""
+    """Return the caller; the first write makes the user, with the token's name."""
     users = USERS.of(runtime.database)
     user = users.find_one({"_id": caller.id}, {"name": 1})
     user = user or users.find_one_and_update(
@@ -266,6 +272,6 @@ def _defaults(caller: Principal, now: datetime, design: str | None = None) -> Do
         "pulled": False,
         "stale": False,
         "complete_since": complete if design is None else {"design": design, **complete},
-        # The release before reads it.
+        # The previous release reads it.
         "trimmed": False,
     }

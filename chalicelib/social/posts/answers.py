@@ -1,4 +1,4 @@
-"""The forms in which the API answers about posts and the comments on them."""
+"""Answers about posts and comments: their shapes stand in the API's document."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired, cast, get_args
@@ -43,13 +43,13 @@ class PostCommentAnswer(TypedDict):
 
 
 class PollAnswer(TypedDict):
-    """What people voted for in a poll; this is of now, whatever else of a post is behind."""
+    """The votes in a poll, up to date even while the rest of a post is behind."""
 
     votes: Annotated[
         list[Annotated[int, Field(ge=0)]],
         Field(
             max_length=MAX_OPTIONS,
-            description="How many voted for each option, in the order of the options.",
+            description="The number of votes for each option, in the order of the options.",
         ),
     ]
     vote_count: Annotated[int, Field(ge=0, description="All votes.")]
@@ -60,7 +60,7 @@ class PollAnswer(TypedDict):
 
 
 class PostReactionCounts(TypedDict, total=False):
-    """How many reacted in each way; a kind that nobody has chosen is left out."""
+    """The number of reactions by kind, without kinds that have none."""
 
     like: Annotated[int, Field(ge=1)]
     celebrate: Annotated[int, Field(ge=1)]
@@ -69,9 +69,9 @@ class PostReactionCounts(TypedDict, total=False):
 
 
 class PostReactionsAnswer(TypedDict):
-    """The reactions to a post; these are of now, whatever else of a post is behind.
+    """The reactions to a post, up to date even while the rest of a post is behind.
 
-    The counts of a post that many react to follow within seconds; the caller's own are exact.
+    If many react at once, the counts follow within seconds; the caller's own are exact.
     """
 
     counts: PostReactionCounts
@@ -87,18 +87,18 @@ class AnyPost(TypedDict):
     id: PostId
     author: PersonAnswer
     wall_owner_id: Annotated[
-        UserId, Field(description="The user whose wall it is on; its author, unless another's.")
+        UserId, Field(description="The owner of its wall: its author, or another user.")
     ]
     visibility: Annotated[
         Literal["public", "circles"],
-        Field(description="Whether everybody may see it, or some circles of its author."),
+        Field(description="`public`, or `circles` for some circles of its author."),
     ]
     circles: NotRequired[
         Annotated[
             list[AudienceName],
             Field(
                 max_length=MAX_CIRCLES,
-                description="As they were sent; told to its author alone.",
+                description="As they were sent; only its author sees them.",
             ),
         ]
     ]
@@ -110,8 +110,8 @@ class AnyPost(TypedDict):
         list[PostCommentAnswer],
         Field(
             max_length=COMMENTS_SHOWN,
-            description="The last ones, oldest first, without those that blocks hide from the "
-            "caller; `GET /posts/{post}/comments` has all.",
+            description="The last comments, oldest first, without comments that blocks hide from "
+            "the caller; `GET /posts/{post}/comments` has all.",
         ),
     ]
     comment_count: Annotated[int, Field(ge=0, description="All comments, but for hidden ones.")]
@@ -121,8 +121,8 @@ class AnyPost(TypedDict):
         Annotated[
             Literal["moderator"],
             Field(
-                description="There if only the role lets the caller read it, asked for by its id; "
-                "this is audited."
+                description="Present if the caller reads it by id and by the role alone; this is "
+                "audited."
             ),
         ]
     ]
@@ -133,7 +133,7 @@ PostAnswer = TypeAliasType("PostAnswer", Annotated[AnyPost, AnyType()])
 
 
 class PostsAnswer(TypedDict):
-    """A page of posts, newest first; one may be short before the end, which `next` tells."""
+    """A page of posts, newest first; it may be short before the end. `next` is null at the end."""
 
     posts: Annotated[list[PostAnswer], Field(max_length=MAX_PAGE)]
     next: Next
@@ -142,7 +142,7 @@ class PostsAnswer(TypedDict):
 class PostCommentsAnswer(TypedDict):
     """A page of the comments on a post, oldest first.
 
-    It may be short before the end, without the comments that blocks hide: `next` tells.
+    It may be short before the end, without comments that blocks hide. `next` is null at the end.
     """
 
     comments: Annotated[list[PostCommentAnswer], Field(max_length=MAX_PAGE)]
@@ -150,7 +150,7 @@ class PostCommentsAnswer(TypedDict):
     read_as: NotRequired[
         Annotated[
             Literal["moderator"],
-            Field(description="There if only the role lets the caller read them; this is audited."),
+            Field(description="Present if the caller reads them by the role alone; audited."),
         ]
     ]
 
@@ -167,9 +167,9 @@ def comment_answer(comment: PostComment) -> PostCommentAnswer:
 
 
 def post_answer(post: ShownPost, reader_id: str | None, base: str) -> PostAnswer:
-    """Return a post, or a wall's copy of it, as the API at this address shows it to a reader.
+    """Return a post, or a wall's copy of it, as the API shows it to a reader.
 
-    Only its author is shown the circles that it went to.
+    `base` is the API's address. Only the author sees the post's circles.
     """
     answer: PostAnswer = {
         "id": post["id"],

@@ -1,4 +1,4 @@
-"""The audience of a post: today's followers or members, or those at the time of posting."""
+"""The audience of a post: followers or members of today, or of the time of posting."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 
 class Audience(TypedDict):
-    """A part of the audience of a post, by id, from the first to the last."""
+    """A part of a post's audience: the ids from `first` to `last`."""
 
     _id: str
     post_id: str
@@ -46,7 +46,7 @@ AUDIENCES = Collection(
 def of(database: Database[Document], post: PostBody, ids: IdRange) -> list[str]:
     """Return the ids of a post's audience, in order.
 
-    A public post goes to the followers, another to the members of its circles.
+    A public post goes to the followers, any other post to the members of its circles.
     """
     if post["audience"] == AT_POST:
         return _kept_ids(database, post["_id"], ids)
@@ -76,13 +76,13 @@ def _kept_ids(database: Database[Document], post_id: str, ids: IdRange) -> list[
 
 
 def is_above(database: Database[Document], post: PostBody, line: int) -> bool:
-    """Return whether a post's audience is larger than `line`; the author's counts may answer."""
+    """Return whether a post's audience is larger than `line`; the author's counts may suffice."""
     author = users.USERS.of(database).find_one({"_id": post["by"]["id"]}, {"counts": 1})
     if author is None:
         return False
     if post["circles"] == [PUBLIC]:
         return author["counts"]["followers"] > line
-    # The members of all circles, of which the audience is a part.
+    # The members of all circles; the audience is a part of them.
     if author["counts"]["following"] <= line:
         return False
     return len(of(database, post, IdRange(limit=line + 1))) > line
@@ -94,7 +94,7 @@ def keep(runtime: Runtime, post: PostBody) -> None:
     ids, number = IdRange(limit=runtime.bounds.social.audience_members), 0
     while members := _today(database, post, ids):
         row: Audience = {
-            # A number, since an id that names a member could not be taken from it again.
+            # A number: an erasure could not remove a member's id from it.
             "_id": f"{post['_id']}:{number}",
             "post_id": post["_id"],
             "ts": post["ts"],
@@ -112,7 +112,7 @@ def forget(database: Database[Document], post_id: str) -> None:
 
 
 def forget_member(database: Database[Document], user_id: str) -> None:
-    """Remove a user from every audience that was recorded, and from its bounds."""
+    """Remove a user from every recorded audience, and from its bounds."""
     rows = AUDIENCES.of(database)
     rows.delete_many({"members": [user_id]})
     others = {"$filter": {"input": "$members", "cond": {"$ne": ["$$this", user_id]}}}
@@ -123,7 +123,7 @@ def forget_member(database: Database[Document], user_id: str) -> None:
 def kept_for(
     database: Database[Document], reader_id: str, post_ids: Iterable[str]
 ) -> frozenset[str]:
-    """Return the posts whose recorded audience has the reader in it."""
+    """Return the posts whose recorded audience has the reader."""
     wanted = list(post_ids)
     if not wanted:
         return frozenset()
@@ -135,7 +135,7 @@ def kept_for(
 def reader_of(
     database: Database[Document], reader_id: str | None, posts: Sequence[ShownPost]
 ) -> Reader:
-    """Return a reader's relations to some posts: to their authors and to those who commented."""
+    """Return a reader's relations to the authors of posts and of the comments on them."""
     people = {post["by"]["id"] for post in posts}
     people |= {comment["by"]["id"] for post in posts for comment in post["comments"]}
     reader = following.reader(database, reader_id, people)

@@ -1,8 +1,8 @@
-"""Changing a comment on a post: its author's edit, and its removal by whoever may.
+"""Edits of a comment on a post by its author, and removals.
 
-A comment is on its post, or among the older ones. Each change is one transaction that writes the
-post, so that it conflicts with a move of the comment from one to the other, and is noted there for
-the copies.
+A comment is on its post, or among the older comments. Each change is one transaction that writes
+the post: it conflicts there with a move of the comment between the two places, and notes that the
+copies are behind.
 """
 
 from datetime import timedelta
@@ -24,7 +24,7 @@ from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import OlderComment, PostComment
 from chalicelib.social.posts.visibility import sees
 
-# As long as comments on pages can be edited.
+# The same as for comments on pages.
 EDIT_WINDOW = timedelta(minutes=15)
 Remover = Literal["author", "post_author", "moderator"]
 
@@ -32,9 +32,9 @@ Remover = Literal["author", "post_author", "moderator"]
 def edit(
     runtime: Runtime, post_id: str, comment_id: str, caller: Principal, text: str
 ) -> PostComment:
-    """Give a comment of the caller's a new text, and have it propagated to the post's copies.
+    """Change the text of a comment of the caller's, and propagate it to the post's copies.
 
-    Authors may do so for 15 minutes, social moderators with their own at any time. Raises
+    Authors have 15 minutes; social moderators edit their own comments at any time. Raises
     UnknownPost if the caller may not see the post, UnknownComment, Forbidden and EditWindowOver.
     """
     database = runtime.database
@@ -49,7 +49,7 @@ def edit(
         change = {"text": text, "edited": now}
         on_post = {f"comments.$[each].{name}": value for name, value in change.items()}
         rows, there = posts.POSTS.of(database), {"_id": post_id, "deleted": False}
-        update = posts.marked(runtime, {"$set": on_post})
+        update = posts.mark_behind(runtime, {"$set": on_post})
         mine = [{"each.id": comment_id}]
         if not rows.update_one(there, update, array_filters=mine, session=session).matched_count:
             raise UnknownPost
@@ -63,10 +63,10 @@ def edit(
 
 
 def remove(runtime: Runtime, post_id: str, comment_id: str, caller: Principal) -> Remover:
-    """Delete a comment, for its author, the post's author or a social moderator; return which.
+    """Delete a comment as its author, the post's author or a moderator; return the caller's part.
 
-    Its author may do so without seeing the post any more, and the post's author although a block
-    hides the comment. Raises UnknownPost, UnknownComment and Forbidden.
+    Its author may delete it without seeing the post any more, and the post's author although a
+    block hides the comment. Raises UnknownPost, UnknownComment and Forbidden.
     """
     database = runtime.database
     post = posts.find_all(database, [post_id]).get(post_id)
@@ -92,14 +92,14 @@ def remove(runtime: Runtime, post_id: str, comment_id: str, caller: Principal) -
 
 
 def take_out(runtime: Runtime, post_id: str, comment_id: str) -> bool:
-    """Delete a comment and count one less, both or neither; return whether it was there.
+    """Delete a comment and lower the count, both or neither; return whether it existed.
 
-    The post then holds its last comments still: older ones come back to it. The caller propagates
+    The post still holds its last comments: older comments come back to it. The caller propagates
     the post.
     """
     database, rows = runtime.database, posts.POSTS.of(runtime.database)
     older = OLDER_COMMENTS.of(database)
-    gone = posts.marked(
+    gone = posts.mark_behind(
         runtime, {"$pull": {"comments": {"id": comment_id}}, "$inc": {"comment_count": -1}}
     )
 
@@ -115,7 +115,7 @@ def take_out(runtime: Runtime, post_id: str, comment_id: str) -> bool:
 
 
 def _hold_last(database: Database[Document], post_id: str, session: ClientSession) -> None:
-    """Move older comments back to a post that holds fewer than are shown with it."""
+    """Move older comments back to a post until it holds as many as readers see with it."""
     rows, older = posts.POSTS.of(database), OLDER_COMMENTS.of(database)
     post = rows.find_one({"_id": post_id}, posts.BODY, session=session)
     lacking = COMMENTS_SHOWN - len(post["comments"]) if post else 0
@@ -131,7 +131,7 @@ def _hold_last(database: Database[Document], post_id: str, session: ClientSessio
 
 
 def _without_place(comment: OlderComment) -> PostComment:
-    """Return an older comment as it was on its post."""
+    """Return an older comment in the form of a comment on its post."""
     kept: PostComment = {
         "id": comment["id"],
         "by": comment["by"],
@@ -158,8 +158,8 @@ def _look_for(
     comment_id: str,
     session: ClientSession | None = None,
 ) -> PostComment | None:
-    """Return a comment of a post, wherever it is; None if there is none of this id."""
-    # The post first: a comment that moves meanwhile is then found in one place at least.
+    """Return a comment of a post from either place. None: an unknown comment."""
+    # The post first: a comment that moves meanwhile then shows in one place at least.
     held = {"_id": post_id, "comments.id": comment_id}
     post = posts.POSTS.of(database).find_one(held, {"comments.$": 1}, session=session)
     if post is not None:
@@ -169,7 +169,7 @@ def _look_for(
 
 
 def _check_author(database: Database[Document], caller: Principal, comment: PostComment) -> None:
-    """Raise Forbidden for another's comment, and UnknownComment for one that a block hides."""
+    """Raise Forbidden for another author's comment, and UnknownComment if a block hides it."""
     author = comment["by"]["id"]
     if author == caller.id:
         return

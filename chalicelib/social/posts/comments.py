@@ -1,7 +1,7 @@
-"""Comments on a post: stored on the post, then propagated to its copies."""
+"""Comments on a post: stored on the post or beside it, then propagated to its copies."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from pymongo import ASCENDING, IndexModel, ReplaceOne
 from pymongo.client_session import ClientSession
@@ -20,14 +20,14 @@ from chalicelib.social.graph import following as graph
 from chalicelib.social.graph import users
 from chalicelib.social.graph.audience import Reader
 from chalicelib.social.messages import Propagate
-from chalicelib.social.paging import Entry, Position, dated, newer_than
+from chalicelib.social.paging import ListEntry, ListPosition, newer_than, parse_position
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.answers import PostCommentsAnswer, comment_answer
 from chalicelib.social.posts.forms import COMMENTS_SHOWN, PostCommentsQuery
 from chalicelib.social.posts.shapes import OlderComment, PostComment, ShownPost
 from chalicelib.social.posts.visibility import sees, without_hidden
 
-# Comments that have left their post, older than those on it.
+# Comments that moved off their post, older than the comments on it.
 OLDER_COMMENTS = Collection(
     "social.post_comment",
     OlderComment,
@@ -43,7 +43,7 @@ BY_TIME = {"ts": 1, "id": 1}
 
 
 def add(runtime: Runtime, post_id: str, caller: Principal, text: str) -> PostComment:
-    """Store a comment and note that copies are behind, in one write; then send the message.
+    """Store a comment and note in the same write that copies are behind; then send the message.
 
     Raises UnknownPost if the caller may not see the post.
     """
@@ -61,20 +61,19 @@ def add(runtime: Runtime, post_id: str, caller: Principal, text: str) -> PostCom
 
 
 def find(
-    database: Database[Document], post_id: str, reader_id: str, position: tuple[datetime, str]
+    database: Database[Document], post_id: str, reader_id: str, place: ListPosition
 ) -> PostComment:
-    """Return the comment of a time and id; raises UnknownPost and UnknownComment."""
+    """Return the comment at a time and id; raises UnknownPost and UnknownComment."""
     posts.find_visible(database, post_id, reader_id)
-    at, comment_id = position
-    # Comments of the same millisecond are few, and all others are later.
-    for comment in _after(database, post_id, Position(at, ""), _OF_A_MOMENT):
-        if comment["id"] == comment_id:
+    # Comments of the same millisecond are few, and all other comments are later.
+    for comment in _after(database, post_id, place._replace(post_id=""), _OF_A_MOMENT):
+        if comment["id"] == place.post_id:
             return comment
     raise UnknownComment
 
 
 def _push(runtime: Runtime, post_id: str, comment: PostComment) -> None:
-    """Put a comment on the post; if all places are taken, make room first."""
+    """Put a comment on the post; if the post is full, make room first."""
     held = runtime.bounds.social.held_on_post
     due = comment["ts"] + timedelta(milliseconds=runtime.settings.lease_ms)
     for _ in range(_TRIES):
@@ -95,8 +94,8 @@ def _push(runtime: Runtime, post_id: str, comment: PostComment) -> None:
 def _move_oldest(runtime: Runtime, post_id: str) -> None:
     """Move the oldest comments off a full post, all or nothing.
 
-    It is a transaction that writes the post, so a comment that is edited or deleted meanwhile is
-    not moved as it was before. Moves of older releases may have left a comment in both places.
+    The transaction writes the post, so it conflicts with an edit or a deletion of a comment.
+    Moves of older releases may have left a comment in both places.
     """
     database, rows = runtime.database, posts.POSTS.of(runtime.database)
     count, held = runtime.bounds.social.comments_moved_at_once, runtime.bounds.social.held_on_post
@@ -130,9 +129,9 @@ def list_all(
 ) -> PostCommentsAnswer:
     """Return a page of a post's comments, oldest first: `{comments, next}`.
 
-    A page that blocks have thinned may be short before the end; only `next` says whether there
-    is more. Raises UnknownPost if the reader may not see the post, and Forbidden if a reader who
-    did not write it asks for what blocks hide.
+    A page that blocks thin may be short before the end; `next` is None at the end. Raises
+    UnknownPost if the reader may not see the post, and Forbidden if a reader other than its author
+    asks for comments that blocks hide.
     """
     post = posts.find_visible(runtime.database, post_id, reader_id)
     if query.blocked and post["by"]["id"] != reader_id:
@@ -148,12 +147,12 @@ def page(
     *,
     hides_blocked: bool,
 ) -> PostCommentsAnswer:
-    """Return a page of a post's comments, not checked for any reader."""
+    """Return a page of a post's comments, without a check of the post for the reader."""
     database = runtime.database
 
-    def fetch(after: Position | None, count: int) -> list[Entry[PostComment]]:
+    def fetch(after: ListPosition | None, count: int) -> list[ListEntry[PostComment]]:
         found = _after(database, post_id, after, count)
-        return [Entry(_at(comment), comment) for comment in found]
+        return [ListEntry(_at(comment), comment) for comment in found]
 
     def show(found: list[PostComment]) -> list[PostComment | None]:
         if not hides_blocked:
@@ -162,7 +161,9 @@ def page(
         return [comment if sees(reader, comment) else None for comment in found]
 
     cursors = Cursors(f"post-comments:{post_id}", runtime.settings.signing_keys)
-    shown, last = paging.filled(runtime, query.limit, dated(cursors.position(query)), fetch, show)
+    shown, last = paging.fill_page(
+        runtime, query.limit, parse_position(cursors.position(query)), fetch, show
+    )
     return {
         "comments": [comment_answer(comment) for _position, comment in shown],
         "next": cursors.following([last.ts.isoformat(), last.post_id] if last else None),
@@ -170,21 +171,21 @@ def page(
 
 
 def _after(
-    database: Database[Document], post_id: str, after: Position | None, limit: int
+    database: Database[Document], post_id: str, after: ListPosition | None, limit: int
 ) -> list[PostComment]:
-    """Return the comments that follow a position, oldest first, on the post or moved off it."""
-    # The post first: a comment that is being moved is then found in one place at least.
-    on_post = _held(database, post_id)
+    """Return the comments after a position, oldest first, on the post or moved off it."""
+    # The post first: a comment that moves meanwhile then shows in one place at least.
+    on_post = _read_on_post(database, post_id)
     older = _older(database, post_id, after, limit)
     if older and len(on_post) <= COMMENTS_SHOWN:
         # Comments come back to a post that has lost nearly all of them.
-        on_post += _held(database, post_id)
+        on_post += _read_on_post(database, post_id)
     found: dict[str, PostComment] = {each["id"]: each for each in older}
     found |= {each["id"]: each for each in on_post if after is None or _at(each) > after}
     return sorted(found.values(), key=_at)[:limit]
 
 
-def _held(database: Database[Document], post_id: str) -> list[PostComment]:
+def _read_on_post(database: Database[Document], post_id: str) -> list[PostComment]:
     post = posts.POSTS.of(database).find_one({"_id": post_id}, {"comments": 1})
     if post is None:
         raise UnknownPost
@@ -192,7 +193,7 @@ def _held(database: Database[Document], post_id: str) -> list[PostComment]:
 
 
 def _older(
-    database: Database[Document], post_id: str, after: Position | None, limit: int
+    database: Database[Document], post_id: str, after: ListPosition | None, limit: int
 ) -> list[OlderComment]:
     where: Document = {"post_id": post_id}
     if after:
@@ -201,22 +202,22 @@ def _older(
     return list(OLDER_COMMENTS.of(database).find(where).sort(order).limit(limit))
 
 
-def _at(comment: PostComment) -> Position:
-    return Position(comment["ts"], comment["id"])
+def _at(comment: PostComment) -> ListPosition:
+    return ListPosition(comment["ts"], comment["id"])
 
 
-# The comments that blocks hide from a reader: left out of posts, and of their counts.
+# Comments that blocks hide from a reader: posts and their counts omit them.
 
-# Counts leave out the comments of at most this many blocks; the comments are hidden in any case.
+# Counts omit the comments of at most this many blocked users; posts omit the comments of all.
 MOST_BLOCKS = 10_000
 
 
-def without_blocked(
+def omit_blocked_comments(
     database: Database[Document], reader: Reader, found: Sequence[ShownPost | None]
 ) -> list[ShownPost | None]:
-    """Return posts without the comments that blocks hide, which are not counted either.
+    """Return posts without the comments that blocks hide, and with counts that omit them.
 
-    Costs one round trip if the reader has blocks and a post has more comments than are shown.
+    Costs one round trip if the reader has blocks and a post has more comments than it shows.
     """
     if not reader.blocks:
         return list(found)
@@ -234,7 +235,7 @@ def _without(reader: Reader, post: ShownPost, hidden: dict[str, int]) -> ShownPo
 def _count(
     database: Database[Document], reader_id: str | None, post_ids: list[str]
 ) -> dict[str, int]:
-    """Count the comments on posts, by the posts' ids, that blocks hide from a reader."""
+    """Return the numbers of comments that blocks hide from a reader, by the posts' ids."""
     both = {"$slice": [users.BLOCKED_EITHER_WAY, MOST_BLOCKS]}
     held: list[Document] = [
         {"$match": {"_id": {"$in": post_ids}}},
@@ -259,7 +260,7 @@ def _count(
     return counts
 
 
-# The few come first, as they are searched once for each comment.
+# `$who`, the few, comes first: `$in` searches it once for each comment.
 _IS_HIDDEN = {"$in": ["$$this", "$who"]}
 
 

@@ -1,4 +1,4 @@
-"""Request bodies of posts and of the comments on them."""
+"""Bodies of requests about posts and comments, as the API's document has them."""
 
 import functools
 from typing import Annotated, Any, Literal, Self
@@ -24,14 +24,14 @@ from chalicelib.social.posts import kinds
 from chalicelib.social.posts.types import POST_TYPES
 from chalicelib.texts import Line, Paragraphs, at_most
 
-# Whose circles decide who sees a post: today's, or those of the moment it was posted.
+# The circles that decide who sees a post: of today, or of the moment of posting.
 AT_VIEW, AT_POST = "at_view", "at_post"
-# The number of last comments that are shown with a post.
+# The number of last comments with a post.
 COMMENTS_SHOWN = 3
 
 MAX_COMMENT_CHARACTERS = 2_000
 
-# Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
+# Wider than the ids that Plaza makes: any other id is unknown, not malformed.
 PostId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 PostCommentId = PostId
 CommentText = Annotated[Paragraphs, at_most(MAX_COMMENT_CHARACTERS)]
@@ -64,22 +64,22 @@ class PostCommentsQuery(PageQuery):
 
 
 class NewPost(Input):
-    """A post as its author sends it; `type` decides what `detail` has."""
+    """A post as its author sends it; `type` decides the fields of `detail`."""
 
     type: str
     detail: Any
     circles: Audience = Field(
-        description=f"Who may see it: ids of the author's circles, or `{PUBLIC}` alone for "
-        f"everybody, or `{ALL_CIRCLES}` alone for all circles of the author.",
+        description=f"Its readers: ids of the author's circles, or `{PUBLIC}` alone for a public "
+        f"post, or `{ALL_CIRCLES}` alone for all circles of the author.",
         examples=[["birders"]],
     )
     wall_owner_id: UserId | None = Field(
-        None, description="The user whose wall it goes to; left out, the author's own."
+        None, description="The owner of its wall; left out, the author."
     )
     audience: Literal["at_view", "at_post"] = Field(
         "at_view",
-        description="`at_view`: who is in the circles today may see it. `at_post`: who was in "
-        "them when it was posted; not for public posts.",
+        description="`at_view`: for members of the circles today. `at_post`: for members at the "
+        "time of posting; not for public posts.",
     )
 
     @model_validator(mode="after")
@@ -121,7 +121,7 @@ _EXAMPLE = {
 
 
 class NewVote(Input):
-    """A vote in a poll; everybody has at most one."""
+    """A vote in a poll; each user has at most one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"option": "18:30"}]})
 
@@ -129,7 +129,7 @@ class NewVote(Input):
 
 
 class PostEdit(Input):
-    """What can be changed on a post: what it says."""
+    """A new detail of a post; everything else on it stays."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"detail": {"text": "215 eiders, says Ines."}}]}
@@ -141,7 +141,7 @@ class PostEdit(Input):
 
 
 class _PostType(BaseModel):
-    """The one field of a new post that says how to read the others."""
+    """The one field of a new post that decides the model of the others."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -153,7 +153,7 @@ def new_post_model(name: str) -> type[NewPost]:
     """Return the model of a new post of a registered type."""
     model = POST_TYPES[name]
     fields: dict[str, Any] = {"type": (Literal[name], ...), "detail": (model, ...)}
-    named = f"New{kinds.named(model)}Post"
+    named = f"New{kinds.schema_prefix(model)}Post"
     return create_model(named, __base__=NewPost, __doc__=model.__doc__, **fields)
 
 
@@ -162,4 +162,4 @@ def edit_model(name: str) -> type[PostEdit]:
     """Return the model of an edit of a post of a registered type."""
     model = POST_TYPES[name]
     fields: dict[str, Any] = {"detail": (model, ...)}
-    return create_model(f"Edited{kinds.named(model)}Post", __base__=PostEdit, **fields)
+    return create_model(f"Edited{kinds.schema_prefix(model)}Post", __base__=PostEdit, **fields)

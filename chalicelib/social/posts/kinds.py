@@ -1,4 +1,4 @@
-"""The JSON Schemas of posts of any registered type, made for the API's document alone."""
+"""JSON Schemas of posts of any registered type, for the API's document alone."""
 
 import functools
 from collections.abc import Iterable, Mapping
@@ -15,28 +15,28 @@ from chalicelib.http import Input
 from chalicelib.social.posts.types import POST_TYPES, is_poll
 
 
-def named(model: type[Input]) -> str:
-    """Return how the schemas of a type's posts are named: `Status` for `StatusDetail`."""
+def schema_prefix(model: type[Input]) -> str:
+    """Return the prefix of the schemas of a type's posts: `Status` for `StatusDetail`."""
     return model.__name__.removesuffix("Detail")
 
 
 def one_of(models: Iterable[Any], handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-    """Return the schema of what is one of some models, which its `type` tells."""
-    adapter: TypeAdapter[Any] = TypeAdapter(_tagged(models))
+    """Return the schema of a union of models; its `type` tells them apart."""
+    adapter: TypeAdapter[Any] = TypeAdapter(_tagged_union(models))
     return handler(adapter.core_schema)
 
 
 class AnyType:
-    """Marks the shape of an answered post: one for each registered type, which `type` tells."""
+    """Marks the shape of an answered post: a union of all registered types, by `type`."""
 
     def __get_pydantic_core_schema__(self, shape: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return the schema of a post of any type; only the API's document asks for it."""
         fields = get_type_hints(shape, include_extras=True)
         shapes = (_post_shape(name, fields) for name in POST_TYPES)
-        return handler.generate_schema(_tagged(shapes))
+        return handler.generate_schema(_tagged_union(shapes))
 
 
-def _tagged(kinds: Iterable[Any]) -> Any:
+def _tagged_union(kinds: Iterable[Any]) -> Any:
     return Annotated[_union(kinds), Field(discriminator="type")]
 
 
@@ -52,24 +52,24 @@ def _post_shape(name: str, fields: Mapping[str, Any]) -> Any:
     results = own.pop("poll")
     if is_poll(name):
         own["poll"] = get_args(results)[0]
-    return _shape(f"{named(model)}Post", own, model.__doc__)
+    return _shape(f"{schema_prefix(model)}Post", own, model.__doc__)
 
 
 @functools.cache
 def _detail_shape(model: type[Input]) -> Any:
-    """Return the shape in which a detail is stored and answered: what was left out is missing."""
-    fields = {name: _answered(field) for name, field in model.model_fields.items()}
-    return _shape(f"{named(model)}DetailAnswer", fields, model.__doc__)
+    """Return the shape of a detail as stored and as answered, without fields left out."""
+    fields = {name: _answer_type(field) for name, field in model.model_fields.items()}
+    return _shape(f"{schema_prefix(model)}DetailAnswer", fields, model.__doc__)
 
 
-def _shape(name: str, fields: Mapping[str, Any], told: str | None) -> Any:
+def _shape(name: str, fields: Mapping[str, Any], description: str | None) -> Any:
     make: Any = TypedDict
     shape = make(name, dict(fields))
-    shape.__doc__ = told
+    shape.__doc__ = description
     return shape
 
 
-def _answered(field: FieldInfo) -> Any:
+def _answer_type(field: FieldInfo) -> Any:
     """Return the type of an answered field."""
     given: Any = field.annotation
     is_optional = NoneType in get_args(given)

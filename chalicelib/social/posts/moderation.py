@@ -1,4 +1,4 @@
-"""What social moderators read beyond what they see as readers: marked, and audited."""
+"""Posts that social moderators read by their role alone: marked and audited."""
 
 from chalicelib.http import Request
 from chalicelib.identity import Principal
@@ -11,14 +11,14 @@ from chalicelib.social.posts.votes import poll_answer
 
 
 def read_post(request: Request, post_id: str, caller: Principal | None) -> PostAnswer:
-    """Return a post to readers who may see it, and, marked and audited, to moderators.
+    """Return a post that the caller may see; to moderators any post, marked and audited.
 
     Raises UnknownPost.
     """
     runtime, caller_id = request.runtime, caller.id if caller else None
     try:
         reader, post = posts.find_with_reader(runtime.database, post_id, caller_id)
-        (shown,) = comments.without_blocked(runtime.database, reader, [post])
+        (shown,) = comments.omit_blocked_comments(runtime.database, reader, [post])
         return poll_answer(runtime, shown or post, caller_id)
     except UnknownPost:
         if caller is None or not caller.has("social_moderator"):
@@ -29,9 +29,9 @@ def read_post(request: Request, post_id: str, caller: Principal | None) -> PostA
 def list_comments(
     request: Request, post_id: str, caller: Principal | None, query: PostCommentsQuery
 ) -> PostCommentsAnswer:
-    """Return a page of a post's comments to readers who may see it, and, marked, to moderators.
+    """Return a page of the comments on a post that the caller may see.
 
-    Raises UnknownPost and Forbidden.
+    Moderators read the comments on any post, marked and audited. Raises UnknownPost and Forbidden.
     """
     runtime = request.runtime
     try:
@@ -40,19 +40,19 @@ def list_comments(
         if caller is None or not caller.has("social_moderator"):
             raise
     _find(request, post_id)
-    told = comments.page(runtime, post_id, query, caller.id, hides_blocked=False)
-    told["read_as"] = "moderator"
-    return told
+    answer = comments.page(runtime, post_id, query, caller.id, hides_blocked=False)
+    answer["read_as"] = "moderator"
+    return answer
 
 
 def _read_as_moderator(request: Request, post_id: str, caller: Principal) -> PostAnswer:
-    told = poll_answer(request.runtime, _find(request, post_id), caller.id)
-    told["read_as"] = "moderator"
-    return told
+    answer = poll_answer(request.runtime, _find(request, post_id), caller.id)
+    answer["read_as"] = "moderator"
+    return answer
 
 
 def _find(request: Request, post_id: str) -> ReadPost:
-    """Return a post that only the role lets the caller read, and have the call audited."""
+    """Return a post by the caller's role alone, and mark the call for the audit."""
     found = posts.find_all(request.runtime.database, [post_id]).get(post_id)
     if found is None:
         raise UnknownPost

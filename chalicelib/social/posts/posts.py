@@ -1,4 +1,4 @@
-"""Posts: the system of record, from which every view is made."""
+"""Posts: the system of record behind every view."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -45,18 +45,18 @@ POSTS = Collection(
     shard_key={"_id": "hashed"},
 )
 
-# What readers are shown: the post and its last comments.
+# The projection for readers: the post and its last comments.
 BODY = {"fan_out": 0, "comments": {"$slice": -COMMENTS_SHOWN}}
-# Of posts that can be edited: no poll, or one without votes.
+# The condition of an edit: a poll has no votes.
 _NO_VOTES = {"vote_count": {"$in": [None, 0]}}
 
 
 def publish(runtime: Runtime, caller: Principal, new: NewPost) -> ReadPost:
-    """Store a post with its fan-out pending, in one write; then ask for the fan-out.
+    """Store a post and its pending fan-out in one write; then send the fan-out's message.
 
-    If the message is lost, the sweep sends it. A post to the wall of a user who blocks its
-    author goes to the author's own wall. Raises PostTypeNotAllowed, UnknownCircle,
-    UnknownUser (`wall`) and UnknownAsset.
+    If the message is lost, the sweep sends it again. If the wall's owner blocks the author, the
+    post goes to the author's own wall. Raises PostTypeNotAllowed, UnknownCircle, UnknownUser
+    (`wall`) and UnknownAsset.
     """
     if not is_allowed(new.type, runtime.settings.post_types):
         raise PostTypeNotAllowed
@@ -74,11 +74,11 @@ def publish(runtime: Runtime, caller: Principal, new: NewPost) -> ReadPost:
             database, named, lambda session: POSTS.of(database).insert_one(post, session=session)
         )
     runtime.queues.send(Deliver(post_id=post["_id"]))
-    return shown(post)
+    return to_read_post(post)
 
 
 def _wall_for(database: Database[Document], author_id: str, wanted: str | None) -> str:
-    """Return the owner of the wall that a new post goes to; raises UnknownUser."""
+    """Return the owner of a new post's wall; raises UnknownUser."""
     if wanted is None or wanted == author_id:
         return author_id
     users.find(database, wanted)
@@ -106,16 +106,15 @@ def _new_post(runtime: Runtime, author: By, new: NewPost, wall: str, audience: l
 
 
 def _detail(runtime: Runtime, name: str, given: BaseModel) -> Document:
-    """Return the detail of a post of a type as it is stored."""
+    """Return the detail of a post of a type in its stored form."""
     detail = given.model_dump(exclude_none=True)
     return pictures.stored(picture_fields(name), detail, runtime.settings.public_url)
 
 
 def edit(runtime: Runtime, post_id: str, caller: Principal, given: PostEdit) -> ShownPost:
-    """Give a post of the caller's another detail, and have it propagated to every copy.
+    """Change the detail of a post of the caller's, and propagate it to every copy.
 
-    Raises UnknownPost, Forbidden for those who may see the post but did not write it,
-    PollHasVotes and UnknownAsset.
+    Raises UnknownPost, Forbidden for readers other than the author, PollHasVotes and UnknownAsset.
     """
     own = find_own(runtime.database, post_id, caller)
     detail, fields = _detail(runtime, own["type"], given.detail), picture_fields(own["type"])
@@ -130,10 +129,10 @@ def edit(runtime: Runtime, post_id: str, caller: Principal, given: PostEdit) -> 
 
 
 def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
-    """Delete a post of the caller's, or as a social moderator; its copies go in the background.
+    """Delete a post of the caller's, or any as a social moderator; workers delete its copies.
 
-    A tombstone without content stays: it shows a late delivery that there is nothing to
-    deliver. Raises UnknownPost and Forbidden.
+    A tombstone without content stays, so that a late delivery finds nothing to deliver. Raises
+    UnknownPost and Forbidden.
     """
     if not caller.has("social_moderator"):
         find_own(runtime.database, post_id, caller)
@@ -143,8 +142,8 @@ def delete(runtime: Runtime, post_id: str, caller: Principal) -> None:
 
 
 def bury(runtime: Runtime, post_id: str) -> bool:
-    """Make a post a tombstone; return whether it was not one before."""
-    gone = {"deleted": True, "detail": {}, "comments": [], "reactions": {}, **state.ended()}
+    """Make a post a tombstone; return False if it is a tombstone already."""
+    gone = {"deleted": True, "detail": {}, "comments": [], "reactions": {}, **state.end_fields()}
     with happenings.telling(runtime, DEFAULT_SITE, "post", post_id):
         return _mark(runtime, post_id, gone)
 
@@ -152,10 +151,13 @@ def bury(runtime: Runtime, post_id: str) -> bool:
 def _mark(runtime: Runtime, post_id: str, change: Document, also: Document | None = None) -> bool:
     """Change a post and note, in the same write, that its copies are behind.
 
-    `change` has the post's new detail: what the former one showed and this does not is released.
+    `change` has the post's new detail; pictures of the former detail that it lacks are released.
     """
     rows, there = POSTS.of(runtime.database), {"_id": post_id, "deleted": False, **(also or {})}
-    update, kept = marked(runtime, {"$set": change}), rows.find_one({"_id": post_id}, {"type": 1})
+    update, kept = (
+        mark_behind(runtime, {"$set": change}),
+        rows.find_one({"_id": post_id}, {"type": 1}),
+    )
     fields = picture_fields(kept["type"]) if kept else frozenset()
     if not fields:
         return bool(rows.update_one(there, update).matched_count)
@@ -171,10 +173,10 @@ def _mark(runtime: Runtime, post_id: str, change: Document, also: Document | Non
     return in_transaction(runtime.database, work)
 
 
-def marked(runtime: Runtime, change: Document) -> Document:
-    """Return an update of posts that also notes that their copies are behind.
+def mark_behind(runtime: Runtime, change: Document) -> Document:
+    """Add to an update of posts that their copies are behind.
 
-    The caller makes the update and sends a `Propagate` for each post.
+    The caller runs the update and sends a `Propagate` for each post.
     """
     due, version = {"spread.due": state.lease_end(runtime)}, {"spread.version": 1}
     return {
@@ -193,7 +195,7 @@ def find_own(database: Database[Document], post_id: str, caller: Principal) -> S
 
 
 def find_visible(database: Database[Document], post_id: str, reader_id: str | None) -> ShownPost:
-    """Return a post with its last comments; raises UnknownPost for those who may not see it."""
+    """Return a post with its last comments; raises UnknownPost if the reader may not see it."""
     reader, post = find_with_reader(database, post_id, reader_id)
     return without_hidden(reader, post)
 
@@ -203,7 +205,7 @@ def find_with_reader(
 ) -> tuple[Reader, ReadPost]:
     """Return a post with its hidden comments, and the reader's relations to the people on it.
 
-    Raises UnknownPost for those who may not see it.
+    Raises UnknownPost if the reader may not see it.
     """
     post = find_all(database, [post_id]).get(post_id)
     if post is None:
@@ -217,20 +219,20 @@ def find_with_reader(
 def find_all(
     database: Database[Document], post_ids: Iterable[str], also: Document | None = None
 ) -> dict[str, ReadPost]:
-    """Return posts by id with their last comments, not checked for any reader."""
+    """Return posts by id with their last comments, without a check for the reader."""
     where = {"_id": {"$in": list(post_ids)}, "deleted": False, **(also or {})}
-    return {post["_id"]: shown(post) for post in POSTS.of(database).find(where, BODY)}
+    return {post["_id"]: to_read_post(post) for post in POSTS.of(database).find(where, BODY)}
 
 
 def find_cause(runtime: Runtime, post_id: str) -> Cause | None:
-    """Return a post for everybody, as the activity feed tells of it; None for any other."""
+    """Return a public post as the cause of an action. None: the post is gone or not public."""
     post = find_all(runtime.database, [post_id]).get(post_id)
     if post is None or post["circles"] != [PUBLIC]:
         return None
     return Cause(post["by"]["id"], post["by"]["name"], post["ts"], thing_id=post_id)
 
 
-def shown(post: PostBody) -> ReadPost:
-    """Return a post under the names that its copies have."""
-    # No result is there before it is asked for, which a literal cannot say.
+def to_read_post(post: PostBody) -> ReadPost:
+    """Return a post with the names of its copies: `id`, and `votes` always."""
+    # The results come later, which a literal cannot say.
     return cast("ReadPost", {**post, "id": post["_id"], "votes": post.get("votes", {})})

@@ -1,4 +1,4 @@
-"""Reactions to posts: marks, counted on the post itself, whatever copy of it is shown."""
+"""Reactions to posts: marks with counts on the post itself, for each of its copies."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,14 +40,14 @@ KIND = Kind(
 
 
 def react(runtime: Runtime, post_id: str, caller: Principal, kind: ReactionKind) -> PostReactions:
-    """Store a reaction of the caller's to a post, beside those of other kinds.
+    """Store a reaction of the caller's to a post, beside the caller's other kinds.
 
     Raises UnknownPost if the caller may not see the post.
     """
     post = posts.find_visible(runtime.database, post_id, caller.id)
     users.ensure(runtime, caller)
     marked = placing.place(runtime, Thing(KIND, post_id, post), caller.id, React(kind))
-    return _shown(marked.counter, marked.mine.reactions)
+    return _to_reactions(marked.counter, marked.mine.reactions)
 
 
 def withdraw(runtime: Runtime, post_id: str, caller: Principal, kind: ReactionKind) -> None:
@@ -63,10 +63,10 @@ def withdraw(runtime: Runtime, post_id: str, caller: Principal, kind: ReactionKi
 def with_counts(
     database: Database[Document], reader_id: str | None, found: Sequence[ShownPost | None]
 ) -> list[ShownPost | None]:
-    """Return posts with the counts of now, and with the reader's own reactions.
+    """Return posts with present counts, and with the reader's own reactions.
 
-    Costs one query for the posts of copies, and one for the reader's marks if any of the posts has
-    reactions.
+    Costs one query for the posts of copies, and a second query for the reader's marks if a post
+    has reactions.
     """
     copied = [post["id"] for post in found if post and "votes" not in post]
     counters: dict[str, Any] = {post["id"]: post for post in found if post and "votes" in post}
@@ -77,7 +77,7 @@ def with_counts(
     return [
         {
             **post,
-            "reacted": _shown(
+            "reacted": _to_reactions(
                 counters.get(post["id"], {}),
                 own[post["id"]].reactions if post["id"] in own else nothing,
             ),
@@ -89,7 +89,7 @@ def with_counts(
 
 
 def remove(database: Database[Document], post_id: str) -> None:
-    """Delete the reactions to a post that is deleted, and takes no more."""
+    """Delete the reactions to a deleted post, which accepts no more."""
     removal.remove_from(database, KIND, post_id)
 
 
@@ -102,6 +102,6 @@ def _counters(database: Database[Document], post_ids: list[str]) -> dict[str, An
     return {str(row["_id"]): row for row in rows}  # type: ignore[typeddict-item]
 
 
-def _shown(counter: Any, own: Sequence[str]) -> PostReactions:
+def _to_reactions(counter: Any, own: Sequence[str]) -> PostReactions:
     counts = {kind: count for kind, count in counter.get("reactions", {}).items() if count}
     return {"counts": counts, "own": sorted(own)}

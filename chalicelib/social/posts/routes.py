@@ -1,4 +1,4 @@
-"""The routes of posts and of the comments on them."""
+"""The API of posts, of votes and reactions, and of comments on posts."""
 
 from chalicelib.assets.errors import UnknownAsset
 from chalicelib.errors import EditWindowOver, Forbidden, UnknownComment
@@ -15,6 +15,7 @@ from chalicelib.social.errors import (
     UnknownPost,
     UnknownUser,
 )
+from chalicelib.social.paging import ListPosition
 from chalicelib.social.posts import comment_changes, comments, moderation, posts, reactions, votes
 from chalicelib.social.posts.answers import (
     PostAnswer,
@@ -57,17 +58,17 @@ def _declare_publishing(route: Route) -> None:
         raises=(PostTypeNotAllowed, UnknownCircle, UnknownUser, UnknownPost, UnknownAsset),
     )
     def publish_post(request: Request, caller: Principal, body: NewPost) -> Created[PostAnswer]:
-        """Publish a post to everybody, to your circles, or to some of them.
+        """Publish a post to all, to your circles, or to some of your circles.
 
-        Workers deliver it to the news of its readers; `GET /posts/{post}/fan-out` says how far
-        they are. A post to the wall of somebody who blocks you goes to your own. A repeated call
-        whose post has been deleted since is answered 404 `unknown_post`. A deployment may take
-        posts of some types alone.
+        Workers deliver it to the news of its readers; `GET /posts/{post}/fan-out` shows their
+        progress. If the wall's owner blocks you, the post goes to your own wall. A repeated call
+        after the post's deletion returns 404 `unknown_post`. A deployment may accept posts of some
+        types alone.
         """
         post = once(
             request,
             lambda runtime: posts.publish(runtime, caller, body),
-            lambda made, _at: posts.find_visible(request.runtime.database, made, caller.id),
+            lambda post_id, _at: posts.find_visible(request.runtime.database, post_id, caller.id),
         )
         request.details["made"] = post["id"]
         address = request.location(f"/posts/{post['id']}")
@@ -79,7 +80,8 @@ def _declare_posts(route: Route) -> None:
     def get_post(request: Request, post: PostId, caller: Principal | None) -> Ok[PostAnswer]:
         """Read a post.
 
-        Social moderators can read every post; one that they could not see as readers is marked.
+        Social moderators can read every post; `read_as` marks a post that they may not see as
+        readers.
         """
         return Ok(moderation.read_post(request, post, caller))
 
@@ -92,10 +94,10 @@ def _declare_posts(route: Route) -> None:
     def edit_post(
         request: Request, post: PostId, caller: Principal, body: PostEdit
     ) -> Ok[PostAnswer]:
-        """Give a post of yours another detail.
+        """Change the detail of a post of yours.
 
-        Its type, its audience and its wall stay. A poll can be changed until somebody has voted.
-        Workers change the copies in walls and news.
+        Its type, its audience and its wall stay. A poll with votes cannot change. Workers change
+        the copies in walls and news.
         """
         del body
         own = posts.find_own(request.runtime.database, post, caller)
@@ -120,7 +122,7 @@ def _declare_votes(route: Route) -> None:
     ) -> Ok[PostAnswer]:
         """Vote in a poll that you may see; another vote replaces your first.
 
-        The answer is the post with its results. Nobody is told who voted for what.
+        The answer is the post with its results. Votes are secret.
         """
         votes.cast(request.runtime, post, caller, body.option)
         return Ok(moderation.read_post(request, post, caller))
@@ -165,12 +167,14 @@ def _declare_comments(route: Route) -> None:
     ) -> Created[PostCommentAnswer]:
         """Comment on a post that you may see.
 
-        A repeated call whose comment has been deleted since is answered 404 `unknown_comment`.
+        A repeated call after the comment's deletion returns 404 `unknown_comment`.
         """
         added = once(
             request,
             lambda runtime: comments.add(runtime, post, caller, body.text),
-            lambda made, at: comments.find(request.runtime.database, post, caller.id, (at, made)),
+            lambda comment_id, at: comments.find(
+                request.runtime.database, post, caller.id, ListPosition(at, comment_id)
+            ),
         )
         request.details["made"] = added["id"]
         return Created(comment_answer(added))
@@ -181,8 +185,8 @@ def _declare_comments(route: Route) -> None:
     ) -> Ok[PostCommentsAnswer]:
         """List the comments on a post, oldest first.
 
-        Social moderators can list those of every post; what they could not see as readers is
-        marked.
+        Social moderators can list the comments on every post; `read_as` marks a post that they may
+        not see as readers.
         """
         return Ok(moderation.list_comments(request, post, caller, query))
 
@@ -201,10 +205,10 @@ def _declare_comment_changes(route: Route) -> None:
         caller: Principal,
         body: PostCommentEdit,
     ) -> Ok[PostCommentAnswer]:
-        """Give a comment of yours another text, within 15 minutes.
+        """Change the text of a comment of yours, within 15 minutes.
 
-        Social moderators can edit their own at any time. Workers change the copies of the post in
-        walls and news.
+        Social moderators can edit their own comments at any time. Workers change the copies of the
+        post in walls and news.
         """
         edited = comment_changes.edit(request.runtime, post, comment, caller, body.text)
         return Ok(comment_answer(edited))
@@ -220,9 +224,9 @@ def _declare_comment_changes(route: Route) -> None:
     ) -> NoContent:
         """Delete a comment of yours, any on a post of yours, or any as a social moderator.
 
-        Yours you can delete although you may no longer see the post, and those on your post
-        although a block hides them from you. Workers change the copies of the post in walls and
-        news.
+        You can delete a comment of yours although you may no longer see the post, and a comment on
+        your post although a block hides it from you. Workers change the copies of the post in walls
+        and news.
         """
         remover = comment_changes.remove(request.runtime, post, comment, caller)
         request.details["removed_as"] = remover

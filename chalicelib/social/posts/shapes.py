@@ -1,4 +1,4 @@
-"""The shapes of posts and of the comments on them: as stored, as read, as shown."""
+"""The shapes of posts and of comments on posts: as stored, as read, as shown."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -13,7 +13,7 @@ from chalicelib.social.graph.users import By
 
 
 class PostComment(TypedDict):
-    """A comment as it is stored on its post; without `edited`, its text is the first."""
+    """A comment as stored on its post; without `edited`, its text is the first."""
 
     id: str
     by: By
@@ -23,7 +23,7 @@ class PostComment(TypedDict):
 
 
 class OlderComment(PostComment):
-    """A comment that has left its post."""
+    """A comment that moved off its post."""
 
     _id: str
     post_id: str
@@ -36,9 +36,9 @@ class PostFanOut(FanOut):
 
 
 class SpreadState(TypedDict):
-    """The version of what is shown of a post; `due` while its copies may be behind.
+    """The version of a post for its copies; `due` while the copies may be behind.
 
-    `resends` and `resent_by` say how often its message was sent again since, and by which sweep.
+    `resends` counts the sweeps' messages since then; `resent_by` is the last sweep.
     """
 
     version: int
@@ -48,11 +48,13 @@ class SpreadState(TypedDict):
 
 
 class PostBody(TypedDict):
-    """A post without its fan-out; a tombstone, being `deleted`, has no detail and no comments.
+    """A post without its fan-out.
 
-    `circles` are keys, or `*public*` or `*circles*` alone. A post that is `off_wall` was on another
-    user's wall, until that user took it off. `votes` are counted by the number of the option, from
-    0; they are missing until the first, and so are the counts of `reactions`, by their kind.
+    - `circles`: keys, or `*public*` or `*circles*` alone
+    - `off_wall`: the owner of the wall took the post off
+    - `deleted`: a tombstone, without detail and comments
+    - `votes`: counts by the number of the option, from 0; missing until the first vote
+    - `reactions`: counts by kind; missing until the first reaction
     """
 
     _id: str
@@ -76,27 +78,27 @@ class PostBody(TypedDict):
 
 
 class Post(PostBody):
-    """A post as it is stored."""
+    """A post as stored."""
 
     fan_out: PostFanOut
 
 
 class PollResults(TypedDict):
-    """The votes in a poll by option, in the order of the options, and the reader's own."""
+    """The numbers of votes in the order of a poll's options, and the reader's own option."""
 
     votes: list[int]
     own: str | None
 
 
 class PostReactions(TypedDict):
-    """How many reacted to a post, by kind, and the kinds of the reader's own reactions."""
+    """The numbers of reactions to a post by kind, and the kinds of the reader's own reactions."""
 
     counts: dict[str, int]
     own: list[str]
 
 
 class ReadPost(PostBody):
-    """A post as it is read for views, with its id under the name that copies have."""
+    """A post as read for views, with its id under the name of copies, `id`."""
 
     id: str
     results: NotRequired[PollResults]
@@ -104,7 +106,7 @@ class ReadPost(PostBody):
 
 
 class AddressedPost(TypedDict):
-    """What decides who may see a post."""
+    """The fields of a post that decide its readers."""
 
     id: str
     by: By
@@ -114,7 +116,7 @@ class AddressedPost(TypedDict):
 
 
 class ShownPost(AddressedPost):
-    """What readers are shown of a post, or of a copy of it, which has no `votes`."""
+    """The fields of a post, or of a copy, for readers; a copy has no `votes`."""
 
     type: str
     detail: Document

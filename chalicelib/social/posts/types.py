@@ -1,4 +1,4 @@
-"""The types of posts, each with the model of its detail."""
+"""Types of posts with the models of their details; an application may register more."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
@@ -11,7 +11,7 @@ from chalicelib.http import Input
 from chalicelib.settings import InvalidSettings
 from chalicelib.texts import Line, Paragraphs, Url, at_most
 
-# With three comments a copy then has at most 60 KB, and a wall's document of 100 copies 6 MB.
+# A copy with three comments then has at most 60 KB, and a wall's document of 100 copies 6 MB.
 MAX_POST_CHARACTERS = 5_000
 MAX_OPTIONS = 20
 
@@ -57,7 +57,7 @@ class PhotoDetail(Input):
 
 
 class CheckInDetail(Input):
-    """Being at a place; its position in degrees is optional."""
+    """A visit to a place; its position in degrees is optional."""
 
     model_config = _example(place="The harbour wall", latitude=54.79, longitude=9.43)
 
@@ -79,7 +79,7 @@ class CheckInDetail(Input):
 
 
 def distinct(values: list[str]) -> list[str]:
-    """Return a list as it is; raises ValueError for duplicate values."""
+    """Return the list unchanged; raises ValueError for duplicate values."""
     if len(set(values)) < len(values):
         raise ValueError("duplicate values are not allowed")
     return values
@@ -108,18 +108,18 @@ POST_TYPES: dict[str, type[Input]] = {
 
 
 def picture_fields(name: str) -> frozenset[str]:
-    """Return the fields of a post of this type, registered or not, that say where a picture is."""
+    """Return the fields of a type that hold a picture's URL; none for an unknown type."""
     return pictures.fields_of(POST_TYPES.get(name))
 
 
 def is_poll(name: str) -> bool:
-    """Return whether posts of a type can be voted in: its detail is a poll's, or more than one."""
+    """Return whether posts of a type have votes: its detail is a poll's, or extends it."""
     model = POST_TYPES.get(name)
     return model is not None and issubclass(model, PollDetail)
 
 
 def is_allowed(name: str, allowed: Sequence[str]) -> bool:
-    """Return whether new posts may be of a type, where a deployment names some; none means all."""
+    """Return whether a deployment accepts new posts of a type; an empty list allows all."""
     return not allowed or name in allowed
 
 
@@ -127,5 +127,5 @@ def check_allowed(allowed: Sequence[str]) -> None:
     """Raise InvalidSettings if a deployment names a type that is not registered."""
     unknown = [name for name in allowed if name not in POST_TYPES]
     if unknown:
-        told = f"PLAZA_POST_TYPES: no type is called {', '.join(unknown)}"
-        raise InvalidSettings(f"{told}; there are {', '.join(POST_TYPES)}")
+        problem = f"PLAZA_POST_TYPES: no type is called {', '.join(unknown)}"
+        raise InvalidSettings(f"{problem}; there are {', '.join(POST_TYPES)}")

@@ -1,4 +1,4 @@
-"""Who may see a post: the rules alone, on what was read before."""
+"""Permission to see a post: pure rules on documents that the caller has read."""
 
 from chalicelib.social.graph.audience import PUBLIC, Reader, is_in_circles
 from chalicelib.social.posts.forms import AT_POST
@@ -6,7 +6,7 @@ from chalicelib.social.posts.shapes import AddressedPost, PostComment, ShownPost
 
 
 def may_see(reader: Reader, post: AddressedPost) -> bool:
-    """Return whether the reader may see a post: by today's circles, or by those at posting."""
+    """Return whether the reader may see a post, by its circles of today or at posting."""
     author = post["by"]["id"]
     if reader.id == author:
         return True
@@ -24,7 +24,7 @@ def _is_in_audience(reader: Reader, post: AddressedPost) -> bool:
 
 
 def was_sent(reader: Reader, post: AddressedPost) -> bool:
-    """Return whether a post was sent to the reader: to their wall, or to a circle they are in."""
+    """Return whether a post is on the reader's wall, or for a circle with the reader."""
     if reader.id == post["by"]["id"]:
         return False
     if reader.id == post["wall"]:
@@ -35,8 +35,8 @@ def was_sent(reader: Reader, post: AddressedPost) -> bool:
 def is_on_wall(owner: Reader, reader_id: str | None, post: AddressedPost) -> bool:
     """Return whether a post is on a wall for a reader who may see it.
 
-    `owner` has the relations of the wall's owner to the authors. A post that the owner took off
-    the wall may still have its copy there.
+    `owner` has the relations of the wall's owner to the authors. After the owner takes a post off
+    the wall, a copy may still be there.
     """
     author = post["by"]["id"]
     if author == owner.id:
@@ -52,5 +52,5 @@ def without_hidden(reader: Reader, post: ShownPost) -> ShownPost:
 
 
 def sees(reader: Reader, comment: PostComment) -> bool:
-    """Return whether a comment on a post that the reader may see is shown to the reader."""
+    """Return whether no block hides a comment from the reader, who may see its post."""
     return comment["by"]["id"] not in reader.blocked

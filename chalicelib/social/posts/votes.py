@@ -1,6 +1,6 @@
-"""Votes in polls: one of each person, and counts on the post, both in one transaction.
+"""Votes in polls: one for each person, and counts on the post, both in one transaction.
 
-Copies of a post do not have the counts: they are read from the post (docs/decisions/0139).
+Copies of a post have no counts: readers get them from the post (docs/decisions/0139).
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ from chalicelib.social.posts.shapes import PollResults, ReadPost, ShownPost
 from chalicelib.social.posts.types import is_poll
 
 
-class Vote(TypedDict):
+class PollVote(TypedDict):
     """A person's one vote in a poll: the number of its option, from 0, and the option itself."""
 
     _id: str
@@ -33,10 +33,10 @@ class Vote(TypedDict):
     ts: datetime
 
 
-# By person: what a reader voted for in the polls of a page is on one shard.
+# By person: a reader's votes in the polls of a page are on one shard.
 VOTES = Collection(
     "social.vote",
-    Vote,
+    PollVote,
     indexes=(IndexModel([("user_id", ASCENDING)]), IndexModel([("post_id", ASCENDING)])),
     shard_key={"user_id": 1},
 )
@@ -80,7 +80,7 @@ def withdraw(runtime: Runtime, post_id: str, caller: Principal) -> None:
 def take_back(
     database: Database[Document], user_id: str, post_id: str, until: datetime | None = None
 ) -> None:
-    """Delete a person's vote and count one less, both or neither; only one cast by `until`."""
+    """Delete a person's vote, if cast up to `until`, and lower the count, both or neither."""
     key: Document = _key(user_id, post_id)
     if until:
         key["ts"] = {"$lte": until}
@@ -97,7 +97,7 @@ def take_back(
 def of_reader(
     database: Database[Document], reader_id: str | None, post_ids: Iterable[str]
 ) -> dict[str, str]:
-    """Return the options that a reader voted for, by the ids of the posts."""
+    """Return the options of a reader's votes, by the ids of the posts."""
     if reader_id is None:
         return {}
     ids = [_key(reader_id, post_id)["_id"] for post_id in post_ids]
@@ -106,7 +106,7 @@ def of_reader(
 
 
 def remove(database: Database[Document], post_id: str) -> None:
-    """Delete the votes in a poll that is deleted, and has no more."""
+    """Delete the votes in a deleted poll, which accepts no more."""
     VOTES.of(database).delete_many({"post_id": post_id})
 
 
@@ -129,12 +129,12 @@ def _count_vote(
     database: Database[Document],
     post_id: str,
     number: int | None,
-    before: Vote | None,
+    before: PollVote | None,
     session: ClientSession,
 ) -> None:
-    """Count a vote instead of the one before; both may be missing.
+    """Count the option `number` instead of the vote `before`; None: no vote.
 
-    Comes last in its transaction: the post is what everybody's votes write to.
+    Comes last in its transaction: all voters' transactions write to the post.
     """
     change = {"vote_count": (number is not None) - (before is not None)}
     if number is not None:
@@ -147,17 +147,17 @@ def _count_vote(
         raise UnknownPost
 
 
-# The results of polls, read from the posts themselves, whatever copy of them is shown.
+# The results of polls, read from the posts themselves for each of their copies.
 
 
 def with_results(
     database: Database[Document], reader_id: str | None, found: Sequence[ShownPost | None]
 ) -> list[ShownPost | None]:
-    """Return posts as they are, and polls with their results of now and the reader's own vote.
+    """Return posts; polls have their present results and the reader's own vote.
 
-    A copy of a poll gets the post's own options and counts, which belong together; one whose post
-    is gone is None. Costs nothing without polls, otherwise one query for the votes, and one for
-    the posts of copies.
+    A copy of a poll gets the post's own options and counts, which belong together. None: the post
+    of a copy is gone. Without polls it costs nothing, otherwise one query for the votes and one
+    query for the posts of copies.
     """
     polls = [post for post in found if post and is_poll(post["type"])]
     if not polls:

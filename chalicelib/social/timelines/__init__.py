@@ -1,4 +1,4 @@
-"""Walls and news: every design of them, kept equal to the posts.
+"""Walls and news in several designs, each equal to the posts.
 
 Public face: `copies`, `news`, `post_fan_out`, `propagation`, `references`, `repair`, `routes`,
 `walls`.

@@ -1,8 +1,7 @@
-"""Copies of posts: a document per user, month and number, holding up to a hundred of them.
+"""Copies of posts: a document per user, month and number, each with up to a hundred copies.
 
-MongoDB Applied Design Patterns, ch. 9, "Dependent Collections". A copy has what readers are
-shown of its post, and the post's version: if two changes arrive in the wrong order, the newer
-one stays.
+MongoDB Applied Design Patterns, ch. 9, "Dependent Collections". A copy has its post's fields for
+readers, and the post's version: if two changes arrive in the wrong order, the newer change stays.
 """
 
 from collections.abc import Sequence
@@ -20,17 +19,17 @@ from chalicelib.database.validators import AtMost
 from chalicelib.people.follows import ExportEntry, Trace, entry
 from chalicelib.social.graph.audience import CompleteSince
 from chalicelib.social.graph.users import EPOCH, By
-from chalicelib.social.paging import Entry, Position, older_than
+from chalicelib.social.paging import ListEntry, ListPosition, older_than
 from chalicelib.social.posts.forms import COMMENTS_SHOWN
 from chalicelib.social.posts.shapes import PostBody, PostComment, ShownPost
 
 POSTS_PER_DOCUMENT = 100
-# Codes of a document that would grow over 16 MB by an update, or as it is inserted.
+# Error codes of a document over 16 MB: by an update, by an insertion.
 _TOO_LARGE = (17_419, 10_334)
 
 
 class _Changing(TypedDict):
-    """What may change on a copy."""
+    """The fields of a copy that may change."""
 
     by: By
     wall: str
@@ -45,7 +44,7 @@ class _Changing(TypedDict):
 class PostCopy(ShownPost):
     """A copy of a post, with its last comments, and `comments_shown`, their number.
 
-    The truncation finds the copies that have too many by this number.
+    The truncation finds copies with too many comments by this number.
     """
 
     comments_shown: int
@@ -53,7 +52,7 @@ class PostCopy(ShownPost):
 
 
 class Month(TypedDict):
-    """Some of a user's posts of a month; `appended` counts those that were ever stored here."""
+    """Some of a user's posts of a month; `appended` counts all posts ever stored here."""
 
     _id: ObjectId
     user_id: str
@@ -79,10 +78,9 @@ def month_collection(name: str) -> Collection[Month]:
 
 
 class MonthCopies:
-    """A view whose posts are copied into documents of months.
+    """A view with copies of posts in documents of months.
 
-    A first page begins with the copies of the month `since` and of all later ones; without it,
-    the last month that there is must be queried.
+    A first page begins with the copies since the month `since`. None: a query finds the last month.
     """
 
     def __init__(
@@ -98,7 +96,7 @@ class MonthCopies:
             self._add(post, list(user_ids))
 
     def _add(self, post: PostBody, user_ids: list[str]) -> None:
-        """Copy a post to many users at once, and to those that fail one by one."""
+        """Copy a post to many users at once; after a failure, copy it user by user."""
         month = {"user_id": {"$in": user_ids}, "month": month_of(post["ts"])}
         has = {each["user_id"] for each in self._find({**month, "posts.id": post["_id"]})}
         last = {each["user_id"]: each["seq"] for each in self._find(month)}
@@ -120,10 +118,10 @@ class MonthCopies:
         return list(self._documents.find(where, fields).sort("seq", ASCENDING))
 
     def _append(self, user_id: str, post: PostBody) -> None:
-        """Copy a post to the month's last document of a user, or to the next one if it is full.
+        """Copy a post to the last document of a user's month, or to the next if that is full.
 
-        `appended` never falls, so a document that was full for one worker is full for all: no
-        two can put the same post into two documents.
+        `appended` never falls, so a document that was full for one worker is full for all: two
+        workers cannot put the same post into two documents.
         """
         month = {"user_id": user_id, "month": month_of(post["ts"])}
         if self._documents.find_one({**month, "posts.id": post["_id"]}, {"_id": 1}):
@@ -134,12 +132,12 @@ class MonthCopies:
             seq += 1
 
     def _append_to(self, key: Document, post: PostBody) -> bool:
-        """Put a copy into one document, made if it is missing; return False if it is full."""
+        """Put a copy into one document, new if missing; return False if the document is full."""
         while True:
             try:
                 self._documents.update_one({**key, **_room(post)}, _push(post), upsert=True)
             except DuplicateKeyError:
-                # It is full, has the copy, or was made by another worker just now.
+                # It is full, has the copy, or is another worker's new document.
                 if self._documents.find_one({**key, "posts.id": post["_id"]}, {"_id": 1}):
                     return True
                 full = {**key, "appended": {"$gte": POSTS_PER_DOCUMENT}}
@@ -154,7 +152,7 @@ class MonthCopies:
                 return True
 
     def refresh(self, post: PostBody) -> None:
-        """Update the copies of a post that are older than it."""
+        """Update the older copies of a post."""
         older = {"id": post["_id"], "version": {"$lt": post["spread"]["version"]}}
         self._documents.update_many(
             {"posts": {"$elemMatch": older}},
@@ -171,7 +169,7 @@ class MonthCopies:
         self._pull({"user_id": user_id, "posts.id": {"$in": list(post_ids)}}, list(post_ids))
 
     def take_from_others(self, post_id: str, user_id: str) -> None:
-        """Pull a post out of the documents of everybody but one user."""
+        """Pull a post out of the documents of all users except one."""
         self._pull({"posts.id": post_id, "user_id": {"$ne": user_id}}, [post_id])
 
     def _pull(self, where: Document, post_ids: list[str]) -> None:
@@ -182,12 +180,12 @@ class MonthCopies:
         self._documents.delete_many({"user_id": user_id})
 
     def trace(self, user_id: str) -> Trace:
-        """Return where the documents of a user are."""
+        """Return the collection and filter of a user's documents."""
         name = self._documents.name
         return Trace(name, self._documents, {"user_id": user_id}, partial(_copy_entries, name))
 
     def kept_since(self, user_id: str, keep: int) -> CompleteSince:
-        """Return when the newest months with `keep` posts begin, whether sent or not."""
+        """Return the beginning of the newest months with `keep` posts, the same for both parts."""
         months: Document = {"$group": {"_id": "$month", "posts": {"$sum": {"$size": "$posts"}}}}
         stages = [{"$match": {"user_id": user_id}}, months, {"$sort": {"_id": -1}}]
         held, since = 0, EPOCH
@@ -199,11 +197,13 @@ class MonthCopies:
         return {"news": EPOCH, "sent": EPOCH}
 
     def discard(self, user_id: str, since: CompleteSince) -> None:
-        """Delete a user's months that have ended before both instants."""
+        """Delete a user's months that ended before both instants."""
         first = month_of(min(since["news"], since["sent"]))
         self._documents.delete_many({"user_id": user_id, "month": {"$lt": first}})
 
-    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[PostCopy]]:
+    def newest(
+        self, user_id: str, after: ListPosition | None, count: int
+    ) -> list[ListEntry[PostCopy]]:
         """Return a user's copies, newest first, across months."""
         where: Document = {"user_id": user_id}
         found: list[PostCopy] = []
@@ -218,14 +218,14 @@ class MonthCopies:
                 break
             found += self._of_months(user_id, last["month"], None, count - len(found))
             where["month"] = {"$lt": last["month"]}
-        return [Entry(Position(copy["ts"], copy["id"]), copy) for copy in found]
+        return [ListEntry(ListPosition(copy["ts"], copy["id"]), copy) for copy in found]
 
-    sent = newest
+    newest_sent = newest
 
     def _of_months(
-        self, user_id: str, months: str | Document, after: Position | None, count: int
+        self, user_id: str, months: str | Document, after: ListPosition | None, count: int
     ) -> list[PostCopy]:
-        """Return whole months' copies, documents merged, so that late deliveries are in order."""
+        """Return months' copies from all their documents, so that late deliveries are in order."""
         found = self._rows.aggregate(
             [
                 {"$match": {"user_id": user_id, "month": months}},
@@ -236,13 +236,13 @@ class MonthCopies:
                 {"$limit": count},
             ]
         )
-        # The pipeline makes copies of the months' documents, which no type can say.
+        # The pipeline turns documents of months into copies, which no type can say.
         return cast("list[PostCopy]", list(found))
 
     def truncate_comments(self) -> int:
-        """Truncate every copy that shows too many comments; return how many documents had one.
+        """Truncate every copy with too many comments; return the number of changed documents.
 
-        Such copies remain after a bound was lowered. All of a document are truncated at once.
+        Such copies remain after a lower bound. One update truncates all copies of a document.
         """
         too_many = {"comments_shown": {"$gt": COMMENTS_SHOWN}}
         cut = {"$each": [], "$sort": {"ts": 1, "id": 1}, "$slice": -COMMENTS_SHOWN}
@@ -257,7 +257,7 @@ class MonthCopies:
 
 
 def month_of(ts: datetime) -> str:
-    """Return the month of a post as its documents name it: `202603`, in UTC."""
+    """Return the month of a post in UTC, as documents have it: `202603`."""
     return f"{ts.year:04}{ts.month:02}"
 
 
@@ -297,6 +297,6 @@ def _changing(post: PostBody) -> _Changing:
 
 
 def _copy_entries(name: str, month: Month) -> list[ExportEntry]:
-    """Return what an export has of copies: which posts they are of."""
+    """Return the export of copies: the ids and times of their posts."""
     kind = f"{name.removeprefix('social.')}_item"
     return [entry(kind, post_id=post["id"], posted_at=post["ts"]) for post in month["posts"]]

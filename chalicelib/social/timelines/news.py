@@ -1,7 +1,8 @@
-"""News, and what was sent to a user: delivered at posting, or read from the posts.
+"""News, and posts sent to a user: delivered at posting, or read from the posts.
 
-A design holds what may concern a reader. Posts above the threshold of `PLAZA_PULL_AUDIENCE`,
-and all posts for a reader whose news are stale, are merged in from the posts themselves.
+A design holds posts that may concern a reader. Pages merge in posts above the threshold of
+`PLAZA_PULL_AUDIENCE` from the posts themselves. If a reader's news are stale, they read all
+posts there.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from chalicelib.social.graph import following, users
 from chalicelib.social.graph.audience import CompleteSince, Reader
 from chalicelib.social.graph.following import Follows
 from chalicelib.social.messages import Rebuild, Trim
-from chalicelib.social.paging import Entry, Position, merge
+from chalicelib.social.paging import ListEntry, ListPosition, merge
 from chalicelib.social.posts import audiences, comments, reactions, votes
 from chalicelib.social.posts.answers import PostsAnswer, post_answer
 from chalicelib.social.posts.shapes import AddressedPost, ShownPost
@@ -34,7 +35,7 @@ from chalicelib.social.timelines.references import NewsItems
 from chalicelib.social.timelines.view import NewsView, StoredNews
 
 NEWS = month_collection("social.news")
-# Readers who have not been seen for this long get no deliveries.
+# After so long without a visit, readers get no deliveries.
 AWAY = timedelta(days=30)
 _SEEN_AT_MOST_EVERY = timedelta(days=1)
 
@@ -46,7 +47,7 @@ _PRESENCE = {
     **following.FOLLOWING,
 }
 
-# The two views that are made of stored news.
+# The two views of stored news.
 Part = Literal["news", "sent"]
 PARTS: tuple[Part, ...] = ("news", "sent")
 
@@ -61,16 +62,16 @@ class Presence(Follows):
 
 
 class _Trimmed(Exception):
-    """The stored news were trimmed while a page of them was read."""
+    """A trim has deleted stored news since the page began."""
 
 
 def design(runtime: Runtime) -> NewsView:
-    """Return the design of the news that is set."""
-    return stored(runtime) or PulledNews(runtime.database)
+    """Return the deployment's design of the news."""
+    return stored_design(runtime) or PulledNews(runtime.database)
 
 
-def stored(runtime: Runtime) -> StoredNews | None:
-    """Return the design of the news that is set, if it stores documents."""
+def stored_design(runtime: Runtime) -> StoredNews | None:
+    """Return the deployment's design of the news. None: it stores no documents."""
     match runtime.settings.news:
         case "copies":
             return MonthCopies(runtime.database, NEWS, since=month_of(runtime.now()))
@@ -81,12 +82,12 @@ def stored(runtime: Runtime) -> StoredNews | None:
 
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
-    """Return a page of news: visible posts by the users that the reader follows."""
+    """Return a page of visible posts by the users that the reader follows."""
     return _read(runtime, reader_id, query, "news")
 
 
 def read_incoming(runtime: Runtime, reader_id: str, query: PageQuery) -> PostsAnswer:
-    """Return a page of posts to the reader's wall, or to circles that the reader is in."""
+    """Return a page of posts to the reader's wall, or to circles with the reader."""
     return _read(runtime, reader_id, query, "sent")
 
 
@@ -96,7 +97,7 @@ _SCOPES: dict[Part, str] = {"news": "news", "sent": "incoming"}
 
 @dataclass(frozen=True)
 class _Source:
-    """Where a part of a reader's news is found; posts `since` an instant were stored."""
+    """The source of a part of a reader's news. `since`: later posts are stored."""
 
     reader_id: str
     part: Part
@@ -105,7 +106,7 @@ class _Source:
 
 
 def _read(runtime: Runtime, reader_id: str, query: PageQuery, part: Part) -> PostsAnswer:
-    """Return a page of stored news; if they are trimmed meanwhile, a page of pulled ones."""
+    """Return a page of stored news, or of pulled news after a trim meanwhile."""
     reader = note_visit(runtime, reader_id)
     pull_all = _fetch_of(PulledNews(runtime.database, reader), part, reader_id)
     pulled = _Source(reader_id, part, pull_all)
@@ -114,7 +115,7 @@ def _read(runtime: Runtime, reader_id: str, query: PageQuery, part: Part) -> Pos
         return _page(runtime, query, pulled)
     since = reader["complete_since"][part]
     above = _fetch_above(runtime.database, reader_id, reader, part)
-    fetch = _merged(_fetch_of(view, part, reader_id), above, pull_all, since)
+    fetch = _merge_fetches(_fetch_of(view, part, reader_id), above, pull_all, since)
     try:
         return _page(runtime, query, _Source(reader_id, part, fetch, since))
     except _Trimmed:
@@ -122,26 +123,26 @@ def _read(runtime: Runtime, reader_id: str, query: PageQuery, part: Part) -> Pos
 
 
 def _fetch_of(view: NewsView, part: Part, reader_id: str) -> _Fetch:
-    return partial(view.newest if part == "news" else view.sent, reader_id)
+    return partial(view.newest if part == "news" else view.newest_sent, reader_id)
 
 
 def _fetch_above(
     database: Database[Document], reader_id: str, reader: Presence, part: Part
 ) -> _Fetch:
-    """Return what fetches the posts above the threshold, which no design stores."""
+    """Return a fetch of the posts above the threshold, which no design stores."""
     if part == "sent":
-        return partial(pull.sent, database, reader_id)
+        return partial(pull.newest_sent, database, reader_id)
     followed = following.following(database, reader_id, reader)
     return partial(pull.newest, database, pull.above_line(database, followed))
 
 
-def _merged(held: _Fetch, above: _Fetch, pulled: _Fetch, since: datetime) -> _Fetch:
-    """Return what is stored since an instant merged with what is above the threshold.
+def _merge_fetches(held: _Fetch, above: _Fetch, pulled: _Fetch, since: datetime) -> _Fetch:
+    """Return a fetch that merges posts stored since an instant with posts above the threshold.
 
-    A page that goes on beyond the instant is pulled. Stored posts before it may be incomplete.
+    Stored posts before the instant may be incomplete, so a page that reaches it is pulled.
     """
 
-    def fetch(after: Position | None, count: int) -> Sequence[Entry[ShownPost]]:
+    def fetch(after: ListPosition | None, count: int) -> Sequence[ListEntry[ShownPost]]:
         if after and after.ts < since:
             return pulled(after, count)
         found = [entry for entry in held(after, count) if entry.position.ts >= since]
@@ -153,13 +154,13 @@ def _merged(held: _Fetch, above: _Fetch, pulled: _Fetch, since: datetime) -> _Fe
 
 
 def _page(runtime: Runtime, query: PageQuery, source: _Source) -> PostsAnswer:
-    """Return a page; raises _Trimmed if what was stored is no longer complete."""
+    """Return a page; raises _Trimmed if the stored posts are no longer complete."""
     reader_id = source.reader_id
     show = partial(_show, runtime.database, source)
     answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
     scope = f"{_SCOPES[source.part]}:{reader_id}"
-    listing = paging.Listing(scope, source.fetch, show, answer)
-    shown, further = paging.checked(runtime, query, listing)
+    listing = paging.PageSource(scope, source.fetch, show, answer)
+    shown, further = paging.read_page(runtime, query, listing)
     return {"posts": shown, "next": further}
 
 
@@ -168,8 +169,8 @@ def is_news(reader: Reader, post: AddressedPost) -> bool:
     return post["by"]["id"] in reader.following
 
 
-def belongs(part: Part, reader: Reader, post: AddressedPost) -> bool:
-    """Return whether a post that the reader may see is a part of the reader's news."""
+def belongs_to(part: Part, reader: Reader, post: AddressedPost) -> bool:
+    """Return whether a post that the reader may see belongs to a part of the reader's news."""
     return is_news(reader, post) if part == "news" else was_sent(reader, post)
 
 
@@ -178,23 +179,23 @@ def _show(
 ) -> list[ShownPost | None]:
     part, since = source.part, source.since
     reader = audiences.reader_of(database, source.reader_id, found)
-    # Read after the posts: if this is still the instant, none of them was deleted meanwhile.
+    # Read after the posts: if the instant is still the same, no trim deleted any meanwhile.
     if since and reader.complete_since and reader.complete_since[part] > since:
         raise _Trimmed
     mine = [
-        post if belongs(part, reader, post) and may_see(reader, post) else None for post in found
+        post if belongs_to(part, reader, post) and may_see(reader, post) else None for post in found
     ]
-    shown = comments.without_blocked(database, reader, mine)
+    shown = comments.omit_blocked_comments(database, reader, mine)
     counted = reactions.with_counts(database, source.reader_id, shown)
     return votes.with_results(database, source.reader_id, counted)
 
 
 def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
-    """Note that a reader was seen, and return the reader; None if there is no such user.
+    """Note a reader's visit, and return the reader. None: an unknown user.
 
-    The first visit of a day sends a job: it trims the news, or rebuilds those of a reader who
-    comes back after fan-outs have left the reader out. Such news are `stale` until then, and so
-    are news unless `_is_known`.
+    The first visit of a day sends a job. The job trims the news, or rebuilds them after an absence
+    in which fan-outs skipped the reader. Such news are `stale` until then; so are news unless
+    `_is_known`.
     """
     people = users.USERS.of(runtime.database)
     reader = people.find_one({"_id": reader_id}, _PRESENCE)
@@ -203,7 +204,7 @@ def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
     now, stale = runtime.now(), reader["stale"] or not _is_known(runtime, reader)
     absence = now - reader["last_seen"]
     if absence >= _SEEN_AT_MOST_EVERY or stale != reader["stale"]:
-        # A day early, so that no fan-out leaves out a reader who then counts as present.
+        # A day early, so that no fan-out skips a reader who then counts as present.
         stale |= absence >= AWAY - _SEEN_AT_MOST_EVERY
         job: Rebuild | Trim = Rebuild(user_id=reader_id) if stale else Trim(user_id=reader_id)
         outbox.note(runtime, job)
@@ -215,9 +216,9 @@ def note_visit(runtime: Runtime, reader_id: str) -> Presence | None:
 
 
 def _is_known(runtime: Runtime, reader: Presence) -> bool:
-    """Return whether it is known since when a reader's stored news are complete.
+    """Return whether the instants of a reader's stored news are known.
 
-    It is not after an earlier release has trimmed them, and after a change of the design.
+    They are unknown after a trim by an earlier release, and after a change of the design.
     """
     since = reader.get("complete_since")
     if since is None or reader.get("trimmed"):
@@ -225,8 +226,8 @@ def _is_known(runtime: Runtime, reader: Presence) -> bool:
     return since.get("design", runtime.settings.news) == runtime.settings.news
 
 
-def unknown(runtime: Runtime) -> Document:
-    """Return the condition of users whose stored news may be incomplete anywhere."""
+def unknown_filter(runtime: Runtime) -> Document:
+    """Return the filter of users whose stored news may be incomplete anywhere."""
     return {
         "$or": [
             {"complete_since": {"$exists": False}},
@@ -237,10 +238,10 @@ def unknown(runtime: Runtime) -> Document:
 
 
 def raise_since(runtime: Runtime, user_id: str, to: CompleteSince) -> CompleteSince | None:
-    """Have stored posts before these instants be read no more; return the instants that hold.
+    """Raise the instants of a reader's stored news up to `to`; return the instants that hold.
 
-    They only ever rise, so two jobs at once do not undo each other. None: the reader's document
-    is an earlier release's, and has no instants.
+    Instants only rise, so two jobs at once do not undo each other. None: the document of an
+    earlier release has no instants.
     """
     later = {f"complete_since.{part}": to[part] for part in PARTS}
     user = users.USERS.of(runtime.database).find_one_and_update(
@@ -253,21 +254,21 @@ def raise_since(runtime: Runtime, user_id: str, to: CompleteSince) -> CompleteSi
 
 
 def view_for(runtime: Runtime, reader: Presence | None) -> NewsView:
-    """Return the view of a reader's news: stale ones are pulled."""
+    """Return the view of a reader's news; pull stale news."""
     if reader is None or reader["stale"]:
         return PulledNews(runtime.database, reader)
-    return stored(runtime) or PulledNews(runtime.database, reader)
+    return stored_design(runtime) or PulledNews(runtime.database, reader)
 
 
 def mark_away(database: Database[Document], now: datetime) -> int:
-    """Mark users who were not seen for long, for fan-outs to leave out; return how many."""
+    """Mark users as away after a long absence, for fan-outs to skip; return their number."""
     gone = {"away": False, "last_seen": {"$lte": now - AWAY}}
     return users.USERS.of(database).update_many(gone, {"$set": {"away": True}}).modified_count
 
 
 def present(database: Database[Document], user_ids: list[str]) -> list[str]:
     """Return the users among these who are not away."""
-    # The query asks for those who are away, by an index of them alone: the fewer, the cheaper.
+    # The query finds absent users by an index of absent users alone: they are fewer.
     where = {"_id": {"$in": user_ids}, "away": True}
     rows = users.USERS.of(database).find(where, {"_id": 1}).hint(users.BY_AWAY)
     away = {user["_id"] for user in rows}

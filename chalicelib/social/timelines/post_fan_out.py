@@ -1,4 +1,4 @@
-"""Delivering a post to its readers, and to the walls that it belongs on."""
+"""Delivery of a post to the news of its readers, and to the walls of its author and owner."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,22 +21,22 @@ _AT_THE_SAME_TIME = 2
 
 
 class PostDelivery(Deliverable[Post]):
-    """Posts, which are delivered to the news of their readers and to walls."""
+    """Posts, for the news of their readers and for walls."""
 
     documents = POSTS
     fields: Mapping[str, object] = {"comments": {"$slice": -COMMENTS_SHOWN}}
 
     def audience(self, runtime: Runtime, document: Post, ids: IdRange) -> list[str]:
-        """Return the ids of a post's audience; nobody if readers pull it."""
+        """Return the ids of a post's audience; none if readers pull it."""
         return [] if document["fan_out"]["pull"] else audiences.of(runtime.database, document, ids)
 
     def deliver(
         self, runtime: Runtime, document: Post, reader_ids: list[str], *, is_first: bool
     ) -> None:
-        """Deliver a post to its active readers, and copy it to the walls it belongs on.
+        """Deliver a post to its present readers, and copy it to its walls.
 
-        The worker would only wait for the server's answer: half of many readers, and the walls,
-        are served at the same time.
+        A worker mostly waits for the server, so it serves half of many readers, and the walls, at
+        the same time.
         """
         readers = news.present(runtime.database, reader_ids)
         half = len(readers) // 2 if len(readers) >= runtime.bounds.social.halved_from else 0
@@ -48,12 +48,12 @@ class PostDelivery(Deliverable[Post]):
         for each in begun:
             each.result()
 
-    def unchanged(self, document: Post) -> Document:
-        """Return the condition that a post has not changed since it was read."""
+    def unchanged_filter(self, document: Post) -> Document:
+        """Return the filter of a post that has not changed since the read."""
         return {"deleted": False, "spread.version": document["spread"]["version"]}
 
     def repair(self, runtime: Runtime, document: Post) -> None:
-        """Propagate what has changed on a post since it was read."""
+        """Propagate changes of a post since the read."""
         propagation.repair(runtime, [document])
 
     def message(self, document_id: str) -> Deliver:
@@ -65,10 +65,10 @@ class PostDelivery(Deliverable[Post]):
         return DeliverChunk(post_id=document_id, number=number)
 
     def choose(self, document: Post, lease: DeliveryLease[Post], first: list[str]) -> list[str]:
-        """Return nobody for an audience above the pull threshold: readers then pull the post.
+        """Return no readers for an audience above the pull threshold: readers pull the post.
 
-        A fan-out that was begun ends as it was begun, even if the threshold has changed. The
-        author is marked first: readers look for such posts only by marked authors.
+        A fan-out ends as it began, even if the threshold has changed. The author's mark comes
+        first: readers look for such posts only by marked authors.
         """
         runtime, line = lease.runtime, lease.runtime.settings.pull_audience
         most = min(line, runtime.bounds.social.chunk_readers)
@@ -84,17 +84,17 @@ OF_POSTS = PostDelivery()
 
 
 def _add_to_news(runtime: Runtime, post: PostBody, user_ids: Sequence[str]) -> None:
-    view = news.stored(runtime)
+    view = news.stored_design(runtime)
     if view:
         view.add([post], user_ids)
 
 
 def _put_on_walls(runtime: Runtime, post: PostBody) -> None:
-    """Copy the post to its author's wall and to the one that it was written to."""
+    """Copy the post to its author's wall and to its owner's."""
     author, owner = post["by"]["id"], post["wall"]
     if owner != author:
         # A user who may see the post on their own wall may see it in their news.
         _add_to_news(runtime, post, [owner])
-    view = walls.stored(runtime)
+    view = walls.stored_design(runtime)
     if view:
         view.add([post], sorted({author, owner}))

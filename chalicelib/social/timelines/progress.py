@@ -1,4 +1,4 @@
-"""Progress of the fan-out of a post, and of those that failed, with its forms."""
+"""The progress of a post's fan-out, and the posts with a failed fan-out."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ from chalicelib.social.timelines import post_fan_out
 
 
 class FailedPostAnswer(FanOutAnswer):
-    """A fan-out of a post that failed."""
+    """A post's failed fan-out."""
 
     post_id: PostId
     author: PersonAnswer
@@ -37,7 +37,7 @@ class FailedPostsAnswer(TypedDict):
 
 
 def failed_post_answer(row: Mapping[str, Any]) -> FailedPostAnswer:
-    """Return a post whose fan-out failed as staff are shown it."""
+    """Return a post's failed fan-out, as staff see it."""
     return {
         "post_id": row["_id"],
         "author": row["by"],
@@ -46,9 +46,9 @@ def failed_post_answer(row: Mapping[str, Any]) -> FailedPostAnswer:
 
 
 def of(database: Database[Document], post_id: str, caller: Principal) -> FanOutAnswer:
-    """Return how far a post's fan-out has come, for its author and for staff.
+    """Return the progress of a post's fan-out, for its author and for staff.
 
-    Raises UnknownPost, and Forbidden for those who may see the post but not this.
+    Raises UnknownPost, and Forbidden for other readers of the post.
     """
     post = posts.POSTS.of(database).find_one({"_id": post_id, "deleted": False})
     if post is None:
@@ -60,16 +60,16 @@ def of(database: Database[Document], post_id: str, caller: Principal) -> FanOutA
     return fan_out_answer(post["fan_out"], staff=is_staff)
 
 
-def failed(runtime: Runtime, query: PageQuery) -> FailedPostsAnswer:
+def list_failures(runtime: Runtime, query: PageQuery) -> FailedPostsAnswer:
     """Return a page of the posts' failed fan-outs: `{fan_outs, next}`."""
     rows, further = failed_page(runtime, posts.POSTS, ["by"], query)
     return {"fan_outs": [failed_post_answer(row) for row in rows], "next": further}
 
 
 def retry(runtime: Runtime, post_id: str) -> None:
-    """Have a post's failed fan-out continue where it stopped.
+    """Continue a post's failed fan-out where it stopped.
 
-    Raises UnknownPost, and NotFailed for one that has not failed.
+    Raises UnknownPost, and NotFailed if the fan-out has not failed.
     """
     if engine.retry(runtime, post_fan_out.OF_POSTS, post_id):
         return

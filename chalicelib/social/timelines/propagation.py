@@ -1,8 +1,8 @@
-"""Propagating the changes of a post to every copy of it, whatever message is lost.
+"""Propagation of a post's changes to every copy, despite lost messages.
 
 A comment, an edit, a new name and a deletion all raise the post's `spread.version` and set
-`spread.due`, in the same write; a copy has the version that it shows, so that messages may
-come twice and in any order.
+`spread.due`, in the same write. A copy has its version, so messages may come twice and in any
+order.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,8 +29,7 @@ RESENDING = Resending(at="spread.due", within="spread.")
 def propagate(runtime: Runtime, post_id: str) -> None:
     """Make every copy of a post equal to it, and clear the mark that copies are behind.
 
-    The mark stays if the post was changed again in the meantime; that change's message clears
-    it.
+    After another change meanwhile, the mark stays until that change's message.
     """
     post = posts.POSTS.of(runtime.database).find_one(
         {"_id": post_id}, {"comments": {"$slice": -COMMENTS_SHOWN}}
@@ -43,7 +42,7 @@ def propagate(runtime: Runtime, post_id: str) -> None:
     if post["deleted"]:
         remove(runtime, post_id)
     else:
-        for view in kept_views(runtime.database):
+        for view in stored_views(runtime.database):
             view.refresh(post)
         if post.get("off_wall"):
             copies = MonthCopies(runtime.database, walls.WALLS)
@@ -54,17 +53,17 @@ def propagate(runtime: Runtime, post_id: str) -> None:
     )
 
 
-def kept_views(database: Database[Document]) -> tuple[StoredView, ...]:
-    """Return every design that stores documents, also those that are not set.
+def stored_views(database: Database[Document]) -> tuple[StoredView, ...]:
+    """Return every design that stores documents, also designs out of use.
 
-    What a deployment wrote before it changed its design may be read again after another change.
+    After another change of the design, readers may read its documents again.
     """
     return MonthCopies(database, walls.WALLS), MonthCopies(database, news.NEWS), NewsItems(database)
 
 
 def remove(runtime: Runtime, post_id: str) -> None:
-    """Remove what belongs to a post: its copies, its older comments, votes and so on."""
-    for view in kept_views(runtime.database):
+    """Remove a post's copies, older comments, votes, reactions and recorded audience."""
+    for view in stored_views(runtime.database):
         view.remove(post_id)
     OLDER_COMMENTS.of(runtime.database).delete_many({"post_id": post_id})
     votes.remove(runtime.database, post_id)
@@ -73,7 +72,7 @@ def remove(runtime: Runtime, post_id: str) -> None:
 
 
 def repair(runtime: Runtime, written: Sequence[PostBody]) -> None:
-    """Propagate posts again that changed between their reading and the writing of copies."""
+    """Propagate posts again that changed between the read and the write of their copies."""
     ids = [post["_id"] for post in written]
     fields = {"deleted": 1, "spread.version": 1}
     rows = posts.POSTS.of(runtime.database).find({"_id": {"$in": ids}}, fields)
@@ -87,7 +86,7 @@ def repair(runtime: Runtime, written: Sequence[PostBody]) -> None:
 
 
 def sweep(runtime: Runtime) -> None:
-    """Send messages again for posts that are overdue."""
+    """Send messages again for overdue posts."""
 
     def messages(rows: Iterable[Post]) -> Iterator[Propagate]:
         return (Propagate(post_id=row["_id"]) for row in rows)

@@ -1,4 +1,4 @@
-"""News without a collection of their own: merged at reading from the posts of those followed."""
+"""News without a collection: each page merges the posts of followed users."""
 
 import itertools
 from collections.abc import Iterable
@@ -12,57 +12,61 @@ from chalicelib.social.graph import following, users
 from chalicelib.social.graph.audience import PUBLIC
 from chalicelib.social.graph.following import Follows
 from chalicelib.social.graph.stores.edges import EdgeGraph
-from chalicelib.social.paging import Entry, Position, merge, older_than
+from chalicelib.social.paging import ListEntry, ListPosition, merge, older_than
 from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts.shapes import ReadPost
 
-# MongoDB merges this many sorted streams (2.5 ms); one more, and it sorts them all (170 ms).
+# MongoDB merges so many sorted streams (2.5 ms); with one more stream, it sorts all (170 ms).
 AUTHORS_PER_QUERY = 200
 _NEWEST_FIRST = [("ts", DESCENDING), ("_id", DESCENDING)]
 _PULLED = {"fan_out.pull": True}
 
 
 class PulledNews:
-    """The news of a reader, found at each reading: nothing to write, much to read.
+    """The news of a reader, from the posts at each read: nothing to write, much to read.
 
-    `own` is the reader's document as `following.FOLLOWING` reads it, if it has been read.
+    `own` is the reader's document as `following.FOLLOWING` reads it, if the caller has it.
     """
 
     def __init__(self, database: Database[Document], own: Follows | None = None) -> None:
         self._database = database
         self._own = own
 
-    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
+    def newest(
+        self, user_id: str, after: ListPosition | None, count: int
+    ) -> list[ListEntry[ReadPost]]:
         """Return the posts of the users that a user follows, newest first."""
         authors = following.following(self._database, user_id, self._own)
         return _by_authors(self._database, authors, {}, after, count)
 
-    def sent(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
-        """Return what was sent to a user, newest first."""
+    def newest_sent(
+        self, user_id: str, after: ListPosition | None, count: int
+    ) -> list[ListEntry[ReadPost]]:
+        """Return the posts sent to a user, newest first."""
         authors = _followers(self._database, user_id)
         to_circles = {"circles": {"$ne": PUBLIC}}
         return merge(
             count,
             _by_authors(self._database, authors, to_circles, after, count),
             _to_wall(self._database, user_id, after, count),
-            _kept(self._database, user_id, after, count),
+            _recorded_posts(self._database, user_id, after, count),
         )
 
 
 def newest(
-    database: Database[Document], authors: list[str], after: Position | None, count: int
-) -> list[Entry[ReadPost]]:
-    """Return the posts of authors above the pull threshold that every design pulls."""
+    database: Database[Document], authors: list[str], after: ListPosition | None, count: int
+) -> list[ListEntry[ReadPost]]:
+    """Return the authors' posts above the pull threshold; every design pulls them."""
     return _by_authors(database, authors, _PULLED, after, count)
 
 
-def sent(
-    database: Database[Document], user_id: str, after: Position | None, count: int
-) -> list[Entry[ReadPost]]:
-    """Return what authors above the pull threshold sent to circles that the user may be in."""
+def newest_sent(
+    database: Database[Document], user_id: str, after: ListPosition | None, count: int
+) -> list[ListEntry[ReadPost]]:
+    """Return the posts above the pull threshold to circles that may have the user."""
     authors = _above_line_around(database, user_id)
     pulled = _by_authors(database, authors, {**_PULLED, "circles": {"$ne": PUBLIC}}, after, count)
-    return merge(count, pulled, _kept(database, user_id, after, count, only_pulled=True))
+    return merge(count, pulled, _recorded_posts(database, user_id, after, count, only_pulled=True))
 
 
 def _followers(database: Database[Document], user_id: str) -> list[str]:
@@ -74,20 +78,20 @@ def _followers(database: Database[Document], user_id: str) -> list[str]:
 
 
 def _above_line_around(database: Database[Document], user_id: str) -> list[str]:
-    """Return the users with pulled posts who have a user in their circles."""
+    """Return a user's followers with pulled posts."""
     people = users.USERS.of(database)
     own = people.find_one({"_id": user_id}, {"graph_store": 1, "followers": 1})
     if own is None:
         return []
     if own["graph_store"] == "embedded":
         return above_line(database, list(own["followers"]))
-    # From the other side: followers may be a million, users with pulled posts are few.
+    # From the other side: a user may have a million followers, but few users have pulled posts.
     above = [each["_id"] for each in people.find({"pulled": True}, {"_id": 1})]
     return EdgeGraph(database).owners_among(user_id, above)
 
 
 def above_line(database: Database[Document], user_ids: list[str]) -> list[str]:
-    """Return the users among these that have pulled posts."""
+    """Return the users among these with pulled posts."""
     if not user_ids:
         return []
     where = {"pulled": True, "_id": {"$in": user_ids}}
@@ -98,9 +102,9 @@ def _by_authors(
     database: Database[Document],
     authors: Iterable[str],
     also: Document,
-    after: Position | None,
+    after: ListPosition | None,
     count: int,
-) -> list[Entry[ReadPost]]:
+) -> list[ListEntry[ReadPost]]:
     where = {"deleted": False, **also, **older_than(after, "ts", "_id")}
     lists = [
         _entries(database, {"by.id": {"$in": some}, **where}, count)
@@ -110,23 +114,23 @@ def _by_authors(
 
 
 def _to_wall(
-    database: Database[Document], user_id: str, after: Position | None, count: int
-) -> list[Entry[ReadPost]]:
+    database: Database[Document], user_id: str, after: ListPosition | None, count: int
+) -> list[ListEntry[ReadPost]]:
     where = {"wall": user_id, "by.id": {"$ne": user_id}, "deleted": False}
     return _entries(database, {**where, **older_than(after, "ts", "_id")}, count)
 
 
-def _kept(
+def _recorded_posts(
     database: Database[Document],
     user_id: str,
-    after: Position | None,
+    after: ListPosition | None,
     count: int,
     *,
     only_pulled: bool = False,
-) -> list[Entry[ReadPost]]:
+) -> list[ListEntry[ReadPost]]:
     """Return the posts whose recorded audience has the user, whatever became of the circle.
 
-    Posts that the filter drops keep their entry, so that the page continues after them.
+    An entry stays without its post if the filter drops it, so that the page continues after it.
     """
     rows = audiences.AUDIENCES.of(database).find(
         {"members": user_id, **older_than(after, "ts", "post_id")}, {"ts": 1, "post_id": 1}
@@ -134,12 +138,17 @@ def _kept(
     found = list(rows.sort([("ts", DESCENDING), ("post_id", DESCENDING)]).limit(count))
     also = _PULLED if only_pulled else {}
     bodies = posts.find_all(database, [row["post_id"] for row in found], also)
-    return [Entry(Position(row["ts"], row["post_id"]), bodies.get(row["post_id"])) for row in found]
+    return [
+        ListEntry(ListPosition(row["ts"], row["post_id"]), bodies.get(row["post_id"]))
+        for row in found
+    ]
 
 
-def _entries(database: Database[Document], where: Document, count: int) -> list[Entry[ReadPost]]:
+def _entries(
+    database: Database[Document], where: Document, count: int
+) -> list[ListEntry[ReadPost]]:
     rows = posts.POSTS.of(database).find(where, posts.BODY).sort(_NEWEST_FIRST).limit(count)
-    return [Entry(Position(row["ts"], row["_id"]), posts.shown(row)) for row in rows]
+    return [ListEntry(ListPosition(row["ts"], row["_id"]), posts.to_read_post(row)) for row in rows]
 
 
 def _batches(authors: list[str]) -> Iterable[list[str]]:
@@ -150,7 +159,7 @@ def _batches(authors: list[str]) -> Iterable[list[str]]:
         yield some
 
 
-def alive(database: Database[Document], post_ids: Iterable[str]) -> list[ReadPost]:
+def find_existing(database: Database[Document], post_ids: Iterable[str]) -> list[ReadPost]:
     """Return the posts among these that exist."""
     return list(posts.find_all(database, post_ids).values())
 
@@ -158,6 +167,6 @@ def alive(database: Database[Document], post_ids: Iterable[str]) -> list[ReadPos
 def newest_of(
     database: Database[Document], author_id: str, also: Document, count: int
 ) -> list[ReadPost]:
-    """Return an author's newest posts that are pushed, and that a filter holds for."""
+    """Return an author's newest pushed posts that match the filter `also`."""
     where = {"by.id": author_id, "deleted": False, "fan_out.pull": False, **also}
     return [entry.post for entry in _entries(database, where, count) if entry.post]

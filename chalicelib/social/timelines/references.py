@@ -1,4 +1,4 @@
-"""News as references: an item per reader and post; the post is read, and checked, at reading."""
+"""News as references: an item per reader and post; a page reads and checks the posts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from chalicelib.database import Collection, Document, insert_missing
 from chalicelib.people.follows import ExportEntry, Trace, entry
 from chalicelib.social.graph.audience import PUBLIC, CompleteSince
 from chalicelib.social.graph.users import EPOCH
-from chalicelib.social.paging import Entry, Position, older_than
+from chalicelib.social.paging import ListEntry, ListPosition, older_than
 from chalicelib.social.posts import posts
 from chalicelib.social.posts.shapes import PostBody, ReadPost
 
@@ -19,7 +19,7 @@ _BY_TIME = [("user_id", ASCENDING), ("ts", ASCENDING), ("post_id", ASCENDING)]
 
 
 class NewsItem(TypedDict):
-    """A post in the news of a reader; `sent` says that it may have been sent to the reader."""
+    """A post in the news of a reader; `sent`: perhaps sent to the reader."""
 
     _id: str
     user_id: str
@@ -52,12 +52,12 @@ class NewsItems:
         self._items = NEWS_ITEMS.of(database)
 
     def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
-        """Give each user an item for each post; one that is there stays as it is."""
+        """Give each user an item for each post; existing items stay."""
         items = [item for post in posts for item in items_of(post, user_ids)]
         insert_missing(self._items, items)
 
     def refresh(self, post: PostBody) -> None:
-        """Do nothing: an item says nothing that changes."""
+        """Do nothing: an item never changes."""
 
     def remove(self, post_id: str) -> None:
         """Delete every item of a post."""
@@ -73,13 +73,13 @@ class NewsItems:
         self._items.delete_many({"user_id": user_id})
 
     def trace(self, user_id: str) -> Trace:
-        """Return where the items of a user are."""
+        """Return the collection and filter of a user's items."""
         return Trace("news items", self._items, {"user_id": user_id}, _item_entries)
 
     def kept_since(self, user_id: str, keep: int) -> CompleteSince:
-        """Return the times of the last of the newest `keep` items, and of those that were sent.
+        """Return the time of the oldest item among the newest `keep`, and the same of sent items.
 
-        Each is kept for itself: to pull what was sent, all followers are asked for it.
+        Each part has its own time: a pull of sent posts has to read all followers' posts.
         """
         mine = {"user_id": user_id}
         return {"news": self._last(mine, keep), "sent": self._last({**mine, "sent": True}, keep)}
@@ -98,21 +98,27 @@ class NewsItems:
             both = {"ts": {"$lt": min(since["news"], since["sent"])}}
             self._items.delete_many({**mine, **both, "sent": True})
 
-    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
+    def newest(
+        self, user_id: str, after: ListPosition | None, count: int
+    ) -> list[ListEntry[ReadPost]]:
         """Return a user's items with their posts, newest first."""
         return self._page({"user_id": user_id}, after, count)
 
-    def sent(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
-        """Return the items of what was sent to a user, newest first."""
+    def newest_sent(
+        self, user_id: str, after: ListPosition | None, count: int
+    ) -> list[ListEntry[ReadPost]]:
+        """Return the items of posts sent to a user, newest first."""
         return self._page({"user_id": user_id, "sent": True}, after, count)
 
-    def _page(self, where: Document, after: Position | None, count: int) -> list[Entry[ReadPost]]:
+    def _page(
+        self, where: Document, after: ListPosition | None, count: int
+    ) -> list[ListEntry[ReadPost]]:
         order = [("ts", DESCENDING), ("post_id", DESCENDING)]
         where |= older_than(after, "ts", "post_id")
         found = list(self._items.find(where, {"ts": 1, "post_id": 1}).sort(order).limit(count))
         bodies = posts.find_all(self._database, [item["post_id"] for item in found])
         return [
-            Entry(Position(item["ts"], item["post_id"]), bodies.get(item["post_id"]))
+            ListEntry(ListPosition(item["ts"], item["post_id"]), bodies.get(item["post_id"]))
             for item in found
         ]
 
@@ -122,7 +128,7 @@ def items_of(post: PostBody, user_ids: Sequence[str]) -> list[NewsItem]:
     post_id, to_circles = post["_id"], post["circles"] != [PUBLIC]
     return [
         {
-            # Made of user and post, so that a second delivery is a duplicate.
+            # User and post, so that a second delivery is a duplicate.
             "_id": f"{user_id}:{post_id}",
             "user_id": user_id,
             "post_id": post_id,
@@ -135,5 +141,5 @@ def items_of(post: PostBody, user_ids: Sequence[str]) -> list[NewsItem]:
 
 
 def _item_entries(item: NewsItem) -> list[ExportEntry]:
-    """Return what an export has of an item."""
+    """Return the export of an item."""
     return [entry("news_item", post_id=item["post_id"], posted_at=item["ts"])]

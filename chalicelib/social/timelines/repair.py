@@ -1,7 +1,7 @@
-"""Repairing stored news: back-fill, rebuilding, verifying, trimming.
+"""Repair of stored news: back-fill, rebuild, verify, trim.
 
-The news are defined by what `pull` finds. A reader's `complete_since` says from which instants on
-the stored ones are complete. A job raises them before it leaves posts out or deletes them, so
+The posts that `pull` finds define the news. Since the instants in a reader's `complete_since`,
+the stored news are complete. A job raises the instants before it omits or deletes posts, so
 deliveries, back-fills, rebuilds and trims may come twice and in any order.
 """
 
@@ -13,7 +13,7 @@ from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.audience import ALL_CIRCLES, CompleteSince, Reader
-from chalicelib.social.paging import Position
+from chalicelib.social.paging import ListPosition
 from chalicelib.social.posts import audiences, posts
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
 from chalicelib.social.posts.visibility import may_see
@@ -21,7 +21,7 @@ from chalicelib.social.timelines import news, propagation, pull
 from chalicelib.social.timelines.news import Part
 from chalicelib.social.timelines.view import NewsView, StoredNews
 
-# The newest posts of each part that a rebuild, or a verification, looks for.
+# The number of newest posts of each part for a rebuild or a verification.
 COMPLETE = 1_000
 _PAGE = 200
 _INSTANT = timedelta(milliseconds=1)
@@ -29,18 +29,18 @@ _WHOLE: CompleteSince = {"news": users.EPOCH, "sent": users.EPOCH}
 
 
 def back_fill(runtime: Runtime, reader_id: str, author_id: str) -> None:
-    """Add an author's newest posts to a reader's news, as far as they belong there by now.
+    """Add an author's newest posts to a reader's news, if they belong there by now.
 
-    Where the author has more, the older ones are read from the posts.
+    If the author has more, pages read the older posts from the posts themselves.
     """
-    view = news.stored(runtime)
+    view = news.stored_design(runtime)
     if view is None:
         return
     database, most = runtime.database, runtime.bounds.social.back_fill_posts
     found: dict[str, ReadPost] = {}
     since = _WHOLE
-    for part, those in _ties(following.reader(database, reader_id, {author_id}), author_id):
-        newest = pull.newest_of(database, author_id, those, most + 1)
+    for part, where in _ties(following.reader(database, reader_id, {author_id}), author_id):
+        newest = pull.newest_of(database, author_id, where, most + 1)
         left = _after(newest[most]["ts"]) if len(newest) > most else users.EPOCH
         since = news.raise_since(runtime, reader_id, _of(part, left)) or _WHOLE
         found |= {post["id"]: post for post in newest[:most]}
@@ -51,7 +51,7 @@ def back_fill(runtime: Runtime, reader_id: str, author_id: str) -> None:
 
 
 def _of(part: Part, instant: datetime) -> CompleteSince:
-    """Return an instant for one part of the news alone."""
+    """Return the instants that raise one part of the news alone."""
     others = users.EPOCH
     return {
         "news": instant if part == "news" else others,
@@ -60,10 +60,10 @@ def _of(part: Part, instant: datetime) -> CompleteSince:
 
 
 def _ties(reader: Reader, author_id: str) -> Iterator[tuple[Part, Document]]:
-    """Yield the parts of a reader's news to which an author writes, and a filter of the posts.
+    """Yield the parts of a reader's news with an author's posts, and a filter of these posts.
 
-    The posts to a circle concern the `sent` part alone: a stranger who makes a reader a member
-    cannot raise the instant of the reader's news.
+    Posts to a circle concern the `sent` part alone: a stranger who makes a reader a member cannot
+    raise the instant of the reader's news.
     """
     if author_id in reader.following:
         yield "news", {}
@@ -72,12 +72,12 @@ def _ties(reader: Reader, author_id: str) -> Iterator[tuple[Part, Document]]:
 
 
 def rebuild(runtime: Runtime, user_id: str) -> None:
-    """Rebuild the news of a reader who was left out by fan-outs, and show them again."""
-    people, view = users.USERS.of(runtime.database), news.stored(runtime)
+    """Rebuild a reader's news after fan-outs skipped the reader, and show them again."""
+    people, view = users.USERS.of(runtime.database), news.stored_design(runtime)
     whole = {**_WHOLE, "design": runtime.settings.news}
-    # First, so that what is left out from now on is noted in the instants.
+    # First, so that the instants cover posts omitted from now on.
     people.update_one(
-        {"_id": user_id, **news.unknown(runtime)},
+        {"_id": user_id, **news.unknown_filter(runtime)},
         {"$set": {"complete_since": whole, "trimmed": False, "stale": True}},
     )
     if view:
@@ -87,24 +87,24 @@ def rebuild(runtime: Runtime, user_id: str) -> None:
 
 
 def trim(runtime: Runtime, user_id: str) -> None:
-    """Delete a reader's oldest news; pages beyond them are pulled."""
-    view = news.stored(runtime)
+    """Delete a reader's oldest news; pages beyond the rest are pulled."""
+    view = news.stored_design(runtime)
     if view is None:
         return
     kept = view.kept_since(user_id, runtime.bounds.social.news_kept)
-    # First, or a page that is read in between would end where the posts do.
+    # First: otherwise a page in between would end with the stored posts.
     since = news.raise_since(runtime, user_id, kept)
     if since:
-        # Also posts that were delivered late.
+        # Also posts of late deliveries.
         view.discard(user_id, since)
 
 
 def verify(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
     """Compare a reader's stored news with the definition and repair them.
 
-    Returns the ids of posts that were missing, and of those that should not have been there.
+    Returns the ids of `missing` posts, and of `surplus` posts that do not belong there.
     """
-    view = news.stored(runtime)
+    view = news.stored_design(runtime)
     if view is None:
         return {"missing": [], "surplus": []}
     return _repair(runtime, view, user_id)[1]
@@ -113,15 +113,15 @@ def verify(runtime: Runtime, user_id: str) -> dict[str, list[str]]:
 def _repair(
     runtime: Runtime, view: StoredNews, user_id: str
 ) -> tuple[CompleteSince, dict[str, list[str]]]:
-    """Make stored news right; return since when they certainly are, and what was wrong."""
+    """Correct stored news; return the instants since when they are right, and the mistakes."""
     since = news.raise_since(runtime, user_id, _WHOLE) or _WHOLE
     walks = {part: _walk(runtime, user_id, part, since[part]) for part in news.PARTS}
     wanted = walks["news"].wanted | walks["sent"].wanted
-    stored = _stored(view, user_id, min(since["news"], since["sent"]))
+    stored = _read_stored_ids(view, user_id, min(since["news"], since["sent"]))
     missing = [post for post_id, post in wanted.items() if post_id not in stored]
-    surplus = sorted(stored - _justified(runtime, user_id, stored))
+    surplus = sorted(stored - _justified_ids(runtime, user_id, stored))
     view.take(surplus, user_id)
-    # Some may be due again by now, and were still there when they were back-filled.
+    # A back-fill may have found some of them in place just before this removal.
     back = _due_again(runtime, user_id, surplus, since)
     view.add([*missing, *back], [user_id])
     propagation.repair(runtime, [*missing, *back])
@@ -132,34 +132,36 @@ def _repair(
 def _due_again(
     runtime: Runtime, user_id: str, surplus: Sequence[str], since: CompleteSince
 ) -> list[ReadPost]:
-    """Return the posts that belong to a reader's news after they were taken out."""
+    """Return the removed posts that belong to a reader's news by now."""
     if not surplus:
         return []
-    found = pull.alive(runtime.database, surplus)
-    reader = _unblocked(runtime, user_id, found)
+    found = pull.find_existing(runtime.database, surplus)
+    reader = _without_blocks(runtime, user_id, found)
     return [post for post in found if _is_due(reader, post, since)]
 
 
 class _Walk(NamedTuple):
-    """The pushed posts that belong to a part of a reader's news, by id, since an instant."""
+    """The pushed posts of a part of a reader's news, by id, since an instant."""
 
     wanted: dict[str, ReadPost]
     since: datetime
 
 
 def _walk(runtime: Runtime, user_id: str, part: Part, since: datetime) -> _Walk:
-    """Find the newest posts of a part, down to an instant or until there are enough."""
+    """Find the newest posts of a part, back to an instant or until `COMPLETE` posts."""
     source = pull.PulledNews(runtime.database)
-    fetch = source.newest if part == "news" else source.sent
+    fetch = source.newest if part == "news" else source.newest_sent
     wanted: dict[str, ReadPost] = {}
-    after: Position | None = None
+    after: ListPosition | None = None
     while True:
         entries = fetch(user_id, after, _PAGE)
         later = [entry for entry in entries if entry.position.ts >= since]
         found = [entry.post for entry in later if entry.post]
-        reader = _unblocked(runtime, user_id, found)
-        due = [post for post in found if news.belongs(part, reader, post) and may_see(reader, post)]
-        wanted |= {post["_id"]: post for post in _pushed(runtime, due)}
+        reader = _without_blocks(runtime, user_id, found)
+        due = [
+            post for post in found if news.belongs_to(part, reader, post) and may_see(reader, post)
+        ]
+        wanted |= {post["_id"]: post for post in _pushed_posts(runtime, due)}
         if len(later) < _PAGE:
             return _Walk(wanted, since)
         after = later[-1].position
@@ -168,21 +170,21 @@ def _walk(runtime: Runtime, user_id: str, part: Part, since: datetime) -> _Walk:
 
 
 def _after(ts: datetime) -> datetime:
-    """Return the next instant: of several posts of one instant, some may be left out."""
+    """Return the next instant: some of several posts of one instant may be missing."""
     return ts + _INSTANT
 
 
-def _pushed(runtime: Runtime, found: list[ReadPost]) -> list[ReadPost]:
-    """Return the posts among these that are delivered to their readers."""
+def _pushed_posts(runtime: Runtime, found: list[ReadPost]) -> list[ReadPost]:
+    """Return the posts among these that workers deliver, not readers pull."""
     where = {"_id": {"$in": [post["_id"] for post in found]}, "fan_out.pull": True}
     rows = posts.POSTS.of(runtime.database).find(where, {"_id": 1})
     pulled = {row["_id"] for row in rows}
     return [post for post in found if post["_id"] not in pulled]
 
 
-def _stored(view: NewsView, user_id: str, since: datetime) -> set[str]:
+def _read_stored_ids(view: NewsView, user_id: str, since: datetime) -> set[str]:
     stored: set[str] = set()
-    after: Position | None = None
+    after: ListPosition | None = None
     while True:
         entries = view.newest(user_id, after, _PAGE)
         later = [entry.position for entry in entries if entry.position.ts >= since]
@@ -192,20 +194,20 @@ def _stored(view: NewsView, user_id: str, since: datetime) -> set[str]:
         after = later[-1]
 
 
-def _justified(runtime: Runtime, user_id: str, stored: set[str]) -> set[str]:
-    """Return the stored posts that may be shown to the reader now or when a block ends."""
-    found = pull.alive(runtime.database, stored)
-    reader = _unblocked(runtime, user_id, found)
+def _justified_ids(runtime: Runtime, user_id: str, stored: set[str]) -> set[str]:
+    """Return the stored posts that the reader may see now or after the end of a block."""
+    found = pull.find_existing(runtime.database, stored)
+    reader = _without_blocks(runtime, user_id, found)
     return {post["id"] for post in found if _is_due(reader, post, _WHOLE)}
 
 
 def _is_due(reader: Reader, post: ReadPost, since: CompleteSince) -> bool:
-    """Return whether a post is in a part of the reader's news that is stored."""
-    parts = (part for part in news.PARTS if news.belongs(part, reader, post))
+    """Return whether a post is due in a stored part of the reader's news."""
+    parts = (part for part in news.PARTS if news.belongs_to(part, reader, post))
     return may_see(reader, post) and any(post["ts"] >= since[part] for part in parts)
 
 
-def _unblocked(runtime: Runtime, user_id: str, found: Sequence[ShownPost]) -> Reader:
-    """Return the reader as if there were no blocks: nothing is sent when one ends."""
+def _without_blocks(runtime: Runtime, user_id: str, found: Sequence[ShownPost]) -> Reader:
+    """Return the reader as if there were no blocks: the end of a block delivers nothing."""
     reader = audiences.reader_of(runtime.database, user_id, found)
     return Reader(reader.id, reader.circled_by, reader.following, kept=reader.kept)

@@ -1,4 +1,4 @@
-"""The routes of walls and news, and of the fan-outs that fill them."""
+"""The API of walls, of news, and of the fan-outs that fill them."""
 
 from chalicelib.errors import Forbidden
 from chalicelib.http import NoContent, Ok, PageQuery, Request, Route
@@ -24,7 +24,7 @@ def declare(route: Route) -> None:
 def _declare_fan_outs(route: Route) -> None:
     @route("GET", "/posts/{post}/fan-out", raises=(UnknownPost, Forbidden))
     def get_post_fan_out(request: Request, post: PostId, caller: Principal) -> Ok[FanOutAnswer]:
-        """Read how far a post of yours has been delivered, or any as a social moderator."""
+        """Read the progress of a post of yours, or of any as a social moderator."""
         return Ok(progress.of(request.runtime.database, post, caller))
 
     @route("POST", "/posts/{post}/fan-out", raises=(UnknownPost, NotFailed))
@@ -38,9 +38,9 @@ def _declare_fan_outs(route: Route) -> None:
     def list_failed_post_fan_outs(
         request: Request, moderator: SocialModerator, query: PageQuery
     ) -> Ok[FailedPostsAnswer]:
-        """List the posts whose fan-out failed, oldest first."""
+        """List the posts with a failed fan-out, oldest first."""
         del moderator
-        return Ok(progress.failed(request.runtime, query))
+        return Ok(progress.list_failures(request.runtime, query))
 
 
 def _declare_walls(route: Route) -> None:
@@ -51,7 +51,7 @@ def _declare_walls(route: Route) -> None:
 
     @route("DELETE", "/users/me/wall/{post}", raises=(UnknownPost,))
     def take_off_my_wall(request: Request, post: PostId, caller: Principal) -> NoContent:
-        """Take another user's post off your wall; it stays on its author's."""
+        """Take another user's post off your wall; it stays on its author's wall."""
         walls.take_off(request.runtime, post, caller)
         return NoContent()
 
@@ -61,7 +61,7 @@ def _declare_walls(route: Route) -> None:
     ) -> Ok[PostsAnswer]:
         """Read a wall: the posts by and to its owner that you may see, newest first.
 
-        Posts by others are there for the owner and for their authors; for everybody else only
+        The owner and the author see posts of other authors there; all other readers see them only
         if the owner follows the author.
         """
         users.find(request.runtime.database, user)
@@ -72,12 +72,12 @@ def _declare_walls(route: Route) -> None:
 def _declare_news(route: Route) -> None:
     @route("GET", "/users/me/news")
     def read_my_news(request: Request, caller: Principal, query: PageQuery) -> Ok[PostsAnswer]:
-        """Read your news: the posts by those you follow that you may see, newest first."""
+        """Read your news: the posts by users you follow that you may see, newest first."""
         return Ok(news.read(request.runtime, caller.id, query))
 
     @route("GET", "/users/me/incoming")
     def read_my_incoming_posts(
         request: Request, caller: Principal, query: PageQuery
     ) -> Ok[PostsAnswer]:
-        """Read the posts to your wall, or to circles that you are in, newest first."""
+        """Read the posts to your wall, or to circles with you, newest first."""
         return Ok(news.read_incoming(request.runtime, caller.id, query))

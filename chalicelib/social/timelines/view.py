@@ -1,11 +1,11 @@
-"""The designs of walls and news: what all of them do, and what those that store copies do."""
+"""The contracts of the designs of walls and news: of all, and of designs that store copies."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from chalicelib.people.follows import Trace
 from chalicelib.social.graph.audience import CompleteSince
-from chalicelib.social.paging import Entry, Position
+from chalicelib.social.paging import ListEntry, ListPosition
 from chalicelib.social.posts.shapes import PostBody, ShownPost
 
 WallDesign = Literal["copies", "posts"]
@@ -13,36 +13,38 @@ NewsDesign = Literal["references", "copies", "pull"]
 
 
 class View(Protocol):
-    """Where the posts of many users' walls, or news, are found.
+    """The posts of many users' walls or news.
 
-    A view holds what may be shown: who may see it is checked at reading.
+    A view holds candidates: the reading page checks the permission to see each.
     """
 
     def newest(
-        self, user_id: str, after: Position | None, count: int
-    ) -> Sequence[Entry[ShownPost]]:
-        """Return what follows a position, newest first: fewer than `count` only at the end."""
+        self, user_id: str, after: ListPosition | None, count: int
+    ) -> Sequence[ListEntry[ShownPost]]:
+        """Return the entries after a position, newest first: fewer than `count` only at the end."""
         ...
 
 
 class NewsView(View, Protocol):
-    """The news, and what was sent to a user among them."""
+    """The news, and the posts sent to a user among them."""
 
-    def sent(self, user_id: str, after: Position | None, count: int) -> Sequence[Entry[ShownPost]]:
-        """Return what was perhaps sent to a user, in the same way."""
+    def newest_sent(
+        self, user_id: str, after: ListPosition | None, count: int
+    ) -> Sequence[ListEntry[ShownPost]]:
+        """Return the posts perhaps sent to a user, in the same way."""
         ...
 
 
 class StoredView(View, Protocol):
-    """A view with documents of its own, which must be kept equal to the posts.
+    """A view with documents of its own, which must stay equal to the posts.
 
-    Adding, changing or removing something twice is the same as doing so once.
+    A second addition, change or removal changes nothing.
     """
 
     def add(self, posts: Sequence[PostBody], user_ids: Sequence[str]) -> None:
-        """Give each user each post, read with its last comments.
+        """Add each post, read with its last comments, to each user.
 
-        Raises NotInserted or another failure after adding to all others.
+        Raises NotInserted or another failure after all other additions.
         """
         ...
 
@@ -63,7 +65,7 @@ class StoredView(View, Protocol):
         ...
 
     def trace(self, user_id: str) -> Trace:
-        """Return where the documents are that a user has here."""
+        """Return the collection and filter of a user's documents here."""
         ...
 
 
@@ -71,12 +73,12 @@ class StoredNews(NewsView, StoredView, Protocol):
     """News with documents of their own."""
 
     def kept_since(self, user_id: str, keep: int) -> CompleteSince:
-        """Return instants from which on a user has at least `keep` posts, `sent` ones too.
+        """Return instants since when a user has at least `keep` posts, and as many sent posts.
 
         An instant before every post: there are no more.
         """
         ...
 
     def discard(self, user_id: str, since: CompleteSince) -> None:
-        """Delete a user's posts before instants, which are not read from here any more."""
+        """Delete a user's posts before instants; pages no longer read these posts here."""
         ...

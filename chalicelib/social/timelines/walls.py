@@ -14,7 +14,7 @@ from chalicelib.social import paging
 from chalicelib.social.errors import UnknownPost
 from chalicelib.social.graph import following
 from chalicelib.social.messages import Propagate
-from chalicelib.social.paging import Entry, Position, older_than
+from chalicelib.social.paging import ListEntry, ListPosition, older_than
 from chalicelib.social.posts import audiences, comments, posts, reactions, votes
 from chalicelib.social.posts.answers import PostsAnswer, post_answer
 from chalicelib.social.posts.shapes import ReadPost, ShownPost
@@ -26,44 +26,46 @@ WALLS = month_collection("social.wall")
 
 
 class WallOfPosts:
-    """Walls without a collection of their own: two indexes of the posts, merged."""
+    """Walls without a collection: a merge of two indexes of the posts."""
 
     def __init__(self, database: Database[Document]) -> None:
         self._posts = posts.POSTS.of(database)
 
-    def newest(self, user_id: str, after: Position | None, count: int) -> list[Entry[ReadPost]]:
-        """Return what was written by and to a user after a position, newest first."""
+    def newest(
+        self, user_id: str, after: ListPosition | None, count: int
+    ) -> list[ListEntry[ReadPost]]:
+        """Return the posts by and to a user after a position, newest first."""
         where = {"deleted": False, **older_than(after, "ts", "_id")}
         order = [("ts", DESCENDING), ("_id", DESCENDING)]
         # Two queries: with the position's own `$or` inside, the server would not merge the two.
         found: dict[str, ReadPost] = {}
         for side in ("by.id", "wall"):
             rows = self._posts.find({side: user_id, **where}, posts.BODY).sort(order)
-            found |= {row["_id"]: posts.shown(row) for row in rows.limit(count)}
-        entries = [Entry(Position(post["ts"], post["id"]), post) for post in found.values()]
+            found |= {row["_id"]: posts.to_read_post(row) for row in rows.limit(count)}
+        entries = [ListEntry(ListPosition(post["ts"], post["id"]), post) for post in found.values()]
         return sorted(entries, key=lambda entry: entry.position, reverse=True)[:count]
 
 
 def design(runtime: Runtime) -> View:
-    """Return the design of the walls that is set."""
-    return stored(runtime) or WallOfPosts(runtime.database)
+    """Return the deployment's design of the walls."""
+    return stored_design(runtime) or WallOfPosts(runtime.database)
 
 
-def stored(runtime: Runtime) -> StoredView | None:
-    """Return the design of the walls that is set, if it stores copies."""
+def stored_design(runtime: Runtime) -> StoredView | None:
+    """Return the deployment's design of the walls. None: it stores no copies."""
     return None if runtime.settings.wall == "posts" else MonthCopies(runtime.database, WALLS)
 
 
 def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuery) -> PostsAnswer:
     """Return a page of a wall: posts by or to its owner that the reader may see.
 
-    What others wrote to the wall is shown to its owner and to its author; to everybody else if
-    the owner follows the author (docs/decisions/0092). If a block is between the owner and the
-    author, it is shown to nobody.
+    The owner and the author see a post of another author on the wall; all other readers see it if
+    the owner follows the author (docs/decisions/0092). If a block is between owner and author, the
+    wall omits the post.
     """
     view = design(runtime)
 
-    def fetch(after: Position | None, count: int) -> Sequence[Entry[ShownPost]]:
+    def fetch(after: ListPosition | None, count: int) -> Sequence[ListEntry[ShownPost]]:
         return view.newest(owner_id, after, count)
 
     def show(found: list[ShownPost]) -> list[ShownPost | None]:
@@ -76,18 +78,18 @@ def read(runtime: Runtime, owner_id: str, reader_id: str | None, query: PageQuer
             post if is_on_wall(owner, reader_id, post) and may_see(reader, post) else None
             for post in found
         ]
-        shown = comments.without_blocked(database, reader, there)
+        shown = comments.omit_blocked_comments(database, reader, there)
         counted = reactions.with_counts(database, reader_id, shown)
         return votes.with_results(database, reader_id, counted)
 
     answer = partial(post_answer, reader_id=reader_id, base=runtime.settings.public_url)
-    listing = paging.Listing(f"wall:{owner_id}", fetch, show, answer)
-    shown, further = paging.checked(runtime, query, listing)
+    listing = paging.PageSource(f"wall:{owner_id}", fetch, show, answer)
+    shown, further = paging.read_page(runtime, query, listing)
     return {"posts": shown, "next": further}
 
 
 def take_off(runtime: Runtime, post_id: str, owner: Principal) -> None:
-    """Take another user's post off the caller's wall; it stays on its author's own.
+    """Take another user's post off the caller's wall; it stays on its author's wall.
 
     Its other copies follow in the background. Raises UnknownPost if it is not there.
     """
@@ -96,7 +98,7 @@ def take_off(runtime: Runtime, post_id: str, owner: Principal) -> None:
     post = rows.find_one(on_wall, {"by.id": 1})
     if post is None:
         raise UnknownPost
-    off = posts.marked(runtime, {"$set": {"wall": post["by"]["id"], "off_wall": True}})
+    off = posts.mark_behind(runtime, {"$set": {"wall": post["by"]["id"], "off_wall": True}})
     if not rows.update_one(on_wall, off).matched_count:
         raise UnknownPost
     MonthCopies(runtime.database, WALLS).take([post_id], owner.id)

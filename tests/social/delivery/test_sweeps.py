@@ -160,7 +160,7 @@ def test_a_sweep_within_the_lease_sends_nothing(unworked: Office) -> None:
 def test_a_worker_that_dies_after_it_began_is_sent_for_after_its_lease(unworked: Office) -> None:
     post = publish(unworked.client, "ann")
     sweep_for(unworked, 3)
-    lease = leases.DeliveryLease.asked(unworked.runtime, POSTS, post)
+    lease = leases.DeliveryLease.prepare(unworked.runtime, POSTS, post)
     assert leases.claim(lease, {}) is not None
 
     assert [kind_of(message) for message in sweep_for(unworked, 1)] == ["deliver"]
@@ -260,7 +260,7 @@ def test_what_is_taken_and_too_long_for_a_run_goes_on_in_the_next_lease(
 ) -> None:
     if type_ == "spread":
         comment(unworked.client, "ann", publish(unworked.client, "ann"))
-        unworked.runtime.database["social.post"].update_many({}, {"$set": state.ended()})
+        unworked.runtime.database["social.post"].update_many({}, {"$set": state.end_fields()})
     else:
         unworked.client.as_("ann").put("/users/me", name="Ann")
         unworked.client.as_("ann").put("/users/me", name="Anna")

@@ -83,7 +83,7 @@ def test_missing_and_surplus_news_are_reported_and_repaired(town: Town) -> None:
     assert found is not None
     for collection in ("social.news_item", "social.news"):
         town.runtime.database[collection].delete_many({})
-    view = views.stored(town.runtime)
+    view = views.stored_design(town.runtime)
     assert view is not None
     view.add([found], ["bob"])
 

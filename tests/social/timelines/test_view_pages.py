@@ -193,7 +193,7 @@ def test_views_and_sweeps_are_read_by_their_indexes(
     follow(client, "bob", "ann")
     publish(client, "ann")
     workers.drain()
-    last = paging.Position(runtime.now() + timedelta(days=1), "z")
+    last = paging.ListPosition(runtime.now() + timedelta(days=1), "z")
     item = {"user_id": "bob", **paging.older_than(last, "ts", "post_id")}
     unfinished = {"$in": ["pending", "delivering"]}
     overdue = {"fan_out.state": unfinished, "fan_out.resend_at": {"$not": {"$gt": runtime.now()}}}

@@ -1,7 +1,7 @@
-"""Actions: what happened, the record that feeds refer to.
+"""Actions: the record behind every feed.
 
-An action is stored apart from the application's data that it is about, so that no code of the
-feed must understand those (Entexis' newsfeed).
+An action is stored apart from the application's data, so that no code of the feed must understand
+that data (Entexis' newsfeed).
 """
 
 from pymongo import ASCENDING, DESCENDING, IndexModel
@@ -17,7 +17,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import telling
 from chalicelib.social.activity.actions.forms import NewAction
 from chalicelib.social.activity.actions.shapes import (
-    Happened,
+    ActionState,
     ReadAction,
     StoredAction,
     fields_for,
@@ -52,7 +52,7 @@ ACTIONS = Collection(
     shard_key={"_id": "hashed"},
 )
 
-# What is emptied of a deleted action.
+# The emptied fields of a deleted action.
 _EMPTIED: Document = {
     "actor.name": "",
     "descriptor": {},
@@ -62,8 +62,8 @@ _EMPTIED: Document = {
     "audience": [],
 }
 
-# What has happened to a new action.
-UNTOUCHED: Happened = {
+# The initial state of a new action.
+UNTOUCHED: ActionState = {
     "hidden": False,
     "hidden_version": 0,
     "deleted": False,
@@ -74,13 +74,13 @@ UNTOUCHED: Happened = {
 
 
 def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> StoredAction:
-    """Store an action with its fan-out pending, in one write; then ask for the fan-out.
+    """Store an action and its pending fan-out in one write; then send the fan-out's message.
 
-    It goes to the team or department that the caller is in now. Raises NoOrgUnit if there is
-    none, and what `telling.check` raises.
+    It goes to the caller's present team or department. Raises NoOrgUnit without such a unit, and
+    the errors of `telling.check`.
     """
     actor = users.ensure(runtime, caller)
-    org, told = telling.check(runtime.database, caller, actor, new)
+    org, fields = telling.check(runtime.database, caller, actor, new)
     unit = {"team": org.team, "department": org.department}
     if new.scope in unit and unit[new.scope] is None:
         raise NoOrgUnit
@@ -91,7 +91,7 @@ def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> StoredAction
         "conducted": now,
         "team": org.team,
         "department": org.department,
-        **told,
+        **fields,
         **UNTOUCHED,
         "fan_out": state.new(runtime),
     }
@@ -101,7 +101,7 @@ def conduct(runtime: Runtime, caller: Principal, new: NewAction) -> StoredAction
 
 
 def find(database: Database[Document], action_id: str) -> StoredAction:
-    """Return an action, not checked for any reader; raises UnknownAction."""
+    """Return an action without a check for the reader; raises UnknownAction."""
     action = ACTIONS.of(database).find_one({"_id": action_id, "deleted": False})
     if action is None:
         raise UnknownAction
@@ -109,7 +109,7 @@ def find(database: Database[Document], action_id: str) -> StoredAction:
 
 
 def find_visible(database: Database[Document], action_id: str, reader: Principal) -> ReadAction:
-    """Return an action; raises UnknownAction for those who may not see it."""
+    """Return an action; raises UnknownAction if the reader may not see it."""
     where = {"_id": action_id, "deleted": False}
     action = ACTIONS.of(database).find_one(where, fields_for(reader.id))
     if action is None:
@@ -123,12 +123,13 @@ def find_visible(database: Database[Document], action_id: str, reader: Principal
 def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -> None:
     """Hide an action of the caller's from every feed, or show it where it was.
 
-    Social moderators may hide any, and only they may show what they hid. Doing so twice changes
+    Social moderators may hide any action; only they may show it again. A second call changes
     nothing. Raises UnknownAction and Forbidden.
     """
     _check_power(runtime.database, action_id, caller)
     is_moderator = caller.has("social_moderator")
-    where, change = _hiding(is_moderator) if hidden else _showing(is_moderator)
+    make = _hiding if hidden else _showing
+    where, change = make(is_moderator=is_moderator)
     there = {"_id": action_id, "deleted": False, **where}
     if _change(runtime, there, {**change, "$inc": {"hidden_version": 1}}):
         runtime.queues.send(Cascade(action_id=action_id))
@@ -136,21 +137,21 @@ def hide(runtime: Runtime, action_id: str, caller: Principal, *, hidden: bool) -
         raise Forbidden("A moderator has hidden this action")
 
 
-def _hiding(is_moderator: bool) -> tuple[Document, Document]:  # noqa: FBT001
-    """Return the filter of an action that can be hidden, and the change."""
+def _hiding(*, is_moderator: bool) -> tuple[Document, Document]:
+    """Return the filter of an action that the caller can hide, and the change."""
     by = "moderator" if is_moderator else "actor"
     # A moderator's hiding replaces the actor's, and never the other way round.
     where = {"$or": [{"hidden": False}, {"hidden_by": {"$nin": [by, "moderator"]}}]}
     return where, {"$set": {"hidden": True, "hidden_by": by}}
 
 
-def _showing(is_moderator: bool) -> tuple[Document, Document]:  # noqa: FBT001
+def _showing(*, is_moderator: bool) -> tuple[Document, Document]:
     where: Document = {} if is_moderator else {"hidden_by": {"$ne": "moderator"}}
     return {**where, "hidden": True}, {"$set": {"hidden": False}, "$unset": {"hidden_by": ""}}
 
 
 def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
-    """Delete an action of the caller's, or as a social moderator; its items go in the background.
+    """Delete an action of the caller's, or any as a social moderator; workers delete its items.
 
     Raises UnknownAction and Forbidden.
     """
@@ -160,12 +161,11 @@ def delete(runtime: Runtime, action_id: str, caller: Principal) -> None:
 
 
 def bury(runtime: Runtime, action_id: str) -> bool:
-    """Make an action a tombstone; return whether it was not one before.
+    """Make an action a tombstone; return False if it is a tombstone already.
 
-    The tombstone has no content and no name. It shows a late or repeated delivery that there is
-    nothing to deliver.
+    The tombstone has no content and no name. A late or repeated delivery finds nothing to deliver.
     """
-    # Its fan-out continues to its end, which comes soon: the worker that had it may have died.
+    # Its fan-out continues to its end, which comes soon: the worker may have died.
     gone = {**_EMPTIED, "deleted": True}
     return _change(runtime, {"_id": action_id, "deleted": False}, {"$set": gone})
 

@@ -1,4 +1,4 @@
-"""The forms in which the API answers about actions."""
+"""Answers about actions: their shapes stand in the API's document."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired, cast
@@ -25,14 +25,14 @@ from chalicelib.texts import ShownLine, ShownName
 
 
 class ActorAnswer(TypedDict):
-    """Who did something: a user, by the name that is shown."""
+    """The person of an action: a user, with the present name."""
 
     id: PersonId
     name: Annotated[ShownName, Field(examples=["Henrike Voss"])]
 
 
 class RefAnswer(TypedDict):
-    """Something that an action is about."""
+    """A subject of an action."""
 
     id: RefId
     type: Annotated[
@@ -45,7 +45,7 @@ class RefAnswer(TypedDict):
 
 
 class ReactionsAnswer(TypedDict, total=False):
-    """How many reacted in each way; a kind that nobody chose is left out."""
+    """The number of reactions by kind, without kinds that have none."""
 
     like: Annotated[int, Field(ge=1)]
     celebrate: Annotated[int, Field(ge=1)]
@@ -54,7 +54,7 @@ class ReactionsAnswer(TypedDict, total=False):
 
 
 class ActionAnswer(TypedDict):
-    """An action: what somebody did."""
+    """An action: something that a user did."""
 
     id: ActionId
     actor: ActorAnswer
@@ -62,7 +62,7 @@ class ActionAnswer(TypedDict):
     scope: Scope
     refs: Annotated[list[RefAnswer], Field(max_length=MAX_REFS)]
     descriptor: ShownDescriptor
-    is_hidden: Annotated[bool, Field(description="Hidden from everybody but its actor.")]
+    is_hidden: Annotated[bool, Field(description="Only its actor sees it.")]
     comment_count: Annotated[
         int, Field(ge=0, description="All comments, also those that blocks hide from the caller.")
     ]
@@ -71,8 +71,8 @@ class ActionAnswer(TypedDict):
         Annotated[
             ReactionsAnswer,
             Field(
-                description="Left out where an earlier release counted, until somebody reacts or "
-                "the operator has had them counted again."
+                description="Missing after the count of an earlier release, until the next "
+                "reaction or the operator's recount."
             ),
         ]
     ]
@@ -87,19 +87,19 @@ class NewActionAnswer(ActionAnswer):
             Field(
                 ge=1,
                 le=MAX_AUDIENCE,
-                description="How many of the audience it goes to; in the scope `restricted` alone.",
+                description="The number of its readers; in the scope `restricted` alone.",
             ),
         ]
     ]
 
 
 class ReadActionAnswer(ActionAnswer):
-    """An action that was asked for by its id."""
+    """An action, read by its id."""
 
     read_as: NotRequired[
         Annotated[
             Literal["moderator"],
-            Field(description="There if only the role lets the caller read it; this is audited."),
+            Field(description="Present if the caller reads it by the role alone; audited."),
         ]
     ]
     own_reaction: Annotated[
@@ -131,17 +131,19 @@ class ActionCommentsAnswer(TypedDict):
 
     comments: Annotated[
         list[ActionCommentAnswer],
-        Field(max_length=MAX_PAGE, description="Without those that blocks hide from the caller."),
+        Field(
+            max_length=MAX_PAGE, description="Without comments that blocks hide from the caller."
+        ),
     ]
     next: Next
 
 
 class ActionReactionAnswer(TypedDict):
-    """Somebody's one reaction to an action."""
+    """A user's one reaction to an action."""
 
     user: ActorAnswer
     kind: ReactionKind
-    reacted_at: Annotated[datetime, Field(description="When they first reacted, in any way.")]
+    reacted_at: Annotated[datetime, Field(description="The time of the user's first reaction.")]
 
 
 class ActionReactionsAnswer(TypedDict):
@@ -149,7 +151,9 @@ class ActionReactionsAnswer(TypedDict):
 
     reactions: Annotated[
         list[ActionReactionAnswer],
-        Field(max_length=MAX_PAGE, description="Without those that blocks hide from the caller."),
+        Field(
+            max_length=MAX_PAGE, description="Without reactions that blocks hide from the caller."
+        ),
     ]
     next: Next
 
@@ -175,9 +179,9 @@ def action_answer(action: ShownAction) -> ActionAnswer:
 
 
 def new_action_answer(action: StoredAction) -> NewActionAnswer:
-    """Return a new action as its actor sees it: with the size of its audience, and no names.
+    """Return a new action as its actor sees it: with the size of its audience, without names.
 
-    Those who are left out may have blocked the actor.
+    Names could show that an omitted user blocks the actor.
     """
     shown = cast("NewActionAnswer", action_answer(action))
     if action["scope"] == "restricted":

@@ -1,4 +1,4 @@
-"""Deleting a comment on an action, for whoever may."""
+"""Deletion of a comment on an action, by its author, the actor or a moderator."""
 
 from typing import Literal
 
@@ -18,9 +18,9 @@ Remover = Literal["author", "actor", "moderator"]
 
 
 def remove(runtime: Runtime, action_id: str, comment_id: str, caller: Principal) -> Remover:
-    """Delete a comment, for its author, the action's actor or a social moderator; return which.
+    """Delete a comment as its author, the action's actor or a moderator; return the caller's part.
 
-    The ranks of the action stay as they are. Raises UnknownAction, UnknownComment and Forbidden.
+    The ranks of the action stay. Raises UnknownAction, UnknownComment and Forbidden.
     """
     database = runtime.database
     action = actions.find(database, action_id)
@@ -48,7 +48,7 @@ def _find(database: Database[Document], action_id: str, comment_id: str) -> Post
 
 
 def _refuse(database: Database[Document], caller: Principal, comment: PostComment | None) -> None:
-    """Raise Forbidden, or UnknownComment for a comment that is not there or that a block hides."""
+    """Raise UnknownComment if the comment is missing or a block hides it, else Forbidden."""
     if comment is None:
         raise UnknownComment
     if not sees(following.reader(database, caller.id, [comment["by"]["id"]]), comment):
@@ -57,7 +57,7 @@ def _refuse(database: Database[Document], caller: Principal, comment: PostCommen
 
 
 def _delete(database: Database[Document], action_id: str, comment_id: str) -> bool:
-    """Delete a comment and count one less, both or neither; return whether it was there."""
+    """Delete a comment and lower the count, both or neither; return whether it existed."""
     key = {"_id": comment_id, "action_id": action_id, "type": "comment"}
     one_less = {"$inc": {"comment_count": -1}}
 

@@ -1,7 +1,7 @@
-"""Descriptors of any registered type, as pydantic fields: how they are sent, and how answered.
+"""Descriptors of any registered type, as pydantic fields: as sent, and as answered.
 
-Both are made from the types that the application has registered by then: what is sent with the
-first action that is sent, what is answered for the API's document alone.
+Both come from the types that the application has registered by then: the sent form with the first
+new action, the answered form for the API's document alone.
 """
 
 import functools
@@ -27,15 +27,17 @@ PersonId = Annotated[
 
 
 class _Sent:
-    """Marks a field that takes a descriptor of any registered type."""
+    """Marks a field that accepts a descriptor of any registered type."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         by_type = Discriminator(
             _type_of,
             custom_error_type="unknown_type",
-            custom_error_message=f"the types are {', '.join(types.sendable())}",
+            custom_error_message=f"the types are {', '.join(types.sendable_types())}",
         )
-        tagged = (Annotated[model, UnionTag(name)] for name, model in types.sendable().items())
+        tagged = (
+            Annotated[model, UnionTag(name)] for name, model in types.sendable_types().items()
+        )
         return handler.generate_schema(Annotated[_any_of(tagged), by_type])
 
     def __get_pydantic_json_schema__(
@@ -44,7 +46,7 @@ class _Sent:
         """Add the discriminator, which pydantic has for fields alone."""
         union = handler(schema)
         mapping = dict(
-            zip(types.sendable(), (each["$ref"] for each in union["oneOf"]), strict=True)
+            zip(types.sendable_types(), (each["$ref"] for each in union["oneOf"]), strict=True)
         )
         return {**union, "discriminator": {"propertyName": "type", "mapping": mapping}}
 
@@ -54,7 +56,7 @@ def _any_of(kinds: Iterable[Any]) -> Any:
 
 
 def _type_of(descriptor: Any) -> str | None:
-    """Return the type that a descriptor states; by its name alone pydantic would quote it back."""
+    """Return a descriptor's type; pydantic's discriminator by name would quote it in errors."""
     stated = descriptor.get("type") if isinstance(descriptor, dict) else None
     return stated if isinstance(stated, str) else None
 
@@ -63,16 +65,17 @@ class _Shown:
     """Marks a field that answers with a descriptor of any registered type."""
 
     def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        shapes = map(_shape, types.registered().values())
+        shapes = map(_shape, types.all_types().values())
         return handler.generate_schema(Annotated[_any_of(shapes), Field(discriminator="type")])
 
 
 @functools.cache
 def _shape(model: type[Descriptor]) -> Any:
-    """Return the shape in which descriptors of a type are stored: what was left out is missing."""
+    """Return the shape of stored descriptors of a type, without fields left out."""
+    always = _always_there(model)
+    types_of = {name: _answer_type(field) for name, field in model.model_fields.items()}
     fields = {
-        name: _answered(field) if name in _always_there(model) else NotRequired[_answered(field)]
-        for name, field in model.model_fields.items()
+        name: kind if name in always else NotRequired[kind] for name, kind in types_of.items()
     }
     make: Any = TypedDict
     shape = make(f"{model.__name__}Answer", fields)
@@ -95,7 +98,7 @@ def _takes_none(field: FieldInfo) -> bool:
     return NoneType in get_args(field.annotation)
 
 
-def _answered(field: FieldInfo) -> Any:
+def _answer_type(field: FieldInfo) -> Any:
     """Return the type of an answered field."""
     if types.is_user(field):
         return PersonId
@@ -107,6 +110,6 @@ def _answered(field: FieldInfo) -> Any:
     return Annotated[given, Field(description=field.description)]
 
 
-# A descriptor as it is sent, and as it is stored and answered.
+# A descriptor as sent, and as stored and answered.
 SentDescriptor = Annotated[Descriptor, _Sent()]
 ShownDescriptor = Annotated[Document, _Shown()]

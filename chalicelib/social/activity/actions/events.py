@@ -1,6 +1,6 @@
-"""What happens to an action after its conducting: comments and reactions, each a document.
+"""Events of an action: comments and reactions, each a document.
 
-Each event, and the job that re-ranks its action, are stored in one transaction.
+One transaction stores an event and the job that re-ranks its action.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,13 +26,13 @@ from chalicelib.social.activity.actions.shapes import StoredActionEvent
 from chalicelib.social.errors import UnknownAction
 from chalicelib.social.graph import following, users
 from chalicelib.social.messages import Rerank
-from chalicelib.social.paging import Entry, Position, dated, newer_than
+from chalicelib.social.paging import ListEntry, ListPosition, newer_than, parse_position
 from chalicelib.social.posts.shapes import PostComment
 from chalicelib.social.posts.visibility import sees
 
 
 class Event(NamedTuple):
-    """Something that a person did to an action; its conducting is the first."""
+    """A person's comment on, or reaction to, an action; its conducting is its first event."""
 
     by: str
     ts: datetime
@@ -83,7 +83,7 @@ def find_comment(database: Database[Document], action_id: str, comment_id: str) 
 
 
 def _store(runtime: Runtime, event: StoredActionEvent) -> None:
-    """Store a comment and count it, with the job that re-ranks its action, all or nothing."""
+    """Store a comment, its count and the job that re-ranks its action, all or nothing."""
     rank = Rerank(action_id=event["action_id"], event_id=event["_id"])
 
     def work(session: ClientSession) -> None:
@@ -102,7 +102,7 @@ def _store(runtime: Runtime, event: StoredActionEvent) -> None:
 
 
 def find(database: Database[Document], action_id: str, event_id: str) -> Event | None:
-    """Return who did something to an action, and when."""
+    """Return the person and time of an event. None: an unknown event."""
     where = {"_id": event_id, "action_id": action_id}
     found = EVENTS.of(database).find_one(where, _EVENT)
     return _event(found) if found else None
@@ -111,14 +111,14 @@ def find(database: Database[Document], action_id: str, event_id: str) -> Event |
 def of_actions(
     database: Database[Document], action_ids: Iterable[str]
 ) -> Iterator[tuple[str, Event]]:
-    """Yield what happened to each of these actions, in any order."""
+    """Yield pairs `(action id, event)` of these actions, in any order."""
     where = {"action_id": {"$in": list(action_ids)}}
     for event in EVENTS.of(database).find(where, _EVENT):
         yield event["action_id"], _event(event)
 
 
 def _comment_of(event: StoredActionEvent) -> PostComment:
-    """Return a comment under the names that comments on posts have."""
+    """Return a comment with the field names of comments on posts."""
     return {
         "id": event["_id"],
         "by": event["by"],
@@ -132,7 +132,7 @@ def _event(stored: StoredActionEvent) -> Event:
 
 
 def remove(database: Database[Document], action_id: str) -> None:
-    """Delete what happened to an action."""
+    """Delete the events of an action."""
     EVENTS.of(database).delete_many({"action_id": action_id})
 
 
@@ -141,26 +141,28 @@ def list_comments(
 ) -> ActionCommentsAnswer:
     """Return a page of an action's comments, oldest first.
 
-    A page that blocks have thinned may be short before the end; only `next` says whether there
-    is more. Raises UnknownAction if the caller may not see the action.
+    A page that blocks thin may be short before the end; `next` is None at the end. Raises
+    UnknownAction if the caller may not see the action.
     """
     database = runtime.database
     cursors = Cursors(f"action-comments:{action_id}", runtime.settings.signing_keys)
-    start = dated(cursors.position(query))
+    start = parse_position(cursors.position(query))
     actions.find_visible(database, action_id, caller)
 
-    def fetch(after: Position | None, count: int) -> list[Entry[PostComment]]:
+    def fetch(after: ListPosition | None, count: int) -> list[ListEntry[PostComment]]:
         where: Document = {"action_id": action_id, "type": "comment"}
         if after:
             where |= newer_than(after, "ts", "_id")
         found = EVENTS.of(database).find(where).sort(BY_TIME).limit(count)
-        return [Entry(Position(each["ts"], each["_id"]), _comment_of(each)) for each in found]
+        return [
+            ListEntry(ListPosition(each["ts"], each["_id"]), _comment_of(each)) for each in found
+        ]
 
     def show(found: list[PostComment]) -> list[PostComment | None]:
         reader = following.reader(database, caller.id, {each["by"]["id"] for each in found})
         return [comment if sees(reader, comment) else None for comment in found]
 
-    shown, last = paging.filled(runtime, query.limit, start, fetch, show)
+    shown, last = paging.fill_page(runtime, query.limit, start, fetch, show)
     return {
         "comments": [comment_answer(each) for _position, each in shown],
         "next": cursors.following([last.ts.isoformat(), last.post_id] if last else None),

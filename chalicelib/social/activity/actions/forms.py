@@ -1,4 +1,4 @@
-"""What the API takes of actions."""
+"""Bodies and queries of requests about actions; their import registers the types."""
 
 from typing import Annotated, Any, Self
 
@@ -26,7 +26,7 @@ def _example(**body: Any) -> ConfigDict:
 
 
 class Hiding(Input):
-    """Whether an action is to be hidden from every feed."""
+    """A choice to hide an action from every feed, or to show it."""
 
     model_config = _example(is_hidden=True)
 
@@ -34,7 +34,7 @@ class Hiding(Input):
 
 
 class NewReaction(Input):
-    """A reaction to an action; everybody has at most one."""
+    """A reaction to an action; each user has at most one."""
 
     model_config = _example(kind="celebrate")
 
@@ -44,19 +44,19 @@ class NewReaction(Input):
 class ReactionsQuery(PageQuery):
     """The query of a page of reactions."""
 
-    kind: ReactionKind | None = Field(None, description="Only those of this kind.")
+    kind: ReactionKind | None = Field(None, description="Only reactions of this kind.")
 
 
-def _registered(name: str) -> str:
+def _check_type(name: str) -> str:
     if name not in types.DESCRIPTORS:
-        raise PydanticCustomError("unknown_type", f"the types are {', '.join(types.registered())}")
+        raise PydanticCustomError("unknown_type", f"the types are {', '.join(types.all_types())}")
     return name
 
 
 class DoneQuery(PageQuery):
-    """The query of a page of what somebody did."""
+    """The query of a page of a person's actions."""
 
-    type: Annotated[TypeName, AfterValidator(_registered)] = Field(
+    type: Annotated[TypeName, AfterValidator(_check_type)] = Field(
         description="The type of the actions, as their descriptors have it.",
         examples=["application_rating"],
     )
@@ -73,7 +73,7 @@ class NewActionComment(Input):
 
 
 class Ref(Input):
-    """Something that an action is about: a user, by that type, or a thing of the application."""
+    """A subject of an action: a user, by the type `user`, or a thing of the application."""
 
     id: RefId
     type: TypeName = Field(
@@ -81,12 +81,12 @@ class Ref(Input):
         examples=["applicant"],
     )
     name: Name = Field(
-        description="At most 200 characters on one line. Users keep their own names, and a thing "
-        "the one that `PUT /refs/{ref}` gave it, whatever is sent."
+        description="At most 200 characters on one line. The name of a user, or a name by "
+        "`PUT /refs/{ref}`, prevails."
     )
 
 
-def _named_once(refs: list[Ref]) -> list[Ref]:
+def _check_unique(refs: list[Ref]) -> list[Ref]:
     distinct([ref.id for ref in refs])
     return refs
 
@@ -94,7 +94,7 @@ def _named_once(refs: list[Ref]) -> list[Ref]:
 class NewAction(Input):
     """An action as its actor sends it.
 
-    It goes to the actor's team or department of today, or to its audience.
+    It goes to the actor's present team or department, or to its audience.
     """
 
     # Built with the first request: by then, the application has registered its types.
@@ -116,13 +116,13 @@ class NewAction(Input):
         Field(
             default_factory=list,
             description="With the scope `restricted` alone, and needed there: users, each once. "
-            "Left out are those who do not exist, have a block with the actor, or have no tie to "
-            "the actor, which an application does not need.",
+            "Plaza omits unknown users, users with a block, and users without a tie to the actor. "
+            "An application needs no tie.",
         )
     )
-    refs: Annotated[list[Ref], Field(max_length=MAX_REFS), AfterValidator(_named_once)] = Field(
+    refs: Annotated[list[Ref], Field(max_length=MAX_REFS), AfterValidator(_check_unique)] = Field(
         default_factory=list,
-        description="What the action is about, each id once; `GET /refs/{ref}/actions` lists the "
+        description="The subjects of the action, each id once; `GET /refs/{ref}/actions` lists the "
         "actions about a ref.",
     )
     descriptor: SentDescriptor = Field(description="What happened, in at most 20 KB.")

@@ -1,4 +1,4 @@
-"""Actions that Plaza itself tells of: a comment on a page, a post or a page that was published."""
+"""Actions that Plaza itself reports: a new comment on a page, a new post, a new page."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from chalicelib.social.activity.actions.own_types import (
     PagePublished,
     PostPublished,
 )
-from chalicelib.social.activity.actions.shapes import StoredAction, StoredRef
+from chalicelib.social.activity.actions.shapes import ReportedThing, StoredAction, StoredRef
 from chalicelib.social.activity.actions.types import Descriptor
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.refs import RefId
@@ -28,7 +28,7 @@ _REF_ID: TypeAdapter[str] = TypeAdapter(RefId)
 MAX_NAME = 200
 
 
-def _comment_posted(cause: Cause) -> Descriptor:
+def _describe_comment(cause: Cause) -> Descriptor:
     page_id = cause.page_id or ""
     return CommentPosted.model_construct(
         type="comment_posted",
@@ -40,7 +40,7 @@ def _comment_posted(cause: Cause) -> Descriptor:
     )
 
 
-def _page_published(cause: Cause) -> Descriptor:
+def _describe_page(cause: Cause) -> Descriptor:
     page_id = cause.page_id or ""
     return PagePublished.model_construct(
         type="page_published",
@@ -52,20 +52,20 @@ def _page_published(cause: Cause) -> Descriptor:
     )
 
 
-def _post_published(cause: Cause) -> Descriptor:
+def _describe_post(cause: Cause) -> Descriptor:
     return PostPublished.model_construct(type="post_published", tags=[], post_id=cause.thing_id)
 
 
-# What is told of a happening of each kind.
-_TOLD: dict[str, Callable[[Cause], Descriptor]] = {
-    "comment": _comment_posted,
-    "page": _page_published,
-    "post": _post_published,
+# The descriptor of a happening, by its kind.
+_DESCRIBE: dict[str, Callable[[Cause], Descriptor]] = {
+    "comment": _describe_comment,
+    "page": _describe_page,
+    "post": _describe_post,
 }
 
 
 def ref_of(page_id: str) -> str:
-    """Return the ref of a page: its id, or a digest of one that no ref can have."""
+    """Return the ref of a page: its id, or a digest if no ref can have the id."""
     try:
         return _REF_ID.validate_python(page_id)
     except ValidationError:
@@ -73,23 +73,23 @@ def ref_of(page_id: str) -> str:
 
 
 def id_of(kind: str, thing: str) -> str:
-    """Return the id of the action of a thing, which there is once."""
+    """Return the id of the one action about a thing."""
     digest = hashlib.sha256(f"{kind}:{thing}".encode()).digest()
     return signing.encode(digest[:_ID_BYTES])
 
 
 def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None:
-    """Make the feed agree with a thing: tell of it once, or delete what was told of it.
+    """Report a thing once, or delete its action if `cause` is None.
 
-    An action that was deleted, by whomever, is not told again. Somebody without a team, or a
-    department, has nobody to tell.
+    A deleted action never comes back. If the author has no team, or department, the feed has no
+    action.
     """
     action_id = id_of(kind, thing)
     if cause is None:
         if actions.bury(runtime, action_id):
             runtime.queues.send(Cascade(action_id=action_id))
         return
-    action = _action(runtime, action_id, (kind, thing), cause)
+    action = _action(runtime, action_id, {"kind": kind, "thing": thing}, cause)
     if action is None:
         return
     try:
@@ -99,25 +99,24 @@ def settle(runtime: Runtime, kind: str, thing: str, cause: Cause | None) -> None
     runtime.queues.send(DeliverAction(action_id=action_id))
 
 
-def told_of(runtime: Runtime, page_id: str) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the name of each thing on a page that was told of."""
+def reported_things(runtime: Runtime, page_id: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the name of each thing on a page that has an action."""
     there = {"refs.id": ref_of(page_id), "cause": {"$exists": True}, "deleted": False}
     for action in actions.ACTIONS.of(runtime.database).find(there, {"cause": 1}):
         yield action["cause"]["kind"], action["cause"]["thing"]
 
 
 def _action(
-    runtime: Runtime, action_id: str, named: tuple[str, str], cause: Cause
+    runtime: Runtime, action_id: str, thing: ReportedThing, cause: Cause
 ) -> StoredAction | None:
-    """Return the action of a happening; None if its author has nobody to tell."""
-    kind, thing = named
+    """Return the action of a happening. None: its author has no unit of the scope."""
     database, scope = runtime.database, runtime.settings.action_scope
     org = people.PEOPLE.of(database).find_one(
         {"_id": cause.author_id}, {"team": 1, "department": 1}
     )
     if org is None or org[scope] is None:
         return None
-    descriptor = _TOLD[kind](cause).model_dump(exclude_none=True)
+    descriptor = _DESCRIBE[thing["kind"]](cause).model_dump(exclude_none=True)
     refs: list[StoredRef] = []
     if cause.page_id:
         refs = [{"id": descriptor["page_id"], "type": "page", "name": descriptor["page_name"]}]
@@ -125,7 +124,7 @@ def _action(
     return {
         "_id": action_id,
         "actor": {"id": cause.author_id, "name": name},
-        # Of that time, so that an erasure of what was done by then has it.
+        # The time of the happening, so that an erasure up to then includes it.
         "conducted": cause.at,
         "team": org["team"],
         "department": org["department"],
@@ -135,7 +134,7 @@ def _action(
         "descriptor": descriptor,
         "tags": [],
         "mentions": types.mentions(cause.author_id, [ref["id"] for ref in refs], descriptor),
-        "cause": {"kind": kind, "thing": thing},
+        "cause": thing,
         **actions.UNTOUCHED,
         "fan_out": state.new(runtime),
     }

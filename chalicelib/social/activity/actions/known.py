@@ -1,4 +1,4 @@
-"""What a new action is checked against: its actor's place, names, and ties to its audience."""
+"""Facts for the check of a new action: its actor's place, names, and ties to its audience."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,12 +14,14 @@ from chalicelib.social.graph.stores.edges import EdgeGraph
 
 
 class Known(NamedTuple):
-    """What is stored of an actor, of the people that an action names, and of its audience.
+    """Stored facts of an actor, of the people that an action names, and of its audience.
 
-    `existing` are the members of the audience who are users, or have a place in the
-    organisation; `blocked` those who have a block with the actor, whoever made it; `tied` those
-    who follow the actor, or share a team or a department with the actor, or are the actor's
-    manager or report.
+    Members of the audience by group:
+
+    - `existing`: users, and people with a place in the organisation
+    - `blocked`: users with a block with the actor, in either direction
+    - `tied`: followers of the actor, members of the actor's team or department, the actor's
+      manager and reports
     """
 
     org: Org
@@ -37,9 +39,9 @@ def find(
     ref_ids: Iterable[str],
     audience: Sequence[str],
 ) -> Known:
-    """Return what is known of all of these, in one round trip.
+    """Return the facts of all of these people and refs, in one round trip.
 
-    For an actor whose followers are edges, an audience takes a second one.
+    If the actor's followers are edges, an audience costs a second round trip.
     """
     named = {"_id": {"$in": sorted({*user_ids, *audience})}}
     stages: list[Document] = [
@@ -56,10 +58,10 @@ def find(
     found = database[users.USERS.name].aggregate(stages, batchSize=_ALL)
     for row in found:
         rows[row.pop("from", "user")].append(row)
-    return _known(database, actor_id, audience, rows)
+    return _to_known(database, actor_id, audience, rows)
 
 
-# More than there can be rows, so that all come in the first batch.
+# More than the largest number of rows, so that all come in the first batch.
 _ALL = 5_000
 _UNITS = ("team", "department")
 _PLACE = {"team": 1, "department": 1, "manager": 1}
@@ -85,7 +87,7 @@ def _ties_to(audience: Sequence[str]) -> Document:
     }
 
 
-def _known(
+def _to_known(
     database: Database[Document],
     actor_id: str,
     audience: Sequence[str],
@@ -110,6 +112,6 @@ def _known(
 
 
 def _share_work(one_id: str, one: Document, other_id: str, other: Document) -> bool:
-    """Return whether two are of one team or department, or one is the other's manager."""
+    """Return whether two people share a team or department, or are manager and report."""
     units = any(one[unit] is not None and one[unit] == other[unit] for unit in _UNITS)
     return units or one["manager"] == other_id or other["manager"] == one_id

@@ -1,4 +1,4 @@
-"""What social moderators read of actions beyond what they see as readers."""
+"""Actions that social moderators read by their role alone: marked."""
 
 from typing import cast
 
@@ -11,7 +11,7 @@ from chalicelib.social.errors import UnknownAction
 
 
 def read_action(runtime: Runtime, action_id: str, caller: Principal) -> ReadActionAnswer:
-    """Return an action to readers who may see it, and, marked, to moderators.
+    """Return an action that the caller may see; to moderators any action, marked.
 
     Raises UnknownAction.
     """

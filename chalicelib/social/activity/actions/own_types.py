@@ -1,7 +1,7 @@
-"""The types of actions that Plaza itself reports: comments, pages, posts.
+"""Types of actions that Plaza itself reports: comments, pages, posts.
 
-They stand apart from `happenings`, which stores such actions: the models of requests register
-every type when they are imported, and the storing of actions imports the models.
+They stand apart from `happenings`, which stores such actions: `forms` registers every type on its
+import, and `actions` imports `forms`.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -17,7 +17,7 @@ ThingId = Annotated[str, Field(max_length=64)]
 
 @register
 class CommentPosted(Descriptor):
-    """Somebody commented on a page of a site that has this switched on."""
+    """A user commented on a page; the page's site has this switched on."""
 
     is_plazas: ClassVar[bool] = True
 
@@ -30,7 +30,7 @@ class CommentPosted(Descriptor):
 
 @register
 class PagePublished(Descriptor):
-    """Somebody's page was published on a site that has this switched on."""
+    """An author published a page; the page's site has this switched on."""
 
     is_plazas: ClassVar[bool] = True
 
@@ -43,7 +43,7 @@ class PagePublished(Descriptor):
 
 @register
 class PostPublished(Descriptor):
-    """Somebody published a post for everybody."""
+    """A user published a public post."""
 
     is_plazas: ClassVar[bool] = True
 

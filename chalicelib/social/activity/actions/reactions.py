@@ -1,7 +1,7 @@
-"""Reactions to actions: one of each person, of a kind; changed, withdrawn, counted by kind.
+"""Reactions to actions: one for each person, counted by kind.
 
-A reaction that was withdrawn keeps its event without a kind: the memory that the person's first
-has raised the action, so that reacting again does not.
+A withdrawn reaction keeps its event without a kind: the memory that the person's first reaction
+raised the action, so that the next reaction does not.
 """
 
 from collections import Counter
@@ -26,14 +26,14 @@ from chalicelib.social.errors import UnknownAction
 from chalicelib.social.graph import following, users
 from chalicelib.social.graph.users import By
 from chalicelib.social.messages import Rerank
-from chalicelib.social.paging import Entry, Position, dated, newer_than
+from chalicelib.social.paging import ListEntry, ListPosition, newer_than, parse_position
 from chalicelib.social.reactions import ReactionKind
 
 
-class Change(NamedTuple):
-    """A reaction of one kind instead of another; either may be missing.
+class ReactionChange(NamedTuple):
+    """A reaction of the kind `kind` instead of `before`; None: no reaction.
 
-    One that is `new` is its person's first to the action.
+    `new`: the person's first reaction to the action.
     """
 
     kind: str | None
@@ -44,7 +44,7 @@ class Change(NamedTuple):
 def react(runtime: Runtime, action_id: str, caller: Principal, kind: ReactionKind) -> None:
     """Store the caller's one reaction to an action; another kind replaces the first.
 
-    Only a first reaction re-ranks; otherwise toggling a reaction would keep an action on top.
+    Only a first reaction re-ranks; otherwise a person could hold an action on top by toggling.
     Raises UnknownAction if the caller may not see the action.
     """
     actions.find_visible(runtime.database, action_id, caller)
@@ -63,13 +63,13 @@ def withdraw(runtime: Runtime, action_id: str, caller: Principal) -> None:
         before = EVENTS.of(database).find_one(key, session=session)
         if before and "kind" in before:
             EVENTS.of(database).update_one(key, {"$unset": {"kind": ""}}, session=session)
-            count(database, action_id, Change(None, before["kind"]), session)
+            count(database, action_id, ReactionChange(None, before["kind"]), session)
 
     in_transaction(database, work)
 
 
 def _store(runtime: Runtime, action_id: str, by: By, kind: ReactionKind) -> None:
-    """Store a reaction, count it, and owe the re-ranking of a first one, all or nothing."""
+    """Store a reaction, its count, and the job that re-ranks after a first one, all or nothing."""
     database, key = runtime.database, _key(action_id, by["id"])
     new = {"type": "reaction", "by": by, "ts": runtime.now()}
     rank = Rerank(action_id=action_id, event_id=key["_id"])
@@ -81,7 +81,7 @@ def _store(runtime: Runtime, action_id: str, by: By, kind: ReactionKind) -> None
             return False
         kept = {"$set": {"kind": kind}, "$setOnInsert": new}
         rows.update_one(key, kept, upsert=True, session=session)
-        change = Change(kind, before.get("kind") if before else None, new=before is None)
+        change = ReactionChange(kind, before.get("kind") if before else None, new=before is None)
         count(database, action_id, change, session)
         if change.new:
             outbox.note(runtime, rank, session)
@@ -96,12 +96,12 @@ def _key(action_id: str, user_id: str) -> dict[str, str]:
 
 
 def count(
-    database: Database[Document], action_id: str, change: Change, session: ClientSession
+    database: Database[Document], action_id: str, change: ReactionChange, session: ClientSession
 ) -> None:
     """Count a changed reaction on its action.
 
-    Its event is written before, in the same transaction. Raises UnknownAction for a new reaction
-    to an action that has been deleted.
+    The caller has written the event before, in the same transaction. Raises UnknownAction for a
+    new reaction to a deleted action.
     """
     rows, there = actions.ACTIONS.of(database), {"_id": action_id, "deleted": False}
     action = rows.find_one(there, {"reactions": 1, "reaction_count": 1}, session=session)
@@ -131,7 +131,7 @@ def by_kind(database: Database[Document], action_id: str, session: ClientSession
 def _recount(
     database: Database[Document], action: StoredAction, session: ClientSession
 ) -> Document | None:
-    """Return the update of an action whose reactions are not counted as they are."""
+    """Return the update of an action whose counts are wrong. None: they are right."""
     counted = by_kind(database, action["_id"], session)
     stored = {kind: count for kind, count in action.get("reactions", {}).items() if count}
     total = sum(counted.values())
@@ -140,7 +140,7 @@ def _recount(
     return {"$set": {"reactions": counted, "reaction_count": total}}
 
 
-# Actions of earlier releases, and those that one reacted to while both were running.
+# Actions of earlier releases, and actions with reactions from both releases side by side.
 BY_KIND = DocumentRewrite(
     actions.ACTIONS,
     where={"reaction_count": {"$gt": 0}, "deleted": False},
@@ -150,7 +150,7 @@ BY_KIND = DocumentRewrite(
 
 
 def of_reader(database: Database[Document], action_id: str, reader_id: str) -> str | None:
-    """Return the kind of a reader's reaction to an action; None without one."""
+    """Return the kind of a reader's reaction to an action. None: no reaction."""
     found = EVENTS.of(database).find_one(_key(action_id, reader_id), {"kind": 1})
     return found.get("kind") if found else None
 
@@ -160,28 +160,28 @@ def list_all(
 ) -> ActionReactionsAnswer:
     """Return a page of the reactions to an action, oldest first, of one kind or of all.
 
-    A page that blocks have thinned may be short before the end; only `next` says whether there
-    is more. Raises UnknownAction if the caller may not see the action.
+    A page that blocks thin may be short before the end; `next` is None at the end. Raises
+    UnknownAction if the caller may not see the action.
     """
     database = runtime.database
     scope = f"action-reactions:{action_id}:{query.kind or ''}"
     cursors = Cursors(scope, runtime.settings.signing_keys)
-    start = dated(cursors.position(query))
+    start = parse_position(cursors.position(query))
     actions.find_visible(database, action_id, caller)
     of_kind: Document = {"kind": query.kind or {"$exists": True}}
 
-    def fetch(after: Position | None, limit: int) -> list[Entry[StoredActionEvent]]:
+    def fetch(after: ListPosition | None, limit: int) -> list[ListEntry[StoredActionEvent]]:
         where: Document = {"action_id": action_id, "type": "reaction", **of_kind}
         if after:
             where |= newer_than(after, "ts", "_id")
         found = EVENTS.of(database).find(where).sort(BY_TIME).limit(limit)
-        return [Entry(Position(each["ts"], each["_id"]), each) for each in found]
+        return [ListEntry(ListPosition(each["ts"], each["_id"]), each) for each in found]
 
     def show(found: list[StoredActionEvent]) -> list[StoredActionEvent | None]:
         reader = following.reader(database, caller.id, {each["by"]["id"] for each in found})
         return [None if each["by"]["id"] in reader.blocked else each for each in found]
 
-    shown, last = paging.filled(runtime, query.limit, start, fetch, show)
+    shown, last = paging.fill_page(runtime, query.limit, start, fetch, show)
     return {
         "reactions": [reaction_answer(each) for _position, each in shown],
         "next": cursors.following([last.ts.isoformat(), last.post_id] if last else None),

@@ -1,4 +1,4 @@
-"""The sample application: what happens in recruiting, as the source of the feed has it."""
+"""The sample application: types of actions in recruiting, from the source of the feed."""
 
 from typing import Annotated, Literal
 
@@ -10,13 +10,13 @@ from chalicelib.social.activity.refs import Name, RefId
 from chalicelib.texts import Paragraphs, at_most
 
 UserName = Annotated[
-    Name | None, Field(description="The user's own name; one that is sent is not looked at.")
+    Name | None, Field(description="The user's own name; Plaza ignores a sent name.")
 ]
 Text = Annotated[Paragraphs, at_most(2_000)]
 
 
 class _Application(Descriptor):
-    """Somebody's application for a position."""
+    """An applicant and the position."""
 
     position_id: RefId
     position_name: Name
@@ -26,7 +26,7 @@ class _Application(Descriptor):
 
 @register
 class ApplicationRating(_Application):
-    """An applicant was rated, with a score of 0 to 5."""
+    """A user rated an applicant, with a score of 0 to 5."""
 
     type: Literal["application_rating"]
     rater_id: UserId
@@ -39,14 +39,14 @@ class ApplicationRating(_Application):
 
 @register
 class NewApplicant(_Application):
-    """Somebody applied."""
+    """An applicant applied for a position."""
 
     type: Literal["new_applicant"]
 
 
 @register
 class ApplicantHired(_Application):
-    """An applicant was hired."""
+    """A user hired an applicant."""
 
     type: Literal["applicant_hired"]
     hired_by_id: UserId
@@ -55,7 +55,7 @@ class ApplicantHired(_Application):
 
 @register
 class RatingRequested(_Application):
-    """Somebody was asked to rate an applicant."""
+    """A user requested a rating of an applicant."""
 
     type: Literal["rating_requested"]
     requester_id: UserId

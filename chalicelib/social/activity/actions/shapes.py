@@ -1,4 +1,4 @@
-"""The shapes of actions: as stored, as read, and the parts that rules need."""
+"""The shapes of actions: as stored, as read, and the parts for rules."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -13,19 +13,19 @@ Scope = Literal["team", "department", "restricted"]
 
 MAX_AUDIENCE = 1_000
 MAX_REFS = 20
-# Its actor, its refs, and what its descriptor names.
+# Its actor, its refs, and the ids in its descriptor.
 MAX_MENTIONS = 1 + MAX_REFS + MAX_NAMED_FIELDS
 
 
 class StoredRef(TypedDict):
-    """Something that an action is about."""
+    """A subject of an action."""
 
     id: str
     type: str
     name: str
 
 
-class Told(TypedDict):
+class ActionFields(TypedDict):
     """The fields of an action that its actor gives."""
 
     scope: Scope
@@ -36,20 +36,21 @@ class Told(TypedDict):
     mentions: Annotated[list[str], AtMost(MAX_MENTIONS)]
 
 
-class ToldOf(TypedDict):
-    """A thing that Plaza itself told of; see `chalicelib.happenings`."""
+class ReportedThing(TypedDict):
+    """A thing that Plaza itself reported; see `chalicelib.happenings`."""
 
     kind: str
     thing: str
 
 
-class Happened(TypedDict):
-    """What has happened to an action.
+class ActionState(TypedDict):
+    """The changes of an action since its conducting.
 
-    `hidden_version` counts how often it was hidden or shown, `event_count` its events, erased
-    or not, and `reactions` its reactions by kind; it is missing until the first, and where
-    earlier releases counted reactions. An action that was hidden before `hidden_by` was stored
-    may be shown by its actor. `cause` is what Plaza itself told of.
+    - `hidden_by`: missing if an earlier release hid the action; its actor may then show it
+    - `hidden_version`: the number of times that it was hidden or shown
+    - `reactions`: counts by kind; missing until the first reaction, and if earlier releases counted
+    - `event_count`: the number of its events, erased or not
+    - `cause`: the thing that Plaza itself reported
     """
 
     hidden: bool
@@ -60,13 +61,13 @@ class Happened(TypedDict):
     reaction_count: int
     reactions: NotRequired[dict[str, int]]
     event_count: int
-    cause: NotRequired[ToldOf]
+    cause: NotRequired[ReportedThing]
 
 
 class StoredActionEvent(TypedDict):
     """A comment, with its `text`, or a person's one reaction, with its `kind`.
 
-    A reaction that was withdrawn has no kind.
+    A withdrawn reaction has no kind.
     """
 
     _id: str
@@ -78,8 +79,8 @@ class StoredActionEvent(TypedDict):
     kind: NotRequired[str]
 
 
-class StoredAction(Told, Happened):
-    """An action, or the tombstone of one.
+class StoredAction(ActionFields, ActionState):
+    """An action, or an action's tombstone.
 
     `team` and `department` are the actor's at the time.
     """
@@ -93,7 +94,7 @@ class StoredAction(Told, Happened):
 
 
 class AddressedAction(TypedDict):
-    """What decides which readers an action is for."""
+    """The fields of an action that decide its readers."""
 
     _id: str
     actor: By
@@ -104,7 +105,7 @@ class AddressedAction(TypedDict):
 
 
 class VisibleAction(TypedDict):
-    """What decides who may see an action."""
+    """The fields of an action that decide the permission to see it."""
 
     actor: By
     scope: Scope
@@ -116,7 +117,7 @@ class VisibleAction(TypedDict):
 
 
 class ShownAction(TypedDict):
-    """What readers are shown of an action."""
+    """The fields of an action for readers."""
 
     _id: str
     actor: By
@@ -131,9 +132,9 @@ class ShownAction(TypedDict):
 
 
 class ReadAction(ShownAction):
-    """An action as it is read for one reader.
+    """An action as read for one reader.
 
-    `audience` has this reader, or is missing if the reader is not in it.
+    `audience` has this reader alone, or is missing.
     """
 
     team: str | None
@@ -156,7 +157,7 @@ _SHOWN = (
 
 
 def fields_for(reader_id: str) -> dict[str, Any]:
-    """Return the projection of an action: what is shown, and what decides who may see it.
+    """Return the projection of an action to the fields of `ReadAction`.
 
     Of the audience it has only the reader.
     """

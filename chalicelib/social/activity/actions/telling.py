@@ -1,4 +1,4 @@
-"""Checking a new action: who reports it, the names in it, and who may be told."""
+"""The check of a new action: its reporter, the names in it, and its audience."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from chalicelib.identity import Principal
 from chalicelib.social.activity.actions import known, types
 from chalicelib.social.activity.actions.forms import NewAction
 from chalicelib.social.activity.actions.known import Known
-from chalicelib.social.activity.actions.shapes import StoredRef, Told
+from chalicelib.social.activity.actions.shapes import ActionFields, StoredRef
 from chalicelib.social.activity.actions.types import USER
 from chalicelib.social.activity.org.places import Org
 from chalicelib.social.errors import NobodyToTell, SpeaksForOthers, UnknownPerson
@@ -19,14 +19,13 @@ from chalicelib.social.graph.users import By
 
 def check(
     database: Database[Document], caller: Principal, actor: By, new: NewAction
-) -> tuple[Org, Told]:
-    """Return the actor's place today, and the fields of a new action that its actor gives.
+) -> tuple[Org, ActionFields]:
+    """Return the actor's present place, and the fields of a new action from its actor.
 
-    Users and refs get the names that are stored, whatever names were sent. An audience keeps
-    those who exist, have no block with the actor, and have a tie to the actor; an application
-    needs no tie. Raises SpeaksForOthers if a descriptor names a user other than the caller, who
-    is no application; UnknownPerson if an action names a user who does not exist; and
-    NobodyToTell if nobody is left of an audience.
+    Users and refs get their stored names, whatever the actor sent. An audience keeps existing
+    people who have a tie to the actor and no block; an application needs no tie. Raises
+    SpeaksForOthers if a descriptor names another user and the caller is no application,
+    UnknownPerson if an action names an unknown user, and NobodyToTell if an audience is empty then.
     """
     descriptor = new.descriptor.model_dump(exclude_none=True)
     persons, things = types.persons(descriptor), types.things(descriptor)
@@ -34,21 +33,19 @@ def check(
     if not is_application and any(descriptor[id_] != caller.id for id_ in persons):
         raise SpeaksForOthers
     refs: list[StoredRef] = [{"id": ref.id, "type": ref.type, "name": ref.name} for ref in new.refs]
-    user_ids = {descriptor[id_] for id_ in persons}
-    user_ids |= {ref["id"] for ref in refs if ref["type"] == USER}
-    ref_ids = {descriptor[id_] for id_ in things}
-    ref_ids |= {ref["id"] for ref in refs if ref["type"] != USER}
+    user_ids = {descriptor[id_] for id_ in persons} | _ref_ids(refs, of_users=True)
+    ref_ids = {descriptor[id_] for id_ in things} | _ref_ids(refs, of_users=False)
     found = known.find(database, caller.id, user_ids - {caller.id}, ref_ids, new.audience)
     names = {**found.user_names, actor["id"]: actor["name"]}
     if not user_ids <= names.keys():
         raise UnknownPerson
-    audience = _who_may_be_told(new.audience, caller.id, found, consent=not is_application)
+    audience = _select_audience(new.audience, caller.id, found, needs_tie=not is_application)
     if new.audience and not audience:
         raise NobodyToTell
     return found.org, {
         "scope": new.scope,
         "audience": audience,
-        "refs": [_named(ref, names if ref["type"] == USER else found.ref_names) for ref in refs],
+        "refs": [_rename(ref, names if ref["type"] == USER else found.ref_names) for ref in refs],
         "descriptor": {
             **descriptor,
             **_names_of(descriptor, persons, names),
@@ -59,22 +56,26 @@ def check(
     }
 
 
-def _named(ref: StoredRef, names: Mapping[str, str]) -> StoredRef:
+def _ref_ids(refs: list[StoredRef], *, of_users: bool) -> set[str]:
+    return {ref["id"] for ref in refs if (ref["type"] == USER) is of_users}
+
+
+def _rename(ref: StoredRef, names: Mapping[str, str]) -> StoredRef:
     return {**ref, "name": names.get(ref["id"], ref["name"])}
 
 
 def _names_of(
     descriptor: Mapping[str, Any], fields: Mapping[str, str], names: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the stored names for the fields of a descriptor, as far as there are any."""
+    """Return the known stored names for the fields of a descriptor."""
     return {
         name: names[descriptor[id_]] for id_, name in fields.items() if descriptor[id_] in names
     }
 
 
-def _who_may_be_told(
-    audience: list[str], actor_id: str, found: Known, *, consent: bool
+def _select_audience(
+    audience: list[str], actor_id: str, found: Known, *, needs_tie: bool
 ) -> list[str]:
-    """Return the members of an audience who may be told; the actor always may."""
-    welcome = (found.tied if consent else found.existing) - found.blocked
-    return [each for each in audience if each == actor_id or each in welcome]
+    """Return the members of an audience who may receive the action; the actor always may."""
+    may_receive = (found.tied if needs_tie else found.existing) - found.blocked
+    return [each for each in audience if each == actor_id or each in may_receive]

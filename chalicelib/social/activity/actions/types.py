@@ -1,4 +1,4 @@
-"""What an action says happened: a model for each type, from a registry that applications extend.
+"""Types of actions: a descriptor's model for each, from a registry that applications extend.
 
 An application registers its types before the first request, in a module that `app.py` imports:
 
@@ -8,10 +8,10 @@ An application registers its types before the first request, in a module that `a
         applicant_id: RefId
         applicant_name: Name
 
-A field `x_name` beside a field `x_id` is the name of what `x_id` names, and is changed when
-that is renamed. A user's `x_id` is a `UserId`, that of anything else a `RefId`: so a position may
-have the id of a user (docs/decisions/0054). Callers without the role `application` may name only
-themselves in a `UserId`, and its `x_name` is stored as the user's own name, whatever was sent
+A field `x_name` beside a field `x_id` has the name of the user or thing `x_id`, and follows its
+renames. A user's `x_id` is a `UserId`, a thing's `x_id` a `RefId`: so a position may have the id of
+a user (docs/decisions/0054). Callers without the role `application` may name only themselves in a
+`UserId`. Plaza stores the user's own name as its `x_name`, whatever the caller sent
 (docs/decisions/0090). `recruiting` is the sample.
 """
 
@@ -28,7 +28,7 @@ from chalicelib.social.activity.refs import RefId, Tag, distinct
 
 MAX_TAGS = 20
 MAX_DESCRIPTOR_BYTES = 20_000
-# Over all types together: an action keeps the ids that it names, and a rename asks for each field.
+# Over all types together: an action stores the ids that it names, and a rename queries each field.
 MAX_NAMED_FIELDS = 40
 # The type of a ref that is a user of Plaza; every other type is the application's.
 USER = "user"
@@ -37,9 +37,9 @@ TypeName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 
 
 class Descriptor(Input):
-    """What happened, in at most 20 KB; a type adds its own fields, `type` among them."""
+    """The details of an action, at most 20 KB; a type adds its own fields, `type` among them."""
 
-    # Whether Plaza alone tells of what happens in this way, and no caller.
+    # Whether Plaza alone reports actions of this type.
     is_plazas: ClassVar[bool] = False
 
     tags: Annotated[list[Tag], Field(max_length=MAX_TAGS), AfterValidator(distinct)] = Field(
@@ -62,8 +62,8 @@ DESCRIPTORS: dict[str, type[Descriptor]] = {}
 def register(descriptor: type[AnyDescriptor]) -> type[AnyDescriptor]:
     """Register a type of descriptors under the one value of its field `type`.
 
-    Raises ValueError for a type that is registered already, TypeError for one without a name and
-    for one whose ids Plaza could not find again.
+    Raises ValueError for a registered type, and TypeError for a type without a name or with ids
+    that Plaza could not find again.
     """
     names = get_args(descriptor.model_fields["type"].annotation)
     if len(names) != 1:
@@ -75,18 +75,18 @@ def register(descriptor: type[AnyDescriptor]) -> type[AnyDescriptor]:
     return descriptor
 
 
-def registered() -> dict[str, type[Descriptor]]:
-    """Return all types by name, in an order that no order of imports changes."""
+def all_types() -> dict[str, type[Descriptor]]:
+    """Return all types by name, sorted, so that the order of imports does not matter."""
     return dict(sorted(DESCRIPTORS.items()))
 
 
-def sendable() -> dict[str, type[Descriptor]]:
-    """Return the types of what callers may tell of, by name."""
-    return {name: model for name, model in registered().items() if not model.is_plazas}
+def sendable_types() -> dict[str, type[Descriptor]]:
+    """Return the types that callers may report, by name."""
+    return {name: model for name, model in all_types().items() if not model.is_plazas}
 
 
 def _check_ids(descriptor: type[Descriptor]) -> None:
-    """Check the ids of a type that is to be registered; raises TypeError."""
+    """Check the ids of a type before its registration; raises TypeError."""
     named = {id_ for id_, _ in pairs(descriptor)}
     for id_, field in descriptor.model_fields.items():
         if id_ in named and not (is_user(field) or _is(field, RefId)):
@@ -100,7 +100,7 @@ def _check_ids(descriptor: type[Descriptor]) -> None:
 
 
 def _alike(id_: str) -> list[FieldInfo]:
-    """Return the fields of one name, of all types."""
+    """Return the fields of a name, of all types."""
     all_fields = (each.model_fields for each in DESCRIPTORS.values())
     return [fields[id_] for fields in all_fields if id_ in fields]
 
@@ -117,7 +117,7 @@ def _is(field: FieldInfo, annotation: Any) -> bool:
 
 
 def is_user(field: FieldInfo) -> bool:
-    """Return whether a field takes the id of a user."""
+    """Return whether a field has the id of a user."""
     return _is(field, UserId)
 
 
@@ -127,28 +127,28 @@ def named_fields() -> dict[str, str]:
 
 
 def named_users() -> dict[str, str]:
-    """Return those of the named fields that name users."""
-    # Whether it is a user's, a field says alike in all types.
+    """Return the named fields that name users."""
+    # A field is a user's in all types or in none.
     return {id_: name for id_, name in named_fields().items() if is_user(_alike(id_)[0])}
 
 
 def named_things() -> dict[str, str]:
-    """Return those of the named fields that name what the application keeps."""
+    """Return the named fields that name things of the application."""
     users = named_users()
     return {id_: name for id_, name in named_fields().items() if id_ not in users}
 
 
 def persons(descriptor: Mapping[str, Any]) -> dict[str, str]:
-    """Return the fields that name users in a descriptor, by that of the id, as far as given."""
-    return _given(descriptor, of_users=True)
+    """Return the filled fields of a descriptor that name users: the name's by the id's field."""
+    return _filled_fields(descriptor, of_users=True)
 
 
 def things(descriptor: Mapping[str, Any]) -> dict[str, str]:
-    """Return the fields that name what the application keeps, as far as given."""
-    return _given(descriptor, of_users=False)
+    """Return the filled fields of a descriptor that name things of the application."""
+    return _filled_fields(descriptor, of_users=False)
 
 
-def _given(descriptor: Mapping[str, Any], *, of_users: bool) -> dict[str, str]:
+def _filled_fields(descriptor: Mapping[str, Any], *, of_users: bool) -> dict[str, str]:
     model = DESCRIPTORS[descriptor["type"]]
     return {
         id_: name
@@ -158,10 +158,10 @@ def _given(descriptor: Mapping[str, Any], *, of_users: bool) -> dict[str, str]:
 
 
 def by_person(name: str, user_id: str) -> list[Document]:
-    """Return the filters of the actions of a type that a user did, of which one has to match.
+    """Return filters of a user's actions of a type; one has to match.
 
-    A type that names users says with each of these fields who did it: who rated, who hired.
-    Another is done by the action's actor.
+    If a type names users, each of these fields names its doer: the rater, the hirer. Otherwise
+    the doer is the action's actor.
     """
     model = DESCRIPTORS[name]
     fields = [id_ for id_, _ in pairs(model) if is_user(model.model_fields[id_])]

@@ -1,4 +1,4 @@
-"""Who may see an action: the rules alone, on what was read before."""
+"""Permission to see an action: pure rules on documents that the caller has read."""
 
 from collections.abc import Set as AbstractSet
 
@@ -7,10 +7,10 @@ from chalicelib.social.activity.org.places import Org
 
 
 def may_see(action: VisibleAction, reader_id: str, today: Org, blocked: AbstractSet[str]) -> bool:
-    """Return whether a reader may see an action: its actor may, and those of its scope today.
+    """Return whether a reader is an action's actor, or in its scope today, and may see it.
 
-    Nobody sees a deleted action, and only its actor a hidden one. `blocked` are the users with
-    whom the reader has a block; the reader does not see their actions.
+    No reader sees a deleted action, and only its actor sees a hidden action. The reader does not
+    see actions of the users `blocked`, with a block in either direction.
     """
     if action["deleted"]:
         return False
@@ -22,12 +22,12 @@ def may_see(action: VisibleAction, reader_id: str, today: Org, blocked: Abstract
 
 
 def is_in_scope(action: VisibleAction, reader_id: str, today: Org) -> bool:
-    """Return whether an action is in a reader's scope, not considering its actor."""
+    """Return whether a reader is in an action's scope; the actor does not count."""
     match action["scope"]:
         case "team":
             return today.team is not None and today.team == action["team"]
         case "department":
             return today.department is not None and today.department == action["department"]
         case _:
-            # Read with the projection for a reader, an audience without that reader is missing.
+            # The projection for a reader omits an audience without the reader.
             return reader_id in action.get("audience", ())

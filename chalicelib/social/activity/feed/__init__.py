@@ -1,4 +1,4 @@
-"""The feeds: which actions are in whose feed, and how high.
+"""The feeds: the actions in each reader's feed, and their ranks.
 
 Public face: `action_fan_out`, `answers`, `cascade`, `items`, `progress`, `refill`, `reranking`,
 `routes`.

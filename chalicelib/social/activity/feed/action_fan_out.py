@@ -1,4 +1,4 @@
-"""Delivering an action to the feeds of its readers, by the same leases as posts."""
+"""Delivery of an action to the feeds of its readers, under the same leases as posts."""
 
 from collections.abc import Mapping
 
@@ -17,11 +17,11 @@ from chalicelib.social.delivery.leases import DeliveryLease
 from chalicelib.social.messages import DeliverAction, DeliverActionChunk
 from chalicelib.social.paging import IdRange
 
-# The readers of an action: its actor, and everybody in its scope today.
+# The readers of an action: its actor, and everyone in its scope today.
 
 
 def readers_of(database: Database[Document], action: AddressedAction, ids: IdRange) -> list[str]:
-    """Return the ids of an action's readers in order, also of those who muted its actor."""
+    """Return the ids of an action's readers in order, also of readers who mute its actor."""
     unit = action["scope"]
     if unit == "restricted":
         return ids.cut({action["actor"]["id"], *action["audience"]})
@@ -43,10 +43,10 @@ def still_eligible(
         where = {unit: action[unit], "_id": {"$in": reader_ids}}
         members = {row["_id"] for row in people.PEOPLE.of(database).find(where, {"_id": 1})}
     still = [each for each in reader_ids if each in members or each == actor_id]
-    return unmuted(database, actor_id, still)
+    return omit_muting(database, actor_id, still)
 
 
-def unmuted(database: Database[Document], actor_id: str, reader_ids: list[str]) -> list[str]:
+def omit_muting(database: Database[Document], actor_id: str, reader_ids: list[str]) -> list[str]:
     """Return the readers who have not muted an actor."""
     where = {"_id": {"$in": reader_ids}, "muted": actor_id}
     muting = {row["_id"] for row in people.PEOPLE.of(database).find(where, {"_id": 1})}
@@ -54,7 +54,7 @@ def unmuted(database: Database[Document], actor_id: str, reader_ids: list[str]) 
 
 
 class ActionDelivery(Deliverable[StoredAction]):
-    """Actions, which are delivered to the feeds of their readers."""
+    """Actions, for the feeds of their readers."""
 
     documents = ACTIONS
     fields: Mapping[str, object] = {
@@ -67,9 +67,9 @@ class ActionDelivery(Deliverable[StoredAction]):
     }
 
     def audience(self, runtime: Runtime, document: StoredAction, ids: IdRange) -> list[str]:
-        """Return the ids of an action's readers; nobody for a deleted one.
+        """Return the ids of an action's readers; none for a deleted action.
 
-        What a worker that died has delivered of a deleted action, `repair` removes.
+        `repair` removes a deleted action's items that a dead worker left.
         """
         return [] if document["deleted"] else readers_of(runtime.database, document, ids)
 
@@ -83,25 +83,24 @@ class ActionDelivery(Deliverable[StoredAction]):
     ) -> None:
         """Deliver an action to the readers who have not muted its actor.
 
-        The feed of a reader who mutes, moves or is erased in the meantime may have been refilled
-        before the item came. So the audience is checked once more, and the items of others are
-        removed.
+        If a reader mutes, moves or is erased meanwhile, the feed's refill may have come before the
+        item. So the delivery checks the audience once more, and removes the items of all others.
         """
         database = runtime.database
-        readers = unmuted(database, document["actor"]["id"], reader_ids)
+        readers = omit_muting(database, document["actor"]["id"], reader_ids)
         items.deliver(runtime, [document], readers)
         for reader_id in set(readers).difference(still_eligible(database, document, readers)):
             refill.take_undue(database, reader_id, [document["_id"]])
 
-    def unchanged(self, document: StoredAction) -> Document:  # noqa: ARG002 - the same for all
-        """Return the condition that an action is not deleted.
+    def unchanged_filter(self, document: StoredAction) -> Document:  # noqa: ARG002 - the same for all
+        """Return the filter of an action that is not deleted.
 
-        `items.deliver` has checked everything else itself.
+        `items.deliver` itself checks everything else.
         """
         return {"deleted": False}
 
     def repair(self, runtime: Runtime, document: StoredAction) -> None:
-        """Make the items of an action follow it."""
+        """Hide, show or delete the items of an action as the action itself."""
         cascade.cascade(runtime, document["_id"])
 
     def message(self, document_id: str) -> DeliverAction:
@@ -118,7 +117,7 @@ class ActionDelivery(Deliverable[StoredAction]):
         lease: DeliveryLease[StoredAction],  # noqa: ARG002
         first: list[str],
     ) -> list[str]:
-        """Return the first readers: every action is delivered."""
+        """Return the first readers: workers deliver every action."""
         return first
 
 

@@ -1,4 +1,4 @@
-"""The forms in which the API answers about feeds, and about fan-outs of actions."""
+"""Answers about feeds and fan-outs: their shapes stand in the API's document."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -25,8 +25,8 @@ class FeedActionAnswer(ActionAnswer):
     relevant_at: Annotated[
         datetime,
         Field(
-            description="Its rank for the reader, as a time: the latest of its events' times, "
-            "each earlier the less its person has to do with the reader."
+            description="Its rank for the reader, as a time: the latest of its events' times. "
+            "The weaker an event's person is tied to the reader, the earlier its time counts."
         ),
     ]
 
@@ -41,21 +41,21 @@ class FeedAnswer(TypedDict):
         Field(
             ge=0,
             le=MAX_NEWER,
-            description="How many actions came or rose since the first page was read, counted up "
-            f"to {MAX_NEWER:,}. Later pages leave them out: read the first page again. Those of "
-            "the last seconds before the first page count too, and may have been on it.",
+            description="The number of actions that came or rose since the first page, up to "
+            f"{MAX_NEWER:,}. Later pages omit them: read the first page again. Actions of the "
+            "last seconds before the first page count too, and may have been on it.",
         ),
     ]
 
 
 class UnreadAnswer(TypedDict):
-    """How many actions came or rose in a feed since its reader last marked it as seen."""
+    """The number of actions that came or rose since the reader last marked the feed as seen."""
 
     unread: Annotated[int, Field(ge=0, le=MAX_UNREAD, description=f"Up to {MAX_UNREAD}.")]
 
 
 class FailedActionAnswer(FanOutAnswer):
-    """A fan-out of an action that failed."""
+    """An action's failed fan-out."""
 
     action_id: ActionId
     actor: ActorAnswer
@@ -74,7 +74,7 @@ def feed_action_answer(action: ShownAction, relevancy: datetime) -> FeedActionAn
 
 
 def failed_action_answer(row: Mapping[str, Any]) -> FailedActionAnswer:
-    """Return an action whose fan-out failed as staff are shown it."""
+    """Return an action's failed fan-out, as staff see it."""
     return {
         "action_id": row["_id"],
         "actor": row["actor"],

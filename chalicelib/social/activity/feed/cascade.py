@@ -1,4 +1,4 @@
-"""What hiding, showing and deleting an action does to its items and events."""
+"""The effects of hiding, showing and deleting an action on its items and events."""
 
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.actions import actions, events
@@ -6,9 +6,9 @@ from chalicelib.social.activity.feed import items
 
 
 def cascade(runtime: Runtime, action_id: str) -> None:
-    """Make the items of an action follow it; the items and events of a deleted one are removed.
+    """Hide or show the items of an action as the action; if deleted, delete its items and events.
 
-    A worker that delivers items in the meantime reads the action after writing them.
+    A worker that delivers items meanwhile reads the action after it has written them.
     """
     action = actions.ACTIONS.of(runtime.database).find_one({"_id": action_id})
     if action is None or action["deleted"]:

@@ -1,7 +1,7 @@
-"""Items: which actions are in whose feed, and how near to its top.
+"""Items: places of actions in readers' feeds.
 
-An item refers to an action and never copies it. Its relevancy only ever rises, so that a late
-or repeated message changes nothing.
+An item refers to an action and never copies it. Its relevancy only rises, so that a late or
+repeated message changes nothing.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ FEED_ORDER = [
     ("action_id", DESCENDING),
     ("risen", ASCENDING),
 ]
-# Finds what came or rose since a time, and whether by the reader's own event.
+# Finds items that came or rose since a time, apart from rises by the reader's own events.
 BY_RISE = [
     ("user_id", ASCENDING),
     ("hidden", ASCENDING),
@@ -35,16 +35,16 @@ BY_RISE = [
     ("own", ASCENDING),
 ]
 # Finds the readers of an action. For an update, the server may choose another index after a trial
-# on few items, and then read whole feeds: such updates name this one.
+# on few items, and then read whole feeds: such updates name this index.
 BY_ACTION = [("action_id", ASCENDING), ("user_id", ASCENDING)]
 
 
-class Item(TypedDict):
-    """An action's place in a reader's feed.
+class FeedItem(TypedDict):
+    """An action's place in a reader's feed; it names no other person.
 
-    `risen` is when it came or last rose, and `own` whether by the reader's own event: nobody
-    else is named here. `hidden_version` and `refilled` are the versions of the action and of
-    the reader that the item follows.
+    - `risen`: the time when it came or last rose
+    - `own`: whether by the reader's own event
+    - `hidden_version`, `refilled`: the versions of the action and of the reader that it follows
     """
 
     _id: str
@@ -60,7 +60,7 @@ class Item(TypedDict):
 
 ITEMS = Collection(
     "feed.item",
-    Item,
+    FeedItem,
     indexes=(
         IndexModel(FEED_ORDER),
         IndexModel(BY_RISE),
@@ -68,7 +68,7 @@ ITEMS = Collection(
     ),
     shard_key={"user_id": 1},
 )
-# The projection of an action to what its items are made of.
+# The projection of an action to the sources of its items.
 ACTION_FIELDS = {
     **scoring.FIELDS,
     "hidden": 1,
@@ -96,12 +96,12 @@ class Hidden(TypedDict):
 
 
 def item_id(user_id: str, action_id: str) -> str:
-    """Return the id of an item, by which a second delivery is a duplicate."""
+    """Return the id of an item; it makes a second delivery a duplicate."""
     return f"{user_id}:{action_id}"
 
 
 def subscribers(database: Database[Document], action_id: str, ids: IdRange) -> list[str]:
-    """Return the ids of those who have an action in their feed, in order."""
+    """Return the ids of the readers with an action in their feed, in order."""
     where = {"action_id": action_id, "user_id": ids.bounds}
     rows = ITEMS.of(database).find(where, {"_id": 0, "user_id": 1}).sort(BY_ACTION)
     return [row["user_id"] for row in rows.limit(ids.limit or 0)]
@@ -112,10 +112,10 @@ def deliver(
 ) -> None:
     """Give each reader an item for each action, read with `ACTION_FIELDS`.
 
-    An existing item keeps its place, unless it is behind. The actions are read once more after
-    the writing: a change in between, or before another worker wrote these items and died, may
-    have reached all other items and not these. The caller checks whether an action has been
-    deleted. `refilled` is the version of the reader that a refill was made for.
+    An existing item keeps its place, unless it is behind. After the write, the actions are read
+    once more: a change in between may have reached all other items and not these. The same may
+    have happened to a worker that wrote these items and died. The caller checks for deleted
+    actions. `refilled` is the version of the reader that a refill is for.
     """
     scored = scoring.of_actions(runtime, found, reader_ids)
     by_id = {action["_id"]: action for action in found}
@@ -132,9 +132,9 @@ def deliver(
 
 
 def _catch_up(runtime: Runtime, scored: Scored, reader_ids: Sequence[str]) -> None:
-    """Make readers' items follow what has happened to their actions by now.
+    """Bring readers' items up to the present state of their actions.
 
-    Actions whose events were all scored are not scored again, but their items are raised all the
+    If `scored` covers all events of an action, it is not scored again. Its items rise all the
     same: another worker may have written them, with fewer events.
     """
     changed = {"$or": [{"hidden_version": {"$gt": 0}}, {"event_count": {"$gt": 0}}]}
@@ -174,7 +174,7 @@ def _note_refill(
 
 def _item(
     action: DeliveredAction, reader_id: str, standing: Standing, now: datetime, refilled: int
-) -> Item:
+) -> FeedItem:
     return {
         "_id": item_id(reader_id, action["_id"]),
         "user_id": reader_id,
@@ -189,7 +189,7 @@ def _item(
 
 
 def lift(runtime: Runtime, standings: Standings) -> None:
-    """Raise items to their standings; none is ever lowered."""
+    """Raise items to their standings; never lower an item."""
     alike: dict[tuple[str, Standing], list[str]] = defaultdict(list)
     for (reader_id, action_id), standing in standings.items():
         alike[action_id, standing].append(reader_id)
@@ -209,9 +209,9 @@ def lift(runtime: Runtime, standings: Standings) -> None:
 def show_or_hide(
     database: Database[Document], action: Hidden, reader_ids: Sequence[str] | None = None
 ) -> None:
-    """Hide or show the items of an action, as the action is: these readers', or all.
+    """Hide or show the items of an action as the action: these readers' items, or all.
 
-    An item that follows a later change of the action stays as it is.
+    An item that follows a later change of the action stays.
     """
     whose = {} if reader_ids is None else {"user_id": {"$in": list(reader_ids)}}
     older = {"hidden_version": {"$lt": action["hidden_version"]}}

@@ -12,7 +12,7 @@ from chalicelib.social.activity.actions.forms import DoneQuery
 from chalicelib.social.activity.actions.shapes import ReadAction, fields_for
 from chalicelib.social.activity.actions.visibility import may_see
 from chalicelib.social.activity.org import people
-from chalicelib.social.paging import Entry, Position, older_than
+from chalicelib.social.paging import ListEntry, ListPosition, older_than
 
 
 def of_ref(runtime: Runtime, reader_id: str, ref_id: str, query: PageQuery) -> ActionsAnswer:
@@ -26,7 +26,7 @@ def of_tag(runtime: Runtime, reader_id: str, tag: str, query: PageQuery) -> Acti
 
 
 def of_person(runtime: Runtime, reader_id: str, user_id: str, query: DoneQuery) -> ActionsAnswer:
-    """Return a page of the actions of a type that somebody did: rated, hired, and so on."""
+    """Return a page of a person's actions of a type: ratings, hirings, and so on."""
     named: Document = {"mentions": user_id, "descriptor.type": query.type}
     about = {**named, "$and": [{"$or": types.by_person(query.type, user_id)}]}
     return _listing(runtime, reader_id, about, f"done:{query.type}:{user_id}:{reader_id}", query)
@@ -35,12 +35,12 @@ def of_person(runtime: Runtime, reader_id: str, user_id: str, query: DoneQuery) 
 def _listing(
     runtime: Runtime, reader_id: str, about: Document, scope: str, query: PageQuery
 ) -> ActionsAnswer:
-    def fetch(after: Position | None, count: int) -> list[Entry[ReadAction]]:
+    def fetch(after: ListPosition | None, count: int) -> list[ListEntry[ReadAction]]:
         where = about | older_than(after, "conducted", "_id")
         order = [("conducted", DESCENDING), ("_id", DESCENDING)]
         rows = actions.ACTIONS.of(runtime.database).find(where, fields_for(reader_id))
         return [
-            Entry(Position(action["conducted"], action["_id"]), action)
+            ListEntry(ListPosition(action["conducted"], action["_id"]), action)
             for action in rows.sort(order).limit(count)
         ]
 
@@ -49,6 +49,6 @@ def _listing(
         org, blocked = people.viewpoint(runtime.database, reader_id, actors)
         return [action if may_see(action, reader_id, org, blocked) else None for action in found]
 
-    view = paging.Listing(scope, fetch, show, action_answer)
-    found, following = paging.checked(runtime, query, view)
+    view = paging.PageSource(scope, fetch, show, action_answer)
+    found, following = paging.read_page(runtime, query, view)
     return {"actions": found, "next": following}

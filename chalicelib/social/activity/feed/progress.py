@@ -1,4 +1,4 @@
-"""How far the fan-outs of actions have come, and those that failed, for actors and staff."""
+"""The progress of an action's fan-out, and the actions with a failed fan-out."""
 
 from chalicelib.errors import Forbidden
 from chalicelib.http import PageQuery
@@ -13,9 +13,9 @@ from chalicelib.social.errors import NotFailed
 
 
 def of(runtime: Runtime, action_id: str, caller: Principal) -> FanOutAnswer:
-    """Return how far an action's fan-out has come, for its actor and for staff.
+    """Return the progress of an action's fan-out, for its actor and for staff.
 
-    Raises UnknownAction, and Forbidden for those who may see the action but not this.
+    Raises UnknownAction, and Forbidden for other readers of the action.
     """
     action = actions.find(runtime.database, action_id)
     is_staff = caller.has("social_moderator")
@@ -25,16 +25,16 @@ def of(runtime: Runtime, action_id: str, caller: Principal) -> FanOutAnswer:
     return fan_out_answer(action["fan_out"], staff=is_staff)
 
 
-def failed(runtime: Runtime, query: PageQuery) -> FailedActionsAnswer:
+def list_failures(runtime: Runtime, query: PageQuery) -> FailedActionsAnswer:
     """Return a page of the actions' failed fan-outs."""
     rows, following = failed_page(runtime, actions.ACTIONS, ["actor"], query)
     return {"fan_outs": [failed_action_answer(row) for row in rows], "next": following}
 
 
 def retry(runtime: Runtime, action_id: str) -> None:
-    """Have an action's failed fan-out continue where it stopped.
+    """Continue an action's failed fan-out where it stopped.
 
-    Raises UnknownAction, and NotFailed for one that has not failed.
+    Raises UnknownAction, and NotFailed if the fan-out has not failed.
     """
     if not engine.retry(runtime, OF_ACTIONS, action_id):
         actions.find(runtime.database, action_id)

@@ -1,8 +1,8 @@
-"""Reading a feed: two queries a page, whatever its size.
+"""Pages of a feed: two queries a page, whatever its size.
 
-The first reads the places of the feed in their order, with the reader as of today; the second
-reads the actions of these places. If some of them are no longer the reader's, a third reads the
-spare ones. docs/decisions/0053 says what a page is under changes.
+The first query reads the places of the feed in their order, with the present reader. The second
+query reads the actions of these places. If some places are no longer the reader's, a third query
+reads the spare places. docs/decisions/0053 defines a page under changes.
 """
 
 from datetime import datetime, timedelta
@@ -28,27 +28,27 @@ from chalicelib.social.activity.feed.answers import (
 from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.places import Org
 from chalicelib.social.graph import users
-from chalicelib.social.paging import Position
+from chalicelib.social.paging import ListPosition
 
-# Read beyond a page, to replace items that are no longer the reader's and not yet removed.
+# Places beyond a page, in case some items are no longer the reader's and not yet removed.
 SPARE = 5
 # `risen` is set before its write commits. Items that rose in this window before the first page
 # count as newer, to cover write latency and clock skew.
 RISING = timedelta(seconds=5)
 
-# The projection of the reader to what decides what the feed shows.
+# The projection of the reader to the fields that decide the feed's content.
 _READER = {"_id": 0, "team": 1, "department": 1, "muted": 1}
 
 
 class _Place(NamedTuple):
-    """Where a page begins: after a position, in the feed as of its first page."""
+    """The beginning of a page: after a position, in the feed as of its first page."""
 
     snapshot: datetime
-    after: Position | None
+    after: ListPosition | None
 
 
 class _Reader(TypedDict):
-    """A reader as `_READER` reads them."""
+    """A reader as `_READER` reads the document."""
 
     team: str | None
     department: str | None
@@ -59,23 +59,23 @@ _NEW_READER: _Reader = {"team": None, "department": None, "muted": []}
 
 
 class _Found(NamedTuple):
-    """What the first query finds: places, the reader, and how many items have risen.
+    """The result of the first query; `newer` is the number of risen items.
 
-    `blocked` are the users with whom the reader has a block; None if there are too many to read.
+    `blocked` are the users with a block with the reader. None: too many to read.
     """
 
-    positions: list[Position]
+    positions: list[ListPosition]
     reader: _Reader
     newer: int
     blocked: list[str] | None
 
 
 def read(runtime: Runtime, reader_id: str, query: PageQuery) -> FeedAnswer:
-    """Return a page of a feed by relevancy, the nearest first.
+    """Return a page of a feed by relevancy, the most relevant action first.
 
-    `newer` counts, up to 1,000, what came or rose since the first page, which is not on the
-    later ones, and in the last seconds before it, which may be. A page may be short before the
-    end; only `next` says whether there is more.
+    `newer` counts, up to 1,000, items that came or rose since the first page; later pages omit
+    them. It also counts items of the last seconds before the first page; pages may have them. A
+    page may be short before the end; `next` is None at the end.
     """
     keys = runtime.settings.signing_keys
     place = _Place(runtime.now(), None)
@@ -95,16 +95,16 @@ def read(runtime: Runtime, reader_id: str, query: PageQuery) -> FeedAnswer:
 
 
 def _end(
-    examined: list[Position], shown: list[Position], limit: int, *, is_full: bool
-) -> Position | None:
-    """Return where the next page begins; None at the end."""
+    examined: list[ListPosition], shown: list[ListPosition], limit: int, *, is_full: bool
+) -> ListPosition | None:
+    """Return the position before the next page. None: there is no next page."""
     if len(shown) > limit:
         return shown[limit - 1]
     return examined[-1] if is_full else None
 
 
 def _find(runtime: Runtime, reader_id: str, place: _Place, count: int) -> _Found:
-    """Read places of a feed and its reader, and count what has risen, in one query."""
+    """Read places of a feed and its reader, and count risen items, in one query."""
     mine: Document = {"user_id": reader_id, "hidden": False}
     me: Document = {"$match": {"_id": reader_id}}
     most = runtime.bounds.social.blocks_read
@@ -123,13 +123,13 @@ def _find(runtime: Runtime, reader_id: str, place: _Place, count: int) -> _Found
         runtime.database[items.ITEMS.name].aggregate(
             stages,
             hint=dict(items.FEED_ORDER),
-            # Room for all in the first batch, since another one would be another query.
+            # Room for all in the first batch, since a second batch would be another query.
             batchSize=count + len(stages),
         )
     )
     blocked: list[str] = next((row["across"] for row in rows if "across" in row), [])
     return _Found(
-        [Position(row["relevancy"], row["action_id"]) for row in rows if "action_id" in row],
+        [ListPosition(row["relevancy"], row["action_id"]) for row in rows if "action_id" in row],
         next((_reader(row) for row in rows if "muted" in row), _NEW_READER),
         sum(row.get("newer", 0) for row in rows),
         blocked if len(blocked) <= most else None,
@@ -141,9 +141,9 @@ def _reader(row: Document) -> _Reader:
 
 
 def _following(mine: Document, place: _Place) -> Document:
-    """Return the filter of what follows a position: two whole ranges of the index.
+    """Return the filter of items after a position: two whole ranges of the index.
 
-    With the position as one condition among others, every item would be fetched to check it.
+    With the position as one condition among others, the server would fetch every item.
     """
     if place.after is None:
         return mine
@@ -156,7 +156,7 @@ def _following(mine: Document, place: _Place) -> Document:
 def _newer(mine: Document, place: _Place) -> list[Document]:
     return [
         {"$match": mine | {"risen": {"$gt": place.snapshot - RISING}}},
-        # By this order the server chooses the index by `risen`, of two that would do.
+        # This order makes the server choose the index by `risen`, of two possible indexes.
         {"$sort": {"risen": -1}},
         {"$limit": MAX_NEWER},
         {"$count": "newer"},
@@ -166,9 +166,9 @@ def _newer(mine: Document, place: _Place) -> list[Document]:
 def _bodies(
     database: Database[Document], reader_id: str, found: _Found, wanted: int
 ) -> dict[str, ReadAction]:
-    """Return the actions that are the reader's today, by id: of the wanted places, or of all.
+    """Return the actions for the present reader, by id.
 
-    The spare places are read if not all the wanted ones are the reader's.
+    If some of the first `wanted` places are no longer the reader's, read the spare places too.
     """
     first, spare = found.positions[:wanted], found.positions[wanted:]
     bodies = _visible(database, reader_id, found, first)
@@ -178,9 +178,9 @@ def _bodies(
 
 
 def _visible(
-    database: Database[Document], reader_id: str, found: _Found, positions: list[Position]
+    database: Database[Document], reader_id: str, found: _Found, positions: list[ListPosition]
 ) -> dict[str, ReadAction]:
-    """Return the actions at some places that the reader may see and has not muted, by id."""
+    """Return the actions at some places, by id, that the reader may see and does not mute."""
     ids = [position.post_id for position in positions]
     cursor = actions.ACTIONS.of(database).find({"_id": {"$in": ids}}, fields_for(reader_id))
     # Larger than the number of rows, or the server waits for a request for more.
@@ -200,8 +200,8 @@ def _visible(
     }
 
 
-def unread(runtime: Runtime, reader_id: str) -> int:
-    """Count what came or rose in a feed since its reader last looked, up to `MAX_UNREAD`."""
+def count_unread(runtime: Runtime, reader_id: str) -> int:
+    """Count items that came or rose in a feed since its reader last looked, up to `MAX_UNREAD`."""
     person = people.PEOPLE.of(runtime.database).find_one({"_id": reader_id}, {"seen": 1})
     risen: Document = {"risen": {"$gt": person["seen"]}} if person and person["seen"] else {}
     return items.ITEMS.of(runtime.database).count_documents(
@@ -211,8 +211,8 @@ def unread(runtime: Runtime, reader_id: str) -> int:
     )
 
 
-def see(runtime: Runtime, reader_id: str) -> None:
-    """Note that a reader has looked at the feed by now."""
+def mark_seen(runtime: Runtime, reader_id: str) -> None:
+    """Note that a reader has looked at the feed now."""
     unknown = {name: value for name, value in people.NEW_PERSON.items() if name != "seen"}
     people.PEOPLE.of(runtime.database).update_one(
         {"_id": reader_id},
@@ -221,8 +221,8 @@ def see(runtime: Runtime, reader_id: str) -> None:
     )
 
 
-def cursor_of(runtime: Runtime, reader_id: str, snapshot: datetime, last: Position) -> str:
-    """Return the cursor of what follows a position, in the feed of the time of a snapshot."""
+def cursor_of(runtime: Runtime, reader_id: str, snapshot: datetime, last: ListPosition) -> str:
+    """Return the cursor after a position, in the feed as of a snapshot's time."""
     position = [milliseconds(snapshot), milliseconds(last.ts), last.post_id]
     return encode_cursor(position, _scope(reader_id), runtime.settings.signing_keys)
 
@@ -233,4 +233,4 @@ def _scope(reader_id: str) -> str:
 
 def _decode(position: list[Any]) -> _Place:
     snapshot, relevancy, action_id = position
-    return _Place(moment(snapshot), Position(moment(relevancy), action_id))
+    return _Place(moment(snapshot), ListPosition(moment(relevancy), action_id))

@@ -1,4 +1,4 @@
-"""Refilling a feed after a change of its reader's place in the organisation, or of mutes."""
+"""The refill of a feed after a change of its reader's place in the organisation, or of mutes."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,23 +18,25 @@ from chalicelib.social.activity.org.places import Org
 
 
 def refill(runtime: Runtime, user_id: str) -> None:
-    """Add what is missing from somebody's feed, and remove what is not for them.
+    """Add the missing actions to a reader's feed, and remove actions that are not due.
 
-    The ties at the time of an action decide its place. Two refills at once, for two changes,
-    may overlap: none removes what one for a later change has found due.
+    The ties at the time of an action decide its place. Two refills at once, for two changes, may
+    overlap: neither removes an action that the refill of a later change has found due.
     """
     bounds = runtime.bounds.social
     person = people.find(runtime.database, user_id)
-    found = due(runtime.database, person, bounds.refill_newest)
+    found = find_due(runtime.database, person, bounds.refill_newest)
     for start in range(0, len(found), bounds.refill_added_at_once):
         some = found[start : start + bounds.refill_added_at_once]
         items.deliver(runtime, some, [user_id], person["version"])
-    for stored in _stored(runtime.database, user_id, bounds.refill_checked_at_once):
-        take_undue(runtime.database, user_id, stored)
+    for action_ids in _action_ids(runtime.database, user_id, bounds.refill_checked_at_once):
+        take_undue(runtime.database, user_id, action_ids)
 
 
-def due(database: Database[Document], person: StoredPerson, newest: int) -> list[DeliveredAction]:
-    """Return the newest actions of each kind that belong to somebody's feed."""
+def find_due(
+    database: Database[Document], person: StoredPerson, newest: int
+) -> list[DeliveredAction]:
+    """Return a reader's due actions: by each reason, the `newest` newest."""
     user_id = person["_id"]
     reasons: list[Document] = [{"actor.id": user_id}, {"audience": user_id}]
     units = {"team": person["team"], "department": person["department"]}
@@ -50,9 +52,9 @@ def due(database: Database[Document], person: StoredPerson, newest: int) -> list
     return list({action["_id"]: action for rows in found for action in rows}.values())
 
 
-def _stored(database: Database[Document], user_id: str, at_once: int) -> Iterator[list[str]]:
-    """Yield the ids of the actions in somebody's feed, some at a time."""
-    # An item's `_id` is made of the user and the action, with a colon that no user id has.
+def _action_ids(database: Database[Document], user_id: str, at_once: int) -> Iterator[list[str]]:
+    """Yield the ids of the actions in a reader's feed, some at a time."""
+    # An item's `_id` has the user's id and the action's, with a colon that no user id has.
     after, end = f"{user_id}:", f"{user_id};"
     while True:
         where = {"user_id": user_id, "_id": {"$gt": after, "$lt": end}}
@@ -67,9 +69,9 @@ def _stored(database: Database[Document], user_id: str, at_once: int) -> Iterato
 def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[str]) -> None:
     """Remove actions from a feed that are not for its reader today.
 
-    Items kept by a newer refill are left alone. For an erased user, all are removed.
+    Items that a newer refill found due stay. For an erased user, none stay.
     """
-    # The person is read after the items: the delivery of any of these knew no more than this.
+    # The person is read after the items: the delivery of each item knew no more than this.
     person = people.find(database, user_id)
     rows = actions.ACTIONS.of(database).find({"_id": {"$in": list(action_ids)}, "deleted": False})
     due = {row["_id"] for row in rows if _is_due(row, person)}
@@ -85,8 +87,8 @@ def take_undue(database: Database[Document], user_id: str, action_ids: Sequence[
 
 
 def _is_due(action: VisibleAction, person: StoredPerson) -> bool:
-    """Return whether an action belongs to somebody's feed, also while it is hidden."""
+    """Return whether an action belongs to a reader's feed, even while it is hidden."""
     if action["actor"]["id"] in person["muted"]:
         return False
-    # As if there were no blocks: nothing is sent when one ends.
+    # As if there were no blocks: the end of a block delivers nothing.
     return may_see({**action, "hidden": False}, person["_id"], Org.of(person), frozenset())

@@ -1,8 +1,8 @@
-"""Relevancy: how much an action concerns a reader, as a time. Pure rules, without a database.
+"""Relevancy: an action's rank for a reader, as a time. Pure rules, without a database.
 
-A relevancy is the greatest score of all events of an action. It is a datetime, so that nothing
-old must be lowered for something new to rank above it (the newsfeed of Entexis). Ties are those
-at the time of the event (docs/decisions/0050).
+A relevancy is the greatest score of all events of an action. It is a time, so that new actions rank
+above old actions without a change of the old (the newsfeed of Entexis). Ties are the ties at the
+time of the event (docs/decisions/0050).
 """
 
 from collections.abc import Set as AbstractSet
@@ -16,7 +16,7 @@ from chalicelib.social.activity.org.places import PersonOverTime as Person
 
 
 class Tie(Enum):
-    """What binds a reader to an event, nearest first."""
+    """The tie of a reader to an event, nearest first."""
 
     SELF = "self"
     CLOSE = "close"
@@ -27,7 +27,7 @@ class Tie(Enum):
 
 @dataclass(frozen=True)
 class Penalties:
-    """What each tie subtracts from an event; without a tie, only the conducting counts."""
+    """The time that each tie subtracts from an event; without a tie, only the conducting counts."""
 
     close: timedelta
     team: timedelta
@@ -36,7 +36,7 @@ class Penalties:
 
     @classmethod
     def of(cls, settings: Settings) -> "Penalties":
-        """Return the table that is set."""
+        """Return the deployment's table."""
         return cls(
             close=timedelta(seconds=settings.penalty_close_seconds),
             team=timedelta(seconds=settings.penalty_team_seconds),
@@ -48,7 +48,7 @@ class Penalties:
 def score(
     reader: Person, event: Event, by: Person, refs: AbstractSet[str], penalties: Penalties
 ) -> datetime | None:
-    """Return the score of one event for a reader; None if it does not count."""
+    """Return the score of one event for a reader. None: it does not count."""
     match nearest_tie(reader, event, by, refs):
         case Tie.SELF:
             return event.ts

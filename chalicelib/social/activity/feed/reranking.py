@@ -1,4 +1,4 @@
-"""Re-ranking an action for its subscribers, after each of its events."""
+"""New ranks of an action for its subscribers, after each of its events."""
 
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
@@ -9,9 +9,9 @@ from chalicelib.social.paging import IdRange
 
 
 def rank(runtime: Runtime, action_id: str, event_id: str, after: str) -> None:
-    """Raise an action in the feeds of readers that an event concerns, from one id on.
+    """Raise an action in the feeds of readers that an event concerns, from the id `after` on.
 
-    The delivery of an item that comes in the meantime scores the event too.
+    The delivery of an item meanwhile scores the event too.
     """
     bounds = runtime.bounds.social
     event = events.find(runtime.database, action_id, event_id)

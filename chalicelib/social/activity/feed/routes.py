@@ -1,4 +1,4 @@
-"""The routes of feeds, and of the listings by ref, by tag and by person."""
+"""The API of feeds, and of the listings by ref, by tag and by person."""
 
 from chalicelib.http import NoContent, Ok, PageQuery, Request, Route
 from chalicelib.identity import Principal
@@ -20,23 +20,23 @@ def declare(route: Route) -> None:
 def _add_feed(route: Route) -> None:
     @route("GET", "/feed")
     def read_feed(request: Request, caller: Principal, query: PageQuery) -> Ok[FeedAnswer]:
-        """Read your feed: what others did, the most relevant first.
+        """Read your feed: the actions of others, the most relevant first.
 
-        An action rises when somebody close to you comments on it or reacts to it. Pages that
-        follow show the feed as of its first page. A page may be short before the end: only
-        `next` says whether there is more.
+        An action rises when a person close to you comments on it or reacts to it. Later pages show
+        the feed as of its first page. A page may be short before the end; `next` is null at the
+        end.
         """
         return Ok(reading.read(request.runtime, caller.id, query))
 
     @route("GET", "/feed/unread")
     def count_unread_actions(request: Request, caller: Principal) -> Ok[UnreadAnswer]:
         """Count the actions that came or rose in your feed since you marked it as seen."""
-        return Ok({"unread": reading.unread(request.runtime, caller.id)})
+        return Ok({"unread": reading.count_unread(request.runtime, caller.id)})
 
     @route("PUT", "/feed/seen")
     def mark_feed_seen(request: Request, caller: Principal) -> NoContent:
         """Mark your feed as seen now."""
-        reading.see(request.runtime, caller.id)
+        reading.mark_seen(request.runtime, caller.id)
         return NoContent()
 
 
@@ -47,8 +47,8 @@ def _add_slices(route: Route) -> None:
     ) -> Ok[ActionsAnswer]:
         """List the actions about a ref that you may see, newest first.
 
-        Actions of users whom you muted are among them. A page may be short before the end: only
-        `next` says whether there is more.
+        Actions of muted users are among them. A page may be short before the end; `next` is null
+        at the end.
         """
         return Ok(listings.of_ref(request.runtime, caller.id, ref, query))
 
@@ -58,8 +58,8 @@ def _add_slices(route: Route) -> None:
     ) -> Ok[ActionsAnswer]:
         """List the actions with a tag that you may see, newest first.
 
-        Actions of users whom you muted are among them. A page may be short before the end: only
-        `next` says whether there is more.
+        Actions of muted users are among them. A page may be short before the end; `next` is null
+        at the end.
         """
         return Ok(listings.of_tag(request.runtime, caller.id, tag, query))
 
@@ -69,15 +69,15 @@ def _add_deeds(route: Route) -> None:
     def list_user_actions(
         request: Request, user: UserId, caller: Principal, query: DoneQuery
     ) -> Ok[ActionsAnswer]:
-        """List what somebody did of a type, as far as you may see it: what they rated, say.
+        """List a user's actions of a type that you may see: the user's ratings, say.
 
-        The newest come first. Whoever reported an action, it is the one's whom its descriptor
-        names; the actor's, where it names none. A page may be short before the end: only `next`
-        says whether there is more.
+        The newest come first. If a descriptor names users, the action is theirs, whoever reported
+        it; otherwise it is the actor's. A page may be short before the end; `next` is null at the
+        end.
         """
         return Ok(listings.of_person(request.runtime, caller.id, user, query))
 
     @route("GET", "/users/me/actions")
     def list_my_actions(request: Request, caller: Principal, query: DoneQuery) -> Ok[ActionsAnswer]:
-        """List what you did of a type, newest first."""
+        """List your own actions of a type, newest first."""
         return Ok(listings.of_person(request.runtime, caller.id, caller.id, query))

@@ -1,4 +1,4 @@
-"""Scoring actions for readers, from what is stored of both."""
+"""Scores of actions for readers, from the stored events and places of both."""
 
 from collections.abc import Collection as Some
 from collections.abc import Hashable, Iterable, Mapping
@@ -16,7 +16,7 @@ from chalicelib.social.activity.org import people
 from chalicelib.social.activity.org.places import PersonOverTime
 from chalicelib.social.graph.users import By
 
-# The projection of an action to what its relevancy depends on.
+# The projection of an action to the fields that its relevancy depends on.
 FIELDS = {"actor.id": 1, "conducted": 1, "refs.id": 1}
 
 
@@ -30,7 +30,7 @@ class ScoredAction(TypedDict):
 
 
 class Standing(NamedTuple):
-    """How near an action is to a reader, and whether the reader's own event made it so."""
+    """An action's relevancy for a reader; `own`: by the reader's own event."""
 
     relevancy: datetime
     own: bool
@@ -41,7 +41,7 @@ Standings = dict[tuple[str, str], Standing]
 
 
 class Scored(NamedTuple):
-    """The standings of actions, and the number of events of each, without the conducting."""
+    """The standings of actions, and the number of each action's events after the conducting."""
 
     standings: Standings
     event_counts: Mapping[str, int]
@@ -49,7 +49,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True)
 class _Ties:
-    """What was read of the people: their places, and the ids that can make a tie."""
+    """The people's places, the ids that can make a tie, and the penalties."""
 
     histories: Mapping[str, PersonOverTime]
     named: AbstractSet[str]
@@ -75,7 +75,7 @@ def of_actions(runtime: Runtime, actions: Iterable[ScoredAction], reader_ids: So
 def of_event(
     runtime: Runtime, action: ScoredAction, event: Event, reader_ids: Some[str]
 ) -> Standings:
-    """Return the standings that one event gives an action, for readers for whom it counts."""
+    """Return an action's standings by one event, without readers for whom it does not count."""
     ties = _ties(runtime, [action], [[event]], reader_ids)
     return _standings(action, [event], reader_ids, ties)
 
@@ -99,7 +99,7 @@ def _ties(
 def _standings(
     action: ScoredAction, happened: list[Event], reader_ids: Some[str], ties: _Ties
 ) -> Standings:
-    """Score once for all readers who are alike: most of thousands are in one team."""
+    """Score once for all readers with the same places: most of thousands are in one team."""
     refs = {ref["id"] for ref in action["refs"]}
     newest_first = sorted(happened, key=lambda event: event.ts, reverse=True)
     oldest = newest_first[-1].ts
@@ -117,7 +117,7 @@ def _standings(
 
 
 def _kind(reader: PersonOverTime, oldest: datetime) -> Hashable:
-    """Return what decides the ties of a reader whose id makes no tie."""
+    """Return the places that decide the ties of a reader whose id makes no tie."""
     return tuple(
         (
             max(place["since"], oldest),
@@ -134,7 +134,7 @@ def _kind(reader: PersonOverTime, oldest: datetime) -> Hashable:
 def _best(
     reader: PersonOverTime, newest_first: list[Event], refs: AbstractSet[str], ties: _Ties
 ) -> Standing | None:
-    """Return the standing of an action with a reader; None if no event counts."""
+    """Return the standing of an action for a reader. None: no event counts."""
     best: Standing | None = None
     for event in newest_first:
         # No event scores higher than its own time; of equal scores, the reader's own event counts.

@@ -1,4 +1,4 @@
-"""Forms of places in the organisation, and of mutes."""
+"""Bodies and answers about places and mutes, which stand in the API's document."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.http import Input
 from chalicelib.people.ids import UserId
-from chalicelib.social.activity.org.places import Place
+from chalicelib.social.activity.org.places import OrgPlace
 from chalicelib.social.activity.refs import Name, RefId, distinct
 from chalicelib.texts import ShownName, at_most
 
@@ -19,9 +19,9 @@ OrgUnit = Annotated[Name, at_most(_MAX_UNIT_CHARACTERS)]
 
 
 class OrgSettings(Input):
-    """Somebody's place in the organisation, instead of the one before; what is left out is empty.
+    """A person's new place in the organisation; a missing field is empty.
 
-    They need not be a user of Plaza yet.
+    The person need not be a user of Plaza yet.
     """
 
     model_config = ConfigDict(
@@ -53,12 +53,12 @@ class OrgSettings(Input):
         list[RefId], Field(max_length=MAX_ASSIGNED), AfterValidator(distinct)
     ] = Field(
         default_factory=list,
-        description="The refs that they look after, each once: actions about these rank higher.",
+        description="The refs in the person's care, each once: actions about these rank higher.",
     )
 
 
 class OrgAnswer(TypedDict):
-    """Somebody's place in the organisation; all of it is empty for somebody without one."""
+    """A person's place in the organisation; without a place, all fields are empty."""
 
     team: ShownName | None
     department: ShownName | None
@@ -70,7 +70,7 @@ class OrgAnswer(TypedDict):
         list[RefId],
         Field(
             max_length=MAX_ASSIGNED,
-            description="The refs that they look after: actions about these rank higher.",
+            description="The refs in the person's care: actions about these rank higher.",
         ),
     ]
 
@@ -81,8 +81,8 @@ class MutedAnswer(TypedDict):
     user_ids: Annotated[list[UserId], Field(max_length=MAX_MUTED, description="Sorted.")]
 
 
-def org_answer(place: Place) -> OrgAnswer:
-    """Return somebody's place in the organisation as the API shows it."""
+def org_answer(place: OrgPlace) -> OrgAnswer:
+    """Return a place in the organisation as the API shows it."""
     return {
         "team": place["team"],
         "department": place["department"],

@@ -1,4 +1,4 @@
-"""Muting: leaving somebody's actions out of a reader's feed, whatever their scope."""
+"""Muting: a reader's feed omits an actor's actions, whatever their scope."""
 
 from collections.abc import Callable
 
@@ -15,41 +15,40 @@ from chalicelib.social.messages import Refill
 
 
 def mute(runtime: Runtime, reader_id: str, actor_id: str) -> None:
-    """Keep somebody's actions from a reader's feed; doing so twice changes nothing.
+    """Omit an actor's actions from a reader's feed; a second call changes nothing.
 
-    Actions in the feed are left out at once, and removed in the background. Raises
-    CannotMuteSelf and TooManyMuted.
+    Pages omit the actions at once; a worker removes them. Raises CannotMuteSelf and TooManyMuted.
     """
     if actor_id == reader_id:
         raise CannotMuteSelf
 
-    def wanted(person: StoredPerson) -> Document | None:
+    def add(person: StoredPerson) -> Document | None:
         if actor_id in person["muted"]:
             return None
         if len(person["muted"]) >= MAX_MUTED:
             raise TooManyMuted
         return {"$push": {"muted": actor_id}}
 
-    _change(runtime, reader_id, wanted)
+    _change(runtime, reader_id, add)
 
 
 def unmute(runtime: Runtime, reader_id: str, actor_id: str) -> None:
-    """Let somebody's actions into a reader's feed again, also those done in the meantime."""
+    """Show an actor's actions in a reader's feed again, also the actions since the muting."""
 
-    def wanted(person: StoredPerson) -> Document | None:
+    def remove(person: StoredPerson) -> Document | None:
         return {"$pull": {"muted": actor_id}} if actor_id in person["muted"] else None
 
-    _change(runtime, reader_id, wanted)
+    _change(runtime, reader_id, remove)
 
 
 def _change(
-    runtime: Runtime, reader_id: str, wanted: Callable[[StoredPerson], Document | None]
+    runtime: Runtime, reader_id: str, make_update: Callable[[StoredPerson], Document | None]
 ) -> None:
-    """Make the update that `wanted` returns for the stored reader, and refill the feed."""
+    """Run the update that `make_update` returns for the stored reader, and refill the feed."""
     refill = Refill(user_id=reader_id)
 
     def work(session: ClientSession) -> bool:
-        change = wanted(people.find(runtime.database, reader_id, session))
+        change = make_update(people.find(runtime.database, reader_id, session))
         if change is not None:
             people.change(runtime.database, reader_id, change, session)
             outbox.note(runtime, refill, session)

@@ -1,7 +1,7 @@
-"""People in the activity feed: their place in the organisation, and the people they muted.
+"""People in the activity feed: their places in the organisation, and their mutes.
 
-`feed.person` has what is true today; `feed.org` has every place that somebody had, since a
-tie is that of the time of an event (docs/decisions/0050).
+`feed.person` has the present; `feed.org` has every place of a person over time, since an event has
+the ties of its time (docs/decisions/0050).
 """
 
 from collections.abc import Collection as Some
@@ -19,14 +19,14 @@ from chalicelib.database.validators import AtMost
 from chalicelib.jobs import outbox
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.org.forms import MAX_ASSIGNED, MAX_MUTED, OrgSettings
-from chalicelib.social.activity.org.places import Org, PastPlace, PersonOverTime, Place
+from chalicelib.social.activity.org.places import Org, OrgPlace, PastPlace, PersonOverTime
 from chalicelib.social.errors import OwnManager
 from chalicelib.social.graph import users
 from chalicelib.social.messages import Refill
 
 
 class StoredPlace(TypedDict):
-    """A place in the organisation that somebody has from `since`, until before `until`."""
+    """A person's place in the organisation from `since`, until before `until`."""
 
     _id: ObjectId
     user_id: str
@@ -39,7 +39,7 @@ class StoredPlace(TypedDict):
 
 
 class StoredPerson(TypedDict):
-    """Somebody today; `version` counts the changes that their feed depends on."""
+    """A person today; `version` counts the changes that the person's feed depends on."""
 
     _id: str
     team: str | None
@@ -57,7 +57,7 @@ PEOPLE = Collection(
     indexes=(
         IndexModel([("team", ASCENDING), ("_id", ASCENDING)]),
         IndexModel([("department", ASCENDING), ("_id", ASCENDING)]),
-        # The others find a person who is to be erased.
+        # The following serve the erasure of a person.
         IndexModel([("manager", ASCENDING)]),
         IndexModel([("assigned", ASCENDING)]),
         IndexModel([("muted", ASCENDING)]),
@@ -74,27 +74,27 @@ PLACES = Collection(
     ),
     shard_key={"user_id": 1},
 )
-# The end of a place that somebody has today.
+# The end of a present place.
 OPEN = datetime(9999, 1, 1, tzinfo=UTC)
 
-NOWHERE: Place = {"team": None, "department": None, "manager": None, "assigned": []}
-# What is inserted of a person who has nothing yet.
+NOWHERE: OrgPlace = {"team": None, "department": None, "manager": None, "assigned": []}
+# The fields of a new person.
 NEW_PERSON: Document = {**NOWHERE, "muted": [], "seen": None, "version": 0}
 
 
-def unknown(user_id: str) -> StoredPerson:
-    """Return a person who has no place and has muted nobody."""
+def empty_person(user_id: str) -> StoredPerson:
+    """Return a person without a place and mutes."""
     return {"_id": user_id, **NOWHERE, "muted": [], "seen": None, "version": 0}
 
 
-def put(runtime: Runtime, user_id: str, settings: OrgSettings) -> Place:
-    """Give somebody a place in the organisation, instead of the one they had; return it.
+def put(runtime: Runtime, user_id: str, settings: OrgSettings) -> OrgPlace:
+    """Give a person a new place in the organisation; return it.
 
-    They need not be a user yet. The feed follows in the background. Raises OwnManager.
+    The person need not be a user yet. The feed follows in the background. Raises OwnManager.
     """
     if settings.manager_id == user_id:
         raise OwnManager
-    place: Place = {
+    place: OrgPlace = {
         "team": settings.team,
         "department": settings.department,
         "manager": settings.manager_id,
@@ -116,8 +116,8 @@ def put(runtime: Runtime, user_id: str, settings: OrgSettings) -> Place:
     return place
 
 
-def _begin(runtime: Runtime, user_id: str, place: Place, session: ClientSession) -> None:
-    """Store a place from now on; of two in one millisecond, the earlier one is empty."""
+def _begin(runtime: Runtime, user_id: str, place: OrgPlace, session: ClientSession) -> None:
+    """Store a place from now on; of two places in one millisecond, the earlier is empty."""
     now, places = runtime.now(), PLACES.of(runtime.database)
     open_place = {"user_id": user_id, "until": OPEN}
     places.update_one(open_place, {"$set": {"until": now}}, session=session)
@@ -134,7 +134,7 @@ def _begin(runtime: Runtime, user_id: str, place: Place, session: ClientSession)
 def change(
     database: Database[Document], user_id: str, update: Document, session: ClientSession
 ) -> None:
-    """Change what somebody's feed depends on, making the person if there is none."""
+    """Change the state that a person's feed depends on; make a missing person."""
     update = {**update, "$inc": {"version": 1}}
     changed = {name for fields in update.values() for name in fields}
     missing = {name: value for name, value in NEW_PERSON.items() if name not in changed}
@@ -149,20 +149,20 @@ def change(
 def find(
     database: Database[Document], user_id: str, session: ClientSession | None = None
 ) -> StoredPerson:
-    """Return somebody as they are today; an empty person if nothing is known of them."""
+    """Return a person as of today; an unknown person is empty."""
     person = PEOPLE.of(database).find_one({"_id": user_id}, session=session)
-    return person or unknown(user_id)
+    return person or empty_person(user_id)
 
 
 class Viewpoint(NamedTuple):
-    """A reader's place of today, and the actors with whom the reader has a block."""
+    """A reader's present place, and the actors with a block with the reader."""
 
     org: Org
     blocked: frozenset[str]
 
 
 def viewpoint(database: Database[Document], reader_id: str, actor_ids: Some[str]) -> Viewpoint:
-    """Return what decides whether a reader may see the actors' actions, in one round trip."""
+    """Return the reader's side of the permission to see actors' actions, in one round trip."""
     me: Document = {"$match": {"_id": reader_id}}
     across = {"$setIntersection": [users.BLOCKED_EITHER_WAY, {"$literal": list(actor_ids)}]}
     blocks: list[Document] = [me, {"$project": {"_id": 0, "across": across}}]
@@ -176,7 +176,7 @@ def viewpoint(database: Database[Document], reader_id: str, actor_ids: Some[str]
     return Viewpoint(org, frozenset(across_block))
 
 
-def place_of(row: Mapping[str, Any]) -> Place:
+def place_of(row: Mapping[str, Any]) -> OrgPlace:
     """Return the place in a person, or in a row of an aggregation."""
     return {
         "team": row["team"],
@@ -192,10 +192,10 @@ def histories(
     refs: Some[str],
     times: Some[datetime],
 ) -> dict[str, PersonOverTime]:
-    """Return each of the people with the places they had from the first to the last of `times`.
+    """Return people with their places from the first to the last of `times`.
 
-    The places have only those assigned refs that are among `refs`: thousands of people are read
-    at once, each with up to `MAX_ASSIGNED` refs, and may have had many places.
+    Of the assigned refs, the places have only `refs`: a call may read thousands of people, each
+    with many places and up to `MAX_ASSIGNED` refs.
     """
     where: Document = {
         "user_id": {"$in": list(user_ids)},

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import TypedDict
 
 
-class Place(TypedDict):
-    """A place in the organisation as it is stored; `assigned` has the ids of refs."""
+class OrgPlace(TypedDict):
+    """A place in the organisation as stored; `assigned` has the ids of refs."""
 
     team: str | None
     department: str | None
@@ -15,8 +15,8 @@ class Place(TypedDict):
     assigned: list[str]
 
 
-class PastPlace(Place):
-    """A place that somebody had from `since`, until before `until`."""
+class PastPlace(OrgPlace):
+    """A person's place from `since`, until before `until`."""
 
     since: datetime
     until: datetime
@@ -24,7 +24,7 @@ class PastPlace(Place):
 
 @dataclass(frozen=True)
 class Org:
-    """Somebody's place in the organisation; `assigned` has the ids of refs."""
+    """A person's place in the organisation; `assigned` has the ids of refs."""
 
     team: str | None = None
     department: str | None = None
@@ -32,8 +32,8 @@ class Org:
     assigned: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, place: Place) -> "Org":
-        """Return a place that was stored."""
+    def of(cls, place: OrgPlace) -> "Org":
+        """Convert a stored place."""
         return cls(
             team=place["team"],
             department=place["department"],
@@ -44,12 +44,12 @@ class Org:
 
 @dataclass(frozen=True)
 class PersonOverTime:
-    """Somebody with the places that they had."""
+    """A person with the person's places over time."""
 
     id: str
     places: Sequence[PastPlace] = ()
 
     def at(self, time: datetime) -> Org:
-        """Return the place of that time; before the first there was none."""
+        """Return the place at a time; an empty place before the first."""
         held = (each for each in self.places if each["since"] <= time < each["until"])
         return next(map(Org.of, held), Org())

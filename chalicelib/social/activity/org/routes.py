@@ -1,4 +1,4 @@
-"""The routes of people's places in the organisation, and of mutes."""
+"""The API of places in the organisation, for admins, and of mutes."""
 
 from chalicelib.http import NoContent, Ok, Request, Route
 from chalicelib.http.callers import Admin
@@ -20,8 +20,8 @@ def _add_mutes(route: Route) -> None:
     def mute_user(request: Request, user: UserId, caller: Principal) -> NoContent:
         """Mute a user: leave their actions out of your feed.
 
-        The user is not told, and need not exist yet. Listings by ref and by tag still show their
-        actions. Muting a user again changes nothing.
+        The user does not learn of it, and need not exist yet. Listings by ref and by tag still
+        show their actions. A second call changes nothing.
         """
         muting.mute(request.runtime, caller.id, user)
         return NoContent()
@@ -30,7 +30,7 @@ def _add_mutes(route: Route) -> None:
     def unmute_user(request: Request, user: UserId, caller: Principal) -> NoContent:
         """Unmute a user.
 
-        A worker adds their actions to your feed again, also those since the muting.
+        A worker adds their actions to your feed again, also the actions since the muting.
         """
         muting.unmute(request.runtime, caller.id, user)
         return NoContent()
@@ -51,8 +51,8 @@ def _add_places(route: Route) -> None:
     ) -> Ok[OrgAnswer]:
         """Set a user's place in the organisation.
 
-        A worker adds the actions of the new place to the user's feed, and removes those of the
-        old one. Events keep the rank that they had by the places of their time.
+        A worker adds the actions of the new place to the user's feed, and removes the actions of
+        the old place. Events keep their rank by the places of their time.
         """
         del admin
         return Ok(org_answer(people.put(request.runtime, user, body)))

@@ -1,1 +1,1 @@
-"""The stores of the social graph."""
+"""Two stores of the social graph, for users with few ties and with many."""

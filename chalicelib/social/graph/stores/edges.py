@@ -1,4 +1,4 @@
-"""The graph as edges: one document for each owner of circles and each member of them.
+"""The graph as edges: one document for each pair of an owner of circles and a member.
 
 The mapping collection of MongoDB Applied Design Patterns, ch. 9; it has no bound.
 """
@@ -22,14 +22,14 @@ End = Literal["owner", "member"]
 
 
 class Ends(TypedDict):
-    """The two users of an edge: whose circles, and who is in them. Ids, or names."""
+    """The two users of an edge, by id or by name: the owner of circles and the member."""
 
     owner: str
     member: str
 
 
 class Edge(TypedDict):
-    """A member's place in the circles of an owner, by the circles' keys."""
+    """A member in the circles of an owner, by the circles' keys."""
 
     _id: Ends
     circles: Annotated[list[str], AtMost(MAX_CIRCLES)]
@@ -37,11 +37,11 @@ class Edge(TypedDict):
     since: datetime
 
 
-# Named in queries, as the planner may else walk the edges of everyone in the range.
+# Queries name these: the planner may otherwise walk the edges of everyone in the range.
 _BY_OWNER = [("_id.owner", ASCENDING), ("_id.member", ASCENDING)]
 _BY_CIRCLE = [("_id.owner", ASCENDING), ("circles", ASCENDING), ("_id.member", ASCENDING)]
 _BY_MEMBER = [("_id.member", ASCENDING), ("_id.owner", ASCENDING)]
-# Two thousand are read at once, and a first batch of a hundred would cost a second call.
+# The first batch has only a hundred documents by default: a second call would follow.
 _IDS_AT_ONCE = 10_000
 EDGES = Collection(
     "social.edge",
@@ -63,12 +63,12 @@ class EdgeGraph:
         self._edges = EDGES.of(database)
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
-        """Return the owner's circles that somebody is in."""
+        """Return the owner's circles with a member."""
         edge = self._edges.find_one(edge_id(owner_id, member_id), {"circles": 1}, session=session)
         return frozenset(edge["circles"] if edge else ())
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
-        """Write the edge of a pair, if one of the two is kept here."""
+        """Write the edge of a pair, if this store has one of the two users."""
         if not (owner or member):
             return
         where = edge_id(pair.owner.id, pair.member.id)
@@ -118,13 +118,13 @@ class EdgeGraph:
         return [edge["_id"] for edge in found]
 
     def owners_among(self, member_id: str, owner_ids: Ids[str]) -> list[str]:
-        """Return the owners among these who have a user in their circles."""
+        """Return the ids among `owner_ids` that follow a user."""
         pairs = {"_id.owner": {"$in": list(owner_ids)}, "_id.member": member_id}
         found = self._edges.find(pairs, {"_id": 1}).hint(_BY_OWNER)
         return [edge["_id"]["owner"] for edge in found]
 
     def count_followers(self, user_id: str) -> int:
-        """Count those who have a user in their circles."""
+        """Count the followers of a user."""
         return self._edges.count_documents({"_id.member": user_id})
 
     def _people(
@@ -153,7 +153,7 @@ class EdgeGraph:
     def drop_circle(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
-        """Take a circle from its members' edges."""
+        """Remove a circle from its members' edges."""
         among: Document = {"_id.owner": owner_id, "_id.member": {"$in": list(members)}}
         self._edges.delete_many({**among, "circles": [circle]}, session=session)
         self._edges.update_many(
@@ -161,13 +161,13 @@ class EdgeGraph:
         )
 
     def relations(self, own: Document, others: Ids[str]) -> Relations:
-        """Return what the edges say of a user and others."""
+        """Return a user's ties to others, from the edges."""
         me = own["_id"]
         wanted = [edge_id(other, me)["_id"] for other in others]
         wanted += [edge_id(me, other)["_id"] for other in others]
         circled_by: dict[str, frozenset[str]] = defaultdict(frozenset)
         following = set()
-        # The ids alone would do, but for the shards: those are known by the owner.
+        # The ids would do, but the owner names the shards.
         where = {"_id": {"$in": wanted}, "_id.owner": {"$in": [me, *others]}}
         for edge in self._edges.find(where, {"circles": 1}).hint([("_id", ASCENDING)]):
             if edge["_id"]["owner"] == me:
@@ -179,7 +179,7 @@ class EdgeGraph:
     def rename(
         self, person: GraphPerson, owners: Ids[str], members: Ids[str], session: ClientSession
     ) -> None:
-        """Give a user's edges its name."""
+        """Write a user's name to its edges."""
         as_owner = {"_id.owner": person.id, "_id.member": {"$in": list(members)}}
         as_member = {"_id.member": person.id, "_id.owner": {"$in": list(owners)}}
         for where, side in ((as_owner, "owner"), (as_member, "member")):
@@ -187,7 +187,7 @@ class EdgeGraph:
             self._edges.update_many(where, change, session=session)
 
     def called_otherwise(self, person: GraphPerson, side: End, ids: IdRange) -> list[GraphPerson]:
-        """Return the users at the other end of edges that have another name of a user."""
+        """Return the users at the other end of a user's edges with a former name of the user."""
         where = {f"_id.{side}": person.id, f"names.{side}": {"$ne": person.name}}
         return self._people("member" if side == "owner" else "owner", where, ids, None)
 
@@ -198,7 +198,7 @@ def edge_id(owner_id: str, member_id: str) -> Document:
 
 
 def edge_update(pair: Pair) -> dict[str, Any]:
-    """Return the update that makes a pair's edge what the pair is."""
+    """Return the update of a pair's edge to the pair's circles `after`."""
     names = {"owner": pair.owner.name, "member": pair.member.name}
     return {
         "$set": {"circles": sorted(pair.after), "names": names},

@@ -1,8 +1,8 @@
 """The graph inside the users' documents: members in the owner's, followers in the member's.
 
 MongoDB Applied Design Patterns, ch. 9, "Maintaining the Social Graph". User ids and circle ids
-are patterns without dots and dollars, so they are safe as parts of a field path; names never
-are part of one.
+are patterns without dots and dollars, so they are safe as parts of a field path; names are never
+part of a path.
 """
 
 from collections.abc import Collection as Ids
@@ -20,19 +20,19 @@ from chalicelib.social.paging import IdRange
 
 
 class EmbeddedGraph:
-    """Keeps up to a thousand members and followers a user in the user's own document."""
+    """Holds up to a thousand members and followers of a user in the user's document."""
 
     def __init__(self, database: Database[Document]) -> None:
         self._users = users.USERS.of(database)
 
     def circles(self, owner_id: str, member_id: str, session: ClientSession) -> frozenset[str]:
-        """Return the owner's circles that somebody is in."""
+        """Return the owner's circles with a member."""
         owner = self._users.find_one({"_id": owner_id}, {"circles": 1}, session=session)
         circles = by_key(owner["circles"] if owner else {})
         return frozenset(each for each in circles if member_id in circles[each]["members"])
 
     def write(self, pair: Pair, session: ClientSession, *, owner: bool, member: bool) -> None:
-        """Write the sides of a pair that are kept here."""
+        """Write the sides of a pair that this store has."""
         if owner:
             path = f"circles.{{}}.members.{pair.member.id}"
             joined = {path.format(id_of(each)): {"name": pair.member.name} for each in pair.after}
@@ -86,7 +86,7 @@ class EmbeddedGraph:
     def drop_circle(
         self, owner_id: str, circle: str, members: Ids[str], session: ClientSession
     ) -> None:
-        """Take a circle from its members' documents."""
+        """Remove a circle from its members' documents."""
         follower, circles = f"followers.{owner_id}", f"followers.{owner_id}.circles"
         among = {"_id": {"$in": list(members)}}
         end: Document = {"$unset": {follower: ""}}
@@ -95,7 +95,7 @@ class EmbeddedGraph:
         self._users.update_many({**among, circles: circle}, pull, session=session)
 
     def relations(self, own: Document, others: Ids[str]) -> Relations:
-        """Return what the reader's own document says of others."""
+        """Return a user's ties to others, from the user's document."""
         circled_by = {
             who: frozenset(held["circles"]) for who, held in own.get("followers", {}).items()
         }
@@ -105,7 +105,7 @@ class EmbeddedGraph:
     def rename(
         self, person: GraphPerson, owners: Ids[str], members: Ids[str], session: ClientSession
     ) -> None:
-        """Give a user's copies in these documents its name."""
+        """Write a user's name to its copies in these documents."""
         follower = f"followers.{person.id}"
         self._users.update_many(
             {"_id": {"$in": list(members)}, follower: {"$exists": True}},

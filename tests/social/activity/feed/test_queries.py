@@ -13,7 +13,7 @@ from chalicelib.http import PageQuery
 from chalicelib.runtime import Runtime
 from chalicelib.social.activity.feed import items, reading
 from chalicelib.social.activity.org import people
-from chalicelib.social.paging import Position
+from chalicelib.social.paging import ListPosition
 from tests.social.activity.support.bulk import item, plant
 from tests.support.clock import START
 
@@ -148,7 +148,7 @@ def test_the_spare_places_are_looked_at_where_something_is_missing(
 
 def test_a_page_far_down_examines_no_more(listened: Runtime, sent: Sent) -> None:
     planted = plant(listened, "bob", 10_000, START - timedelta(minutes=10_000), bodies=1)
-    place = reading._Place(START, Position(START - timedelta(minutes=9_000), planted[9_000]))
+    place = reading._Place(START, ListPosition(START - timedelta(minutes=9_000), planted[9_000]))
     sent.take()
     reading._find(listened, "bob", place, READ)
     (command,) = sent.take()
@@ -158,7 +158,7 @@ def test_a_page_far_down_examines_no_more(listened: Runtime, sent: Sent) -> None
 def test_a_page_among_many_of_one_relevancy_examines_no_more(listened: Runtime, sent: Sent) -> None:
     ids = [f"action{number:04}" for number in range(5_000)]
     listened.database["feed.item"].insert_many([item("bob", each, START) for each in ids])
-    place = reading._Place(START + reading.RISING, Position(START, ids[2_500]))
+    place = reading._Place(START + reading.RISING, ListPosition(START, ids[2_500]))
     sent.take()
     found = reading._find(listened, "bob", place, READ)
     assert [each.post_id for each in found.positions] == ids[2_499 : 2_499 - READ : -1]
@@ -195,9 +195,9 @@ def test_what_has_risen_is_counted_by_its_own_index(listened: Runtime, sent: Sen
 
 def test_unread_is_counted_from_the_index_alone(listened: Runtime, sent: Sent) -> None:
     plant(listened, "bob", 10_000, START - timedelta(minutes=10_000), bodies=1)
-    reading.see(listened, "bob")
+    reading.mark_seen(listened, "bob")
     sent.take()
-    assert reading.unread(listened, "bob") == 0
+    assert reading.count_unread(listened, "bob") == 0
     _, counted = sent.take()
     assert counted["hint"] == dict(items.BY_RISE)
     assert keys_examined(explained(listened, counted)) <= 2

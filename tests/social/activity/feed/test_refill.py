@@ -191,7 +191,7 @@ def test_two_late_refills_take_nothing_that_the_latest_has_found_due(
     office.workers.drain()
     database = office.runtime.database
     first = people.find(database, "bob")
-    found = refill.due(database, first, 10)
+    found = refill.find_due(database, first, 10)
     office.place("bob", team="web")
     second = people.find(database, "bob")
     office.place("bob", team="hiring", department="people")
