@@ -29,7 +29,8 @@ def main(uri: str, database: str, post: str) -> None:
             if runtime.random.random() < 0.1:
                 votes.withdraw(runtime, post, who)
             votes.cast(runtime, post, who, runtime.random.choice(["18:00", "18:30", "19:00"]))
-            print("voted", flush=True)  # noqa: T201 - the test waits for it
+            # One write: the threads share the pipe.
+            print("voted\n", end="", flush=True)  # noqa: T201 - the test waits for it
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(vote, ("v0", "v1", "v2")))
