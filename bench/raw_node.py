@@ -9,7 +9,7 @@ from bench.calls import Caller
 from bench.case import Work
 from bench.discussions import POSTED, made_up
 from chalicelib.comments import nodes
-from chalicelib.comments.entries.rows import ENTRIES, Entry, new_entry
+from chalicelib.comments.entries.rows import ENTRIES, CommentEntry, new_entry
 from chalicelib.comments.people.rows import PEOPLE, new_person
 from chalicelib.comments.shapes import Comment, ListingOrder, Node
 from chalicelib.database import Document
@@ -50,16 +50,16 @@ class Bench:
         query = {"order": order, "limit": str(LIMIT)}
         return lambda: self.calls("GET", "/nodes/{node}/comments", self.path, query)
 
-    def read_ranks(self) -> list[Entry]:
+    def read_ranks(self) -> list[CommentEntry]:
         """Read the entries of the roots of the first page by rank."""
         of_node = {"site": self.node["site"], "node_id": self.node["_id"], "ranked": True}
         fields = dict.fromkeys(("id", "seq", "posted", "thread", "best"), 1)
         rows = ENTRIES.of(self.runtime.database).find(of_node, fields)
         return list(rows.sort([("best", DESCENDING), ("seq", ASCENDING)]).limit(LIMIT + 1))
 
-    def first_ranked(self) -> list[Entry]:
+    def first_ranked(self) -> list[CommentEntry]:
         """Return the roots whose threads fit the first page by rank."""
-        total, fitting = 0, list[Entry]()
+        total, fitting = 0, list[CommentEntry]()
         for root in self.read_ranks():
             total += root["thread"]
             if total > LIMIT:

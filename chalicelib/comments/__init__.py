@@ -1,1 +1,1 @@
-"""A discussion under any page: comments in interchangeable stores."""
+"""Discussions under any page; their comments live in interchangeable stores."""

@@ -1,4 +1,4 @@
-"""The forms in which the comments API answers."""
+"""Answer shapes of the comments API, so that every route shows a comment alike."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NotRequired
@@ -47,7 +47,7 @@ from chalicelib.sites.permissions import manages
 from chalicelib.texts import ShownLine, ShownName, ShownUrl, html_of
 
 CommentHtml = Annotated[str, html_of(BOUNDS.comments.html_bytes)]
-# The ids of a comment and of all above it.
+# The ids of a comment's ancestors and its own, from the root.
 CommentSlug = Annotated[str, Field(pattern=r"^[0-9A-Za-z_/-]*$", max_length=33 * (DEEPEST + 1))]
 CountsByNode = Annotated[dict[NodeId, int], Field(max_length=MAX_COUNTS)]
 ShownState = Literal["visible", "pending", "hidden", "spam", "deleted"]
@@ -62,7 +62,7 @@ _SHOWN: dict[State, ShownState] = {
 
 
 class CountsAnswer(TypedDict):
-    """How many comments of a node are in these states."""
+    """The number of a node's comments in each state."""
 
     visible: int
     pending: NotRequired[Annotated[int, Field(description="Told to the site's staff alone.")]]
@@ -94,7 +94,7 @@ class NodeAnswer(WritingAnswer):
 
 
 class AuthorAnswer(TypedDict):
-    """Who wrote a comment, with the badges and the role that they had at its site then."""
+    """A comment's author, with their badges and role at its site at that time."""
 
     id: Annotated[str, Field(max_length=64)]
     name: ShownName
@@ -103,14 +103,14 @@ class AuthorAnswer(TypedDict):
 
 
 class MentionAnswer(TypedDict):
-    """Somebody whom a comment mentions, by the name that stands in its text."""
+    """A person whom a comment mentions, by the name that stands in its text."""
 
     id: UserId
     name: ShownName
 
 
 class CommentAnswer(MarksAnswer):
-    """A comment; of a deleted one its place alone is left, if it has replies."""
+    """A comment; a deleted comment with replies leaves its place alone."""
 
     id: CommentId
     node_id: NodeId
@@ -150,7 +150,7 @@ class PreviewAnswer(TypedDict):
 
 
 class DiscussionAnswer(WritingAnswer):
-    """What a page says of the node of its comments."""
+    """A node, as a page of its comments describes it."""
 
     id: NodeId
     title: ShownLine
@@ -221,7 +221,7 @@ class CommentsAnswer(ThreadAnswer):
 
 
 def node_answer(node: Node, settings: CommentSite, *, staff: bool) -> NodeAnswer:
-    """Return a node and what holds in it; how much waits is told to the site's staff alone."""
+    """Return a node with its settings in force; only the site's staff see the pending count."""
     return {
         "id": node["_id"],
         "site": node["site"],
@@ -241,7 +241,7 @@ def node_answer(node: Node, settings: CommentSite, *, staff: bool) -> NodeAnswer
 
 
 def discussion_answer(node: Node, rights: Rights) -> DiscussionAnswer:
-    """Return what a page of a node's comments says of the node, and of what holds in it."""
+    """Return a page's node with its settings in force, as the caller of these rights sees it."""
     caller, settings = rights.caller, rights.settings
     staff = caller is not None and manages(caller, node["site"])
     counts = _counts(node, staff=staff)
@@ -272,9 +272,9 @@ def viewer_answer(rights: Rights) -> ViewerAnswer | None:
 def comment_answer(
     node_id: str, comment: Comment, rights: Rights, marks: Marks | None
 ) -> CommentAnswer:
-    """Return a comment as the API shows it to a caller who has these rights.
+    """Return a comment as the API shows it to a caller with these rights.
 
-    `marks` are None where nothing can be marked.
+    `marks`: None where readers neither vote nor react.
     """
     return {
         "id": comment["id"],

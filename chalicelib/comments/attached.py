@@ -1,4 +1,4 @@
-"""Discussions of what a site publishes: made, named, closed and ended with it."""
+"""Discussions of published content: each begins, changes and ends with its page."""
 
 import contextlib
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ from chalicelib.runtime import Runtime
 
 
 def begin(runtime: Runtime, node_id: str, title: str, url: str, session: ClientSession) -> None:
-    """Make a node in a transaction; one that is there keeps its comments and settings.
+    """Make a node in a transaction; an existing node keeps its comments and settings.
 
-    Raises InvalidRequest for an id that no new node may have.
+    Raises InvalidRequest if a new node may not have the id.
     """
     left = nodes.look(runtime.database, node_id, session)
     settings = NodeSettings(title=title, url=url)
@@ -36,17 +36,18 @@ def begin(runtime: Runtime, node_id: str, title: str, url: str, session: ClientS
             raise Unavailable("Another request is making this discussion")
 
 
-def tell(runtime: Runtime, node_id: str, title: str, url: str, *, close: bool | None) -> None:
-    """Give a node another title and address; close or open it, unless `close` is None.
+def update(runtime: Runtime, node_id: str, title: str, url: str, *, close: bool | None) -> None:
+    """Set a node's title and address.
 
-    Nothing happens if there is no such node, or if it was moved to another id.
+    `close`: True locks the node, False unlocks it, None changes nothing. Without a node at the
+    id, or after its move to another id, nothing happens.
     """
     locked = {} if close is None else {"locked": close}
     _set(runtime, node_id, {"title": title, "url": url, **locked})
 
 
 def end(runtime: Runtime, node_id: str) -> None:
-    """Delete a node with its comments, if there is one."""
+    """Delete a node with its comments; without a node, nothing happens."""
     with contextlib.suppress(UnknownNode, NodeMoved):
         vacancies.delete(runtime, node_id)
 

@@ -1,4 +1,4 @@
-"""The errors of comments."""
+"""Errors of comments, whose statuses and codes clients rely on."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,7 +27,7 @@ class NodeMoved(Problem):
 
 
 class NodeExists(Problem):
-    """The id that a node should move to has a node already."""
+    """A node cannot move to the id of another node."""
 
     status = 409
     code = "node_exists"
@@ -43,7 +43,7 @@ class NodeLocked(Problem):
 
 
 class NodeClosed(Problem):
-    """Readers cannot write in the node yet, or any more: `opens_at` or `closed_at` says when."""
+    """Readers cannot write in the node now; `opens_at` or `closed_at` is the reason."""
 
     status = 409
     code = "node_closed"
@@ -54,7 +54,7 @@ class NodeClosed(Problem):
 
 
 class NodeHasComments(Problem):
-    """The node's layout cannot change under the comments that it has."""
+    """The node's layout cannot change while it has comments."""
 
     status = 409
     code = "node_has_comments"
@@ -62,7 +62,7 @@ class NodeHasComments(Problem):
 
 
 class SiteIsFixed(Problem):
-    """The body names another site than the one that the node belongs to."""
+    """The body names another site than the node's."""
 
     status = 409
     code = "site_is_fixed"
@@ -70,7 +70,7 @@ class SiteIsFixed(Problem):
 
 
 class StoreTooSmall(Problem):
-    """The node's comments do not fit into the store that it should move to."""
+    """The node's comments do not fit into the wanted store."""
 
     status = 409
     code = "store_too_small"
@@ -78,7 +78,7 @@ class StoreTooSmall(Problem):
 
 
 class CommentDeleted(Problem):
-    """The comment is a tombstone, which does not change any more."""
+    """The comment is a tombstone, which never changes."""
 
     status = 409
     code = "comment_deleted"
@@ -94,7 +94,7 @@ class CommentClaimed(Problem):
 
 
 class CommentChanged(Problem):
-    """The comment is not as the caller saw it, or changed during the call."""
+    """The comment changed after the caller read it, or during the call."""
 
     status = 409
     code = "comment_changed"
@@ -102,7 +102,7 @@ class CommentChanged(Problem):
 
 
 class TooManyPins(Problem):
-    """As many comments are pinned as may be."""
+    """The node has its greatest number of pins."""
 
     status = 409
     code = "too_many_pins"
@@ -110,7 +110,7 @@ class TooManyPins(Problem):
 
 
 class CannotThread(Problem):
-    """The store keeps comments by number alone, and the node is to be threaded."""
+    """A store that orders comments by number alone cannot hold a threaded node."""
 
     status = 422
     code = "cannot_thread"
@@ -118,7 +118,7 @@ class CannotThread(Problem):
 
 
 class NotThreaded(Problem):
-    """A reply was sent to a node whose discussion is flat."""
+    """A flat discussion takes no replies."""
 
     status = 422
     code = "not_threaded"
@@ -134,7 +134,7 @@ class CommentTooLarge(Problem):
 
 
 class TextRefused(Problem):
-    """The text has a phrase that the site does not take."""
+    """The text has a phrase that the site rejects."""
 
     status = 422
     code = "text_refused"
@@ -142,7 +142,7 @@ class TextRefused(Problem):
 
 
 class Suspended(Problem):
-    """The site's moderators have suspended the person; `until` says when it ends, if it does."""
+    """The site's moderators have suspended the person. `until`: None for no end."""
 
     status = 403
     code = "suspended"
@@ -161,7 +161,7 @@ class Banned(Problem):
 
 
 class Duplicate(Problem):
-    """The person has another comment with this text at the site, of the last day."""
+    """The person posted this text at the site within the last day."""
 
     status = 409
     code = "duplicate"
@@ -169,7 +169,7 @@ class Duplicate(Problem):
 
 
 class TooManyBlocked(Problem):
-    """The caller has blocked as many people at the site as anybody may."""
+    """The caller has the greatest number of blocked people at the site."""
 
     status = 409
     code = "too_many_blocked"
@@ -177,7 +177,7 @@ class TooManyBlocked(Problem):
 
 
 class UnknownAct(Problem):
-    """The log of moderation has no act of this id; it keeps them for two years."""
+    """The log of moderation has no act with this id; an act stays for two years."""
 
     status = 404
     code = "unknown_act"
@@ -185,7 +185,7 @@ class UnknownAct(Problem):
 
 
 class UnknownBatch(Problem):
-    """No batch of moderation has this id; they are kept for two years."""
+    """No batch of moderation has this id; a batch stays for two years."""
 
     status = 404
     code = "unknown_batch"
@@ -193,7 +193,7 @@ class UnknownBatch(Problem):
 
 
 class BatchRunning(Problem):
-    """A batch is undone once it is over."""
+    """A running batch cannot be undone."""
 
     status = 409
     code = "batch_running"
@@ -201,7 +201,7 @@ class BatchRunning(Problem):
 
 
 class ActNotUndoable(Problem):
-    """The act has changed a text, of which nothing is kept, or it has changed nothing."""
+    """The act has changed nothing, or a text; no former text is stored."""
 
     status = 409
     code = "act_not_undoable"
@@ -209,7 +209,7 @@ class ActNotUndoable(Problem):
 
 
 class ChangedSince(Problem):
-    """What the act has changed is no longer as the act left it."""
+    """A later change has replaced the act's result."""
 
     status = 409
     code = "changed_since"
@@ -220,7 +220,7 @@ class ChangedSince(Problem):
 
 
 class OwnComment(Problem):
-    """Nobody votes on a comment of their own, or flags it."""
+    """Authors neither vote on their own comments nor flag them."""
 
     status = 403
     code = "own_comment"
@@ -228,7 +228,7 @@ class OwnComment(Problem):
 
 
 class NotEnabled(Problem):
-    """The publisher has switched this off, for the site or for this discussion."""
+    """The publisher has disabled this for the site or the discussion."""
 
     status = 409
     code = "not_enabled"

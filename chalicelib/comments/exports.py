@@ -1,4 +1,4 @@
-"""What an export shows of a person's comments, in the three stores and the queue."""
+"""A person's comments, acts and standing as their export of personal data shows them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from chalicelib.people.follows import ExportEntry, entry
 
 @dataclass(frozen=True)
 class OfAuthor:
-    """An author's own part of documents that may have comments of others."""
+    """An author's own part of documents that several authors may share."""
 
     user_id: str
 
     def row(self, row: Any) -> list[ExportEntry]:
-        """Return a comment that is a document of its own."""
+        """Return the comment of a document in the `documents` store."""
         return self._own(row["node_id"], [row])
 
     def page(self, page: Mapping[str, Any]) -> list[ExportEntry]:
@@ -27,11 +27,11 @@ class OfAuthor:
         return self._own(page["node_id"], page["comments"])
 
     def node(self, node: Node) -> list[ExportEntry]:
-        """Return the author's comments inside a node."""
+        """Return the author's comments inside a node's document."""
         return self._own(node["_id"], every_comment(node["metadata"]))
 
     def pending(self, row: Mapping[str, Any]) -> list[ExportEntry]:
-        """Return the excerpt of a comment that waits for a moderator."""
+        """Return the excerpt of a comment in the moderation queue."""
         fields = {"node_id": row["node_id"], "id": row["id"], "posted_at": row["posted"]}
         return [entry("pending_comment", **fields, excerpt=row["excerpt"])]
 
@@ -54,7 +54,7 @@ class OfAuthor:
 
 
 def person(row: Person) -> list[ExportEntry]:
-    """Return what a site tells a person of themselves; what moderators note is theirs."""
+    """Return a person's own data at a site, without the moderators' notes and shadowing."""
     status = "ok" if row["status"] == "shadowed" else row["status"]
     return [
         entry(
@@ -72,18 +72,18 @@ def person(row: Person) -> list[ExportEntry]:
 
 
 def origin(row: Origin) -> list[ExportEntry]:
-    """Return where a comment came from, while a service may be asked about that."""
+    """Return a comment's address and user agent, stored for spam checks."""
     fields = {"node_id": row["node_id"], "id": row["comment_id"], "at": row["at"]}
     return [entry("comment_origin", **fields, address=row["address"], agent=row["agent"])]
 
 
 def batch(row: Batch) -> list[ExportEntry]:
-    """Return what somebody had a worker do as a moderator, without to whom."""
+    """Return a batch that the person began as a moderator, without its targets."""
     fields = {"site": row["site"], "at": row["at"], "wanted": row["wanted"]}
     return [entry("moderation_batch", **fields, reason=row["reason"])]
 
 
 def act(row: Act) -> list[ExportEntry]:
-    """Return what somebody did as a moderator, without whom it was done to."""
+    """Return an act of the person as a moderator, without its target."""
     fields = {"site": row["site"], "at": row["at"], "action": row["action"]}
     return [entry("moderation_act", **fields, reason=row["reason"])]

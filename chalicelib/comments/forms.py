@@ -1,4 +1,4 @@
-"""What the comments API takes."""
+"""Requests of the comments API with their bounds."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
@@ -28,16 +28,16 @@ MAX_TEXT_CHARACTERS = 10_000
 DEEPEST = 16
 MAX_COUNTS = 100
 MAX_DECOY_CHARACTERS = 1_000
-# A month; the number of a form that was open for longer means nothing else.
+# About 25 days; a form that was open longer means no more.
 MOST_MS = 2**31 - 1
-# The fields of a site's settings that a node may have a value of its own for.
+# The site's settings that a node may override.
 OVERRIDES = ("moderation", "votes", "order", "slow_seconds")
-# The times from and until which a node takes comments.
+# The bounds of the time when readers may comment.
 TIMES = ("opens_at", "closes_at")
 LONGEST_SLOW_SECONDS = 86_400
 MAX_ACT_REASON_CHARACTERS = 500
 
-# Wider than the ids that Plaza makes: one that it never made is unknown, not malformed.
+# Wider than the ids that Plaza makes: a foreign id is unknown, not malformed.
 CommentId = Annotated[
     str,
     StringConstraints(pattern=r"^[0-9A-Za-z_-]{1,32}$"),
@@ -46,7 +46,7 @@ CommentId = Annotated[
 
 
 def _example(**body: Any) -> ConfigDict:
-    """Return the settings of a model with an example of the body."""
+    """Return a model's configuration with one example body."""
     return ConfigDict(json_schema_extra={"examples": [body]})
 
 
@@ -71,11 +71,10 @@ ActReason = Annotated[
 
 
 class NodeSettings(Input):
-    """A node as its publisher wants it; what is left out stays, or is the default.
+    """A node as its publisher wants it. An omitted field stays, or gets its default.
 
-    `site` may be repeated here, and has to be the one that the node belongs to. `moderation`,
-    `votes`, `order` and `slow_seconds` are those of the site's settings until the node has its own;
-    null takes these back, and `opens_at` and `closes_at`.
+    `site` may repeat the node's site. `moderation`, `votes`, `order` and `slow_seconds` override
+    the site's settings; null removes the override. Null also removes `opens_at` and `closes_at`.
     """
 
     model_config = _example(
@@ -103,7 +102,7 @@ class NodeSettings(Input):
 
     @property
     def overrides(self) -> dict[str, str | int | datetime | None]:
-        """What is said, if only null, of what can be left to the site or to no time."""
+        """The given values, null among them, of the overrides and the times."""
         said = self.model_fields_set
         return {name: getattr(self, name) for name in (*OVERRIDES, *TIMES) if name in said}
 
@@ -148,7 +147,7 @@ class NewComment(Input):
 
 
 class Preview(Input):
-    """A comment that its author wants to see before it is posted; by its node images are shown."""
+    """A comment that its author previews; its node decides whether images appear."""
 
     model_config = _example(
         text="The last boat leaves at *nine* now?", node="harbour-post:ferry-timetable"
@@ -173,7 +172,7 @@ class CommentEdit(Input):
 class StateChange(Input):
     """The state that a moderator gives a comment.
 
-    With `edited_at`, as they were shown it, only the text that they have read is changed.
+    With the `edited_at` of the text that they read, a later edit makes the call fail.
     """
 
     model_config = _example(state="visible", edited_at="2026-11-22T08:15:00Z")
@@ -183,8 +182,8 @@ class StateChange(Input):
     reason: ActReason | None = None
 
     @property
-    def seen(self) -> CommentFields:
-        """What the comment still has to be like."""
+    def as_read(self) -> CommentFields:
+        """The fields that the comment must still have."""
         return {"edited": self.edited_at} if "edited_at" in self.model_fields_set else {}
 
 
@@ -219,11 +218,11 @@ class PendingQuery(PageQuery):
 
 
 class CountsQuery(Input):
-    """The nodes whose comments are to be counted, separated by commas."""
+    """Up to 100 nodes to count comments of, separated by commas."""
 
     nodes: Annotated[
         tuple[NodeId, ...],
-        # Before the splitting, so that the bounds are those of the list.
+        # Before the splitting, so that the bounds hold for the list.
         Field(min_length=1, max_length=MAX_COUNTS, description="Ids, separated by commas."),
         BeforeValidator(_split),
     ]

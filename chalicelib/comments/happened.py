@@ -1,4 +1,4 @@
-"""Comments as the activity feed tells of them."""
+"""Comments as causes of happenings in the activity feed."""
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, UnknownNode
@@ -16,7 +16,7 @@ def name_of(node_id: str, comment_id: str) -> str:
 
 
 def find(runtime: Runtime, thing: str) -> Cause | None:
-    """Return a comment that everybody may see, wherever its page has moved; None otherwise."""
+    """Return a visible comment, at whatever id its node has now; None if there is none."""
     node_id, _, comment_id = thing.rpartition("/")
     try:
         node = nodes.find(runtime.database, node_id)

@@ -1,6 +1,6 @@
 """A page of comments as HTML, for readers without scripts, and for crawlers.
 
-Texts are escaped here, but for each comment's own HTML, which was sanitised when it was written.
+This module escapes all text except each comment's HTML, which was sanitised before it was stored.
 """
 
 import json
@@ -16,12 +16,12 @@ HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "strict-origin-when-cross-origin",
 }
-# Deeper replies are shown at this depth: a phone has room for no more.
+# The deepest indent that a phone has room for; deeper replies stand at it.
 _DEEPEST = 5
 
 
 def html_page(page: CommentsAnswer, stylesheet_url: str, query: dict[str, str]) -> str:
-    """Return the page; `query` is what the pages beside it are asked with, beside their cursors."""
+    """Return the page; its links to neighbouring pages carry `query` and a cursor."""
     node, count = page["node"], page["count"]
     title, url = escape(node["title"]), escape(node["url"])
     counted = "1 comment" if count == 1 else f"{count:,} comments"
@@ -55,7 +55,7 @@ def html_page(page: CommentsAnswer, stylesheet_url: str, query: dict[str, str]) 
 
 
 def _links(page: CommentsAnswer, query: dict[str, str]) -> tuple[str, str]:
-    """Return the links to the pages beside this one: for the head, and for readers."""
+    """Return the links to the neighbouring pages: for the head, and for readers."""
     beside = [
         (relation, escape(f"?{urlencode({**query, 'cursor': cursor})}"), text)
         for relation, cursor, text in (
@@ -97,7 +97,7 @@ def _reply(comment: CommentAnswer, names: dict[str, str]) -> Iterator[str]:
 def _linked_data(page: CommentsAnswer) -> str:
     """Return the page as schema.org's DiscussionForumPosting, safe within a script element."""
     node = page["node"]
-    told: dict[str, Any] = {
+    posting: dict[str, Any] = {
         "@context": "https://schema.org",
         "@type": "DiscussionForumPosting",
         "headline": node["title"],
@@ -114,4 +114,4 @@ def _linked_data(page: CommentsAnswer) -> str:
             if each["author"] is not None
         ],
     }
-    return json.dumps(told, ensure_ascii=False).replace("<", "\\u003c")
+    return json.dumps(posting, ensure_ascii=False).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""Workers, schedules and commands of comments."""
+"""Workers and schedules of comments, which finish and repair the work of calls."""
 
 from typing import Annotated, Any
 
@@ -24,13 +24,13 @@ from chalicelib.runtime import Runtime
 
 
 def declare(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers and the schedules."""
+    """Declare the workers and the schedule."""
     declare_workers(app, runtime)
     declare_schedules(app, runtime)
 
 
 def declare_schedules(app: Chalice, runtime: Runtime) -> None:
-    """Declare the schedule."""
+    """Declare the schedule that runs every five minutes."""
 
     @app.schedule(Rate(5, Rate.MINUTES))
     def tend_comments(_event: CloudWatchEvent) -> dict[str, int]:
@@ -38,11 +38,11 @@ def declare_schedules(app: Chalice, runtime: Runtime) -> None:
 
 
 def run_due(runtime: Runtime) -> dict[str, int]:
-    """Resend lost messages, remove waste, repair counters, measure; return each number."""
+    """Resend lost messages, remove waste, repair counters; return the number of each."""
     running.sweep(runtime)
     checking.sweep(runtime)
     return {
-        "moves_sent": promotion.resend_wanted(runtime),
+        "moves_sent": promotion.resend_moves(runtime),
         "generations_removed": promotion.sweep(runtime),
         "vacancies_removed": vacancies.sweep(runtime),
         "entries_removed": upkeep.sweep(runtime),
@@ -56,11 +56,10 @@ def run_due(runtime: Runtime) -> dict[str, int]:
 
 
 def compare_old_counts(runtime: Runtime) -> int:
-    """Mark nodes that an earlier release kept by other rules to be compared; return how many.
+    """Mark nodes of earlier releases for a comparison; return how many.
 
-    It counted other replies, or its comments have no entries.
-
-    The schedule compares them, a few at a time, like nodes that were written to.
+    Earlier releases counted replies by other rules, or made no entries. The schedule compares
+    marked nodes, a few at a time.
     """
     rules = [{"counts_version": None, "threaded": True}, {"entries_version": None}]
     old = {"$or": rules, "written": None, **nodes.OCCUPIED}
@@ -74,7 +73,7 @@ _MODERATION: TypeAdapter[RunBatch | CheckSpam] = TypeAdapter(
 
 
 def declare_workers(app: Chalice, runtime: Runtime) -> None:
-    """Declare the workers."""
+    """Declare the workers of moves and of moderation."""
     queue = runtime.queues.name_of
 
     @app.on_sqs_message(queue=queue(MoveNode.queue), batch_size=1)

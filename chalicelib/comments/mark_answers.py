@@ -1,4 +1,4 @@
-"""The forms in which votes and reactions are answered, with comments and beside them."""
+"""Votes and reactions as answers show them, within comments and on their own."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from chalicelib.marks.shapes import MAX_REACTIONS, NOTHING, ReactionKey, State
 
 
 class VotesAnswer(TypedDict):
-    """How many voted for and against a comment."""
+    """The numbers of votes for and against a comment."""
 
     up: Annotated[int, Field(ge=0)]
     down: Annotated[int, Field(ge=0)]
@@ -54,26 +54,26 @@ class MarksAnswer(TypedDict):
 
 
 class Marks(NamedTuple):
-    """The counts of some comments and what a person says to them, by the ids of the comments."""
+    """Counts of marks, and a person's own marks, by the ids of comments."""
 
     counts: Mapping[str, Mapping[str, Any]]
     mine: Mapping[str, State]
 
 
 class Written(NamedTuple):
-    """When something was written, and by whom."""
+    """The time of posting and the author of a comment."""
 
     posted: datetime
     author_id: str | None
 
 
 def is_marked(settings: CommentSite) -> bool:
-    """Return whether readers vote or react where these settings hold."""
+    """Return whether readers vote or react under these settings."""
     return settings["votes"] != "off" or bool(settings["reactions"])
 
 
 def no_marks() -> MarksAnswer:
-    """Return what is said where nobody votes or reacts."""
+    """Return the answer for a place without votes and reactions."""
     return {"votes": None, "reactions": {}, "mine": None}
 
 
@@ -88,7 +88,7 @@ def comment_marks(comment: Comment, marks: Marks | None, rights: Rights) -> Mark
 
 
 def page_marks(page_id: str, marks: Marks | None, rights: Rights) -> MarksAnswer:
-    """Return the reactions to the page itself, on which nobody votes."""
+    """Return the reactions to the page itself, which has no votes."""
     if marks is None:
         return no_marks()
     counts, mine = marks.counts.get(page_id, {}), marks.mine.get(page_id, NOTHING)
@@ -101,20 +101,20 @@ def marks_answer(
 ) -> MarksAnswer:
     """Return the marks of an entry as its site shows them to a caller.
 
-    `written` is said where the entry was read without it.
+    `written`: None takes the time and the author from the entry.
     """
     offered = {each["key"] for each in rights.settings["reactions"]}
     counts = entry.get("reactions")
-    told: MineAnswer | None = None
+    own: MineAnswer | None = None
     if rights.caller:
         kept = [key for key in mine.reactions if key in offered]
-        told = {"vote": cast("Literal[-1, 0, 1]", mine.vote), "reactions": kept}
+        own = {"vote": cast("Literal[-1, 0, 1]", mine.vote), "reactions": kept}
     if written is None:
         written = Written(entry["posted"], entry["author_id"])
     return {
-        "votes": _votes(entry) if _tells_votes(written, mine, rights) else None,
+        "votes": _votes(entry) if _shows_votes(written, mine, rights) else None,
         "reactions": {k: n for k, n in counts.items() if n and k in offered} if counts else {},
-        "mine": told,
+        "mine": own,
     }
 
 
@@ -126,8 +126,8 @@ def _votes(entry: Mapping[str, Any]) -> VotesAnswer:
     )
 
 
-def _tells_votes(written: Written, mine: State, rights: Rights) -> bool:
-    """Return whether a caller is told the counts; authors and moderators always are."""
+def _shows_votes(written: Written, mine: State, rights: Rights) -> bool:
+    """Return whether a caller sees the counts; authors and moderators always do."""
     settings: CommentSite = rights.settings
     if settings["votes"] == "off":
         return False

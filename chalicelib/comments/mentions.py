@@ -1,7 +1,7 @@
 """People whom a text mentions: `@` and their name, as it stands in the text.
 
-The client says whom a text may mention, since names are not unique. What stands for nobody, or in
-code or in a link, is text.
+Names are not unique, so the client lists the people whom a text may mention. An `@` and any other
+name is plain text, and so is a mention in code or in a link.
 """
 
 import re
@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
 
-# What stands in a text for the name of somebody who was erased: no word of any language.
+# The stand-in for the name of an erased person: no word of any language.
 NOBODY = "…"
 MAX_MENTIONS = 10
 _ENV = "mentions"
 
 
 class Mention(TypedDict):
-    """Somebody whom a comment mentions, by the name that stands in its text."""
+    """A person whom a comment mentions, by the name that stands in its text."""
 
     id: str
     name: str
 
 
 class Mentions:
-    """The people whom a text may mention, and once it is rendered those whom it does.
+    """The people whom a text may mention, and after rendering the people whom it mentions.
 
-    Of two with one name the first is meant. `shown` are names to show in place of those in the
-    text, by ids; a person whose name is empty is mentioned no more, and shown as `NOBODY`.
+    Of two people with one name the first counts. `shown` maps ids to names that replace the names
+    in the text; an empty name ends the mention, and `NOBODY` stands in its place.
     """
 
     def __init__(self, people: Iterable[Mention], shown: Mapping[str, str] | None = None) -> None:
@@ -40,28 +40,28 @@ class Mentions:
         self._found: dict[str, str] = {}
 
     @property
-    def found(self) -> list[Mention]:
+    def people(self) -> list[Mention]:
         """The people whom the text mentions, in the order of the text."""
         return [Mention(id=user_id, name=name) for name, user_id in self._found.items()]
 
     @property
     def env(self) -> dict[str, Any]:
-        """What `rule` reads."""
+        """The environment of markdown-it that `rule` reads."""
         return {_ENV: self}
 
     def at(self, text: str, position: int) -> str | None:
-        """Return the name that a text mentions at a position, where an `@` stands."""
+        """Return the name after the `@` at a position of a text; None for no mention."""
         found = self._name_at.match(text, position) if self._name_at else None
         return found[1] if found else None
 
     def mention(self, name: str) -> tuple[str, str]:
-        """Note that a name is mentioned; return the person's id, and the name to show."""
+        """Note the mention of a name; return the person's id, and the name to show."""
         user_id = self._found.setdefault(name, self._ids[name])
         return user_id, self._shown.get(user_id, name)
 
 
 def rule(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001
-    """Take a mention, as a rule of markdown-it within a line."""
+    """Parse a mention, as a rule of markdown-it within a line."""
     mentions: Mentions | None = state.env.get(_ENV)
     # A link within a link would lead to two places.
     if mentions is None or state.linkLevel > 0 or state.src[state.pos] != "@":
@@ -83,8 +83,8 @@ def rule(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001
     return True
 
 
-def renamed(text: str, places: Iterable[int], name: str, to: str) -> str:
-    """Return a text that mentions a person by another name at these positions."""
+def rename_in(text: str, places: Iterable[int], name: str, to: str) -> str:
+    """Replace a person's name by another at these positions of a text."""
     parts, after = [], 0
     for place in places:
         parts += [text[after:place], f"@{to}"]
@@ -93,8 +93,8 @@ def renamed(text: str, places: Iterable[int], name: str, to: str) -> str:
 
 
 def _any_of(names: Mapping[str, str]) -> re.Pattern[str]:
-    """Return a pattern of `@` and one of the names: of "Ann" and "Ann Lee" the longer."""
+    """Return a pattern of `@` and a name; it prefers the longer of "Ann" and "Ann Lee"."""
     longest_first = sorted(names, key=len, reverse=True)
-    # In "me@ann.example" and "@Annabel", Ann is not mentioned.
+    # Neither "me@ann.example" nor "@Annabel" mentions Ann.
     ends = (re.escape(name) + (r"(?!\w)" if name[-1:].isalnum() else "") for name in longest_first)
     return re.compile(rf"(?<!\w)@({'|'.join(ends)})")

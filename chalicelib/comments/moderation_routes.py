@@ -20,8 +20,12 @@ from chalicelib.http.callers import Moderator
 
 
 def declare(route: Route) -> None:
-    """Declare the routes."""
+    """Declare the routes of decisions and claims."""
+    _declare_decisions(route)
+    _declare_claims(route)
 
+
+def _declare_decisions(route: Route) -> None:
     @route(
         "POST",
         "/nodes/{node}/comments/{comment}/state",
@@ -43,9 +47,11 @@ def declare(route: Route) -> None:
     def list_pending_comments(
         request: Request, moderator: Moderator, query: PendingQuery
     ) -> Ok[QueueAnswer]:
-        """Read what waits for a moderator on the caller's sites, longest waiting first."""
+        """Read the comments that wait for a moderator on the caller's sites, longest first."""
         return Ok(queue.list_pending(request.runtime, query, moderator))
 
+
+def _declare_claims(route: Route) -> None:
     @route(
         "POST",
         "/nodes/{node}/comments/{comment}/claim",
@@ -70,9 +76,9 @@ def declare(route: Route) -> None:
 
 
 def declare_highlights(route: Route) -> None:
-    """Declare the routes."""
+    """Declare the routes of pins and featured comments."""
     _declare_pins(route)
-    _declare_featured(route)
+    _declare_featuring(route)
 
 
 def _declare_pins(route: Route) -> None:
@@ -100,7 +106,7 @@ def _declare_pins(route: Route) -> None:
         return NoContent()
 
 
-def _declare_featured(route: Route) -> None:
+def _declare_featuring(route: Route) -> None:
     @route(
         "PUT",
         "/nodes/{node}/comments/{comment}/featured",

@@ -1,4 +1,4 @@
-"""Node ids, `[site:]name`: the site before the first colon owns the page, else `default` does."""
+"""Node ids, `[site:]name`: the site before the first colon owns the page; without it, `default`."""
 
 from typing import Annotated
 
@@ -7,10 +7,10 @@ from pydantic import Field, StringConstraints
 from chalicelib.errors import FieldError, InvalidRequest
 from chalicelib.sites.ids import DEFAULT_SITE, is_site_id
 
-# A browser takes these segments of a path for the folder and its parent.
+# Browsers resolve these segments of a path to the folder and its parent.
 _DOT_SEGMENTS = (".", "..")
 
-# Wider than the ids of new nodes: earlier releases stored any name, and those nodes stay valid.
+# Wider than the ids of new nodes: nodes of earlier releases have any name, and stay valid.
 NodeId = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9._~:-]{1,256}$"),
@@ -22,7 +22,7 @@ NodeId = Annotated[
 
 
 def site_of(node_id: str) -> str | None:
-    """Return the site that a NodeId names, or None if no new node may have this id."""
+    """Return the site that a NodeId names; None if no new node may have this id."""
     site, colon, name = node_id.partition(":")
     if not colon:
         site, name = DEFAULT_SITE, node_id
@@ -31,9 +31,9 @@ def site_of(node_id: str) -> str | None:
 
 
 def site_of_new(node_id: str) -> str:
-    """Return the site of a new node; raises InvalidRequest for an id that none may have."""
+    """Return the site of a new node; raises InvalidRequest if no new node may have the id."""
     site = site_of(node_id)
     if site is None:
-        told = "A new node's id is [site:]name: a site of a-z, 0-9, _ and -, and not . or .."
-        raise InvalidRequest(errors=[FieldError("node", "node_id", told)])
+        detail = "A new node's id is [site:]name: a site of a-z, 0-9, _ and -, and not . or .."
+        raise InvalidRequest(errors=[FieldError("node", "node_id", detail)])
     return site

@@ -1,4 +1,4 @@
-"""Nodes: the pages of a site that discussions are about, with their settings and counters."""
+"""Nodes: the pages of a site under discussion, with their settings and counters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -22,11 +22,11 @@ NODES = Collection(
     "comments.node",
     Node,
     indexes=(
-        # Small: only nodes that wait for a move, or for their counts to be compared.
+        # Small: they hold only nodes that wait for a move, or for a comparison of their counts.
         IndexModel("wanted_store", partialFilterExpression={"wanted_store": {"$type": "string"}}),
         IndexModel("wanted_id", partialFilterExpression={"wanted_id": {"$type": "string"}}),
         IndexModel("written", partialFilterExpression={"written": {"$type": "date"}}),
-        # Finds the comments of somebody who is renamed or erased.
+        # Finds a person's comments for a rename or an erasure.
         IndexModel("metadata.authors", sparse=True),
         IndexModel("vacant.due", partialFilterExpression={"vacant.due": {"$type": "date"}}),
     ),
@@ -39,13 +39,13 @@ ENTRIES_VERSION = 1
 VERSIONS = {"counts_version": COUNTS_VERSION, "entries_version": ENTRIES_VERSION}
 _INSERT_ATTEMPTS = 3
 _NO_SETTINGS = NodeSettings.model_construct(title="", url="")
-# The projection of a node without the comments that the embedded store keeps in it.
+# The projection of a node without its embedded comments.
 WITHOUT_COMMENTS = {"metadata": 0}
-# The filter of an id that has a node.
+# The filter that leaves vacant ids out.
 OCCUPIED: Document = {"vacant": None}
-# The `$inc` of each write that changes what readers of a node are shown.
+# The `$inc` of each write that readers of a node can see.
 RAISED: Mapping[str, int] = {"version": 1}
-# That of a write that only a shadowed author and moderators are shown: the tags of others stay.
+# The `$inc` of a write that only a shadowed author and moderators see: other readers' tags stay.
 _UNSEEN: Mapping[str, int] = {"shadows": 1}
 NOWHERE: frozenset[str] = frozenset()
 THREADED_STORES: tuple[StoreName, ...] = ("documents", "embedded")
@@ -65,14 +65,14 @@ def find(database: Database[Document], node_id: str) -> Node:
 def look(
     database: Database[Document], node_id: str, session: ClientSession | None = None
 ) -> Node | None:
-    """Return what is stored under an id, without embedded comments; `vacant` is no node."""
+    """Return the document of an id, without embedded comments; with `vacant` it is no node."""
     return NODES.of(database).find_one({"_id": node_id}, WITHOUT_COMMENTS, session=session)
 
 
 def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _NO_SETTINGS) -> Node:
-    """Return a node with the settings given and defaults for the others.
+    """Return a node with these settings, and defaults for omitted settings.
 
-    Raises CannotThread for a threaded node in a store that keeps comments by number alone.
+    Raises CannotThread for a threaded node in a store that orders comments by number alone.
     """
     store = settings.store or "documents"
     threaded = store in THREADED_STORES if settings.threaded is None else settings.threaded
@@ -110,11 +110,11 @@ def new_node(node_id: str, site: str = DEFAULT_SITE, settings: NodeSettings = _N
 def insert(
     database: Database[Document], node: Node, clear: Callable[[Node], None] | None = None
 ) -> bool:
-    """Store a new node under a free or vacant id; return whether there was no node.
+    """Store a new node under a free or vacant id; return False if the id has a node.
 
     `clear` removes the rest of a former node from a vacant place, before the new node is there.
-    In a vacant place the node begins with a generation of its own, so that no late write to
-    the node before it can show, and its counts are compared once those writes are over.
+    In a vacant place the node begins with a new generation, so that late writes to the former
+    node never show. A later comparison corrects its counts.
     """
     for _ in range(_INSERT_ATTEMPTS):
         try:
@@ -135,12 +135,12 @@ def insert(
 def take_over(
     database: Database[Document], left: Node, node: Node, session: ClientSession | None = None
 ) -> bool:
-    """Put a new node in a vacant place that is still as it was read."""
+    """Put a new node in a vacant place; return False if the place changed since it was read."""
     following = left["last_generation"] + 1
     node["generation"] = node["last_generation"] = following
     node["written"] = left["vacant"]["since"]
     if "vacant" in node and node["moving"]:
-        # A move fills it only later: until then the place forwards as it did.
+        # A move fills the node only later: until then the place forwards as before.
         node["moving"]["generation"] = following
         if moved_to := left["vacant"].get("moved_to"):
             node["vacant"]["moved_to"] = moved_to
@@ -153,10 +153,10 @@ def take_over(
 
 
 def update(database: Database[Document], node: Node, settings: NodeSettings) -> Node:
-    """Give a node new settings and return it.
+    """Set a node's settings and return the node.
 
-    Raises NodeHasComments when the layout (store, threaded) would change under comments that
-    exist, CannotThread, and Unavailable if another request has just changed the layout.
+    Raises CannotThread, NodeHasComments for another layout (store, threaded) while there are
+    comments, and Unavailable if another request changes the layout at the same time.
     """
     had = {"store": node["store"], "threaded": node["threaded"]}
     store = settings.store or node["store"]
@@ -167,7 +167,7 @@ def update(database: Database[Document], node: Node, settings: NodeSettings) -> 
     untouched: Document = {}
     layout = {"store": store, "threaded": threaded}
     if layout != had:
-        # As it was read, too: of two changes at once, each might fit the node and not both.
+        # Only if the layout is as it was read: each of two changes may fit, and both together not.
         untouched, given = {**had, "last_seq": 0, "moving": None}, given | layout
     updated = NODES.of(database).find_one_and_update(
         {"_id": node["_id"], **OCCUPIED, **untouched},
@@ -188,12 +188,12 @@ def take_seq(
     now: datetime,
     moderated: frozenset[str] | None = NOWHERE,
 ) -> Node | None:
-    """Number a new comment: return the node with `last_seq` and `last_posted` as taken.
+    """Number a new comment: return the node with the comment's `last_seq` and `last_posted`.
 
-    One atomic write numbers the comment and reads the settings that it is posted under.
-    `last_posted` never runs backwards, so times agree with numbers whatever the clocks say.
-    Returns None if the node is unknown, locked, closed to all but moderators of its site, being
-    moved or vacant, which `moving` says. `moderated` are the author's sites; None for all.
+    One atomic write numbers the comment and reads the settings that apply to it. `last_posted`
+    never runs backwards, so times agree with numbers whatever the clocks say. Returns None if the
+    node is unknown, locked, closed to the author, vacant, or on the move.
+    `moderated`: the sites that the author moderates; None: every site.
     """
     return NODES.of(database).find_one_and_update(
         {"_id": node_id, "moving": None, **taking(now, moderated)},
@@ -204,17 +204,17 @@ def take_seq(
 
 
 def touch(database: Database[Document], node_id: str, now: datetime) -> None:
-    """Note that the node is about to be written to, so that its counts are compared later."""
+    """Note a coming write to the node, so that a later comparison checks its counts."""
     NODES.of(database).update_one({"_id": node_id, **OCCUPIED}, {"$set": {"written": now}})
 
 
 def want_store(database: Database[Document], node_id: str, store: StoreName | None) -> Node:
-    """Note the store that the node shall move to, and return the node; raises UnknownNode."""
+    """Note the wanted store of a node, and return the node; raises UnknownNode."""
     return _want(database, node_id, {"wanted_store": store})
 
 
 def want_id(database: Database[Document], node_id: str, to: str | None) -> Node:
-    """Note the id that the node shall move to, and return the node; raises UnknownNode."""
+    """Note the wanted id of a node, and return the node; raises UnknownNode."""
     return _want(database, node_id, {"wanted_id": to})
 
 
@@ -231,7 +231,7 @@ def _want(database: Database[Document], node_id: str, wanted: Document) -> Node:
 
 
 def find_settled(database: Database[Document], node_id: str, now: datetime) -> Node | None:
-    """Return a node that is not being moved, ending a move whose time is over."""
+    """End a move whose time is over; return the node, or None while a move holds it."""
     NODES.of(database).update_one(
         {"_id": node_id, "moving.expires_at": {"$lte": now}}, {"$set": {"moving": None}}
     )
@@ -239,7 +239,7 @@ def find_settled(database: Database[Document], node_id: str, now: datetime) -> N
 
 
 def raised_by(*comments: Comment) -> Mapping[str, int]:
-    """Return the `$inc` of a write to a comment, which was and is like this."""
+    """Return the `$inc` of a write to a comment, from the comment before and after."""
     unseen = [_is_unseen(each) for each in comments]
     if all(unseen):
         return _UNSEEN
@@ -256,11 +256,10 @@ def count(
     change: Mapping[str, int],
     raised: Mapping[str, int] = RAISED,
 ) -> bool:
-    """Add to a node's counts, unless it was or is being moved since it was read.
+    """Add to a node's counts; return False if a move began or ended since the node was read.
 
-    This is the confirmation of a write: if it returns False, the write may have missed
-    the copy and has to be repeated. It raises the node's version, since what was written can be
-    read by now.
+    This confirms a write. After False, the write may have missed the move's copy, and the caller
+    repeats it. After True, readers can see the write, so the node's version rises.
     """
     where = {"_id": node["_id"], "generation": node["generation"], "moving": None}
     update = {"$inc": {**change, **raised}}
@@ -268,18 +267,18 @@ def count(
 
 
 def raise_versions(database: Database[Document], where: Document) -> None:
-    """Raise the versions of nodes after a write to their comments that can be read."""
+    """Raise the versions of nodes after a write to their comments."""
     NODES.of(database).update_many(where, {"$inc": RAISED})
 
 
 def visible_counts(database: Database[Document], node_ids: Sequence[str]) -> dict[str, int]:
-    """Return how many visible comments each node has; an unknown one has none."""
+    """Return the number of visible comments of each node; 0 for an unknown node."""
     found = NODES.of(database).find({"_id": {"$in": list(node_ids)}}, {"counts.visible": 1})
     counts = dict.fromkeys(node_ids, 0)
     return counts | {node["_id"]: node["counts"]["visible"] for node in found}
 
 
 def check_threads(store: StoreName, *, threaded: bool) -> None:
-    """Raise CannotThread for a threaded node in a store that keeps comments by number alone."""
+    """Raise CannotThread for a threaded node in a store that orders comments by number alone."""
     if threaded and store not in THREADED_STORES:
         raise CannotThread

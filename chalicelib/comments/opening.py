@@ -1,7 +1,7 @@
-"""When a node takes comments: from `opens_at` on and until `closes_at`, unless it is locked.
+"""The opening hours of a node: it takes comments from `opens_at` until `closes_at`.
 
 Moderators of the site write at any time: to begin a discussion before its readers, and to say a
-last word after them. A node that is locked takes nothing from anybody.
+last word after them. A locked node takes no comment at all.
 """
 
 from datetime import datetime
@@ -12,25 +12,25 @@ from chalicelib.database import Document
 
 
 def is_open(node: Node, now: datetime) -> bool:
-    """Return whether a node takes comments of readers at a time."""
-    return not node["locked"] and _closed(node, now) is None
+    """Return whether readers may comment in a node at a time."""
+    return not node["locked"] and _closed_error(node, now) is None
 
 
 def check_open(node: Node, now: datetime, *, moderates: bool) -> None:
-    """Raise NodeLocked, or NodeClosed for readers, where nothing may be written now."""
+    """Raise NodeLocked for a locked node, and NodeClosed for readers of a closed node."""
     if node["locked"]:
         raise NodeLocked
-    closed = _closed(node, now)
+    closed = _closed_error(node, now)
     if closed is not None and not moderates:
         raise closed
 
 
 def taking(now: datetime, moderated: frozenset[str] | None) -> Document:
-    """Return the filter of nodes that somebody may write to now, who moderates these sites.
+    """Return the filter of nodes that a moderator of these sites may write to now.
 
-    None stands for every site.
+    `moderated`: None for every site, empty for readers.
     """
-    # A bound that is missing or null is none.
+    # A missing bound and null both mean no bound.
     times = {"opens_at": {"$not": {"$gt": now}}, "closes_at": {"$not": {"$lte": now}}}
     if moderated is None:
         return {"locked": False}
@@ -39,8 +39,8 @@ def taking(now: datetime, moderated: frozenset[str] | None) -> Document:
     return {"locked": False, "$or": [times, {"site": {"$in": sorted(moderated)}}]}
 
 
-def _closed(node: Node, now: datetime) -> NodeClosed | None:
-    """Return why a node takes nothing of readers at a time, by its times alone."""
+def _closed_error(node: Node, now: datetime) -> NodeClosed | None:
+    """Return the error of a node that its times close to readers; None for an open node."""
     opens_at, closes_at = node.get("opens_at"), node.get("closes_at")
     if closes_at is not None and closes_at <= now:
         return NodeClosed({"closed_at": closes_at})

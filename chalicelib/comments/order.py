@@ -11,7 +11,7 @@ from chalicelib.comments.shapes import Comment, Node
 
 _TIME_DIGITS = 17
 _SEQ_DIGITS = 10
-# The character after "/": everything below a path sorts before the path with this appended.
+# The character after "/": all descendants of a path sort before the path with this character.
 _AFTER_SLASH = "0"
 
 
@@ -25,17 +25,17 @@ def segment(posted: datetime, seq: int, comment_id: str) -> str:
 
 
 def root_seq(full_slug: str) -> int:
-    """Return the number of the root comment that a path starts from."""
+    """Return the number of a path's root comment."""
     return int(full_slug[_TIME_DIGITS + 1 : _TIME_DIGITS + 1 + _SEQ_DIGITS])
 
 
 def thread_range(full_slug: str) -> tuple[str, str]:
-    """Return the half-open range of paths that holds a comment and its descendants alone."""
+    """Return the half-open range of paths of a comment and its descendants."""
     return full_slug, full_slug + _AFTER_SLASH
 
 
 def position(node: Node, comment: Comment) -> tuple[Any, ...]:
-    """Return the position of a comment in the node's listings, which its cursor holds."""
+    """Return the position of a comment in the node's listings, as cursors store it."""
     if node["threaded"]:
         return (root_seq(comment["full_slug"]), comment["full_slug"])
     return (comment["seq"],)

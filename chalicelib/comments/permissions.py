@@ -1,4 +1,4 @@
-"""What a caller may see of a site's discussions, and do there."""
+"""Rights of a caller in a site's discussions: to see comments, and to act on them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,11 @@ EDIT_WINDOW = timedelta(minutes=15)
 
 
 class Own(NamedTuple):
-    """What a listing has of its reader: shadows, by what they are shown, and whom they block."""
+    """A reader's own part of a listing.
+
+    `shadows`: the number of their concealed comments by the state that they see.
+    `blocked`: the ids of the people whom they block.
+    """
 
     shadows: Mapping[Shadow, int] = {}
     blocked: frozenset[str] = frozenset()
@@ -39,7 +43,7 @@ def is_author(caller: Principal, comment: Comment) -> bool:
 
 
 class Rights:
-    """What a caller may do at a time in a node, and with the comments there that they see."""
+    """Rights of a caller at a time: in a node, and on the comments that they see there."""
 
     def __init__(
         self,
@@ -52,10 +56,10 @@ class Rights:
         self.caller = caller
         self.settings = settings
         self.viewer = replace(viewer(caller, node["site"]), shadowed=bool(own.shadows))
-        # The caller's hidden comments that they are shown as visible.
+        # The caller's concealed comments that they see as visible.
         self.unseen = own.shadows.get("visible", 0)
-        is_told = bool(own.shadows) or self.viewer.moderator
-        self._shadows = node.get("shadows", 0) if is_told else 0
+        sees_shadows = bool(own.shadows) or self.viewer.moderator
+        self._shadows = node.get("shadows", 0) if sees_shadows else 0
         self.blocked = own.blocked
         self._moderates = self.viewer.moderator
         self._site = node["site"]
@@ -65,30 +69,30 @@ class Rights:
         self._takes_replies = node["threaded"] and self._may_write
         self.now = now
 
-    def told(self) -> list[str | bool | int | list[str]] | None:
-        """Return who the caller is and all that what they are shown depends on."""
+    def view_key(self) -> list[str | bool | int | list[str]] | None:
+        """Return all facts of the caller that change their view of a page; None for anonymous."""
         if self.caller is None:
             return None
         staff = manages(self.caller, self._site)
         who: list[str | bool | int | list[str]] = [self.caller.id, self.caller.name]
         return [*who, self._moderates, staff, self._shadows, sorted(self.blocked)]
 
-    def unblocked(self, comments: Sequence[Comment]) -> list[Comment]:
-        """Return the comments without those of people whom the caller has blocked."""
+    def without_blocked_authors(self, comments: Sequence[Comment]) -> list[Comment]:
+        """Return the comments, except by authors whom the caller has blocked."""
         if not self.blocked:
             return list(comments)
         authors = ((each, each["author"]) for each in comments)
         return [each for each, by in authors if by is None or by["id"] not in self.blocked]
 
     def in_node(self) -> list[NodeAct]:
-        """Return what the caller may do in the node."""
+        """Return the caller's permitted acts in the node."""
         if self.caller is None:
             return []
         can: list[NodeAct] = ["post"] if self._may_write else []
         return [*can, "moderate"] if self._moderates else can
 
     def on(self, comment: Comment) -> list[CommentAct]:
-        """Return what the caller may do with a comment."""
+        """Return the caller's permitted acts on a comment."""
         if self.caller is None or comment["state"] in GONE:
             return []
         can: list[CommentAct] = ["reply"] if self._takes_replies else []
@@ -99,9 +103,9 @@ class Rights:
         return [*can, "edit", "delete"] if self.editable_until(comment) else [*can, "delete"]
 
     def editable_until(self, comment: Comment) -> datetime | None:
-        """Return the end of the time in which the caller may edit a comment of their own.
+        """Return the end of the author's time to edit their comment.
 
-        Returns None once it is over, for other callers, and for moderators, who have no end.
+        None: the time is over, the caller is not the author, or a moderator, who may always edit.
         """
         if self.caller is None or self._moderates or not is_author(self.caller, comment):
             return None

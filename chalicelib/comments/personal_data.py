@@ -1,7 +1,7 @@
-"""The comments of one person: their name on them renamed, and the comments erased.
+"""The comments of one person: a rename follows on them, and an erasure deletes them.
 
-Comments are found by their author in the three stores, whatever their generation: the one that is
-served, the copy that a move is making, and those that wait for the sweep.
+Both find comments by author in the three stores and in all generations: the served generation, the
+copy of a running move, and old generations that wait for the sweep.
 """
 
 import itertools
@@ -34,8 +34,8 @@ from chalicelib.runtime import Runtime
 _NODES_AT_ONCE = 1_000
 
 
-class Kept(NamedTuple):
-    """A comment and the generation that it is kept under."""
+class CommentCopy(NamedTuple):
+    """The copy of a comment in one generation of its node."""
 
     node_id: str
     store: StoreName
@@ -45,7 +45,7 @@ class Kept(NamedTuple):
 
 
 def traces(database: Database[Document], user_id: str) -> list[Trace]:
-    """Return the collections that may hold comments of a user, each with its filter."""
+    """Return the collections that may hold data of a user, each with its filter."""
     show = exports.OfAuthor(user_id)
     named = {"author.id": user_id}
     return [
@@ -53,6 +53,21 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
         Trace("comment pages", PAGES.of(database), {"comments.author.id": user_id}, show.page),
         Trace("comment nodes", nodes.NODES.of(database), {"metadata.authors": user_id}, show.node),
         Trace("pending comments", PENDING.of(database), named, show.pending),
+        *_entry_traces(database, user_id),
+        *_moderation_traces(database, user_id),
+        Trace("origins of comments", ORIGINS.of(database), {"person": user_id}, exports.origin),
+        Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
+        Trace(
+            "blocked at sites",
+            PEOPLE.of(database),
+            {"blocked": user_id},
+            not_shown="who blocks whom is theirs alone",
+        ),
+    ]
+
+
+def _entry_traces(database: Database[Document], user_id: str) -> list[Trace]:
+    return [
         Trace(
             "comment entries",
             ENTRIES.of(database),
@@ -71,6 +86,11 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             {"mentioned": user_id},
             not_shown="a comment that mentions somebody is its author's",
         ),
+    ]
+
+
+def _moderation_traces(database: Database[Document], user_id: str) -> list[Trace]:
+    return [
         Trace("acts of moderators", LOG.of(database), {"by": user_id}, exports.act),
         Trace(
             "acts on somebody",
@@ -84,14 +104,6 @@ def traces(database: Database[Document], user_id: str) -> list[Trace]:
             BATCHES.of(database),
             {"person": user_id},
             not_shown="what moderators note of each other's acts is theirs",
-        ),
-        Trace("origins of comments", ORIGINS.of(database), {"person": user_id}, exports.origin),
-        Trace("people of sites", PEOPLE.of(database), {"user_id": user_id}, exports.person),
-        Trace(
-            "blocked at sites",
-            PEOPLE.of(database),
-            {"blocked": user_id},
-            not_shown="who blocks whom is theirs alone",
         ),
     ]
 
@@ -138,7 +150,7 @@ def rename(runtime: Runtime, user_id: str, name: str) -> None:
 
 
 def _raise_versions(database: Database[Document], user_id: str) -> None:
-    """Raise the versions of the nodes with comments of a user, all of which were changed."""
+    """Raise the versions of the nodes with comments of a user, after changes to the comments."""
     nodes.raise_versions(database, {"metadata.authors": user_id})
     grouped: Document = {"$group": {"_id": "$node_id"}}
     stored: tuple[tuple[Collection[Any], str], ...] = (
@@ -154,15 +166,15 @@ def _raise_versions(database: Database[Document], user_id: str) -> None:
 def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step:
     """Delete a user's comments as the user would, at most one step of them.
 
-    With `until`, only those that were posted by then. Replies of others stay, below a tombstone.
+    `until`: the latest time of posting; None: all comments. Replies stay, below a tombstone.
     """
     most = runtime.bounds.comments.erasure_step_comments
     found = list(itertools.islice(_find(runtime.database, user_id, until), most))
     waited_for: set[str] = set()
-    ends = [_erase(runtime, kept, waited_for) for kept in found]
+    ends = [_erase(runtime, copy, waited_for) for copy in found]
     posted = {"posted": {"$lte": until}} if until else {}
     PENDING.of(runtime.database).delete_many({"author.id": user_id, **posted})
-    # Of comments that were never stored, as well as of those just deleted.
+    # Also the entries of comments that were never stored.
     ENTRIES.of(runtime.database).update_many({"author_id": user_id, **posted}, UNNAMED)
     claimed = {"claimed.by": user_id}
     ENTRIES.of(runtime.database).update_many(claimed, {"$unset": {"claimed": ""}})
@@ -170,7 +182,7 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
     ORIGINS.of(runtime.database).delete_many({"person": user_id, **early})
     _forget(runtime.database, user_id)
     _unname_acts(runtime.database, user_id, until)
-    # A document that moderators alone have made has no first post.
+    # A person without a post has no first post: moderators made the document.
     began = {"first_at": {"$not": {"$gt": until}}} if until else {}
     people = PEOPLE.of(runtime.database)
     people.delete_many({"user_id": user_id, **began})
@@ -184,72 +196,74 @@ def erase(runtime: Runtime, user_id: str, until: datetime | None = None) -> Step
 
 
 def _unname_acts(database: Database[Document], user_id: str, until: datetime | None) -> None:
-    """Take a person out of the log: what was done stays, but not what was said of them."""
+    """Take a person out of the log: the acts stay, without names, and reasons on them go."""
     log, early = LOG.of(database), {"at": {"$lte": until}} if until else {}
     log.delete_many({"person": user_id, "action": "person", **early})
-    nobody = {"person": None, "person_name": None, "reason": ""}
-    log.update_many({"person": user_id, **early}, {"$set": nobody})
-    by_nobody = {"$set": {"by": None, "by_name": None}}
-    log.update_many({"by": user_id, **early}, by_nobody)
+    unnamed = {"person": None, "person_name": None, "reason": ""}
+    log.update_many({"person": user_id, **early}, {"$set": unnamed})
+    unnamed_actor = {"$set": {"by": None, "by_name": None}}
+    log.update_many({"by": user_id, **early}, unnamed_actor)
     batches = BATCHES.of(database)
     batches.delete_many({"person": user_id, **early})
-    batches.update_many({"by": user_id, **early}, by_nobody)
+    batches.update_many({"by": user_id, **early}, unnamed_actor)
 
 
-def _find(database: Database[Document], user_id: str, until: datetime | None) -> Iterator[Kept]:
-    """Give a user's comments that were posted by a time."""
-    for kept in _everything(database, user_id):
-        if until is None or kept.posted <= until:
-            yield kept
+def _find(
+    database: Database[Document], user_id: str, until: datetime | None
+) -> Iterator[CommentCopy]:
+    """Yield a user's comments, posted by a time, in all generations."""
+    for copy in _everything(database, user_id):
+        if until is None or copy.posted <= until:
+            yield copy
 
 
-def _everything(database: Database[Document], user_id: str) -> Iterator[Kept]:
+def _everything(database: Database[Document], user_id: str) -> Iterator[CommentCopy]:
     fields = {"node_id": 1, "generation": 1, "id": 1, "posted": 1}
     for row in COMMENTS.of(database).find({"author.id": user_id}, fields):
-        yield Kept(row["node_id"], "documents", row["generation"], row["id"], row["posted"])
+        yield CommentCopy(row["node_id"], "documents", row["generation"], row["id"], row["posted"])
     for page in PAGES.of(database).find({"comments.author.id": user_id}):
         for comment in _by(page["comments"], user_id):
             node_id, generation = page["node_id"], page["generation"]
-            yield Kept(node_id, "buckets", generation, comment["id"], comment["posted"])
+            yield CommentCopy(node_id, "buckets", generation, comment["id"], comment["posted"])
     for node in nodes.NODES.of(database).find({"metadata.authors": user_id}):
         generation = _embedded_generation(node)
         for comment in _by(every_comment(node["metadata"]), user_id):
-            yield Kept(node["_id"], "embedded", generation, comment["id"], comment["posted"])
+            yield CommentCopy(node["_id"], "embedded", generation, comment["id"], comment["posted"])
 
 
 def _embedded_generation(node: Node) -> int:
-    """Return the generation of the comments inside a node, or -1 for a copy never served."""
+    """Return the generation of the comments inside a node; -1 for the copy of a failed move."""
     if node["store"] == "embedded":
         return node["generation"]
     return node["moving"]["generation"] if node["moving"] else -1
 
 
 def _by(comments: Iterable[Comment], user_id: str) -> Iterator[Comment]:
-    """Give the comments of an author."""
+    """Yield the comments of an author."""
     for comment in comments:
         if comment["author"] and comment["author"]["id"] == user_id:
             yield comment
 
 
-def _erase(runtime: Runtime, kept: Kept, waited_for: set[str]) -> bool:
-    """Delete a comment from its generation; False if a move of its node prevents it.
+def _erase(runtime: Runtime, copy: CommentCopy, waited_for: set[str]) -> bool:
+    """Delete a comment from its generation; return False if a move of its node prevents it.
 
-    Each node that is being moved is waited for once.
+    The erasure waits for each moving node once; `waited_for` holds their ids.
     """
-    node = _current(runtime, kept.node_id)
-    if node and (node["store"], node["generation"]) == (kept.store, kept.generation):
-        if kept.node_id in waited_for:
+    node = _current(runtime, copy.node_id)
+    if node and (node["store"], node["generation"]) == (copy.store, copy.generation):
+        if copy.node_id in waited_for:
             return False
         try:
-            change_comment(runtime, node, kept.comment_id, WIPED)
+            change_comment(runtime, node, copy.comment_id, WIPED)
         except Unavailable:
-            waited_for.add(kept.node_id)
+            waited_for.add(copy.node_id)
             return False
         return True
     if node and node["moving"]:
-        # The move may have copied the comment already; it is erased when the move is over.
+        # The move may have copied the comment already; a step after the move erases it.
         return False
-    _erase_stale(runtime, kept)
+    _erase_stale(runtime, copy)
     return True
 
 
@@ -263,23 +277,23 @@ def _current(runtime: Runtime, node_id: str) -> Node | None:
     return node
 
 
-def _erase_stale(runtime: Runtime, kept: Kept) -> None:
-    """Delete a comment from a generation that is read by requests of the last minutes at most."""
+def _erase_stale(runtime: Runtime, copy: CommentCopy) -> None:
+    """Delete a comment from a generation that no new request reads."""
     stale: NodeLayout = {
-        "_id": kept.node_id,
-        "store": kept.store,
-        "generation": kept.generation,
+        "_id": copy.node_id,
+        "store": copy.store,
+        "generation": copy.generation,
         "threaded": True,
     }
     store = store_of(runtime, stale)
-    if kept.store == "embedded":
+    if copy.store == "embedded":
         store.drop(stale, runtime.bounds.comments.erasure_step_comments)
     else:
-        store.change(stale, kept.comment_id, WIPED, {})
+        store.change(stale, copy.comment_id, WIPED, {})
 
 
 def _forget(database: Database[Document], user_id: str) -> None:
-    """Remove a user from the authors of nodes that no longer have a comment of theirs."""
+    """Remove a user from the authors of nodes without a comment of theirs."""
     none = {f"{array}.author.id": {"$ne": user_id} for array in ARRAYS}
     nodes.NODES.of(database).update_many(
         {"metadata.authors": user_id, **none}, {"$pull": {"metadata.authors": user_id}}

@@ -23,7 +23,7 @@ from chalicelib.runtime import Runtime
 from chalicelib.sites.ids import SiteId
 from chalicelib.texts import ShownLine, ShownUrl
 
-# Each may be of another discussion, whose document has to be read.
+# Each comment may need the document of another discussion.
 MOST = 50
 _ORDER = [("posted", -1), ("_id", 1)]
 
@@ -35,7 +35,7 @@ class PersonsCommentsQuery(PageQuery):
 
 
 class CommentedAnswer(TypedDict):
-    """What a comment was written on."""
+    """The discussion of a comment."""
 
     id: NodeId
     title: ShownLine
@@ -43,7 +43,7 @@ class CommentedAnswer(TypedDict):
 
 
 class PersonsCommentAnswer(TypedDict):
-    """A comment, and what it was written on."""
+    """A comment and its discussion."""
 
     node: CommentedAnswer
     comment: CommentAnswer
@@ -68,18 +68,20 @@ def declare(route: Route) -> None:
         query: PersonsCommentsQuery,
     ) -> Ok[PersonsCommentsAnswer]:
         """Read a person's visible comments at a site, newest first; their votes are not told."""
-        return Ok(list_comments(request.runtime, (site, user), query, caller))
+        return Ok(list_comments(request.runtime, site, user, query, caller))
 
 
 def list_comments(
-    runtime: Runtime, person: tuple[str, str], query: PersonsCommentsQuery, caller: Principal | None
+    runtime: Runtime,
+    site: str,
+    user_id: str,
+    query: PersonsCommentsQuery,
+    caller: Principal | None,
 ) -> PersonsCommentsAnswer:
-    """Return a page of a person's comments at a site; `person` is the ids of both.
+    """Return a page of a person's comments at a site; raises InvalidCursor.
 
-    It costs a query for the entries, one for the nodes and one for each store. Raises
-    InvalidCursor.
+    Queries: one for the entries, one for the nodes, and one for each store.
     """
-    site, user_id = person
     cursors = Cursors(f"comments of:{site}:{user_id}", runtime.settings.signing_keys)
     after = cursors.position(query)
     is_own = caller is not None and caller.id == user_id
@@ -90,7 +92,7 @@ def list_comments(
     ]
     rows: Any = ENTRIES.of(runtime.database).find({"$or": branches}, _ENTRY).sort(_ORDER)
     shown, last = page_of(list(rows.limit(query.limit + 1)), query.limit)
-    found = _found(runtime, shown, user_id, caller)
+    found = _answers(runtime, shown, user_id, caller)
     position = [milliseconds(last["posted"]), last["_id"]] if last else None
     return {"comments": found, "next": cursors.following(position)}
 
@@ -99,7 +101,7 @@ _ENTRY = {"node_id": 1, "id": 1, "posted": 1}
 
 
 def _states(*, is_own: bool) -> list[Document]:
-    """Return the states of what is shown: to the person, what others are not shown, too."""
+    """Return the filters of listed states; the person also sees their concealed comments."""
     visible: Document = {"state": "visible"}
     return [visible, {"state": "hidden", "shadow": "visible"}] if is_own else [visible]
 
@@ -112,13 +114,13 @@ def _ranges(after: tuple[Any, ...] | None) -> list[Document]:
     return [{"posted": {"$lt": posted}}, {"posted": posted, "_id": {"$gt": last_id}}]
 
 
-def _found(
+def _answers(
     runtime: Runtime,
     entries: Sequence[Mapping[str, Any]],
     user_id: str,
     caller: Principal | None,
 ) -> list[PersonsCommentAnswer]:
-    """Return the answers of the entries whose comments the caller may see."""
+    """Return the answers of those entries' comments that the caller may see."""
     wanted: dict[str, list[str]] = {}
     for entry in entries:
         wanted.setdefault(entry["node_id"], []).append(entry["id"])
@@ -131,7 +133,7 @@ def _found(
         comment = comments.get((entry["node_id"], entry["id"]))
         if comment is not None and _is_by(comment, user_id):
             answer = _answer(runtime, by_id[entry["node_id"]], comment, caller)
-            # Its entry may be behind it.
+            # The entry may lag behind its comment.
             if answer["comment"]["state"] == "visible":
                 shown.append(answer)
     return shown
@@ -145,7 +147,7 @@ def _answer(
     runtime: Runtime, node: Node, comment: Comment, caller: Principal | None
 ) -> PersonsCommentAnswer:
     rights = reading.rights_in(runtime, node, caller)
-    shown = rights.viewer.shown(comment)
+    shown = rights.viewer.view(comment)
     return {
         "node": {"id": node["_id"], "title": node["title"], "url": node["url"]},
         "comment": comment_answer(node["_id"], shown, rights, None),

@@ -1,4 +1,4 @@
-"""The routes that discussions are read by, as JSON or as a page that needs no script."""
+"""Routes that read discussions, as JSON or as a page that needs no script."""
 
 from typing import TypeVar
 
@@ -9,6 +9,7 @@ from chalicelib.comments.errors import UnknownNode
 from chalicelib.comments.forms import CommentId, CommentsQuery
 from chalicelib.comments.html_page import HEADERS, html_page
 from chalicelib.comments.node_ids import NodeId
+from chalicelib.comments.shapes import CommentPlace
 from chalicelib.errors import UnknownComment
 from chalicelib.http import NotModified, Ok, PageQuery, Request, Route, conditional, responses
 from chalicelib.identity import Principal
@@ -22,7 +23,7 @@ class DiscussionPage(HtmlPage):
 
 
 Body = TypeVar("Body")
-# For how long a page for everybody may be old; a caller's own is asked for again each time.
+# Caches may serve a public page for some seconds; they revalidate a caller's own page each time.
 _SHARED, _OWN = "public, max-age=5, stale-while-revalidate=30", "private, no-cache"
 
 
@@ -40,7 +41,7 @@ def declare(route: Route) -> None:
         if request.accepts_html:
             return _html_page(request, node, caller, query)
         held = Held(conditional.held_tags(request))
-        return _listed(reading.list_comments(request.runtime, node, query, caller, held), caller)
+        return _answer(reading.list_comments(request.runtime, node, query, caller, held), caller)
 
     @route("GET", "/nodes/{node}/comments/{comment}", raises=(UnknownNode, UnknownComment))
     def get_comment(
@@ -59,33 +60,33 @@ def declare(route: Route) -> None:
         query: PageQuery,
     ) -> Ok[ThreadAnswer] | NotModified:
         """Read a comment and its descendants, depth-first."""
-        held, place = conditional.held_tags(request), (node, comment)
-        return _listed(reading.list_thread(request.runtime, place, query, caller, held), caller)
+        held, place = conditional.held_tags(request), CommentPlace(node, comment)
+        return _answer(reading.list_thread(request.runtime, place, query, caller, held), caller)
 
 
 def _html_page(
     request: Request, node: str, caller: Principal | None, query: CommentsQuery
 ) -> DiscussionPage | NotModified:
-    """Answer with a page of a node's comments as HTML, or say that the caller's copy is current."""
+    """Return a page of a node's comments as HTML; NotModified for a current copy."""
     styles = f"{request.runtime.settings.public_url}/web/v1/{PAGE_STYLES}"
-    # A copy that names another address of the style sheet is not current.
+    # A copy with another address of the style sheet is not current.
     held = Held(conditional.held_tags(request), f"html {styles}")
     listing = reading.list_comments(request.runtime, node, query, caller, held)
-    headers = {**HEADERS, **_kept(listing, caller)}
+    headers = {**HEADERS, **_headers(listing, caller)}
     if listing.body is None:
         return NotModified(headers=headers)
     further = {"order": listing.body["order"], "limit": str(query.limit)}
     return DiscussionPage(html_page(listing.body, styles, further), headers)
 
 
-def _listed(listing: Listing[Body], caller: Principal | None) -> Ok[Body] | NotModified:
-    """Answer with a page, or say that the caller's copy is current."""
+def _answer(listing: Listing[Body], caller: Principal | None) -> Ok[Body] | NotModified:
+    """Return the answer of a page; NotModified if the caller's copy is current."""
     if listing.body is None:
-        return NotModified(headers=_kept(listing, caller))
-    return Ok(listing.body, _kept(listing, caller))
+        return NotModified(headers=_headers(listing, caller))
+    return Ok(listing.body, _headers(listing, caller))
 
 
-def _kept(listing: Listing[Body], caller: Principal | None) -> dict[str, str]:
-    """Return the headers by which a page is kept."""
+def _headers(listing: Listing[Body], caller: Principal | None) -> dict[str, str]:
+    """Return the caching headers of a page."""
     cache = _SHARED if caller is None else _OWN
     return {"ETag": listing.tag, "Cache-Control": cache, "Vary": "Accept"}

@@ -1,15 +1,15 @@
-"""The HTML of a comment on its site, by the settings and bounds."""
+"""The HTML of a comment on its site, under the settings and bounds of the deployment."""
 
 from chalicelib.comments.mentions import Mentions
 from chalicelib.comments.shapes import Comment
 from chalicelib.runtime import Runtime
 
-# Stored beside the HTML that it made. Change it with the libraries or the rules of `rendering`,
+# The version stored beside the HTML. Change it with the libraries or the rules of `rendering`,
 # then run the command `rerender_comments`.
 RENDERER = "markdown-it-py 4.3, nh3 0.3, rules 3"
 
 
-def rendered(
+def render_text(
     runtime: Runtime,
     site: str,
     text: str,
@@ -18,8 +18,8 @@ def rendered(
     is_new: bool = True,
 ) -> str:
     """Return the HTML of a text on a site; raises as `rendering.render`."""
-    # Imported for the first text: the parser and the sanitiser take 20 ms of a cold start, and
-    # most containers render nothing.
+    # A late import: the parser and the sanitiser take 20 ms of a cold start, and most containers
+    # render nothing.
     from chalicelib.comments.rendering import render
 
     images, most = site in runtime.settings.image_sites, runtime.bounds.comments.html_bytes
@@ -27,7 +27,7 @@ def rendered(
 
 
 def places(runtime: Runtime, site: str, text: str, mentions: Mentions, name: str) -> list[int]:
-    """Return where a text on a site mentions a person by a name, in its order."""
+    """Return the positions in a text on a site that mention a person by a name, ascending."""
     from chalicelib.comments import rendering
 
     images = site in runtime.settings.image_sites
@@ -35,5 +35,5 @@ def places(runtime: Runtime, site: str, text: str, mentions: Mentions, name: str
 
 
 def mentions_of(comment: Comment) -> Mentions:
-    """Return the people whom a stored comment mentions, for its text to be rendered again."""
+    """Return the people whom a stored comment mentions, for a new rendering."""
     return Mentions(comment.get("mentions", []))

@@ -1,6 +1,6 @@
-"""Markdown into safe HTML, once, when a comment is written.
+"""Markdown into safe HTML, once for each text, before a comment is stored.
 
-Whoever changes the rules below or the libraries changes `rendered.RENDERER`.
+After a change of the rules below or of the libraries, change `rendered.RENDERER`.
 """
 
 from collections.abc import Iterator
@@ -39,10 +39,10 @@ def render(
 ) -> str:
     """Return the HTML of a Markdown text, without raw HTML, scripts, styles or tables.
 
-    Links are absolute http, https and mailto URLs and carry rel="nofollow ugc noopener"; others
-    stay text. Who is mentioned is a `span.mention` with their id. Raises CommentTooLarge above
-    `max_bytes` of HTML, and UnreadableText for a new text that shows nothing or whose directional
-    controls are unbalanced once its entities are decoded.
+    Links are absolute http, https and mailto URLs and carry rel="nofollow ugc noopener"; other
+    URLs stay text. A mention becomes a `span.mention` with the person's id. Raises CommentTooLarge
+    above `max_bytes` of HTML. Raises UnreadableText for a new text that shows nothing, or has
+    unbalanced directional controls after the decoding of its entities.
     """
     env = mentions.env if mentions else None
     try:
@@ -56,7 +56,7 @@ def render(
 
 
 def places(text: str, mentions: Mentions, name: str, *, images: bool = False) -> Iterator[int]:
-    """Yield where a text mentions a person by a name, in its order."""
+    """Yield the positions in a text that mention a person by a name, ascending."""
     for place, token in markdown.places(text, _dialect(images=images), mentions.env):
         if token.meta["name"] == name:
             yield place

@@ -12,7 +12,7 @@ from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.upkeep import repair as repair_entries
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
 from chalicelib.comments.moderation import queue
-from chalicelib.comments.rendered import RENDERER, mentions_of, rendered
+from chalicelib.comments.rendered import RENDERER, mentions_of, render_text
 from chalicelib.comments.shapes import Comment, CommentCounts, CommentFields, Node
 from chalicelib.comments.store import GONE, Moved
 from chalicelib.comments.stores import store_of
@@ -21,38 +21,38 @@ from chalicelib.database import Document
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# A write that began this long ago is over: no function runs longer.
+# A write of this age is over: no function runs longer.
 _QUIET = timedelta(minutes=15)
 _NODES_AT_ONCE = 200
 
 
 def repair_counts(runtime: Runtime) -> int:
-    """Compare the counters of quiet nodes with a recount; return how many were wrong.
+    """Compare the counters of quiet nodes with a recount; return the number of wrong nodes.
 
-    A node is compared once after it was last written to, when no write can be in flight.
+    Each node is due once after its last write, when no write can be in flight.
     """
-    # With the type, or the index, which is partial by it, would not be used.
+    # The type is the condition of the partial index: without it, the query scans all nodes.
     quiet = {"written": {"$type": "date", "$lte": runtime.now() - _QUIET}, "moving": None}
     found = nodes.NODES.of(runtime.database).find(quiet, nodes.WITHOUT_COMMENTS)
     repaired = 0
     for node in found.sort("written", ASCENDING).limit(_NODES_AT_ONCE):
-        # A node that moves meanwhile keeps its mark, and is compared the next time.
+        # A node that moves meanwhile keeps its mark; the next run compares it.
         with contextlib.suppress(Moved):
             repaired += _repair(runtime, node)
     return repaired
 
 
 def render_again(runtime: Runtime, after: str = "", most_nodes: int = 1_000) -> Document:
-    """Render the comments that an older renderer made, node by node in the order of their ids.
+    """Render the comments of older renderers again, node by node in the order of their ids.
 
-    Returns `{rendered, too_large, next}`: how many comments were rendered, how many stayed as they
-    were because their HTML would exceed its bound, and the node to continue after, or null.
+    Returns `{rendered, too_large, next}`: the number of comments rendered, the number unchanged
+    because their HTML would exceed its bound, and the node to continue after, or null.
     """
     found = nodes.NODES.of(runtime.database).find({"_id": {"$gt": after}}, {"_id": 1})
     ids = [node["_id"] for node in found.sort("_id", ASCENDING).limit(most_nodes)]
     done: Counter[str] = Counter()
     for node_id in ids:
-        # A deleted node has nothing to render; a node that moves is rendered at its new id.
+        # A deleted node has nothing to render; a moved node comes again at its new id.
         with contextlib.suppress(UnknownNode, NodeMoved):
             done += _render_node(runtime, node_id)
     following = ids[-1] if len(ids) == most_nodes else None
@@ -79,12 +79,12 @@ def _repair(runtime: Runtime, node: Node) -> bool:
     if store.repair_replies(node):
         is_wrong = True
     if node["store"] == "embedded":
-        # The last release does not note them, and may still be at work.
+        # The last release does not note authors, and may still be at work.
         note_authors(runtime.database, {"_id": node["_id"]})
-    # A write meanwhile leaves another mark, and the node is compared again.
+    # A write meanwhile leaves another mark, and the next run compares the node again.
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node["_id"], "generation": node["generation"], "written": node["written"]},
-        # Also for a writer who ended between a write and the raising of the version.
+        # A writer may have ended between its write and the raise of the version.
         {
             "$set": {"counts": counts, "written": None, **nodes.VERSIONS},
             "$inc": nodes.RAISED,
@@ -104,7 +104,7 @@ def _render_node(runtime: Runtime, node_id: str) -> Counter[str]:
         if comment["renderer"] == RENDERER or comment["state"] in GONE or comment["text"] is None:
             continue
         try:
-            html = rendered(
+            html = render_text(
                 runtime, node["site"], comment["text"], mentions_of(comment), is_new=False
             )
         except CommentTooLarge:

@@ -1,4 +1,4 @@
-"""The comments API."""
+"""The comments API: all its routes in one blueprint. Most follow a node to its new id."""
 
 from chalice.app import Blueprint
 
@@ -47,7 +47,7 @@ from chalicelib.comments.marking import flag_routes, vote_routes
 from chalicelib.comments.node_ids import NodeId, site_of
 from chalicelib.comments.people import admission, member_routes
 from chalicelib.comments.people import routes as people_routes
-from chalicelib.comments.shapes import Node, Placed
+from chalicelib.comments.shapes import Node, PlacedComment
 from chalicelib.comments.sites import routes as site_routes
 from chalicelib.comments.sites import settings as site_settings
 from chalicelib.comments.spam_check.origins import Sender
@@ -175,7 +175,7 @@ def _declare_posting(route: Route) -> None:
     @route(
         "POST",
         "/nodes/{node}/comments",
-        # Counted within, for those alone who may post.
+        # Counted within, for permitted authors alone.
         limit=None,
         takes_idempotency_key=True,
         raises=(
@@ -188,7 +188,7 @@ def _declare_posting(route: Route) -> None:
     ) -> Created[CommentAnswer]:
         """Post a comment on a node, or a reply to one of its comments."""
 
-        def post(runtime: Runtime) -> Placed:
+        def post(runtime: Runtime) -> PlacedComment:
             site = site_of(node)
             if site is not None and runtime.settings.limits is not None:
                 admission.check(runtime, site, author)
@@ -207,7 +207,7 @@ def _declare_posting(route: Route) -> None:
 
 
 def sender_of(request: Request) -> Sender | None:
-    """Return where a call comes from; None if nobody is asked about that, or it is not known."""
+    """Return the sender of a call; None without a spam check, or for an unknown address."""
     if request.runtime.settings.akismet_key is None or request.address is None:
         return None
     return Sender(request.address, request.user_agent or "")
@@ -259,6 +259,6 @@ def _declare_changes(route: Route) -> None:
     def delete_comment(
         request: Request, node: NodeId, comment: CommentId, caller: Principal
     ) -> NoContent:
-        """Delete a comment; one that was replied to leaves its place."""
+        """Delete a comment; a comment with replies leaves its place."""
         editing.delete_comment(request.runtime, node, comment, caller)
         return NoContent()

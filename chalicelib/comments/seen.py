@@ -1,7 +1,7 @@
-"""Texts that were written lately at a site, by whom and where, to know one that comes again.
+"""Recent texts of a site with their authors and comments, so that a repeated text is known.
 
-A mark names the comment that it was made for, so that a repeated call is not its own repetition.
-One whose call died is worth nothing once it can no longer be running.
+A mark names its comment, so that a repeated call is not its own repetition. The mark of a dead
+call counts until no call of its time can be running.
 """
 
 from datetime import datetime, timedelta
@@ -19,17 +19,17 @@ from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 from chalicelib.runtime import Runtime
 
-# Shorter texts are repeated by people who have nothing to do with each other.
+# Strangers write the same shorter texts by chance.
 SHORTEST = 20
 KEPT = timedelta(hours=24)
-# For how long a mark stands for a call that may be running: longer than a function can run.
+# A mark of this age has no running call: it is longer than a function can run.
 RUNNING = timedelta(seconds=40)
 MOST_MARKS = 10
 _DIGEST_BYTES = 12
 
 
-class Mark(TypedDict):
-    """Who has written a text, as a digest, and in which comment: `{node}/{comment}`."""
+class TextMark(TypedDict):
+    """The author of a text, as a digest, and its comment: `{node}/{comment}`."""
 
     by: str
     thing: str
@@ -37,10 +37,10 @@ class Mark(TypedDict):
 
 
 class SeenText(TypedDict):
-    """A text that was written at a site; `_id` has a digest of it, and its site."""
+    """A recent text of a site; `_id` is a digest of the site and the text."""
 
     _id: str
-    marks: Annotated[list[Mark], AtMost(MOST_MARKS)]
+    marks: Annotated[list[TextMark], AtMost(MOST_MARKS)]
     expires: datetime
 
 
@@ -53,7 +53,7 @@ SEEN = Collection(
 
 
 class Writing(NamedTuple):
-    """A text that somebody is about to write in a comment of a site."""
+    """A text that an author is about to post in a comment of a site."""
 
     site: str
     user_id: str
@@ -62,23 +62,23 @@ class Writing(NamedTuple):
 
 
 def mark(runtime: Runtime, writing: Writing) -> int:
-    """Note that somebody writes a text, and return how many others have lately written it.
+    """Note the author of a text; return the number of other recent authors of the text.
 
-    Raises Duplicate if the person has another comment with it. A short text is not noted.
+    Raises Duplicate if the author has another comment with it. Ignores texts under 20 characters.
     """
     words = judgement.words(writing.text).strip()
     if len(words) < SHORTEST:
         return 0
     key = signing.signing_key(runtime.settings.signing_keys)
     row_id = _digest(key, b"text", writing.site, words)
-    # The same person has another digest in each row, so that rows say nothing of them together.
+    # A person's digest differs from row to row, so that rows together reveal nothing of them.
     by = _digest(key, b"by", row_id, writing.user_id)
-    made: Mark = {
+    made: TextMark = {
         "by": by,
         "thing": writing.thing,
         "at": runtime.now(),
     }
-    marks = _noted(runtime, row_id, made)
+    marks = _note(runtime, row_id, made)
     own = next((each for each in marks if each["by"] == by), made)
     if own["thing"] != made["thing"]:
         _check_gone(runtime, own)
@@ -89,15 +89,15 @@ def mark(runtime: Runtime, writing: Writing) -> int:
     return sum(each["by"] != by for each in marks)
 
 
-def _noted(runtime: Runtime, row_id: str, made: Mark) -> list[Mark]:
-    """Add a mark, if its writer has none and there is room; return the marks of before."""
+def _note(runtime: Runtime, row_id: str, made: TextMark) -> list[TextMark]:
+    """Add a mark unless its author has a mark or the row is full; return the former marks."""
     begin = made["at"] - KEPT
     had = {"$ifNull": ["$marks", []]}
     kept: Document = {"$filter": {"input": had, "cond": {"$gt": ["$$this.at", begin]}}}
     is_known = {"$in": [made["by"], "$marks.by"]}
     is_full = {"$gte": [{"$size": "$marks"}, MOST_MARKS]}
     added: Document = {"$concatArrays": ["$marks", [{"$literal": made}]]}
-    # Losing a mark in an election is no harm.
+    # The loss of a mark in an election does no harm.
     rows = SEEN.of(runtime.database).with_options(write_concern=WriteConcern(1))
     before: Any = rows.find_one_and_update(
         {"_id": row_id},
@@ -111,8 +111,8 @@ def _noted(runtime: Runtime, row_id: str, made: Mark) -> list[Mark]:
     return [each for each in before["marks"] if each["at"] > begin] if before else []
 
 
-def _check_gone(runtime: Runtime, own: Mark) -> None:
-    """Raise Duplicate unless the comment of a mark was never stored, or is deleted by now."""
+def _check_gone(runtime: Runtime, own: TextMark) -> None:
+    """Raise Duplicate if the comment of a mark exists, or its call may be running."""
     if own["at"] > runtime.now() - RUNNING or _is_there(runtime, own["thing"]):
         raise Duplicate
 

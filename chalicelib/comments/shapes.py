@@ -1,4 +1,4 @@
-"""The documents of comments as they are stored: comments, and the nodes that they belong to."""
+"""Stored documents of comments and nodes, and the words that their fields may have."""
 
 from datetime import datetime
 from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
@@ -11,21 +11,21 @@ from chalicelib.database.validators import AtMost
 
 StoreName = Literal["documents", "embedded", "buckets"]
 Moderation = Literal["after", "before"]
-# Whether readers vote on comments: not at all, for them, or for and against.
+# Votes of readers on comments: none, for a comment only, or for and against.
 Votes = Literal["off", "up", "up_down"]
-# From when on readers are told the counts of votes; the orders know them at once.
+# The time when readers see the counts of votes; the orders use the counts at once.
 VotesShown = Literal["always", "after_vote", "after_minutes"]
 MAX_REACTIONS = 12
 # Comments that stand above the first page of a discussion.
 MAX_PINNED = 3
-# Own comments that wait, beside a page by rank.
+# The caller's own waiting comments beside a page by rank.
 MOST_WAITING = 10
 # The orders by the votes on the roots of threads.
 RankedOrder = Literal["best", "top", "controversial"]
-# What becomes of a text with a phrase that a publisher watches for.
+# The fate of a text with a phrase that a publisher watches for.
 PhraseAction = Literal["hold", "reject"]
 MAX_PHRASES = 500
-# Why a comment waits for a moderator.
+# Reasons why a comment waits for a moderator.
 Reason = Literal[
     "decoy",
     "too_quick",
@@ -35,47 +35,47 @@ Reason = Literal[
     "repeated",
     "before",
     "flagged",
-    # A service is being asked about it; has not answered; has called it spam.
+    # The spam service has not answered yet; gave no answer; called the comment spam.
     "checking",
     "unchecked",
     "spam_check",
 ]
 MAX_REASONS = 8
-# Where a comment waits for a decision: held back by its site, or made pending by people's flags.
+# The queue of a comment that waits: its site held it back, or readers flagged it.
 WaitingQueue = Literal["pending", "flagged"]
-# With what is filed as spam, which waits for nobody: it is wiped by itself.
+# With spam, which needs no decision: the schedule wipes it.
 Queue = Literal[WaitingQueue, "spam"]
-# Why somebody flags a comment.
+# A reader's reason to flag a comment.
 FlagReason = Literal["spam", "abuse", "off_topic", "personal_data", "other"]
-# Whether texts that come again are looked for.
+# Repeated texts: allowed, or a matter for the judge.
 Repeats = Literal["allow", "judge"]
 MAX_BADGES = 5
 MAX_BADGE_CHARACTERS = 20
-# Of a moderator's note about a person.
+# The longest note of a moderator about a person.
 MAX_NOTE_CHARACTERS = 500
 ShownBadge = Annotated[str, Field(max_length=MAX_BADGE_CHARACTERS)]
-# What readers are told of an author's rights at the site.
+# An author's role at the site as readers see it.
 AuthorRole = Literal["moderator", "publisher"]
-# A site trusts its people this much: 0, 1 or 2.
+# The number of levels of trust: 0, 1 and 2.
 TRUSTS = 3
 # The orders of a listing that the API gives.
 ListingOrder = Literal["oldest", "newest", "best", "top", "controversial"]
-# With one that lists some comments alone, so that no site begins with it.
+# With `featured`, which lists some comments alone, so that no site begins with it.
 PageOrder = Literal[ListingOrder, "featured"]
-# What a node's own document holds at most, beside its bound in bytes.
+# The most comments in a node's own document, beside its bound in bytes.
 MAX_EMBEDDED_COMMENTS = 1_000
-# `removed` is a deleted comment that nobody had replied to: it keeps its place and its id,
-# and is shown to nobody. The API knows the others. `spam` is hidden, too, and not for ever.
+# `removed` is a deleted comment without replies: it keeps its place and its id, and no reader sees
+# it. The API shows all other states. `spam` hides a comment, too, until the schedule wipes it.
 State = Literal["visible", "pending", "hidden", "spam", "deleted", "removed"]
-# Those that a moderator gives a comment.
+# The states that a moderator gives a comment.
 GivenState = Literal["visible", "pending", "hidden", "spam"]
 
-# What the author of a hidden comment is shown in place of its state, if they are shadowed.
+# The state that a shadowed author sees in place of their hidden comment's.
 Shadow = Literal["visible", "pending"]
 
 
 class Author(TypedDict):
-    """Who wrote a comment, with the badges and the role that they had at its site then."""
+    """A comment's author, with their badges and role at its site at that time."""
 
     id: str
     name: str
@@ -86,13 +86,16 @@ class Author(TypedDict):
 class Comment(TypedDict):
     """A comment, the same from every store; a tombstone has no author, text and html.
 
-    `seq` is its number in the node, `slug` the path of ids from its root, and `full_slug` the
-    same path in the order of a discussion (`chalicelib.comments.order`). `reply_count` counts
-    every direct reply, `invisible_replies` those in another state than `visible`; left out is 0.
-    `reasons` say why it was held when it was last judged; a moderator's decision empties them.
-    `shadow` is the state that the author of a hidden comment or of spam is shown, who is not told.
-    `spam_since` is since when it is spam. `act` is what a moderator last did with it
-    (`chalicelib.comments.log`). `mentions` are those whom its text mentions.
+    seq: its number in the node.
+    slug: the path of ids from its root.
+    full_slug: the same path in the order of a discussion (`chalicelib.comments.order`).
+    reply_count: its direct replies.
+    invisible_replies: its direct replies in another state than `visible`; missing: 0.
+    reasons: the reasons of the last verdict to hold it; a moderator's decision empties them.
+    shadow: the state that its author sees while it is hidden or spam without their knowledge.
+    spam_since: the beginning of its time as spam.
+    act: the id of the last act of a moderator on it (`chalicelib.comments.log`).
+    mentions: the people whom its text mentions.
     """
 
     id: str
@@ -118,7 +121,7 @@ class Comment(TypedDict):
 
 
 class CommentFields(TypedDict, total=False):
-    """Fields of a comment that a change sets, or that a change relies on."""
+    """Fields of a comment that a change sets or relies on."""
 
     edited: datetime | None
     author: Author | None
@@ -140,14 +143,14 @@ class EmbeddedComment(Comment):
 
 
 class CommentCounts(TypedDict):
-    """How many comments of a node are in these states."""
+    """The number of a node's comments in each state."""
 
     visible: int
     pending: int
 
 
-class Move(TypedDict):
-    """The mark of a move that is under way, to the generation that it makes."""
+class NodeMove(TypedDict):
+    """The mark of a running move to a new generation."""
 
     owner: str
     expires_at: datetime
@@ -155,9 +158,9 @@ class Move(TypedDict):
 
 
 class Vacancy(TypedDict):
-    """Why an id has no node: it was deleted, or is kept for one, or has moved to `moved_to`.
+    """An id without a node: deleted, reserved for a move, or forwarding to `moved_to`.
 
-    At `due` nobody can still be at work on it.
+    `due`: the time after which no request works on the former node.
     """
 
     since: datetime
@@ -166,9 +169,9 @@ class Vacancy(TypedDict):
 
 
 class Embedded(TypedDict, total=False):
-    """What the embedded store keeps in a node: flat `comments`, or threaded `replies`.
+    """Comments that the embedded store has in a node: flat `comments`, or threaded `replies`.
 
-    `authors` are all who wrote one of them, by which a rename and an erasure find the node.
+    `authors`: the ids of their authors, so that a rename and an erasure find the node.
     """
 
     count: int
@@ -178,28 +181,28 @@ class Embedded(TypedDict, total=False):
 
 
 class Reaction(TypedDict):
-    """A way to react that a site offers; what is stored of a reaction is the key alone."""
+    """A way to react that a site offers; readers' reactions store the key alone."""
 
     key: str
     emoji: str
 
 
 class Phrase(TypedDict):
-    """A phrase that a publisher watches for, and what becomes of a text that has it."""
+    """A phrase that a publisher watches for, and the fate of a text with it."""
 
     phrase: str
     action: PhraseAction
 
 
 class PostLimit(TypedDict):
-    """How often somebody may post: `burst` at once, then one each `every_seconds`."""
+    """The pace of a person's posts: `burst` at once, then a post each `every_seconds`."""
 
     burst: int
     every_seconds: int
 
 
 class SiteLimits(TypedDict):
-    """How often people may write at a site; `posts` are for trust 0, 1 and 2."""
+    """The pace of people's writes at a site; `posts`: the limits of trust 0, 1 and 2."""
 
     posts: Annotated[list[PostLimit], AtMost(TRUSTS)]
     votes_per_minute: int
@@ -207,7 +210,7 @@ class SiteLimits(TypedDict):
 
 
 class CommentSite(TypedDict):
-    """What a site's publisher has decided on its discussions."""
+    """The settings of a site's discussions, by its publisher."""
 
     _id: str
     votes: Votes
@@ -228,7 +231,7 @@ class CommentSite(TypedDict):
 
 
 class NodeGeneration(TypedDict):
-    """A generation of a node's comments, and the store that has it."""
+    """A generation of a node's comments, and its store."""
 
     _id: str
     store: StoreName
@@ -236,23 +239,23 @@ class NodeGeneration(TypedDict):
 
 
 class NodeLayout(NodeGeneration):
-    """A generation of a node's comments, and whether they are threaded."""
+    """A generation of a node's comments with its layout: its store, flat or threaded."""
 
     threaded: bool
 
 
 class Node(TypedDict):
-    """A node as it is stored; `written` waits for the counts to be compared.
+    """A stored node.
 
-    `version` is raised by each write that changes a page, once that can be read; `shadows` by each
-    that only changes what a shadowed author and moderators are shown.
-
-    `life` tells it from other nodes that have had its id, and `counts_version` says by which
-    rules its comments' replies are counted; with an `entries_version` each has its entry.
-
-    `pinned` are the ids of comments that moderators show above its first page.
-    `moderation`, `votes`, `order` and `slow_seconds` are None, or left out, where its site's
-    settings decide; `opens_at` and `closes_at` where no time does.
+    written: the time of the last write; a comparison of the counts is due until it is None.
+    version: rises after each write that changes a page for readers.
+    shadows: rises after each write that only a shadowed author and moderators see.
+    life: distinguishes the node from other nodes with its id, before and after it.
+    counts_version: the rules that count its comments' replies.
+    entries_version: present once each comment has its entry.
+    pinned: the ids of comments that moderators show above its first page.
+    moderation, votes, order, slow_seconds: None or missing: the site's settings decide.
+    opens_at, closes_at: None or missing: no bound.
     """
 
     _id: str
@@ -268,7 +271,7 @@ class Node(TypedDict):
     last_posted: datetime | None
     generation: int
     last_generation: int
-    moving: Move | None
+    moving: NodeMove | None
     wanted_store: StoreName | None
     written: datetime | None
     counts: CommentCounts
@@ -288,8 +291,15 @@ class Node(TypedDict):
     closes_at: NotRequired[datetime | None]
 
 
-class Placed(NamedTuple):
-    """A comment, and the node that it is in as it was read."""
+class CommentPlace(NamedTuple):
+    """The ids of a comment and of its node."""
+
+    node_id: str
+    comment_id: str
+
+
+class PlacedComment(NamedTuple):
+    """A comment with its node, as the caller read it."""
 
     node: Node
     comment: Comment

@@ -1,4 +1,4 @@
-"""The contract of the stores of comments, and what it is stated in."""
+"""The contract that all stores of comments fulfil, with the types of its methods."""
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from chalicelib.database import Document
 
 Order = Literal["oldest", "newest"]
 GONE: tuple[State, ...] = ("deleted", "removed")
-# What readers do not see; its author may be shown another state.
+# The states that readers do not see; the author may see another state.
 CONCEALED: tuple[State, ...] = ("hidden", "spam")
 # The fields that a deletion sets.
 WIPED: CommentFields = {
@@ -32,10 +32,10 @@ WIPED: CommentFields = {
 
 @dataclass(frozen=True)
 class Viewer:
-    """The reader of a node: a pending comment is seen by its author and by moderators.
+    """The reader of a node: moderators see every comment, and authors their pending comments.
 
-    So is one that is hidden, or spam, without its author being told. Listings look for those only
-    of a viewer who is `shadowed` in the node.
+    An author also sees their comment that is hidden or spam without their knowledge. Listings
+    look for such comments only for a `shadowed` viewer.
     """
 
     user_id: str | None = None
@@ -43,7 +43,7 @@ class Viewer:
     shadowed: bool = False
 
     def sees(self, comment: Comment) -> bool:
-        """Return whether the viewer may know of this comment."""
+        """Return whether the viewer may see this comment."""
         match comment["state"]:
             case "visible" | "deleted":
                 return True
@@ -58,8 +58,8 @@ class Viewer:
         author = comment["author"]
         return author is not None and author["id"] == self.user_id
 
-    def shown(self, comment: Comment) -> Comment:
-        """Return a comment with the state and the replies that the viewer may know of."""
+    def view(self, comment: Comment) -> Comment:
+        """Return a comment with the state and the number of replies that the viewer sees."""
         if self.moderator:
             return comment
         if is_shadow(comment):
@@ -88,12 +88,12 @@ class Viewer:
 
 
 def is_shadow(comment: Comment) -> bool:
-    """Return whether a comment is hidden, or spam, and its author is not told."""
+    """Return whether a comment is hidden or spam without its author's knowledge."""
     return comment["state"] in CONCEALED and comment.get("shadow") is not None
 
 
 class Root(NamedTuple):
-    """The root of a thread: its id, and its number, by which a store may find it sooner."""
+    """The root of a thread: its id, and its number, which helps a store to find it."""
 
     id: str
     seq: int
@@ -101,10 +101,10 @@ class Root(NamedTuple):
 
 @dataclass(frozen=True)
 class Page:
-    """A part of a listing: at most `limit` comments that come after the position `after`.
+    """A part of a listing: at most `limit` comments after a position.
 
-    A position is what `chalicelib.comments.order.position` gives for a comment. If it is read
-    `backwards`, these are the comments that come before the position, the nearest first.
+    after: a position by `chalicelib.comments.order.position`; None: the beginning.
+    backwards: the comments before the position, the nearest first.
     """
 
     order: Order
@@ -114,7 +114,7 @@ class Page:
     backwards: bool = False
 
     def of_flat(self) -> "Page":
-        """Return the same page of a flat discussion, read forwards: in the other order."""
+        """Return the same page of a flat discussion forwards, in the reverse order."""
         if not self.backwards:
             return self
         other: Order = "newest" if self.order == "oldest" else "oldest"
@@ -122,7 +122,7 @@ class Page:
 
 
 class Added(enum.Enum):
-    """What became of a comment that a store was asked to add."""
+    """The result of a store's attempt to add a comment."""
 
     INSERTED = "stored under the node's generation; the caller has yet to count it"
     COUNTED = "stored and counted in one write"
@@ -131,16 +131,16 @@ class Added(enum.Enum):
 
 
 class Moved(Exception):
-    """The node no longer is what the caller read: read it again and repeat."""
+    """The node has changed since the caller read it: read it again and repeat."""
 
 
 class Full(Exception):
-    """The store cannot hold this much of the node's comments."""
+    """The store has no room for the node's comments."""
 
 
 @dataclass(frozen=True)
 class Changed:
-    """A change that a store made: the comment before and after, and whether it was counted."""
+    """A store's change: the comment before and after; `counted` if in the same write."""
 
     before: Comment
     after: Comment
@@ -150,7 +150,7 @@ class Changed:
 class Store(Protocol):
     """A way to store the comments of a node.
 
-    Every method takes the node as it was read, and answers for its generation alone.
+    Every method takes the node as the caller read it, and sees its generation alone.
     `embedded` raises Moved if the node has changed since, and Full if it has no room.
     """
 
@@ -163,11 +163,11 @@ class Store(Protocol):
         ...
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
-        """Return a comment whatever its state."""
+        """Return a comment in any state."""
         ...
 
     def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
-        """Return the comments with these ids whatever their state, in any order."""
+        """Return the comments with these ids, in any state and any order."""
         ...
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
@@ -175,7 +175,7 @@ class Store(Protocol):
         ...
 
     def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
-        """Return the threads of roots in the order given, each depth-first and oldest first."""
+        """Return the threads of roots in the roots' order, each depth-first and oldest first."""
         ...
 
     def change(
@@ -183,8 +183,8 @@ class Store(Protocol):
     ) -> Changed | None:
         """Set fields of a comment that has the values of `where`.
 
-        Returns None if there is none, or if it is deleted. The state `deleted` becomes
-        `removed` if nobody has replied.
+        Returns None for an unknown or deleted comment, and for other values. The state `deleted`
+        becomes `removed` without replies.
         """
         ...
 
@@ -193,33 +193,33 @@ class Store(Protocol):
         ...
 
     def repair_replies(self, node: NodeLayout) -> int:
-        """Compare the counts of replies with a recount; return how many comments were wrong.
+        """Correct the counts of replies by a recount; return the number of wrong comments.
 
-        A count that changes meanwhile is left as it is.
+        A count that changes meanwhile stays.
         """
         ...
 
     def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
-        """Give every comment by `seq`, in batches."""
+        """Yield every comment by `seq`, in batches."""
         ...
 
     def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
-        """Store exported comments under the node's generation, which nobody reads yet.
+        """Store exported comments under the node's generation, which no request reads yet.
 
-        Replies are counted again, since a post may have been half done when it was copied.
+        It counts the replies again, since the export may have caught a post half done.
         """
         ...
 
     def drop(self, node: NodeGeneration, most: int) -> bool:
         """Remove about `most` comments of a generation that is no longer served.
 
-        Returns whether any may be left. The node itself may have been deleted.
+        Returns whether more may remain. The node itself may not exist any more.
         """
         ...
 
 
-def gathered(comments: Iterable[Comment], roots: Sequence[Root]) -> list[Comment]:
-    """Return the comments of the roots' threads alone, in the order that `gather` gives."""
+def order_threads(comments: Iterable[Comment], roots: Sequence[Root]) -> list[Comment]:
+    """Return the comments of the roots' threads, in the order of `Store.gather`."""
     rank = {root.id: place for place, root in enumerate(roots)}
     found = [
         (place, comment["full_slug"], comment)
@@ -230,7 +230,7 @@ def gathered(comments: Iterable[Comment], roots: Sequence[Root]) -> list[Comment
 
 
 def counts_change(before: State | None, after: State) -> dict[str, int]:
-    """Return the `$inc` that keeps a node's counts right over a change of state."""
+    """Return the `$inc` of a node's counts for a comment's change of state."""
     change: dict[str, int] = {}
     if before == after:
         return change
@@ -242,7 +242,7 @@ def counts_change(before: State | None, after: State) -> dict[str, int]:
 
 
 def invisible_change(before: State | None, after: State) -> int:
-    """Return what a reply's change of state adds to its parent's `invisible_replies`."""
+    """Return the change of a parent's `invisible_replies` by a reply's change of state."""
     was_invisible = before is not None and before != "visible"
     return (after != "visible") - was_invisible
 
@@ -250,8 +250,8 @@ def invisible_change(before: State | None, after: State) -> int:
 def after_change(comment: Comment, fields: CommentFields) -> Comment:
     """Return a comment with the fields set, as every store leaves it.
 
-    One deleted without replies is removed. So is one of a shadowed author: the place of what
-    nobody saw would be seen.
+    A deletion without replies removes the comment. So does the deletion of a shadowed comment: a
+    tombstone would reveal a comment that readers never saw.
     """
     changed: Comment = {**comment, **fields}
     leaves_place = comment["reply_count"] and not is_shadow(comment)
@@ -261,5 +261,5 @@ def after_change(comment: Comment, fields: CommentFields) -> Comment:
 
 
 def matches(comment: Comment, where: CommentFields) -> bool:
-    """Return whether a comment may still change and has the values of `where`."""
+    """Return whether a comment is not deleted and has the values of `where`."""
     return comment["state"] not in GONE and where.items() <= comment.items()

@@ -28,7 +28,7 @@ class NodesOfPages:
         self, runtime: Runtime, discussion: str, page: Discussed, *, close: bool | None
     ) -> None:
         """Give a discussion its page's title and address; `close` None: leave it open or closed."""
-        attached.tell(runtime, discussion, page.title, page.url, close=close)
+        attached.update(runtime, discussion, page.title, page.url, close=close)
 
     def end(self, runtime: Runtime, discussion: str) -> None:
         """Delete a discussion with its comments, if it exists."""

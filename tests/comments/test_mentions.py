@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.comments import rendering
-from chalicelib.comments.mentions import Mention, Mentions, renamed
+from chalicelib.comments.mentions import Mention, Mentions, rename_in
 from chalicelib.comments.rendering import render
 from tests.support.http_client import Client
 
@@ -28,7 +28,7 @@ def html_of(text: str, *people: Mention) -> str:
 def found(text: str, *people: Mention) -> list[str]:
     mentions = Mentions(people)
     render(text, mentions)
-    return [each["id"] for each in mentions.found]
+    return [each["id"] for each in mentions.people]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_an_authors_own_span_is_text() -> None:
 
 
 def test_a_new_name_is_no_pattern() -> None:
-    assert renamed("@Ann", [0], "Ann", r"\1\g<0>") == r"@\1\g<0>"
+    assert rename_in("@Ann", [0], "Ann", r"\1\g<0>") == r"@\1\g<0>"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_the_words_of_a_picture_mention_nobody(*, images: bool) -> None:
 
     html = render("![@Ann](https://a.example/a.png)", mentions, images=images)
 
-    assert mentions.found == []
+    assert mentions.people == []
     assert "mention" not in html
 
 
@@ -222,7 +222,7 @@ def test_mentions_alone_are_replaced(text: str, names: list[str], to: str, *, im
     assert links_and_code(after) == links_and_code(html)
     assert len(places) == html.count('data-person="p0"')
     assert all(text.startswith(f"@{names[0]}", place) for place in places)
-    changed = renamed(text, places, names[0], to)
+    changed = rename_in(text, places, names[0], to)
     assert len(changed) - len(text) == len(places) * (len(to) - len(names[0]))
 
 

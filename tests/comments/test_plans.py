@@ -11,7 +11,7 @@ from chalicelib.comments.stores import promotion
 from chalicelib.runtime import Runtime
 
 
-@pytest.mark.parametrize("sweep", [repair_counts, vacancies.sweep, promotion.resend_wanted])
+@pytest.mark.parametrize("sweep", [repair_counts, vacancies.sweep, promotion.resend_moves])
 def test_a_sweep_reads_what_is_due(
     runtime: Runtime, sweep: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,7 +43,7 @@ def take_back(runtime: Runtime, act: Act, actor: Actor) -> None:
 def _undo_state(runtime: Runtime, act: Act, actor: Actor) -> None:
     before, left = cast("CommentFields", act["before"]), cast("CommentFields", act["after"])
     # An approval emptied the reasons.
-    reasons = filing.undecided(before.get("reasons", []))
+    reasons = filing.reasons_without_check(before.get("reasons", []))
     back: CommentFields = {"state": before["state"], "reasons": reasons}
     if "shadow" in before:
         back["shadow"] = before["shadow"]

@@ -1,4 +1,4 @@
-"""Forms of batches, as sent and as answered."""
+"""Requests and answers of batches with their bounds."""
 
 from datetime import datetime
 from typing import Annotated, Self
@@ -21,7 +21,7 @@ BatchId = Annotated[str, Id, Field(description="The id of a batch.", examples=["
 
 
 class BatchComment(Input):
-    """A comment of a batch; with `edited_at`, only the text that the moderator has read."""
+    """A comment of a batch; with `edited_at`, only if it still has the text that was read."""
 
     node_id: NodeId
     comment_id: CommentId
@@ -29,7 +29,7 @@ class BatchComment(Input):
 
 
 class BatchStart(Input):
-    """The state that comments of a site get: those that are named, or those of one person."""
+    """The state that comments of a site get: named comments, or all of one person."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -72,7 +72,7 @@ _Count = Annotated[int, Field(ge=0)]
 
 
 class BatchAnswer(TypedDict):
-    """A batch, and how far it is: `changed`, `unchanged` and `left` make up `total` in the end."""
+    """A batch and its progress: `changed`, `unchanged` and `left` add up to `total` at its end."""
 
     id: BatchId
     site: StoredSiteId
@@ -94,7 +94,7 @@ class BatchAnswer(TypedDict):
 
 
 def batch_answer(batch: Batch) -> BatchAnswer:
-    """Return a batch as moderators are shown it."""
+    """Return a batch as moderators see it."""
     return {
         "id": batch["_id"],
         "site": batch["site"],

@@ -1,4 +1,4 @@
-"""The routes of batches."""
+"""Routes of batches: a moderator begins, reads and undoes them."""
 
 from chalicelib.comments.batches import starting
 from chalicelib.comments.batches.forms import BatchAnswer, BatchId, BatchStart, batch_answer
@@ -8,7 +8,7 @@ from chalicelib.http.callers import Moderator
 
 
 def declare(route: Route) -> None:
-    """Declare the routes."""
+    """Declare the routes of batches."""
 
     @route("POST", "/moderation/batches")
     def begin_batch(

@@ -1,7 +1,7 @@
-"""Going through a batch: one item after the other, by one worker at a time.
+"""The run of a batch: item after item, by one worker at a time.
 
-What is done with an item, and that it is done with, are two writes. A worker that ends between them
-does the item again, finds its own act on the comment, and counts it then.
+A worker changes a comment and then counts the item, in two writes. After a crash between the two,
+a worker repeats the item, finds the batch's own act on the comment, and counts it then.
 """
 
 import contextlib
@@ -37,57 +37,61 @@ from chalicelib.jobs.resending import Resending
 from chalicelib.messaging import Message
 from chalicelib.runtime import Runtime
 
-# What a batch goes through: named comments, a person's, or the acts of another batch.
 
-
-class Item(NamedTuple):
-    """A comment that is decided on, or an act that is undone, and its place in the batch."""
+class BatchItem(NamedTuple):
+    """A comment to decide on, or an act to undo; `after`: its place in the batch."""
 
     after: Document
     comment: NamedComment | None
     act: Act | None
 
 
-def items(runtime: Runtime, batch: Batch, most: int) -> Iterator[Item]:
-    """Give the next items of a batch, in its order, at most so many."""
+def items(runtime: Runtime, batch: Batch, most: int) -> Iterator[BatchItem]:
+    """Yield at most `most` next items of a batch, in its order.
+
+    They are named comments, a person's comments, or the acts of another batch.
+    """
     if batch["undoes"] is not None:
         return _acts(runtime, batch, most)
     if batch["person"] is not None:
-        return _written(runtime, batch, most)
+        return _comments_of_person(runtime, batch, most)
     begun = batch["after"].get("number", 0)
     named = enumerate(batch["comments"][begun : begun + most], start=begun + 1)
-    return (Item({"number": number}, comment, None) for number, comment in named)
+    return (BatchItem({"number": number}, comment, None) for number, comment in named)
 
 
 def written_by(batch: Batch) -> Document:
-    """Return the filter of the entries of a person's comments that a batch is of."""
+    """Return the filter of the entries of a batch on one person's comments."""
     posted: Document = {"$lte": batch["at"]}
     if batch["since"] is not None:
         posted["$gte"] = batch["since"]
     return {"site": batch["site"], "author_id": batch["person"], "posted": posted}
 
 
-def _written(runtime: Runtime, batch: Batch, most: int) -> Iterator[Item]:
-    """Give a person's comments, the last first."""
+def _comments_of_person(runtime: Runtime, batch: Batch, most: int) -> Iterator[BatchItem]:
+    """Yield a person's comments, the last first."""
     where = _beyond(written_by(batch), "posted", batch["after"], ASCENDING)
     order = [("posted", DESCENDING), ("_id", ASCENDING)]
     fields = {"node_id": 1, "id": 1, "posted": 1}
     for row in ENTRIES.of(runtime.database).find(where, fields).sort(order).limit(most):
         named: NamedComment = {"node_id": row["node_id"], "comment_id": row["id"]}
-        yield Item({"posted": row["posted"], "_id": row["_id"]}, named, None)
+        yield BatchItem({"posted": row["posted"], "_id": row["_id"]}, named, None)
 
 
-def _acts(runtime: Runtime, batch: Batch, most: int) -> Iterator[Item]:
-    """Give what another batch did, the last first."""
+def _acts(runtime: Runtime, batch: Batch, most: int) -> Iterator[BatchItem]:
+    """Yield the acts of another batch, the last first."""
     of_batch = {"site": batch["site"], "batch": batch["undoes"], "open": None}
     where = _beyond(of_batch, "at", batch["after"], DESCENDING)
     order = [("at", DESCENDING), ("_id", DESCENDING)]
     for act in LOG.of(runtime.database).find(where).sort(order).limit(most):
-        yield Item({"at": act["at"], "_id": act["_id"]}, None, act)
+        yield BatchItem({"at": act["at"], "_id": act["_id"]}, None, act)
 
 
 def _beyond(where: Document, at: str, after: Mapping[str, Any], ids: int) -> Document:
-    """Return a filter for what comes after a place, by a time that falls and ids at one time."""
+    """Return the filter of items after a place: by falling time `at`, then by ids.
+
+    `ids`: ASCENDING or DESCENDING.
+    """
     if not after:
         return where
     beyond = "$gt" if ids == ASCENDING else "$lt"
@@ -96,7 +100,7 @@ def _beyond(where: Document, at: str, after: Mapping[str, Any], ids: int) -> Doc
 
 
 class RunBatch(Message):
-    """Go on with a batch of a moderator's decisions."""
+    """Continue a batch of a moderator's decisions."""
 
     queue: ClassVar[str] = "moderation"
     type: Literal["run-batch"] = "run-batch"
@@ -105,16 +109,16 @@ class RunBatch(Message):
 
 Outcome = Literal["changed", "unchanged", "left"]
 RESENDING = Resending(at="due", where=RUNNING)
-# What keeps a comment from being decided on.
+# The errors that leave a comment undecided.
 _PREVENTING = (UnknownNode, NodeMoved, UnknownComment, CommentDeleted, CommentChanged)
-# What of a batch is needed while it runs alone.
+# The fields that a batch has only while it runs.
 _WHILE_RUNNING = ("due", "leased_until", "taken_by", "resends", "resent_by")
 
 
 def run(runtime: Runtime, batch_id: str) -> None:
-    """Go on with a batch that no other worker has, and send a message for the rest.
+    """Continue a batch that no other worker has, and send a message for the rest.
 
-    Raises Unavailable while the node of a comment is being moved.
+    Raises Unavailable while a move holds the node of a comment.
     """
     batch = _take(runtime, batch_id)
     if batch is None:
@@ -135,7 +139,7 @@ def run(runtime: Runtime, batch_id: str) -> None:
 
 
 def sweep(runtime: Runtime) -> None:
-    """Send messages again for the batches that no worker goes on with."""
+    """Send messages again for running batches without a worker."""
     resending.sweep(runtime, BATCHES.of(runtime.database), RESENDING, _messages)
 
 
@@ -144,12 +148,12 @@ def _messages(rows: Iterable[Batch]) -> Iterator[RunBatch]:
 
 
 def _moderator(batch: Batch) -> Principal:
-    """Return who began a batch, with the right that was checked then, at its site alone."""
+    """Return the moderator who began a batch, with their right at its site alone."""
     who, name = batch["by"] or "", batch["by_name"] or ""
     return Principal(who, name, frozenset({"moderator"}), sites=frozenset({batch["site"]}))
 
 
-def _handle(runtime: Runtime, batch: Batch, item: Item, actor: Actor) -> Outcome:
+def _handle(runtime: Runtime, batch: Batch, item: BatchItem, actor: Actor) -> Outcome:
     if item.act is not None:
         return _undo(runtime, batch, item.act, actor)
     if item.comment is None:
@@ -186,7 +190,7 @@ def _undo(runtime: Runtime, batch: Batch, act: Act, actor: Actor) -> Outcome:
 
 
 def _is_own(runtime: Runtime, batch: Batch, act_id: str | None, undoes: str | None) -> bool:
-    """Return whether the last act on a comment is of this batch, and close its row then."""
+    """Return whether the last act on a comment is the batch's own; if so, close its row."""
     if act_id is None:
         return False
     own = {**key_of(act_id), "batch": batch["_id"], "undoes": undoes}
@@ -194,7 +198,7 @@ def _is_own(runtime: Runtime, batch: Batch, act_id: str | None, undoes: str | No
 
 
 def _take(runtime: Runtime, batch_id: str) -> Batch | None:
-    """Return a running batch for this worker alone, for one lease."""
+    """Return a running batch, for this worker alone and for one lease; None if it is taken."""
     now, rows = runtime.now(), BATCHES.of(runtime.database)
     free = {"$or": [{"leased_until": None}, {"leased_until": {"$lte": now}}]}
     until = _lease(runtime)
@@ -206,8 +210,8 @@ def _take(runtime: Runtime, batch_id: str) -> Batch | None:
     )
 
 
-def _save(runtime: Runtime, batch: Batch, item: Item, outcome: Outcome) -> bool:
-    """Note that an item is done with; False if another worker has taken the batch over."""
+def _save(runtime: Runtime, batch: Batch, item: BatchItem, outcome: Outcome) -> bool:
+    """Count an item and extend the lease; return False if another worker has the batch."""
     until = _lease(runtime)
     done = {"after": item.after, "leased_until": until, "due": until}
     rows = BATCHES.of(runtime.database)
@@ -215,7 +219,7 @@ def _save(runtime: Runtime, batch: Batch, item: Item, outcome: Outcome) -> bool:
 
 
 def _give_up(runtime: Runtime, batch: Batch) -> bool:
-    """Leave the rest of a batch to the next message; False if another worker has it."""
+    """Leave the rest of a batch to the next message; return False if another worker has it."""
     free = {"$unset": {"taken_by": "", "leased_until": ""}}
     return BATCHES.of(runtime.database).update_one(_own(batch), free).matched_count == 1
 

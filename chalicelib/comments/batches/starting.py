@@ -1,4 +1,4 @@
-"""Beginning a batch, reading it, and beginning one that undoes it."""
+"""The start of a batch, and of another batch that undoes it."""
 
 from datetime import timedelta
 
@@ -15,12 +15,12 @@ from chalicelib.sites.permissions import moderates
 
 
 def begin(runtime: Runtime, wanted: BatchStart, moderator: Principal) -> Batch:
-    """Note a batch of decisions and have a worker do it; return it. Raises Forbidden."""
+    """Note a batch of decisions and send it to a worker; return it. Raises Forbidden."""
     _check(moderator, wanted.site)
     batch = _new(runtime, wanted.site, moderator)
     batch["wanted"] = wanted.state
     batch["reason"] = wanted.reason or ""
-    batch["comments"] = [_named(each) for each in wanted.comments or ()]
+    batch["comments"] = [_named_comment(each) for each in wanted.comments or ()]
     batch["person"], batch["since"] = wanted.person, wanted.since
     if wanted.person is None:
         batch["total"] = len(batch["comments"])
@@ -30,9 +30,9 @@ def begin(runtime: Runtime, wanted: BatchStart, moderator: Principal) -> Batch:
 
 
 def undo(runtime: Runtime, batch_id: str, moderator: Principal) -> Batch:
-    """Note a batch that undoes what another has changed, and have a worker do it; return it.
+    """Note a batch that undoes another batch, and send it to a worker; return it.
 
-    Raises Forbidden, UnknownBatch, and BatchRunning for one that is not over.
+    Raises Forbidden, UnknownBatch, and BatchRunning while the other batch runs.
     """
     found = find(runtime, batch_id, moderator)
     if found["status"] == "running":
@@ -43,7 +43,7 @@ def undo(runtime: Runtime, batch_id: str, moderator: Principal) -> Batch:
 
 
 def find(runtime: Runtime, batch_id: str, moderator: Principal) -> Batch:
-    """Return a batch of a site that the caller moderates; raises Forbidden and UnknownBatch."""
+    """Return a batch of a site of the moderator; raises Forbidden and UnknownBatch."""
     batch = BATCHES.of(runtime.database).find_one({"_id": batch_id})
     if batch is None:
         raise UnknownBatch
@@ -56,7 +56,7 @@ def _check(moderator: Principal, site: str) -> None:
         raise Forbidden(f"You do not moderate the site {site}")
 
 
-def _named(given: BatchComment) -> NamedComment:
+def _named_comment(given: BatchComment) -> NamedComment:
     named: NamedComment = {"node_id": given.node_id, "comment_id": given.comment_id}
     if "edited_at" in given.model_fields_set:
         named["edited"] = given.edited_at

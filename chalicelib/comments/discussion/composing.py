@@ -1,18 +1,18 @@
-"""A comment as it is going to be stored: rendered, judged and put in its place."""
+"""New comments: text becomes HTML, a verdict gives a state, and the parent gives a place."""
 
 import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from chalicelib.comments import happened, seen
-from chalicelib.comments.discussion.filing import filed
+from chalicelib.comments.discussion.filing import fields_of_new
 from chalicelib.comments.forms import CommentEdit, NewComment
 from chalicelib.comments.judgement import JudgedText, Judgement, WriterStanding, judge
 from chalicelib.comments.mentions import Mention, Mentions
 from chalicelib.comments.order import segment
 from chalicelib.comments.people import members
 from chalicelib.comments.people.admission import Admitted, author_of
-from chalicelib.comments.rendered import RENDERER, rendered
+from chalicelib.comments.rendered import RENDERER, render_text
 from chalicelib.comments.shapes import Comment, CommentSite, Node
 from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check.origins import Sender
@@ -25,20 +25,22 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _ID_CHARACTERS = 10
 
 
-class Draft(NamedTuple):
-    """A comment as it was sent, its author as the site knew them, and whom it may mention."""
+class CommentDraft(NamedTuple):
+    """A comment as its author sent it, with the facts that place and judge it."""
 
     new: NewComment
     author: Principal
     admitted: Admitted
-    # The id that its comment has, unless that is taken.
+    # The id of the comment, unless another comment has it.
     comment_id: str = ""
+    # The number of other recent authors of the text.
     others: int = 0
+    # The people whom it may mention.
     people: Sequence[Mention] = ()
-    # Where it comes from, if that is asked about.
+    # None without a spam check.
     sender: Sender | None = None
 
-    def with_another_id(self, runtime: Runtime) -> "Draft":
+    def with_another_id(self, runtime: Runtime) -> "CommentDraft":
         """Return the draft of the same comment under a new id."""
         return self._replace(comment_id=new_comment_id(runtime.random))
 
@@ -50,16 +52,16 @@ def new_comment_id(rng: random.Random) -> str:
 
 def draft(
     runtime: Runtime, node: Node, new: NewComment, author: Principal, admitted: Admitted
-) -> Draft:
-    """Return a comment with the id that it shall have; raises Duplicate."""
+) -> CommentDraft:
+    """Return the draft of a comment under a new id; raises Duplicate."""
     made = new_comment_id(runtime.random)
     others = others_of(runtime, node, made, new.text, author)
     people = members.among(runtime, node, new.mentions)
-    return Draft(new, author, admitted, made, others, people)
+    return CommentDraft(new, author, admitted, made, others, people)
 
 
 def people_of(runtime: Runtime, node: Node, comment: Comment, edit: CommentEdit) -> list[Mention]:
-    """Return the people whom an edited text may mention: as before, or members of the node."""
+    """Return the people whom an edited text may mention: former mentions, or members."""
     before = comment.get("mentions", [])
     if edit.mentions is None:
         return before
@@ -69,20 +71,17 @@ def people_of(runtime: Runtime, node: Node, comment: Comment, edit: CommentEdit)
     return kept + members.among(runtime, node, [each for each in wanted if each not in known])
 
 
-def check(runtime: Runtime, site: str, written: Draft, rules: CommentSite) -> None:
-    """Raise what a comment is refused with by these settings: CommentTooLarge, TextRefused."""
-    html, _ = _rendered(runtime, site, written)
-    _judged(written, html, rules)
+def check(runtime: Runtime, site: str, written: CommentDraft, rules: CommentSite) -> None:
+    """Raise CommentTooLarge or TextRefused for a draft that these settings refuse."""
+    html, _ = _render(runtime, site, written)
+    _judge(written, html, rules)
 
 
-def placed(runtime: Runtime, node: Node, parent: Comment | None, written: Draft) -> Comment:
-    """Return a comment in its place, below the one that it replies to.
-
-    Raises CommentTooLarge and TextRefused.
-    """
+def place(runtime: Runtime, node: Node, parent: Comment | None, written: CommentDraft) -> Comment:
+    """Return a comment in its place below its parent; raises CommentTooLarge and TextRefused."""
     author, comment_id = written.author, written.comment_id
-    html, mentions = _rendered(runtime, node["site"], written)
-    verdict = _judged(written, html, settings.in_force(runtime, node))
+    html, mentions = _render(runtime, node["site"], written)
+    verdict = _judge(written, html, settings.in_force(runtime, node))
     # The node has a time, since the comment has a number.
     posted, seq = node["last_posted"] or runtime.now(), node["last_seq"]
     # Below the deepest level a reply joins the replies to its parent's parent.
@@ -106,30 +105,30 @@ def placed(runtime: Runtime, node: Node, parent: Comment | None, written: Draft)
     )
     if mentions:
         comment["mentions"] = mentions
-    return {**comment, **filed(verdict, posted, is_shadowed=written.admitted.is_shadowed)}
+    return {**comment, **fields_of_new(verdict, posted, is_shadowed=written.admitted.is_shadowed)}
 
 
-def _rendered(runtime: Runtime, site: str, written: Draft) -> tuple[str, list[Mention]]:
-    """Return the HTML of a comment, and whom it mentions; raises CommentTooLarge."""
+def _render(runtime: Runtime, site: str, written: CommentDraft) -> tuple[str, list[Mention]]:
+    """Return the HTML of a comment, and the people whom it mentions; raises CommentTooLarge."""
     mentions = Mentions(written.people)
-    html = rendered(runtime, site, written.new.text, mentions)
-    return html, mentions.found
+    html = render_text(runtime, site, written.new.text, mentions)
+    return html, mentions.people
 
 
-def _judged(written: Draft, html: str, rules: CommentSite) -> Judgement:
-    """Return what becomes of a new text by the settings that hold there; raises TextRefused."""
+def _judge(written: CommentDraft, html: str, rules: CommentSite) -> Judgement:
+    """Return the verdict on a new text under these settings; raises TextRefused."""
     new = written.new
     is_asked = written.sender is not None and bool(rules.get("spam_check_url"))
-    # One that is hidden whatever it says is shown to its author at once.
+    # A shadowed author's comment is hidden whatever a check finds.
     is_checked = is_asked and not written.admitted.is_shadowed
     text = JudgedText(new.text, html, new.website, new.written_ms, written.others, is_checked)
     return judge(text, writer_of(written.author, written.admitted), rules)
 
 
 def others_of(runtime: Runtime, node: Node, comment_id: str, text: str, author: Principal) -> int:
-    """Note the text of a comment, and return how many others have lately written the same.
+    """Note the text of a comment; return the number of other recent authors of the text.
 
-    Nothing is noted of moderators, and where nobody asks. Raises Duplicate.
+    It returns 0 for moderators, and at sites that allow repeats. Raises Duplicate.
     """
     repeats = settings.in_force(runtime, node)["repeats"]
     if repeats == "allow" or moderates(author, node["site"]):
@@ -139,7 +138,7 @@ def others_of(runtime: Runtime, node: Node, comment_id: str, text: str, author: 
 
 
 def writer_of(author: Principal, admitted: Admitted) -> WriterStanding:
-    """Return the author of a text as a judge is told of them."""
+    """Return the author's standing as the judge needs it."""
     person = admitted.person
     is_moderator = moderates(author, person["site"])
     return WriterStanding(is_moderator, admitted.trust, person["counts"]["visible"])

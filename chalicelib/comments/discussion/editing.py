@@ -1,4 +1,4 @@
-"""Editing, deleting and moderating a comment so that no move of its node loses the change."""
+"""Changes of a comment by its author and by moderators, which no move of its node loses."""
 
 import contextlib
 from collections import Counter
@@ -25,8 +25,8 @@ from chalicelib.comments.moderation import flags, queue
 from chalicelib.comments.people.admission import standing_of
 from chalicelib.comments.people.counting import recounting
 from chalicelib.comments.permissions import EDIT_WINDOW, is_author, viewer
-from chalicelib.comments.rendered import RENDERER, rendered
-from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
+from chalicelib.comments.rendered import RENDERER, render_text
+from chalicelib.comments.shapes import Comment, CommentFields, Node, PlacedComment
 from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.store import GONE, WIPED, Full, Moved, counts_change, matches
@@ -45,49 +45,49 @@ _ATTEMPTS = 3
 
 def edit_comment(
     runtime: Runtime, node_id: str, comment_id: str, edit: CommentEdit, caller: Principal
-) -> Placed:
+) -> PlacedComment:
     """Give a comment a new text; its author may do so for 15 minutes, a moderator at any time.
 
-    Where it does not say whom it mentions, it goes on mentioning those whose names are still in it.
+    Without `mentions`, the former mentions stay whose names are still in the text.
 
     Raises UnknownNode, UnknownComment, CommentDeleted, Forbidden, EditWindowOver,
     CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, and CommentChanged if a moderator
-    has changed its state meanwhile.
+    changes its state meanwhile.
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller)
     late = runtime.now() - comment["posted"] > EDIT_WINDOW
     if late and not moderates(caller, node["site"]):
         raise EditWindowOver
-    text, people = edit.text, Mentions(people_of(runtime, node, comment, edit))
-    html = rendered(runtime, node["site"], text, people)
+    text, mentions = edit.text, Mentions(people_of(runtime, node, comment, edit))
+    html = render_text(runtime, node["site"], text, mentions)
     fields: CommentFields = {
         "text": text,
         "html": html,
         "renderer": RENDERER,
         "edited": runtime.now(),
     }
-    if people.found or comment.get("mentions"):
-        fields["mentions"] = people.found
+    if mentions.people or comment.get("mentions"):
+        fields["mentions"] = mentions.people
     if moderates(caller, node["site"]):
-        with _noted(runtime, "edit", node, comment, caller) as act:
-            changed = _changed(runtime, node, comment, {**fields, **act})
-        return Placed(node, changed)
+        with _note_act(runtime, "edit", node, comment, caller) as act:
+            changed = _change(runtime, node, comment, {**fields, **act})
+        return PlacedComment(node, changed)
     where: CommentFields = {}
     judged = _judged_again(runtime, node, comment, JudgedText(text, html), caller)
     if "state" in judged:
-        # Otherwise one that a moderator has just hidden would be pending again.
+        # Without it, a comment that a moderator has just hidden would be pending again.
         where = {"state": comment["state"]}
-    changed = _changed(runtime, node, comment, {**fields, **judged}, where)
+    changed = _change(runtime, node, comment, {**fields, **judged}, where)
     if "checking" in judged.get("reasons", []):
         origins.send(runtime, node, comment_id)
-    return Placed(node, viewer(caller, node["site"]).shown(changed))
+    return PlacedComment(node, viewer(caller, node["site"]).view(changed))
 
 
 @contextlib.contextmanager
-def _noted(
+def _note_act(
     runtime: Runtime, action: Action, node: Node, comment: Comment, caller: Principal
 ) -> Iterator[CommentFields]:
-    """Note what a moderator does with another's text, and give the fields that name the act."""
+    """Note a moderator's act on a reader's comment; yield the fields that name the act."""
     if is_author(caller, comment):
         yield {}
         return
@@ -102,107 +102,108 @@ def _noted(
 def _judged_again(
     runtime: Runtime, node: Node, comment: Comment, written: JudgedText, author: Principal
 ) -> CommentFields:
-    """Return what an author's edit changes of a comment beside its text.
+    """Judge an author's edit; return the fields that it changes beside the text.
 
-    An approved comment could become anything afterwards otherwise. Raises TextRefused, Duplicate,
+    Without a verdict, an approved comment could become anything. Raises TextRefused, Duplicate,
     Suspended and Banned.
     """
     writer = standing_of(runtime, node["site"], author)
     others = others_of(runtime, node, comment["id"], written.text, author)
     site = settings.in_force(runtime, node)
-    # What stays where it is, whatever the new text is, is not asked about.
+    # No service checks a comment that stays in its state whatever the new text is.
     is_open = comment["state"] in {"visible", "pending"} and not writer.is_shadowed
     is_checked = is_open and origins.check_again(runtime, node, comment["id"])
     written = written._replace(others=others, is_checked=is_checked)
     verdict = judge(written, writer_of(author, writer), site)
     now, is_shadowed = runtime.now(), writer.is_shadowed
-    return filing.filed_again(comment, verdict, now, is_shadowed=is_shadowed)
+    return filing.fields_of_edit(comment, verdict, now, is_shadowed=is_shadowed)
 
 
 def delete_comment(runtime: Runtime, node_id: str, comment_id: str, caller: Principal) -> None:
-    """Delete a comment, for its author or a moderator; one with replies leaves a tombstone.
+    """Delete a comment, for its author or a moderator; with replies it leaves a tombstone.
 
     Its author may delete it while it is hidden, too. Raises UnknownNode, UnknownComment,
     CommentDeleted and Forbidden.
     """
     node, comment = _find_own(runtime, node_id, comment_id, caller, even_hidden=True)
-    with _noted(runtime, "delete", node, comment, caller) as act:
-        _changed(runtime, node, comment, {**WIPED, **act})
+    with _note_act(runtime, "delete", node, comment, caller) as act:
+        _change(runtime, node, comment, {**WIPED, **act})
         if not is_author(caller, comment):
             flags.decide(runtime, node, comment, "right")
 
 
 def set_state(
     runtime: Runtime, node_id: str, comment_id: str, wanted: StateChange, actor: Actor
-) -> Placed:
+) -> PlacedComment:
     """Show or hide a comment, hold it back or file it as spam, as a moderator of its site.
 
-    Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged if it
-    was edited after the moderator read it.
+    Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted, and CommentChanged after an edit
+    that the moderator has not read.
     """
     node = nodes.find(runtime.database, node_id)
     if not moderates(actor.who, node["site"]):
         raise Forbidden(f"You do not moderate the site {node['site']}")
     for _ in range(_ATTEMPTS):
         found = _living(find(runtime, node, comment_id, actor.who))
-        if not matches(found, wanted.seen):
+        if not matches(found, wanted.as_read):
             raise CommentChanged
-        fields = filing.decided(found, wanted.state, runtime.now())
+        fields = filing.fields_of_decision(found, wanted.state, runtime.now())
         with contextlib.suppress(CommentChanged):
-            return Placed(node, decide(runtime, node, found, fields, actor))
+            return PlacedComment(node, decide(runtime, node, found, fields, actor))
     raise CommentChanged
 
 
 def decide(
     runtime: Runtime, node: Node, found: Comment, fields: CommentFields, actor: Actor
 ) -> Comment:
-    """Give a comment that has the state and the text that were found another state, and note it.
+    """Apply a moderator's decision to a comment as it was found, and log the act.
 
-    Those who flagged it were right or wrong. Raises CommentChanged and UnknownComment.
+    The decision also settles its flags as right or wrong. Raises CommentChanged and
+    UnknownComment.
     """
     thing = acts.comment_thing(node, found)
-    # With it as it was, the log says truly what the act changed.
+    # The condition makes the log true: the act changes exactly the state that it names.
     where: CommentFields = {"state": found["state"], "edited": found["edited"]}
     before: Document = {name: found[name] for name in DECIDED if name in found}
     with acts.noting(runtime, actor, "state", thing, ActChange(before, fields)) as act:
-        tells = origins.note_decision(runtime, node, found["id"], fields["state"])
-        changed = _changed(runtime, node, found, {**fields, "act": act.id}, where)
+        is_reported = origins.note_decision(runtime, node, found["id"], fields["state"])
+        changed = _change(runtime, node, found, {**fields, "act": act.id}, where)
         if changed["state"] != "pending":
             outcome: Outcome = "wrong" if changed["state"] == "visible" else "right"
             if flags.decide(runtime, node, found, outcome) and outcome == "wrong":
-                # One of these flags may have held it back a moment ago.
-                show_decided(runtime, node, found["id"])
-    if tells:
+                # One of these flags may have held the comment back a moment ago.
+                show_again(runtime, node, found["id"])
+    if is_reported:
         origins.send(runtime, node, found["id"])
     return changed
 
 
 def conclude(runtime: Runtime, node: Node, found: Comment, fields: CommentFields) -> bool:
-    """Give a comment what a check or a count of flags has concluded.
+    """Apply the conclusion of a check or of a count of flags to a comment as it was found.
 
-    Returns False if it is not as it was found any more.
+    Returns False if the comment has changed since.
     """
     where: CommentFields = {"state": found["state"], "edited": found["edited"]}
     try:
-        _changed(runtime, node, found, fields, where)
+        _change(runtime, node, found, fields, where)
     except CommentChanged:
         return False
     return True
 
 
 def hold_back(runtime: Runtime, node: Node, found: Comment) -> bool:
-    """Let a visible comment wait for a moderator, since people flagged it.
+    """Make a flagged visible comment wait for a moderator.
 
-    Returns False if it is not as it was found any more.
+    Returns False if the comment has changed since it was found.
     """
     return conclude(runtime, node, found, {"state": "pending", "reasons": ["flagged"]})
 
 
-def show_decided(runtime: Runtime, node: Node, comment_id: str) -> bool:
-    """Show a comment that flags have held back while a moderator decided that they are wrong.
+def show_again(runtime: Runtime, node: Node, comment_id: str) -> bool:
+    """Show a comment again that flags held back while a moderator found the flags wrong.
 
-    The one who holds it back and the one who decides call this last, so that one of the two finds
-    what both have written. Returns False where the flags that wait now hold it back.
+    The call that holds it back and the call that decides both end with this, so that the later
+    call sees the writes of both. Returns False if the comment stays as it is.
     """
     entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id))
     most = 100 * settings.in_force(runtime, node)["flags_hold"]
@@ -222,7 +223,7 @@ def _find_own(
     *,
     even_hidden: bool = False,
 ) -> tuple[Node, Comment]:
-    """Return a comment that the caller wrote or moderates, with its node."""
+    """Return a comment of the caller's, or of a site that they moderate, with its node."""
     node = nodes.find(runtime.database, node_id)
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     own = comment is not None and is_author(caller, comment)
@@ -241,7 +242,7 @@ def _living(comment: Comment) -> Comment:
     return comment
 
 
-def _changed(
+def _change(
     runtime: Runtime,
     node: Node,
     comment: Comment,
@@ -258,7 +259,7 @@ def _changed(
     if changed is None and where:
         raise CommentChanged
     if changed is None:
-        # Somebody deleted it since it was found.
+        # Another call has deleted it since it was found.
         raise UnknownComment
     return changed
 
@@ -272,11 +273,11 @@ def change_comment(
 ) -> Comment | None:
     """Set fields of a comment that has the values of `where`; return the changed comment.
 
-    Returns None if it is unknown, deleted, or has other values. Raises Unavailable when a move
-    of the node outlasts the budget of time.
+    Returns None for an unknown or deleted comment, and for other values. Raises Unavailable if a
+    move of the node outlasts the budget of time.
     """
     nodes.touch(runtime.database, node["_id"], runtime.now())
-    # What each generation's counts still lack: changes that a move kept from being confirmed.
+    # Changes that each generation's counts still lack, since a move prevented the confirmation.
     owed: dict[tuple[str, int], Counter[str]] = {}
     changed: Comment | None = None
     raised: Mapping[str, int] = nodes.RAISED
@@ -291,12 +292,12 @@ def change_comment(
         if result is not None:
             changed = result.after
             if result.counted:
-                return _settled(runtime, current, changed)
+                return _settle(runtime, current, changed)
             raised = nodes.raised_by(result.before, result.after)
             delta = counts_change(result.before["state"], result.after["state"])
             owed.setdefault(generation, Counter()).update(delta)
         if generation not in owed or _confirm(runtime, current, owed[generation], raised):
-            return _settled(runtime, current, changed)
+            return _settle(runtime, current, changed)
     raise Unavailable("The discussion is being moved")
 
 
@@ -306,7 +307,7 @@ def _confirm(
     return nodes.count(runtime.database, node, dict(owed), raised)
 
 
-def _settled(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | None:
+def _settle(runtime: Runtime, node: Node, changed: Comment | None) -> Comment | None:
     if changed is not None:
         queue.settle(runtime.database, node, changed)
         if changed["state"] in GONE:

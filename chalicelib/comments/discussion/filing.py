@@ -1,4 +1,4 @@
-"""The state that a comment gets by a verdict or a decision, and what its author is told of it."""
+"""Changes of a comment's state by verdicts and decisions, and the state that its author sees."""
 
 from datetime import datetime
 
@@ -8,10 +8,10 @@ from chalicelib.comments.spam_check.services import Answer
 from chalicelib.comments.store import WIPED, is_shadow
 
 
-def filed(verdict: Judgement, now: datetime, *, is_shadowed: bool) -> CommentFields:
+def fields_of_new(verdict: Judgement, now: datetime, *, is_shadowed: bool) -> CommentFields:
     """Return the fields that a verdict gives a new comment.
 
-    The author of spam is told what the author of any other is told whose comment waits.
+    The author of spam sees it as `pending`.
     """
     fields: CommentFields = {"state": "hidden" if is_shadowed else verdict.state}
     if verdict.reasons:
@@ -23,11 +23,11 @@ def filed(verdict: Judgement, now: datetime, *, is_shadowed: bool) -> CommentFie
     return fields
 
 
-def filed_again(
+def fields_of_edit(
     comment: Comment, verdict: Judgement, now: datetime, *, is_shadowed: bool
 ) -> CommentFields:
     """Return the fields that the verdict on an author's edit changes."""
-    # What people have flagged waits for them, whatever the new text is.
+    # A flagged comment waits for a moderator, whatever the new text is.
     held: list[Reason] = [each for each in comment.get("reasons", []) if each == "flagged"]
     fields: CommentFields = {"reasons": [*verdict.reasons, *held]} if verdict.reasons else {}
     if comment["state"] == "spam" or verdict.state == "spam":
@@ -39,8 +39,8 @@ def filed_again(
     return {**fields, "state": "pending"} if verdict.state == "pending" else fields
 
 
-def checked(comment: Comment, answer: Answer, now: datetime) -> CommentFields:
-    """Return the fields that a service's answer changes of a comment that waits for it."""
+def fields_of_check(comment: Comment, answer: Answer, now: datetime) -> CommentFields:
+    """Return the fields that the spam service's answer changes in a comment that waits for it."""
     others: list[Reason] = [each for each in comment.get("reasons", []) if each != "checking"]
     if answer == "discard":
         return WIPED
@@ -53,25 +53,25 @@ def checked(comment: Comment, answer: Answer, now: datetime) -> CommentFields:
     return {"reasons": others} if others else {"reasons": others, "state": "visible"}
 
 
-def undecided(reasons: list[Reason]) -> list[Reason]:
-    """Return why a comment waits whose decision is undone: a service is asked no more."""
+def reasons_without_check(reasons: list[Reason]) -> list[Reason]:
+    """Return the reasons to wait after an undone decision: no service checks the comment again."""
     return ["unchecked" if each == "checking" else each for each in reasons]
 
 
-def decided(found: Comment, state: GivenState, now: datetime) -> CommentFields:
-    """Return the fields that a moderator's decision changes."""
+def fields_of_decision(found: Comment, state: GivenState, now: datetime) -> CommentFields:
+    """Return the fields that a moderator's decision changes in a comment."""
     fields: CommentFields = {"state": state}
     if found.get("reasons"):
-        # It has been decided; one that has to wait again does so for the moderator alone.
+        # The decision settles the old reasons, even if the comment waits again.
         fields["reasons"] = []
     if found.get("shadow"):
-        # From now on its author is told as any other.
+        # From now on its author sees the true state.
         fields["shadow"] = None
     return {**fields, **spam_since(found, fields, now)}
 
 
 def spam_since(found: Comment, fields: CommentFields, now: datetime) -> CommentFields:
-    """Return since when a comment is spam once it has these fields, if that changes."""
+    """Return the change of `spam_since` that these fields of a comment cause."""
     if fields["state"] != "spam":
         return {"spam_since": None} if found.get("spam_since") else {}
     return {} if found["state"] == "spam" else {"spam_since": now}

@@ -1,6 +1,6 @@
-"""Pinning and featuring comments, as a moderator of their site.
+"""Pins and features of comments, by moderators of their site.
 
-Each raises the version of the node once it can be read, as all writes do that change a page.
+Each change raises the version of the node after its write, as every change of a page does.
 """
 
 from chalicelib.comments import nodes
@@ -20,14 +20,14 @@ from chalicelib.sites.permissions import moderates
 
 
 def pin(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> None:
-    """Show a comment above the first page; one that is hidden appears there once it is visible.
+    """Show a comment above the first page; a hidden comment appears there once it is visible.
 
     Raises UnknownNode, Forbidden, UnknownComment, CommentDeleted and TooManyPins.
     """
     node, _ = _living(runtime, node_id, comment_id, moderator)
     if not pinned.put_up(runtime.database, node_id, comment_id):
         _make_room(runtime, node, comment_id)
-    # Whoever deletes a comment takes its pin down after that, perhaps before this one was up.
+    # A deletion removes the pin after the comment, perhaps before this pin was there.
     after = ask(runtime, node, lambda store, now: store.get(now, comment_id))
     if after is None or after["state"] in GONE:
         pinned.take_down(runtime.database, node_id, [comment_id])
@@ -35,20 +35,20 @@ def pin(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -
 
 
 def unpin(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> None:
-    """Take the pin of a comment down; raises UnknownNode and Forbidden."""
-    _moderated(runtime, node_id, moderator)
+    """Remove the pin of a comment; raises UnknownNode and Forbidden."""
+    _find_node(runtime, node_id, moderator)
     pinned.take_down(runtime.database, node_id, [comment_id])
 
 
 def feature(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> None:
-    """List a comment in the order `featured`; one that is there already keeps its place.
+    """List a comment in the order `featured`; a featured comment keeps its place.
 
     Raises UnknownNode, Forbidden, UnknownComment and CommentDeleted.
     """
     node, comment = _living(runtime, node_id, comment_id, moderator)
     rows, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
     if rows.find_one(key, {"_id": 1}) is None:
-        # It is a comment of an earlier release.
+        # Comments of earlier releases have no entry.
         entries.settle(runtime.database, node, comment)
     since: list[Document] = [{"$set": {"featured": {"$ifNull": ["$featured", runtime.now()]}}}]
     if not rows.update_one({**key, "state": {"$nin": list(GONE)}}, since).matched_count:
@@ -58,13 +58,13 @@ def feature(runtime: Runtime, node_id: str, comment_id: str, moderator: Principa
 
 def unfeature(runtime: Runtime, node_id: str, comment_id: str, moderator: Principal) -> None:
     """List a comment among the featured no more; raises UnknownNode and Forbidden."""
-    node = _moderated(runtime, node_id, moderator)
+    node = _find_node(runtime, node_id, moderator)
     ENTRIES.of(runtime.database).update_one(key_of(node, comment_id), {"$unset": {"featured": ""}})
     nodes.raise_versions(runtime.database, {"_id": node_id})
 
 
 def _make_room(runtime: Runtime, node: Node, comment_id: str) -> None:
-    """Pin a comment in place of one that has been deleted; raises TooManyPins."""
+    """Pin a comment in the place of a deleted comment; raises TooManyPins."""
     ids = nodes.find(runtime.database, node["_id"]).get("pinned", [])
     if comment_id in ids:
         return
@@ -75,7 +75,7 @@ def _make_room(runtime: Runtime, node: Node, comment_id: str) -> None:
         raise TooManyPins
 
 
-def _moderated(runtime: Runtime, node_id: str, moderator: Principal) -> Node:
+def _find_node(runtime: Runtime, node_id: str, moderator: Principal) -> Node:
     node = nodes.find(runtime.database, node_id)
     if not moderates(moderator, node["site"]):
         raise Forbidden(f"You do not moderate the site {node['site']}")
@@ -85,7 +85,7 @@ def _moderated(runtime: Runtime, node_id: str, moderator: Principal) -> Node:
 def _living(
     runtime: Runtime, node_id: str, comment_id: str, moderator: Principal
 ) -> tuple[Node, Comment]:
-    node = _moderated(runtime, node_id, moderator)
+    node = _find_node(runtime, node_id, moderator)
     comment = find(runtime, node, comment_id, moderator)
     if comment["state"] in GONE:
         raise CommentDeleted

@@ -1,4 +1,4 @@
-"""Comments that mention somebody who is renamed or erased, found by their entries."""
+"""Renames and erasures of a person in the comments that mention them, found by entries."""
 
 import itertools
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from chalicelib.comments.discussion.editing import change_comment
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.comments.entries.writing import settle
 from chalicelib.comments.errors import CommentTooLarge, NodeMoved, UnknownNode
-from chalicelib.comments.mentions import NOBODY, Mention, Mentions, renamed
-from chalicelib.comments.rendered import RENDERER, rendered
+from chalicelib.comments.mentions import NOBODY, Mention, Mentions, rename_in
+from chalicelib.comments.rendered import RENDERER, render_text
 from chalicelib.comments.rendered import places as places_of
 from chalicelib.comments.shapes import Comment, CommentFields, Node
 from chalicelib.comments.stores import ask
@@ -23,15 +23,15 @@ _ATTEMPTS = 3
 
 
 def rename(runtime: Runtime, user_id: str, name: str) -> None:
-    """Name somebody anew in every comment that mentions them; what has the name is only read."""
+    """Set a person's new name in every comment that mentions them."""
     for node_id, comment_id in _mentioning(runtime, {"mentioned": user_id}):
         _follow(runtime, node_id, comment_id, Mention(id=user_id, name=name))
 
 
 def erase(runtime: Runtime, user_id: str, until: datetime | None, most: int) -> Step:
-    """Take somebody out of the comments that mention them, at most so many of them.
+    """Take a person out of `most` comments that mention them.
 
-    With `until`, only of those that were posted by then.
+    `until`: the latest time of posting; None: all comments.
     """
     where: Document = {"mentioned": user_id, **({"posted": {"$lte": until}} if until else {})}
     found = list(itertools.islice(_mentioning(runtime, where), most))
@@ -48,14 +48,17 @@ def _mentioning(runtime: Runtime, where: Document) -> Iterator[tuple[str, str]]:
 
 
 def _follow(runtime: Runtime, node_id: str, comment_id: str, person: Mention) -> bool:
-    """Name somebody anew in a comment, or nobody; False if a move of its node prevents it."""
+    """Follow a person's new name in a comment; an empty name takes them out.
+
+    Returns False if a move of the node, or other changes, prevent it.
+    """
     try:
         for _ in range(_ATTEMPTS):
             node = nodes.find(runtime.database, node_id)
-            if _changed(runtime, node, comment_id, person):
+            if _change(runtime, node, comment_id, person):
                 return True
     except NodeMoved as moved:
-        # Its entries go along, and may have been read where they were.
+        # The entries move along; the caller may have read them at the old id.
         return _follow(runtime, moved.moved_to, comment_id, person)
     except UnknownNode:
         return True
@@ -64,15 +67,15 @@ def _follow(runtime: Runtime, node_id: str, comment_id: str, person: Mention) ->
     return False
 
 
-def _changed(runtime: Runtime, node: Node, comment_id: str, person: Mention) -> bool:
-    """Change a comment as it was read; False if it has been changed meanwhile."""
+def _change(runtime: Runtime, node: Node, comment_id: str, person: Mention) -> bool:
+    """Change a comment as it was read; return False if it changes meanwhile."""
     comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if comment is None:
-        # It is about to be stored, or never was: then the sweep removes its entry.
+        # Its post is still running, or ended before the store: then the sweep removes its entry.
         return False
-    fields = _renamed(runtime, node, comment, person)
+    fields = _new_fields(runtime, node, comment, person)
     if not fields:
-        # An entry may say what its comment no longer does, if the writer of the two has ended.
+        # The entry may be older than the comment, if a writer ended between the two.
         settle(runtime.database, node, comment)
         return True
     where_read: CommentFields = {
@@ -83,31 +86,31 @@ def _changed(runtime: Runtime, node: Node, comment_id: str, person: Mention) -> 
     return change_comment(runtime, node, comment_id, fields, where_read) is not None
 
 
-def _renamed(runtime: Runtime, node: Node, comment: Comment, person: Mention) -> CommentFields:
-    """Return the fields of a comment that change: none where nothing has to, or can.
+def _new_fields(runtime: Runtime, node: Node, comment: Comment, person: Mention) -> CommentFields:
+    """Return the changed fields of a comment; empty if nothing has to change, or can.
 
-    Mentions alone change: the HTML is that of the old text with the other name in its mentions. A
-    comment keeps the old name if its text would read otherwise with the new one.
+    Only mentions change: the HTML is the old text's with the new name in its mentions. A comment
+    keeps the old name if the new name would change the reading of its text.
     """
     before, text = comment.get("mentions", []), comment["text"]
     user_id, name = person["id"], person["name"]
     old = next((each["name"] for each in before if each["id"] == user_id), None)
     if old is None or text is None or old == name:
         return {}
-    site, people = node["site"], Mentions(before, {user_id: name})
+    site, mentions = node["site"], Mentions(before, {user_id: name})
     places = places_of(runtime, site, text, Mentions(before), old)
     try:
-        html = rendered(runtime, site, text, people, is_new=False)
-        text = renamed(text, places, old, name or NOBODY)
+        html = render_text(runtime, site, text, mentions, is_new=False)
+        text = rename_in(text, places, old, name or NOBODY)
         others = [each for each in before if each["id"] != user_id]
         if name:
-            people = Mentions([*others, person])
-            if rendered(runtime, site, text, people, is_new=False) != html:
+            mentions = Mentions([*others, person])
+            if render_text(runtime, site, text, mentions, is_new=False) != html:
                 return {}
     except CommentTooLarge:
         if not name:
             raise
-        # With the longer name; with the old one it is shown as before.
+        # The new name is longer; the comment keeps the old name.
         return {}
-    mentions = [each for each in people.found if name or each["id"] != user_id]
-    return {"text": text, "html": html, "renderer": RENDERER, "mentions": mentions}
+    people = [each for each in mentions.people if name or each["id"] != user_id]
+    return {"text": text, "html": html, "renderer": RENDERER, "mentions": people}

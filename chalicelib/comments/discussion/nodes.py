@@ -1,4 +1,4 @@
-"""Creating, changing, moving and deleting nodes, with the rights that each needs."""
+"""Changes of nodes with the rights that each change needs."""
 
 from chalicelib.comments import nodes
 from chalicelib.comments.errors import NodeMoved, SiteIsFixed, UnknownNode
@@ -20,8 +20,8 @@ def put_node(
 ) -> tuple[Node, bool]:
     """Make or change a node; return it, and whether it is new.
 
-    A new one belongs to the site that its id names. Raises InvalidRequest for an id that no
-    new node may have, Forbidden, SiteIsFixed, CannotThread and NodeHasComments.
+    A new node belongs to the site that its id names. Raises InvalidRequest if no new node may
+    have the id, Forbidden, SiteIsFixed, CannotThread and NodeHasComments.
     """
     try:
         node = nodes.find(runtime.database, node_id)

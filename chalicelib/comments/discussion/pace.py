@@ -1,8 +1,8 @@
-"""Slow mode: how long a reader waits between two comments of their own in a node.
+"""Slow mode: the wait of a reader between two comments of their own in a node.
 
-A comment is counted once it is known to be taken, in the row of its author in the node, so that a
-text that is refused costs no wait. Who has to wait is told before anything else is counted.
-Moderators of the site do not wait.
+Only an accepted comment counts, in the row of its author in the node, so that a refused text costs
+no wait. An author who has to wait learns it before anything else counts. Moderators of the site do
+not wait.
 """
 
 from datetime import timedelta
@@ -19,7 +19,7 @@ from chalicelib.sites.permissions import moderates
 
 
 def check(runtime: Runtime, node_id: str, author: Principal) -> None:
-    """Raise TooFast for somebody who has to wait, by the settings of the last seconds."""
+    """Raise TooFast for an author who has to wait, by settings that may be seconds old."""
     site = site_of(node_id)
     if site is None or moderates(author, site):
         return
@@ -30,19 +30,19 @@ def check(runtime: Runtime, node_id: str, author: Principal) -> None:
 
 
 def seconds_for(runtime: Runtime, node: Node, author: Principal) -> int:
-    """Return how long somebody waits between two comments in a node; 0 for not at all."""
+    """Return the seconds between two comments of an author in a node; 0: no wait."""
     if moderates(author, node["site"]):
         return 0
     return settings.in_force(runtime, node).get("slow_seconds", 0)
 
 
 def count(runtime: Runtime, node: Node, author: Principal, seconds: int) -> None:
-    """Count a comment that is about to be stored; raises TooFast, and writes nothing then."""
+    """Count a comment before it is stored. Raises TooFast, without a write."""
     limits.count(runtime, [_allowance(runtime, node["_id"], author, seconds)])
 
 
 def _own_seconds(runtime: Runtime, node_id: str) -> int | None:
-    """Return what a node has of its own, of the last seconds."""
+    """Return a node's own setting, which may be seconds old; None: the site's setting."""
 
     def read() -> int | None:
         found = NODES.of(runtime.database).find_one({"_id": node_id}, {"slow_seconds": 1})
@@ -53,8 +53,8 @@ def _own_seconds(runtime: Runtime, node_id: str) -> int | None:
 
 
 def _allowance(runtime: Runtime, node_id: str, author: Principal, seconds: int) -> Allowance:
-    """Return the allowance of a person in a node, whose row names neither."""
+    """Return the allowance of a person in a node; the id of its row reveals neither."""
     key = signing.signing_key(runtime.settings.signing_keys)
-    named = b"\0".join((b"slow", node_id.encode(), author.id.encode()))
-    row_id = f"slow:{signing.tag(named, key, 12).hex()}"
+    message = b"\0".join((b"slow", node_id.encode(), author.id.encode()))
+    row_id = f"slow:{signing.tag(message, key, 12).hex()}"
     return Allowance(row_id, 1, timedelta(seconds=seconds))

@@ -1,4 +1,4 @@
-"""Pages of a node's listing: from a position on, back from one, and around a comment."""
+"""Pages of a node's listing: after a position, before a position, and around a comment."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -24,18 +24,18 @@ _BYTES_BESIDE_TEXT = 3_000
 Read = Callable[[Page], list[Comment]]
 
 
-class Shown(NamedTuple):
-    """The comments of a page in their order, and the cursors of the pages next to it."""
+class ListingPage(NamedTuple):
+    """The comments of a page in their order, and the cursors of its neighbours."""
 
     comments: list[Comment]
     previous: str | None
     next: str | None
 
 
-class Listed(NamedTuple):
-    """A node's listing in one order, as a viewer reads it.
+class TimedListing(NamedTuple):
+    """A node's listing in one order by time, as a viewer reads it.
 
-    A cursor that leads back has a scope of its own: a position alone does not say which way.
+    A cursor that leads back has a scope of its own: a position alone has no direction.
     """
 
     node: Node
@@ -46,7 +46,7 @@ class Listed(NamedTuple):
     back: Cursors
     read: Read
 
-    def page(self) -> Shown:
+    def page(self) -> ListingPage:
         """Return the page of the query's cursor; raises InvalidCursor."""
         try:
             after = self.onwards.position(self.query)
@@ -55,12 +55,12 @@ class Listed(NamedTuple):
         rows = self._rows(after, self.query.limit + 1)
         shown = rows[: fitting(rows[: self.query.limit])]
         is_first = after is None or not shown
-        return self._shown(shown, earlier=not is_first, later=len(shown) < len(rows))
+        return self._page(shown, earlier=not is_first, later=len(shown) < len(rows))
 
-    def around(self, target: Comment) -> Shown:
-        """Return a page that holds a comment, with half of the page before it if there is so much.
+    def around(self, target: Comment) -> ListingPage:
+        """Return a page around a comment; up to half of the page comes before it.
 
-        Those before it are left for the previous page if the answer would be too large.
+        If the answer would be too large, the comments before it go to the previous page.
         """
         place, limit = position(self.node, target), self.query.limit
         half = (limit - 1) // 2
@@ -71,28 +71,28 @@ class Listed(NamedTuple):
         whole = [*head, *rows[:room]]
         if fitting(whole) == len(whole):
             earlier, later = len(before) > len(head), len(rows) > room
-            return self._shown(whole, earlier=earlier, later=later)
+            return self._page(whole, earlier=earlier, later=later)
         shown = rows[: fitting(rows[:room])]
-        return self._shown(shown, earlier=bool(before), later=len(shown) < len(rows))
+        return self._page(shown, earlier=bool(before), later=len(shown) < len(rows))
 
-    def _page_before(self) -> Shown:
+    def _page_before(self) -> ListingPage:
         rows = self._rows(self.back.position(self.query), self.query.limit + 1, backwards=True)
         shown = rows[: fitting(rows[: self.query.limit])]
-        return self._shown(shown[::-1], earlier=len(shown) < len(rows), later=bool(shown))
+        return self._page(shown[::-1], earlier=len(shown) < len(rows), later=bool(shown))
 
     def _rows(
         self, after: tuple[object, ...] | None, limit: int, *, backwards: bool = False
     ) -> list[Comment]:
         return self.read(Page(self.order, limit, after, self.viewer, backwards))
 
-    def _shown(self, comments: list[Comment], *, earlier: bool, later: bool) -> Shown:
+    def _page(self, comments: list[Comment], *, earlier: bool, later: bool) -> ListingPage:
         first = position(self.node, comments[0]) if earlier else None
         last = position(self.node, comments[-1]) if later else None
-        return Shown(comments, self.back.following(first), self.onwards.following(last))
+        return ListingPage(comments, self.back.following(first), self.onwards.following(last))
 
 
 def order_of(query: CommentsQuery, rights: Rights) -> PageOrder:
-    """Return the order of a page: that of a page around a comment is always by time."""
+    """Return the order of a page; the page around a comment is always in an order by time."""
     order = query.order or rights.settings["order"]
     return "oldest" if query.around is not None and not is_timed(order) else order
 
@@ -107,19 +107,19 @@ def is_timed(order: PageOrder) -> TypeIs[Order]:
     return order in {"oldest", "newest"}
 
 
-def listed(
+def listing_of(
     runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery, read: Read
-) -> Listed:
-    """Return the listing of a node that a query is about, in its order or in the node's."""
+) -> TimedListing:
+    """Return the listing of a node for a query in an order by time."""
     order = order_of(query, rights)
-    assert is_timed(order)  # noqa: S101 - the caller asks others for the rest
+    assert is_timed(order)  # noqa: S101 - the caller lists other orders elsewhere
     scope, keys = f"{node['_id']}:{order}:{node['threaded']}", runtime.settings.signing_keys
     onwards, back = Cursors(f"comments:{scope}", keys), Cursors(f"comments before:{scope}", keys)
-    return Listed(node, rights.viewer, query, order, onwards, back, read)
+    return TimedListing(node, rights.viewer, query, order, onwards, back, read)
 
 
 def fitting(rows: Sequence[Comment]) -> int:
-    """Return how many comments, from the first, fit into an answer."""
+    """Return the number of comments, from the first, that fit into an answer."""
     characters = sum(len(row["text"] or "") + len(row["html"] or "") for row in rows)
     beside = _BYTES_BESIDE_TEXT * len(rows)
     if responses.BYTES_A_CHARACTER * characters + beside <= responses.MAX_BYTES:
@@ -127,19 +127,19 @@ def fitting(rows: Sequence[Comment]) -> int:
     return responses.fitting(rows)
 
 
-# The cursor of featured comments holds time and number by value. A comment that is featured while
-# a reader pages on is missed until the list is opened anew; all others come once.
+# The cursor of featured comments holds time and number by value. A reader who pages on misses a
+# newly featured comment until they reload the list; all other comments come once.
 
 
-def featured_page(runtime: Runtime, node: Node, query: CommentsQuery) -> Shown:
-    """Return a page of the featured comments that are visible; raises InvalidCursor."""
+def featured_page(runtime: Runtime, node: Node, query: CommentsQuery) -> ListingPage:
+    """Return a page of the visible featured comments; raises InvalidCursor."""
     cursors = Cursors(f"featured comments:{node['_id']}", runtime.settings.signing_keys)
     position = cursors.position(query)
     after = (moment(position[0]), position[1]) if position else None
-    rows = ranking.featured(runtime.database, node, after, query.limit + 1)
+    rows = ranking.featured_comments(runtime.database, node, after, query.limit + 1)
     listed = rows[: query.limit]
     if not listed:
-        return Shown([], None, None)
+        return ListingPage([], None, None)
     ids = [row.id for row in listed]
     read = ask(runtime, node, lambda store, now: store.get_many(now, ids))
     found = {each["id"]: each for each in read if each["state"] == "visible"}
@@ -149,4 +149,4 @@ def featured_page(runtime: Runtime, node: Node, query: CommentsQuery) -> Shown:
         listed = listed[: ids.index(shown[-1]["id"]) + 1]
     last = listed[-1] if len(listed) < len(rows) else None
     place = [milliseconds(last.since), last.seq] if last else None
-    return Shown(shown, None, cursors.following(place))
+    return ListingPage(shown, None, cursors.following(place))

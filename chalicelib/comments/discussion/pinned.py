@@ -1,4 +1,4 @@
-"""Comments that moderators have pinned: beside the first page, and in their place of it, too."""
+"""Pinned comments: beside the first page, and in their own places of the listing, too."""
 
 from collections.abc import Sequence
 
@@ -15,9 +15,9 @@ from chalicelib.runtime import Runtime
 def comments(
     runtime: Runtime, node: Node, query: CommentsQuery, shown: Sequence[Comment]
 ) -> list[Comment]:
-    """Return the pinned comments of a first page that are visible, in the order of the pins.
+    """Return the visible pinned comments beside a first page, in the order of the pins.
 
-    Those that the page shows anyway are not read again.
+    It reads no comment again that the page shows anyway.
     """
     ids = node.get("pinned", [])
     if not ids or query.cursor is not None or query.around is not None:
@@ -31,7 +31,7 @@ def comments(
 
 
 def put_up(database: Database[Document], node_id: str, comment_id: str) -> bool:
-    """Pin a comment unless it is pinned, or the most are; return whether it was put up now."""
+    """Pin a comment; return False if it is pinned already, or there is no room for a pin."""
     room = {f"pinned.{MAX_PINNED - 1}": {"$exists": False}, "pinned": {"$ne": comment_id}}
     update = {"$push": {"pinned": comment_id}, "$inc": nodes.RAISED}
     where = {"_id": node_id, **nodes.OCCUPIED, **room}
@@ -39,7 +39,7 @@ def put_up(database: Database[Document], node_id: str, comment_id: str) -> bool:
 
 
 def take_down(database: Database[Document], node_id: str, comment_ids: Sequence[str]) -> None:
-    """Take the pins of comments down; without one, nothing changes."""
+    """Remove the pins of comments; without a pin, nothing changes."""
     some = {"$in": list(comment_ids)}
     update = {"$pull": {"pinned": some}, "$inc": nodes.RAISED}
     nodes.NODES.of(database).update_one({"_id": node_id, "pinned": some}, update)

@@ -1,15 +1,15 @@
-"""Writing to a discussion so that no move of its node loses the write.
+"""Posts to a discussion, which no move of its node loses.
 
 A post has four steps: take a number from the node, make the comment's entry, store the comment
-under the node's generation, confirm by counting it if the node still has that generation. A move
-(`chalicelib.comments.stores.promotion`) makes the confirmation miss; the post then goes again with
-the same id and number, and finding itself there already means that it was copied and counted.
+under the node's generation, and confirm it by a count if the node still has that generation. A
+move (`chalicelib.comments.stores.promotion`) makes the confirmation miss. The post then repeats
+with the same id and number; if it finds its comment there, the move has copied and counted it.
 """
 
 from chalicelib import happenings, limits
 from chalicelib.comments import happened, nodes, opening
 from chalicelib.comments.discussion import composing, pace
-from chalicelib.comments.discussion.composing import Draft
+from chalicelib.comments.discussion.composing import CommentDraft
 from chalicelib.comments.discussion.turns import make_room, turns, waits
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.errors import NotThreaded, UnknownNode
@@ -20,8 +20,8 @@ from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.people import admission, members
 from chalicelib.comments.permissions import viewer
-from chalicelib.comments.rendered import rendered
-from chalicelib.comments.shapes import Comment, Node, Placed
+from chalicelib.comments.rendered import render_text
+from chalicelib.comments.shapes import Comment, Node, PlacedComment
 from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.spam_check.origins import Sender
@@ -40,12 +40,12 @@ def post_comment(
     new: NewComment,
     author: Principal,
     sender: Sender | None = None,
-) -> Placed:
+) -> PlacedComment:
     """Post a comment and return it with its node.
 
     Raises UnknownNode, NodeLocked, NodeClosed, UnknownComment for the parent, NotThreaded,
-    CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, TooFast, and Unavailable when a
-    move of the node outlasts the budget of time.
+    CommentTooLarge, TextRefused, Duplicate, Suspended, Banned, TooFast, and Unavailable if a move
+    of the node outlasts the budget of time.
     """
     placed = _post(runtime, node_id, new, author, sender)
     thing = happened.name_of(placed.node["_id"], placed.comment["id"])
@@ -53,26 +53,30 @@ def post_comment(
     if "checking" in placed.comment.get("reasons", []):
         origins.send(runtime, placed.node, placed.comment["id"])
     seen_by = viewer(author, placed.node["site"])
-    return Placed(placed.node, seen_by.shown(placed.comment))
+    return PlacedComment(placed.node, seen_by.view(placed.comment))
 
 
 def _post(
     runtime: Runtime, node_id: str, new: NewComment, author: Principal, sender: Sender | None
-) -> Placed:
-    """Post a comment; its happening is noted before it is stored.
-
-    Raises as `post_comment`.
-    """
+) -> PlacedComment:
+    """Post a comment; raises as `post_comment`."""
     site = site_of(node_id)
     pace.check(runtime, node_id, author)
     admitted = admission.admit(runtime, site, author) if site else None
     node = _take_seq(runtime, node_id, new, author)
     if admitted is None or node["site"] != site:
-        # Their first post at the site, or a node of an earlier release, whose id is another's.
+        # Their first post at the site, or a node of an earlier release whose id names another site.
         admitted = admission.admit_first(runtime, node["site"], author)
     parent = _parent(runtime, node, new.parent, author)
     written = composing.draft(runtime, node, new, author, admitted)._replace(sender=sender)
     _keep_pace(runtime, node, written)
+    return _store(runtime, node, parent, written)
+
+
+def _store(
+    runtime: Runtime, node: Node, parent: Comment | None, written: CommentDraft
+) -> PlacedComment:
+    """Store a comment that has its number, and confirm it; raises UnknownNode and Unavailable."""
     comment = _compose(runtime, node, parent, written)
     stored_under: set[tuple[str, int]] = set()
     try:
@@ -90,11 +94,11 @@ def _post(
             generation = (current["_id"], current["generation"])
             copied = added is Added.DUPLICATE and generation not in stored_under
             if copied or added is Added.COUNTED:
-                return Placed(current, comment)
+                return PlacedComment(current, comment)
             stored_under.add(generation)
             change, raised = counts_change(None, comment["state"]), nodes.raised_by(comment)
             if nodes.count(runtime.database, current, change, raised):
-                return Placed(current, comment)
+                return PlacedComment(current, comment)
     except UnknownNode:
         queue.remove(runtime.database, node, comment["id"])
         entries.remove(runtime.database, node, comment)
@@ -103,20 +107,17 @@ def _post(
 
 
 def preview(runtime: Runtime, new: Preview) -> str:
-    """Return the HTML that a comment would have on its node, or a new one.
-
-    Raises CommentTooLarge.
-    """
+    """Return the HTML that a comment would have on a node; raises CommentTooLarge."""
     node = nodes.look(runtime.database, new.node) if new.node else None
     if node is None:
         site = site_of(new.node) if new.node else None
-        return rendered(runtime, site or DEFAULT_SITE, new.text)
+        return render_text(runtime, site or DEFAULT_SITE, new.text)
     people = Mentions(members.among(runtime, node, new.mentions))
-    return rendered(runtime, node["site"], new.text, people)
+    return render_text(runtime, node["site"], new.text, people)
 
 
 def _add(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
-    """Store a comment, or make room for it; returns None if it has to be tried again."""
+    """Store a comment, or make room for it; None: try again."""
     try:
         return store_of(runtime, node).add(node, comment)
     except Moved:
@@ -127,7 +128,7 @@ def _add(runtime: Runtime, node: Node, comment: Comment) -> Added | None:
 
 
 def _take_seq(runtime: Runtime, node_id: str, new: NewComment, author: Principal) -> Node:
-    """Number the comment, waiting for a move to end; raises as `_explain`."""
+    """Number the comment after the end of a running move; raises as `_explain`."""
     for _ in waits(runtime.settings.post_budget_ms):
         now, moderated = runtime.now(), moderated_sites(author)
         node = nodes.take_seq(runtime.database, node_id, now, moderated)
@@ -152,26 +153,26 @@ def _open(runtime: Runtime, node_id: str, new: NewComment, author: Principal) ->
     """Make the node of a first comment, if its site is open and the post is sound.
 
     Raises UnknownNode, UnknownComment for a parent, CommentTooLarge, TextRefused, and TooFast
-    for an author who has just made many.
+    for an author of many new nodes.
     """
     site = site_of(node_id)
     if site is None or site not in runtime.settings.open_nodes:
         raise UnknownNode
     if new.parent is not None:
         raise UnknownComment
-    # Nobody has posted there: the site knows the author from its other nodes, if at all.
+    # The node has no posts yet: the site knows the author from its other nodes, if at all.
     known = admission.standing_of(runtime, site, author)
-    composing.check(runtime, site, Draft(new, author, known), settings.of(runtime, site))
+    composing.check(runtime, site, CommentDraft(new, author, known), settings.of(runtime, site))
     limits.take(runtime, limits.OPENED, author, None)
     node = nodes.new_node(node_id, site)
     node["closes_at"] = settings.closing_at(runtime, site)
     vacancies.insert(runtime, node)
 
 
-def _keep_pace(runtime: Runtime, node: Node, written: Draft) -> None:
-    """Count a comment that is going to be taken, in slow mode.
+def _keep_pace(runtime: Runtime, node: Node, written: CommentDraft) -> None:
+    """Count a comment in slow mode, after a check that nothing else refuses it.
 
-    Raises TooFast, and CommentTooLarge and TextRefused for what is not taken.
+    Raises TooFast, CommentTooLarge and TextRefused.
     """
     seconds = pace.seconds_for(runtime, node, written.author)
     if seconds:
@@ -182,7 +183,7 @@ def _keep_pace(runtime: Runtime, node: Node, written: Draft) -> None:
 def _parent(
     runtime: Runtime, node: Node, parent_id: str | None, author: Principal
 ) -> Comment | None:
-    """Return the comment that is replied to; raises NotThreaded and UnknownComment."""
+    """Return the parent of a reply; raises NotThreaded and UnknownComment."""
     if parent_id is None:
         return None
     if not node["threaded"]:
@@ -193,12 +194,14 @@ def _parent(
     return parent
 
 
-def _compose(runtime: Runtime, node: Node, parent: Comment | None, written: Draft) -> Comment:
-    """Return a comment with a new id in its place, which has its entry already."""
-    comment = composing.placed(runtime, node, parent, written)
+def _compose(
+    runtime: Runtime, node: Node, parent: Comment | None, written: CommentDraft
+) -> Comment:
+    """Return a comment in its place under a new id, after its entry and happening are noted."""
+    comment = composing.place(runtime, node, parent, written)
     while not _enter(runtime, node, comment):
         written = written.with_another_id(runtime)
-        comment = composing.placed(runtime, node, parent, written)
+        comment = composing.place(runtime, node, parent, written)
     if comment["state"] == "pending":
         # Before the comment itself: a crash in between leaves a row too many, never one too few.
         queue.settle(runtime.database, node, comment)
@@ -210,9 +213,9 @@ def _compose(runtime: Runtime, node: Node, parent: Comment | None, written: Draf
 
 
 def _enter(runtime: Runtime, node: Node, comment: Comment) -> bool:
-    """Make the comment's entry before the comment; return False if its id is taken.
+    """Make the comment's entry before the comment; return False for a duplicate id.
 
-    An entry that is there without its comment is that of an earlier attempt, which ended.
+    An entry without a comment is left from an attempt that ended early.
     """
     if entries.add(runtime.database, node, comment, runtime.now()):
         return True
@@ -223,7 +226,7 @@ def _enter(runtime: Runtime, node: Node, comment: Comment) -> bool:
 
 
 def _give_back(runtime: Runtime, node: Node, comment_id: str) -> None:
-    """Leave an entry to the comment that had its id before, and had no entry."""
+    """Give the entry of an id back to the older comment with the id, which had no entry."""
     other = ask(runtime, node, lambda store, current: store.get(current, comment_id))
     if other is not None:
         entries.settle(runtime.database, node, other)

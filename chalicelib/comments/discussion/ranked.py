@@ -1,16 +1,16 @@
 """Pages of a discussion by rank: threads by a key of their roots, each thread in its own order.
 
 A page reads the entries of roots by (key, seq), then their threads from the store, which knows no
-ranks. The cursor holds the key and the number by value, and the path of the last comment where a
-page ended within a thread. So votes between two pages neither repeat nor skip a thread whose key
-they did not change; one that rose past the cursor is missed until the list is opened anew, and one
-that fell past it comes again.
+ranks. The cursor holds the key and the number by value. If a page ended within a thread, it also
+holds the path of the last comment. Votes between two pages neither repeat nor skip a thread with
+an unchanged key. A thread that rose past the cursor is missing until the reader reloads the list;
+a thread that fell past it comes again.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
-from chalicelib.comments.discussion.paging import Shown, fitting
+from chalicelib.comments.discussion.paging import ListingPage, fitting
 from chalicelib.comments.entries import ranking, upkeep
 from chalicelib.comments.entries.ranking import RankedRoot
 from chalicelib.comments.forms import CommentsQuery
@@ -25,7 +25,7 @@ from chalicelib.runtime import Runtime
 
 
 class _Place(NamedTuple):
-    """A root by its key and number, and the last comment of its thread that was shown, if any."""
+    """A root by its key and number, and the path of its thread's last comment on the page."""
 
     key: int
     seq: int
@@ -33,7 +33,7 @@ class _Place(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """Comments in the order of the listing, the roots that they are of, and whether more follow."""
+    """Comments in the order of the listing, the places of their roots, and whether more follow."""
 
     comments: list[Comment]
     places: dict[int, _Place]
@@ -43,7 +43,7 @@ class _Read(NamedTuple):
 
 def page(
     runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery, order: RankedOrder
-) -> Shown:
+) -> ListingPage:
     """Return a page by rank; raises InvalidCursor, and Unavailable if old comments need entries."""
     _have_entries(runtime, node)
     cursors = Cursors(f"ranked comments:{node['_id']}:{order}", runtime.settings.signing_keys)
@@ -52,13 +52,13 @@ def page(
     listing = _Listing(runtime, node, rights, query.limit)
     read = listing.read(order, after)
     shown = read.comments[: fitting(read.comments[: query.limit])]
-    return Shown(shown, None, cursors.following(_following(read, shown)))
+    return ListingPage(shown, None, cursors.following(_following(read, shown)))
 
 
 def waiting(runtime: Runtime, node: Node, rights: Rights) -> list[Comment]:
-    """Return the caller's own roots that wait for a moderator, which no ranked page lists.
+    """Return the caller's own waiting roots, which have no rank.
 
-    So are those that are hidden without the caller being told.
+    Roots that are hidden without the caller's knowledge are among them.
     """
     caller = rights.caller
     if caller is None or rights.viewer.moderator:
@@ -73,7 +73,7 @@ def waiting(runtime: Runtime, node: Node, rights: Rights) -> list[Comment]:
 
 
 class _Listing(NamedTuple):
-    """A node as a viewer reads it, in pages of a size."""
+    """A node as a viewer reads it, page by page."""
 
     runtime: Runtime
     node: Node
@@ -81,7 +81,7 @@ class _Listing(NamedTuple):
     limit: int
 
     def read(self, order: RankedOrder, after: _Place | None) -> _Read:
-        """Return at least as many comments as a page shows, if there are, from a place on."""
+        """Return the comments of a page from a place on, and perhaps more."""
         comments = self._rest(after) if after and after.full_slug else []
         room = self.limit - len(comments)
         places = {after.seq: after} if after else {}
@@ -89,7 +89,7 @@ class _Listing(NamedTuple):
             return _Read(comments, places, after, has_more=True)
         beyond = (after.key, after.seq) if after else None
         roots = ranking.roots(self.runtime.database, self.node, order, beyond, room + 1)
-        whole, cut = _chosen(roots, len(comments), self.limit)
+        whole, cut = _choose(roots, len(comments), self.limit)
         comments += self._threads(whole)
         if cut is not None:
             comments += self._thread(cut, max(1, self.limit + 1 - len(comments)))
@@ -99,7 +99,7 @@ class _Listing(NamedTuple):
         return _Read(comments, places, last, has_more=len(roots) > len(chosen))
 
     def _rest(self, after: _Place) -> list[Comment]:
-        """Return what follows in the thread that the last page ended in."""
+        """Return the rest of the thread in which the last page ended."""
         assert after.full_slug is not None  # noqa: S101 - asked for by the caller
         path = after.full_slug.partition("/")[0]
         return self._part(path, self.limit + 1, (after.seq, after.full_slug))
@@ -109,7 +109,7 @@ class _Listing(NamedTuple):
 
     def _part(self, path: str, limit: int, after: tuple[Any, ...] | None) -> list[Comment]:
         part = Page("oldest", limit, after, self.rights.viewer)
-        # Of the root of a thread, a threaded store asks for the path alone.
+        # Only threaded nodes have a part of a thread; their stores read the root's path alone.
         root = cast("Comment", {"full_slug": path})
         return ask(self.runtime, self.node, lambda store, now: store.thread(now, root, part))
 
@@ -121,10 +121,10 @@ class _Listing(NamedTuple):
         return ask(self.runtime, self.node, lambda store, now: store.gather(now, named, viewer))
 
 
-def _chosen(
+def _choose(
     roots: Sequence[RankedRoot], had: int, limit: int
 ) -> tuple[list[RankedRoot], RankedRoot | None]:
-    """Return the threads that fit beside what a page has, and one more to be cut.
+    """Return the roots of threads that fit on a page with `had` comments, and a root to cut.
 
     Only a page that would stay under half full cuts a thread. The sizes of threads are hints.
     """
@@ -138,7 +138,7 @@ def _chosen(
 
 
 def _following(read: _Read, shown: Sequence[Comment]) -> _Place | None:
-    """Return the place after the comments that are shown; None if nothing follows."""
+    """Return the place after the comments of the page; None if nothing follows."""
     if len(shown) == len(read.comments):
         return read.last._replace(full_slug=None) if read.last and read.has_more else None
     seq, next_seq = (_root_seq(each) for each in read.comments[len(shown) - 1 :][:2])
@@ -151,7 +151,7 @@ def _root_seq(comment: Comment) -> int:
 
 
 def _have_entries(runtime: Runtime, node: Node) -> None:
-    """Make the entries of a small node's old comments; raises Unavailable for a large one's."""
+    """Make missing entries of a small node's comments; raises Unavailable for a large node."""
     if "entries_version" in node:
         return
     if node["last_seq"] > runtime.bounds.comments.inline_move_comments:

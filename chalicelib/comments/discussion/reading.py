@@ -1,4 +1,4 @@
-"""Reading comments: pages of a node, threads and single comments, as the caller may see them."""
+"""Pages of a node, threads and single comments, each as the caller may see it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,13 @@ from chalicelib.comments.answers import (
     viewer_answer,
 )
 from chalicelib.comments.discussion import paging, pinned, ranked
-from chalicelib.comments.discussion.paging import Shown, fitting, is_ranked, listed, order_of
+from chalicelib.comments.discussion.paging import (
+    ListingPage,
+    fitting,
+    is_ranked,
+    listing_of,
+    order_of,
+)
 from chalicelib.comments.discussion.tags import NOTHING_HELD, Held, Listing, tags_of
 from chalicelib.comments.entries import marked, shadows
 from chalicelib.comments.forms import CommentsQuery
@@ -23,7 +29,7 @@ from chalicelib.comments.mark_answers import Marks, is_marked, page_marks
 from chalicelib.comments.order import position
 from chalicelib.comments.people.blocking import blocked_by
 from chalicelib.comments.permissions import Own, Rights, viewer
-from chalicelib.comments.shapes import Comment, Node, Placed
+from chalicelib.comments.shapes import Comment, CommentPlace, Node, PlacedComment
 from chalicelib.comments.sites import settings
 from chalicelib.comments.store import Page, is_shadow
 from chalicelib.comments.stores import ask
@@ -41,9 +47,9 @@ def list_comments(
     caller: Principal | None,
     held: Held = NOTHING_HELD,
 ) -> Listing[CommentsAnswer]:
-    """Return a page of a node's comments, unless it is one of which the caller holds the tag.
+    """Return a page of a node's comments, without a body if the caller holds its tag.
 
-    Raises UnknownNode, InvalidCursor, and UnknownComment for one that the page should be around.
+    Raises UnknownNode, InvalidCursor, and UnknownComment for the comment of `around`.
     """
     node = nodes.find(runtime.database, node_id)
     rights = _reading_rights(runtime, node, caller)
@@ -53,11 +59,11 @@ def list_comments(
     is_counted = is_ranked(order) or is_marked(rights.settings)
     if not is_counted and (tag := tags.current(held.tags, runtime.now())):
         return Listing(tag, None)
-    shown, own = _shown(runtime, node, rights, query), list[Comment]()
-    shown = shown._replace(comments=rights.unblocked(shown.comments))
+    shown, own = _listing_page(runtime, node, rights, query), list[Comment]()
+    shown = shown._replace(comments=rights.without_blocked_authors(shown.comments))
     if is_ranked(order) and query.cursor is None:
         own = ranked.waiting(runtime, node, rights)
-    above = rights.unblocked(pinned.comments(runtime, node, query, shown.comments))
+    above = rights.without_blocked_authors(pinned.comments(runtime, node, query, shown.comments))
     own, above = _within(shown.comments, own, above)
     marks = _marks(runtime, node, [*shown.comments, *above], rights)
     body: CommentsAnswer = {
@@ -74,14 +80,16 @@ def list_comments(
     return Listing(tag, None if tag in held.tags else body)
 
 
-def _shown(runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery) -> Shown:
+def _listing_page(
+    runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery
+) -> ListingPage:
     """Return the comments of a page in its order."""
     order = order_of(query, rights)
     if order == "featured":
         return paging.featured_page(runtime, node, query)
     if is_ranked(order):
         return ranked.page(runtime, node, rights, query, order)
-    listing = listed(runtime, node, rights, query, partial(_read, runtime, node))
+    listing = listing_of(runtime, node, rights, query, partial(_read, runtime, node))
     if query.around is None:
         return listing.page()
     return listing.around(find(runtime, node, query.around, rights.caller))
@@ -90,31 +98,28 @@ def _shown(runtime: Runtime, node: Node, rights: Rights, query: CommentsQuery) -
 def _within(
     shown: Sequence[Comment], own: list[Comment], above: list[Comment]
 ) -> tuple[list[Comment], list[Comment]]:
-    """Return of what stands beside the comments of a page what fits into one answer with them."""
+    """Return the waiting and the pinned comments that fit into one answer beside a page."""
     room = fitting([*shown, *own, *above]) - len(shown)
     return own[:room], above[: max(0, room - len(own))]
 
 
 def get_comment(
     runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None
-) -> Placed:
+) -> PlacedComment:
     """Return a comment that the caller may see; raises UnknownNode and UnknownComment."""
     node = nodes.find(runtime.database, node_id)
     found = find(runtime, node, comment_id, caller)
-    return Placed(node, viewer(caller, node["site"]).shown(found))
+    return PlacedComment(node, viewer(caller, node["site"]).view(found))
 
 
 def list_thread(
     runtime: Runtime,
-    place: tuple[str, str],
+    place: CommentPlace,
     query: PageQuery,
     caller: Principal | None,
     held: Sequence[str] = (),
 ) -> Listing[ThreadAnswer]:
-    """Return a page of a comment and its descendants, depth-first, as `list_comments`.
-
-    `place` is the ids of the node and of the comment.
-    """
+    """Return a page of a comment and its descendants, depth-first, as `list_comments`."""
     node_id, comment_id = place
     node = nodes.find(runtime.database, node_id)
     rights = _reading_rights(runtime, node, caller)
@@ -128,7 +133,7 @@ def list_thread(
     rows = ask(runtime, node, lambda store, current: store.thread(current, root, page))
     shown = rows[: fitting(rows[: query.limit])]
     last = position(node, shown[-1]) if len(shown) < len(rows) else None
-    shown = rights.unblocked(shown)
+    shown = rights.without_blocked_authors(shown)
     marks = _marks(runtime, node, shown, rights)
     body = _page(node, shown, rights, marks, cursors.following(last))
     tag = tags.of(body["comments"], counted=is_counted)
@@ -136,14 +141,14 @@ def list_thread(
 
 
 def rights_in(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
-    """Return what a caller may do in a node now."""
+    """Return the rights of a caller in a node now."""
     return Rights(caller, node, settings.in_force(runtime, node), runtime.now())
 
 
 def _reading_rights(runtime: Runtime, node: Node, caller: Principal | None) -> Rights:
-    """Return `rights_in` with what a listing has of the caller: whom they block, and shadows.
+    """Return `rights_in` with the caller's own part of a listing: blocked people and shadows.
 
-    Shadows are asked for where a node has any.
+    It queries shadows only in a node that has any.
     """
     rights = rights_in(runtime, node, caller)
     if caller is None or rights.viewer.moderator:
@@ -153,8 +158,10 @@ def _reading_rights(runtime: Runtime, node: Node, caller: Principal | None) -> R
     return Rights(caller, node, rights.settings, rights.now, Own(own, blocked))
 
 
-def placed_comment(runtime: Runtime, placed: Placed, caller: Principal | None) -> CommentAnswer:
-    """Return a single comment as the API shows it to a caller."""
+def placed_comment(
+    runtime: Runtime, placed: PlacedComment, caller: Principal | None
+) -> CommentAnswer:
+    """Return the answer of a single comment for a caller."""
     node, comment = placed
     rights = rights_in(runtime, node, caller)
     marks = _marks(runtime, node, [comment], rights)
@@ -176,7 +183,7 @@ def _read(runtime: Runtime, node: Node, page: Page) -> list[Comment]:
 def _marks(
     runtime: Runtime, node: Node, comments: Sequence[Comment], rights: Rights
 ) -> Marks | None:
-    """Return the marks of comments and of their page; None where nobody votes or reacts."""
+    """Return the marks of comments and of their page; None without votes and reactions."""
     if not is_marked(rights.settings):
         return None
     ids = chain([marked.PAGE], (each["id"] for each in comments))
@@ -187,7 +194,7 @@ def _marks(
 def _page(
     node: Node, rows: list[Comment], rights: Rights, marks: Marks | None, following: str | None
 ) -> ThreadAnswer:
-    """Return a page with these rows, as the caller may know of them."""
+    """Return a page with these comments, as the caller may see them."""
     return {
         "node": discussion_answer(node, rights),
         "viewer": viewer_answer(rights),
@@ -199,11 +206,11 @@ def _page(
 def _answers(
     node: Node, rows: list[Comment], rights: Rights, marks: Marks | None
 ) -> list[CommentAnswer]:
-    """Return comments as the caller may know of them."""
-    shown_to = rights.viewer.shown
+    """Return the answers of comments, as the caller may see them."""
+    shown_to = rights.viewer.view
     answers = [comment_answer(node["_id"], shown_to(row), rights, marks) for row in rows]
     if rights.unseen:
-        # Their parents count them for their author.
+        # Only their author sees them in the counts of their parents.
         own = [row for row in rows if is_shadow(row) and row.get("shadow") == "visible"]
         replies = Counter(row["parent_id"] for row in own)
         for answer in answers:

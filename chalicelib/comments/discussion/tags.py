@@ -1,15 +1,15 @@
-"""Entity tags of pages of comments: whether the copy that a reader holds is still current.
+"""Entity tags of pages of comments: they decide whether a reader's copy is current.
 
 A page depends on its node and its comments: the node's `version` counts their writes, and a move
 changes its generation. It depends on the query and on the caller, too. An author's time to edit
-ends without a write; the tag says when.
+ends without a write, so the tag contains the end.
 
-Votes and reactions raise no version. Where there are any, and in an order by votes, the tag is made
-of what the page has of them, too: such a page is read before it is said to be current.
+Votes and reactions raise no version. If a page has any, and in an order by votes, the tag covers
+its counts, too. Such a page must be read before its tag is known.
 
-Each write raises the version once it can be read: in the same update, or after it. A page is read
-after its node. So a page with all that a version counts, and perhaps more, gets its tag; the other
-way round, an old page could keep the tag of a newer one.
+Each write raises the version in the same update, or after it, and a request reads the page after
+the node. So a page shows at least the writes that its version counts. In the reverse order, an old
+page could carry the tag of a newer page.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _JUDGING = ("phrases", "max_links", "approve_first", "repeats", "limits")
 
 @dataclass(frozen=True)
 class Listing(Generic[Body]):
-    """A page with its entity tag; `body` is None if the caller holds it already."""
+    """A page with its entity tag; `body`: None if the caller holds a current copy."""
 
     tag: str
     body: Body | None
@@ -53,21 +53,21 @@ NOTHING_HELD = Held()
 
 @dataclass(frozen=True)
 class Tags:
-    """The tags of one page for one caller; `digest` is of all but the time."""
+    """The tags of one page for one caller; `digest` covers everything but the time."""
 
     digest: str
 
     def of(self, comments: Sequence[CommentAnswer], *beside: object, counted: bool) -> str:
-        """Return the tag of a page with these comments, and what is beside them.
+        """Return the tag of a page with these comments, and other parts `beside` them.
 
-        Where marks are `counted`, the tag is of those and of their order.
+        With `counted`, the tag also covers the marks and the order of the comments.
         """
         ends = [each["editable_until"] for each in comments if each["editable_until"]]
         until = _milliseconds(min(ends)) if ends else ""
         return f'"{self.digest}.{until}{_counts(comments, beside) if counted else ""}"'
 
     def current(self, held: Iterable[str], now: datetime) -> str | None:
-        """Return the tag that the caller holds if its page is current, otherwise None."""
+        """Return the first of the caller's tags whose page is current; None without any."""
         for tag in held:
             digest, _, until = tag.strip('"').partition(".")
             if digest == self.digest and not _is_over(until, now):
@@ -79,16 +79,16 @@ def tags_of(
     node: Node, listing: str, query: PageQuery, rights: Rights, keys: Sequence[SecretStr]
 ) -> Tags:
     """Return the tags of a page of a listing of the node, for the caller of these rights."""
-    parts: list[Any] = [__version__, listing, query.model_dump(), rights.told()]
+    parts: list[Any] = [__version__, listing, query.model_dump(), rights.view_key()]
     parts += [
-        _shown(rights.settings),
+        _settings_on_pages(rights.settings),
         node["_id"],
         str(node.get("life")),
         node["generation"],
         node.get("version", 0),
         rights.is_open,
     ]
-    # By the key that signs cursors: the page of a caller holds no cursor of a key that is gone.
+    # The key that signs cursors: a copy with cursors of a removed key is not current.
     key = keys[0] if keys else SecretStr("")
     digest = signing.tag(b"page\0" + orjson.dumps(parts), key, _TAG_BYTES)
     return Tags(signing.encode(digest))
@@ -97,9 +97,9 @@ def tags_of(
 def _counts(comments: Sequence[CommentAnswer], beside: Sequence[object]) -> str:
     """Return a digest of the marks of a page's comments, in their order."""
     said = [(each["id"], each["votes"], each["reactions"], each["mine"]) for each in comments]
-    # The order of reactions is that of the stored fields, which says nothing.
-    told = orjson.dumps([beside, said], option=orjson.OPT_SORT_KEYS)
-    return "." + signing.encode(hashlib.blake2b(told, digest_size=_TAG_BYTES).digest())
+    # Sorted: the order of reactions is the accidental order of stored fields.
+    message = orjson.dumps([beside, said], option=orjson.OPT_SORT_KEYS)
+    return "." + signing.encode(hashlib.blake2b(message, digest_size=_TAG_BYTES).digest())
 
 
 def _milliseconds(time: datetime) -> int:
@@ -107,13 +107,13 @@ def _milliseconds(time: datetime) -> int:
 
 
 def _is_over(until: str, now: datetime) -> bool:
-    """Return whether a time of a tag, which may be a forged one, has passed."""
+    """Return whether a tag's time has passed; a malformed time counts as passed."""
     if not until:
         return False
     is_time = until.isascii() and until.isdecimal() and len(until) <= _MOST_DIGITS
     return not is_time or _milliseconds(now) > int(until)
 
 
-def _shown(settings: CommentSite) -> dict[str, Any]:
-    """Return the settings without what texts are judged by, which is much and on no page."""
+def _settings_on_pages(settings: CommentSite) -> dict[str, Any]:
+    """Return the settings that show on pages: the rules that judge texts are long, and do not."""
     return {name: value for name, value in settings.items() if name not in _JUDGING}

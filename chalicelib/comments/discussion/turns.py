@@ -1,4 +1,4 @@
-"""Retrying a write until no move holds its node, within a budget of time."""
+"""Turns of a write: it repeats until no move holds its node, within a budget of time."""
 
 import contextlib
 import time
@@ -16,10 +16,10 @@ _LONGEST_WAIT_MS = 200
 
 
 def turns(runtime: Runtime, node: Node) -> Iterator[Node]:
-    """Give the node, then the node as it is whenever no move holds it, within the budget.
+    """Yield the node, then its present state whenever no move holds it, within the budget.
 
-    A node that moves to another id is followed. Raises UnknownNode once it is deleted, even if a
-    new node has its id.
+    The turns follow a node to another id. Raises UnknownNode after its deletion, even if a new
+    node has its id.
     """
     yield node
     node_id, life = node["_id"], node.get("life")
@@ -37,13 +37,13 @@ def turns(runtime: Runtime, node: Node) -> Iterator[Node]:
 
 
 def make_room(runtime: Runtime, node: Node) -> None:
-    """Move a full node to the `documents` store, unless another worker is moving it already."""
+    """Move a full node to the `documents` store, unless another move of it is running."""
     with contextlib.suppress(Unavailable):
         move(runtime, node["_id"], "documents")
 
 
 def waits(budget_ms: int) -> Iterator[None]:
-    """Give one turn at once and others after growing pauses, within a budget of time."""
+    """Yield one turn at once, then turns after growing pauses, within a budget of time."""
     pause_ms, spent_ms = _FIRST_WAIT_MS, 0
     yield
     while spent_ms + pause_ms <= budget_ms:

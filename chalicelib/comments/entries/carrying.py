@@ -1,9 +1,9 @@
-"""The entries of a node that has moved to another id: carried there with their votes.
+"""Transport of a moved node's entries to its new id, with their votes.
 
-They stay where they were until they are carried, so a crash loses none, and the schedule carries
-what is left (`lifecycle.vacancies.sweep`). Each batch is carried in one transaction: no vote is
-counted twice, and a vote that was given at the new id in the meantime is added to the others. A
-comment with many marks is carried by several: its counts go with its marks.
+An entry stays at the old id until its batch, so a crash loses none, and the schedule carries the
+rest (`lifecycle.vacancies.sweep`). One transaction carries a batch: it counts no vote twice, and
+adds the votes to any that readers gave at the new id in the meantime. A comment with many marks
+takes several batches: its counts go with its marks.
 """
 
 from typing import Any, cast
@@ -13,7 +13,7 @@ from pymongo.client_session import ClientSession
 
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.ranking import rank_stages
-from chalicelib.comments.entries.rows import ENTRIES, Entry, all_of
+from chalicelib.comments.entries.rows import ENTRIES, CommentEntry, all_of
 from chalicelib.comments.node_ids import site_of
 from chalicelib.comments.shapes import Node
 from chalicelib.database import Document, in_transaction
@@ -27,7 +27,7 @@ _ADDED = ("up", "down", "flags", "reports")
 
 
 def carry(runtime: Runtime, node: Node, to: str) -> int:
-    """Carry the entries of a node to the id that it has now; return how many."""
+    """Carry the entries of a node to its new id; return the number of entries."""
     entries, carried = ENTRIES.of(runtime.database), 0
     site = site_of(to) or DEFAULT_SITE
 
@@ -40,11 +40,11 @@ def carry(runtime: Runtime, node: Node, to: str) -> int:
             marks = moving.carry(runtime.database, KIND, ids, room, session)
             room -= marks.marks
             if not room:
-                # There may be more: the entry stays with what is counted of those.
-                writes += [_less(row, marks.left), _merged(_with(row, marks.arrived), to, site)]
+                # More marks may remain: the entry stays with their counts.
+                writes += [_less(row, marks.left), _merge(_with(row, marks.arrived), to, site)]
                 break
             rest = _counting(row, marks.left, -1)
-            writes.append(_merged(_counting(rest, marks.arrived, 1), to, site))
+            writes.append(_merge(_counting(rest, marks.arrived, 1), to, site))
             whole.append(row["_id"])
         if writes:
             entries.bulk_write(writes, session=session)
@@ -58,8 +58,8 @@ def carry(runtime: Runtime, node: Node, to: str) -> int:
     return carried
 
 
-def _counting(row: Entry, by: Delta, sign: int) -> Entry:
-    """Return an entry with counts that are more, or less, by a sum of marks."""
+def _counting(row: CommentEntry, by: Delta, sign: int) -> CommentEntry:
+    """Return an entry with the counts of marks added (`sign` 1) or subtracted (-1)."""
     reactions = {**row["reactions"]}
     for key, number in by.reactions:
         reactions[key] = reactions.get(key, 0) + sign * number
@@ -69,27 +69,27 @@ def _counting(row: Entry, by: Delta, sign: int) -> Entry:
     if "reports" in row:
         counts["reports"] = row["reports"] + sign * by.reports
     kept = {key: number for key, number in reactions.items() if number}
-    return cast("Entry", {**row, **counts, "reactions": kept})
+    return cast("CommentEntry", {**row, **counts, "reactions": kept})
 
 
-def _with(row: Entry, counts: Delta) -> Entry:
+def _with(row: CommentEntry, counts: Delta) -> CommentEntry:
     """Return an entry with the counts of some marks alone."""
     nothing = dict.fromkeys((name for name in _ADDED if name in row), 0)
-    return _counting(cast("Entry", {**row, **nothing, "reactions": {}}), counts, 1)
+    return _counting(cast("CommentEntry", {**row, **nothing, "reactions": {}}), counts, 1)
 
 
-def _less(row: Entry, left: Delta) -> UpdateOne:
-    """Return the write by which marks that were carried are counted at the old id no more."""
+def _less(row: CommentEntry, left: Delta) -> UpdateOne:
+    """Return the write that subtracts the carried marks at the old id."""
     rest = _counting(row, left, -1)
     counts = {name: value for name, value in rest.items() if name in (*_ADDED, "reactions")}
     return UpdateOne({"_id": row["_id"], "site": row["site"]}, {"$set": counts})
 
 
-def _key(row: Entry, to: str, site: str) -> Document:
+def _key(row: CommentEntry, to: str, site: str) -> Document:
     return {"_id": f"{to}/{row['id']}", "site": site}
 
 
-def _merged(row: Entry, to: str, site: str) -> UpdateOne:
+def _merge(row: CommentEntry, to: str, site: str) -> UpdateOne:
     """Return the write that makes an entry at the new id, or adds its votes to one there."""
     key, values = _key(row, to, site), dict[str, Any](row)
     for name in ("_id", "site", "reactions"):

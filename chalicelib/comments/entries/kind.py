@@ -1,10 +1,10 @@
-"""Comments as things that people mark: counted on their entries, by their sites, nodes and ids."""
+"""Comments as things that people mark; their entries count the marks."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from chalicelib.comments.entries.ranking import rank_stages
-from chalicelib.comments.entries.reported import unqueued
+from chalicelib.comments.entries.reported import unqueue_stages
 from chalicelib.comments.entries.rows import ENTRIES
 from chalicelib.database import Document
 from chalicelib.errors import UnknownComment
@@ -12,10 +12,9 @@ from chalicelib.marks.shapes import Kind
 
 
 def thing_id(entry: Mapping[str, Any]) -> str:
-    """Return the id that an entry has among the things of its kind: of a page, it ends with `/`.
+    """Return the id of an entry among the things of its kind; a page's id ends with `/`.
 
-    The site comes first, since entries are sharded by it, and nodes of earlier releases have ids
-    that do not name it.
+    The site comes first: it is the shard key of entries, and ids of old nodes do not name it.
     """
     return f"{entry['site']}/{entry['_id']}"
 
@@ -35,11 +34,11 @@ KIND = Kind(
     counters=ENTRIES,
     key=_key,
     takes=_takes,
-    # A tombstone keeps the counts of its marks: they are those that are stored.
+    # A tombstone keeps the counts of its stored marks.
     keeps={},
     missing=UnknownComment,
     derived=rank_stages,
-    reported=unqueued,
+    reported=unqueue_stages,
     id_of=thing_id,
     shown=(
         *("up", "down", "base", "reactions", "marking"),

@@ -1,4 +1,4 @@
-"""The marks of a page of comments: their counts, and a reader's own, in one round trip."""
+"""Marks of a page of comments: the counts and a reader's own marks, in one round trip."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,8 +16,8 @@ from chalicelib.marks.shapes import State
 # The id of the page itself among its comments.
 PAGE = ""
 COUNTS = ("up", "down", "base", "reactions")
-# With what decides whether they are told, for those who have not read the comments.
-TOLD = (*COUNTS, "author_id", "posted", "state", "shadow")
+# With the fields that decide whether a caller sees the counts, for calls without the comments.
+GUARDED_COUNTS = (*COUNTS, "author_id", "posted", "state", "shadow")
 
 
 def read(
@@ -27,7 +27,7 @@ def read(
     user_id: str | None,
     fields: Iterable[str] = COUNTS,
 ) -> Marks:
-    """Return these fields of the comments' entries, and what a person says to them."""
+    """Return these fields of the comments' entries, and a person's own marks."""
     keys = [key_of(node, each) for each in dict.fromkeys(ids)]
     counts: dict[str, Any] = {}
     mine: dict[str, State] = {}

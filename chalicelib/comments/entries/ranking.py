@@ -1,4 +1,4 @@
-"""Threads ranked by votes: the keys, and the roots in the order of a key."""
+"""Threads ranked by votes: their keys, and lists of roots in the order of a key."""
 
 import math
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from chalicelib.comments.shapes import MOST_WAITING, Node, RankedOrder
 from chalicelib.comments.store import GONE, Root
 from chalicelib.database import Document
 
-# Rank keys are whole numbers made of the votes for and against, so that equal is equal and a
-# cursor names a place exactly. `best` is the lower bound of Wilson's score interval for the share
-# of votes for a comment, at 95% (Wilson, "Probable Inference, the Law of Succession, and
-# Statistical Inference", 1927), in ten-thousandths. `top` is the difference. `contro` grows with
-# the number of votes and with their balance. Each update of an entry's votes computes the keys in
-# the server, by `rank_stages`; `rank_keys` is the same in Python.
+# Rank keys are whole numbers from the votes for and against, so that equal is equal and a cursor
+# names a place exactly. `best` is the lower bound of Wilson's score interval for the share of votes
+# for a comment, at 95% (Wilson, "Probable Inference, the Law of Succession, and Statistical
+# Inference", 1927), in ten-thousandths. `top` is the difference. `contro` grows with the number of
+# votes and with their balance. Each update of an entry's votes computes the keys in the server, by
+# `rank_stages`; `rank_keys` is the same in Python.
 
 # The normal distribution's 97.5th percentile: an interval of 95%.
 Z = 1.96
@@ -37,14 +37,14 @@ UNRANKED = RankKeys(0, 0, 0)
 
 
 def rank_keys(up: int, down: int) -> RankKeys:
-    """Return the keys of a comment with these votes, counts from before Plaza among them."""
+    """Return the keys of a comment with these votes, which include votes from before Plaza."""
     return RankKeys(_best(up, down), up - down, _contro(up, down))
 
 
 def rank_stages() -> list[Document]:
     """Return the stages of an update that give an entry its keys.
 
-    They come after the stages that set `up`, `down`, `base` or `state`; those of a tombstone are 0.
+    They follow the stages that set `up`, `down`, `base` or `state`. A tombstone's keys are 0.
     """
     votes = {
         side: {"$add": [f"${side}", {"$ifNull": [f"$base.{side}", 0]}]} for side in ("up", "down")
@@ -111,7 +111,7 @@ KEYS: Mapping[RankedOrder, str] = {"best": "best", "top": "top", "controversial"
 
 
 class RankedRoot(NamedTuple):
-    """The root of a thread with its key; `thread` is how many comments it may have."""
+    """The root of a thread with its key; `thread`: the presumed number of its comments."""
 
     id: str
     seq: int
@@ -121,17 +121,20 @@ class RankedRoot(NamedTuple):
 
 
 class Featured(NamedTuple):
-    """A comment that is featured, and since when."""
+    """A featured comment, and the time of its feature."""
 
     id: str
     seq: int
     since: datetime
 
 
-def featured(
+def featured_comments(
     database: Database[Document], node: Node, after: tuple[datetime, int] | None, limit: int
 ) -> list[Featured]:
-    """Return visible comments that are featured, the last that was first; `after` is of those."""
+    """Return visible featured comments, the latest feature first.
+
+    `after`: the time and the number of the last comment before the page.
+    """
     dated = FEATURED["featured"]
     ranges: list[Document] = [FEATURED]
     if after is not None:
@@ -151,12 +154,15 @@ def roots(
     after: tuple[int, int] | None,
     limit: int,
 ) -> list[RankedRoot]:
-    """Return roots by their key, the highest first, and then by number; `after` is of those."""
+    """Return roots by their key, the highest first, then by number.
+
+    `after`: the key and the number of the last root before the page.
+    """
     key = KEYS[order]
     ranges: list[Document] = [{}]
     if after is not None:
         ranges = [{key: {"$lt": after[0]}}, {key: after[0], "seq": {"$gt": after[1]}}]
-    # With `ranked`, or the index, which is partial by it, would not be used.
+    # `ranked` is the condition of the partial index: without it, the query scans the node.
     listed = {"site": node["site"], "node_id": node["_id"], "ranked": True}
     fields = dict.fromkeys(("id", "seq", "posted", "thread", key), 1)
     found: Any = ENTRIES.of(database).find({"$or": [{**listed, **part} for part in ranges]}, fields)
@@ -171,7 +177,7 @@ def roots(
 
 
 def waiting_roots(database: Database[Document], node: Node, user_id: str) -> list[Root]:
-    """Return the newest roots of a person that have no rank: they wait, or are hidden untold."""
+    """Return a person's newest roots without a rank: waiting, or hidden without their knowledge."""
     own = {"author_id": user_id, "site": node["site"], "node_id": node["_id"], "depth": 0}
     where = {"$or": [{**own, "state": "pending"}, {**own, **SHADOWS}]}
     found = ENTRIES.of(database).find(where, {"id": 1, "seq": 1}).sort("posted", DESCENDING)

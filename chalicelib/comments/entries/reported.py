@@ -1,6 +1,6 @@
-"""Visible comments that readers have reported: their place in a queue, and when to hold them back.
+"""Visible comments that readers report: their place in a queue, and the weight that conceals them.
 
-An entry counts the flags that wait (`reports`, and `flags` for their weight). A moderator who shows
+An entry counts the undecided flags (`reports`, and `flags` for their weight). A moderator who shows
 a comment clears its text: from then on flags have to weigh twice as much.
 """
 
@@ -20,9 +20,9 @@ _IS_CLEARED: Document = {
 
 
 def owes(held_from: int) -> Document:
-    """Return the condition that an entry's comment has to be held back or queued.
+    """Return the condition of entries whose comments are due to be held back or queued.
 
-    `held_from` is the weight in hundredths that flags need on a text that was not cleared.
+    `held_from`: the weight in hundredths that flags need on an uncleared text.
     """
     doubled = {"$cond": [_IS_CLEARED, {"$pow": [2, "$cleared.times"]}, 1]}
     is_over = {"$gte": [{"$ifNull": ["$flags", 0]}, {"$multiply": [held_from, doubled]}]}
@@ -39,14 +39,14 @@ def is_over(entry: Mapping[str, Any], held_from: int) -> bool:
 
 
 def is_protected(node: Node, entry: Mapping[str, Any], comment: Comment) -> bool:
-    """Return whether flags only queue a comment: it is of staff, pinned or featured."""
+    """Return whether flags never conceal a comment: by staff, pinned or featured."""
     author = comment["author"]
     is_of_staff = author is not None and "role" in author
     return is_of_staff or "featured" in entry or comment["id"] in node.get("pinned", [])
 
 
-def queued(comment: Comment) -> dict[str, Any]:
-    """Return the fields of an entry in the queue, of a visible comment that was reported."""
+def queue_fields(comment: Comment) -> dict[str, Any]:
+    """Return the fields that a reported visible comment's entry has in the queue."""
     author, text = comment["author"], comment["text"]
     if author is None or text is None:
         return {}
@@ -59,9 +59,9 @@ def queued(comment: Comment) -> dict[str, Any]:
     }
 
 
-def while_reported(comment: Comment) -> Document:
-    """Return the fields of a visible comment's entry that queue it while it is reported."""
-    fields = queued(comment)
+def report_fields(comment: Comment) -> Document:
+    """Return expressions of fields that queue a visible comment's entry while it has reports."""
+    fields = queue_fields(comment)
     values: Document = {name: {"$literal": value} for name, value in fields.items()}
     since = {"$ifNull": ["$queued_at", {"$ifNull": ["$hold_at", comment["posted"]]}]}
     values |= {"queued_at": since, "claimed": {"$ifNull": ["$claimed", "$$REMOVE"]}}
@@ -73,18 +73,18 @@ def while_reported(comment: Comment) -> Document:
     }
 
 
-def unqueued() -> list[Document]:
-    """Return the stage that makes a visible comment leave the queue with its last report."""
+def unqueue_stages() -> list[Document]:
+    """Return the stages that take a visible comment without reports out of the queue."""
     stays: Document = {"$or": [{"$ne": ["$state", "visible"]}, {"$gt": [_REPORTS, 0]}]}
     left = dict.fromkeys(WHILE_QUEUED, "$$REMOVE") | {"queue": None}
     fields = {name: {"$cond": [stays, f"${name}", other]} for name, other in left.items()}
     return [{"$set": fields}]
 
 
-def decided(comment: Comment, *, is_cleared: bool) -> list[Document]:
-    """Return the update of an entry whose comment moderators have decided on, as they saw it.
+def decision_update(comment: Comment, *, is_cleared: bool) -> list[Document]:
+    """Return the update of an entry after a moderator's decision on its comment as they saw it.
 
-    `is_cleared` says that they show it.
+    `is_cleared`: the moderator shows the comment.
     """
     revision = revision_of(comment)
     more = {"$cond": [{"$gt": [{"$add": [_REPORTS, {"$ifNull": ["$flags", 0]}]}, 0]}, 1, 0]}
@@ -92,4 +92,4 @@ def decided(comment: Comment, *, is_cleared: bool) -> list[Document]:
     times = {"$cond": [is_again, {"$min": [{"$add": ["$cleared.times", more]}, _MOST_DOUBLED]}, 1]}
     cleared: list[Document] = [{"$set": {"cleared": {"revision": revision, "times": times}}}]
     none: Document = {"flags": 0, "reports": 0, "hold_at": "$$REMOVE"}
-    return [*(cleared if is_cleared else []), {"$set": none}, *unqueued()]
+    return [*(cleared if is_cleared else []), {"$set": none}, *unqueue_stages()]

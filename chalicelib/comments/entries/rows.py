@@ -1,7 +1,7 @@
 """The entry of a comment: one small row beside it, by its node and id, which no move changes.
 
-A comment is stored for reading, in one of three stores. What is asked of comments across stores,
-nodes and people is asked of their entries.
+The three stores hold comments in the form that pages read. Entries serve queries across stores,
+nodes and people.
 """
 
 from collections.abc import Mapping
@@ -39,33 +39,36 @@ class Votes(TypedDict):
 
 
 class Claim(TypedDict):
-    """Who of a site's moderators reads a comment that waits, and until when."""
+    """A moderator's claim to read a waiting comment, and its end."""
 
     by: str
     until: datetime
 
 
 class Cleared(TypedDict):
-    """The revision of a text that moderators have shown, and how often, against flags."""
+    """The revision of a text that moderators showed despite flags, and the number of times."""
 
     revision: int
     times: int
 
 
-class Entry(TypedDict):
-    """What is known of a comment beside itself; `_id` is `{node}/{id}`.
+class CommentEntry(TypedDict):
+    """A comment's entry; `_id` is `{node}/{id}`.
 
-    `ranked` says that it is the root of a thread that ranked pages list: one that is shown, or has
-    replies. `thread` counts the comments of a root's thread, in whatever state and itself among
-    them; it is a hint: a page knows from it how many threads to read. `base` are votes from before
-    Plaza. `best`, `top` and `contro` are its keys (`rank_keys`). `todo` is since when somebody has
-    to look after it, and `featured` since when it is listed in the order of that name. `flags` is
-    the weight of the flags that wait for a decision, in hundredths, and `hold_at` since when it has
-    to be held back or queued for them, until it is; `reports` are those of them that moderators
-    have to see. `revision` is when its text was edited, in milliseconds, and missing if it never
-    was. `author_key` is what its author's name is found by, and
-    `mentioned` are the ids of those whom it mentions. The last fields it has while it is in a
-    `queue`.
+    author_key: the form of the author's name that searches use.
+    mentioned: the ids of the people whom it mentions.
+    ranked: it is the root of a thread on ranked pages, which is visible or has replies.
+    thread: the number of comments in a root's thread, itself among them, in all states. It is a
+        hint for a page's number of threads.
+    base: votes from before Plaza.
+    best, top, contro: its rank keys (`rank_keys`).
+    todo: the time since which its post is unsettled; None: settled.
+    featured: the beginning of its time in the order of that name.
+    flags: the weight of undecided flags, in hundredths.
+    reports: the number of undecided flags that moderators have to see.
+    hold_at: the time since which its flags demand to hold it back or queue it; removed after that.
+    revision: the time of the last edit, in milliseconds; missing: never edited.
+    queued_at, excerpt, author_name, edited, reasons, claimed: present in a `queue` only.
     """
 
     _id: str
@@ -107,27 +110,27 @@ class Entry(TypedDict):
 
 
 _RANKED = {"ranked": True}
-# The condition of the indexes by which those are found who take part in a node.
+# The condition of the index that finds the participants of a node.
 TAKING_PART: Document = {"state": "visible"}
-# The fields that an entry has in a queue alone.
+# The fields that an entry has in a queue only.
 WHILE_QUEUED = ("queued_at", "excerpt", "author_name", "edited", "reasons", "claimed")
-# Those that an entry has while its comment says so.
-WHILE_TOLD = (*WHILE_QUEUED, "shadow", "author_key", "mentioned", "revision")
+# The fields that an entry has only while its comment has their values.
+OPTIONAL = (*WHILE_QUEUED, "shadow", "author_key", "mentioned", "revision")
 # The update that takes a person out of an entry.
 UNNAMED: Document = {
     "$set": {"author_id": None, "queue": None},
-    "$unset": dict.fromkeys(WHILE_TOLD, ""),
+    "$unset": dict.fromkeys(OPTIONAL, ""),
 }
-# The condition of the indexes of queues, which their queries have to repeat.
+# The condition of the indexes of queues; a query repeats it to use them.
 QUEUED: Document = {"queue": {"$type": "string"}}
-# The condition of the index of what is featured, which its queries have to repeat, too.
+# The condition of the index of featured comments; a query repeats it to use the index.
 FEATURED: Document = {"featured": {"$type": "date"}}
 SHADOWS: Document = {"shadow": {"$type": "string"}}
 _QUEUE_ORDER = [("queue", ASCENDING), ("queued_at", ASCENDING), ("_id", ASCENDING)]
 
 ENTRIES = Collection(
     "comments.entry",
-    Entry,
+    CommentEntry,
     indexes=(
         *(
             IndexModel(
@@ -151,13 +154,13 @@ ENTRIES = Collection(
             partialFilterExpression=FEATURED,
         ),
         IndexModel([("site", ASCENDING), *_QUEUE_ORDER], partialFilterExpression=QUEUED),
-        # What waits of one person.
+        # Lists one person's comments in a queue.
         IndexModel([("author_id", ASCENDING), *_QUEUE_ORDER], partialFilterExpression=QUEUED),
-        # For those who moderate every site.
+        # Lists the queue of moderators of every site.
         IndexModel(_QUEUE_ORDER, partialFilterExpression=QUEUED),
-        # Finds the comments of somebody who is renamed or erased.
+        # Finds a person's comments for a rename or an erasure.
         IndexModel([("author_id", ASCENDING), ("posted", DESCENDING), ("_id", ASCENDING)]),
-        # Counts a person's comments at a site, and lists those that are visible.
+        # Counts a person's comments at a site, and lists the visible ones.
         IndexModel(
             [
                 ("site", ASCENDING),
@@ -167,7 +170,7 @@ ENTRIES = Collection(
                 ("_id", ASCENDING),
             ]
         ),
-        # Finds what a shadowed author alone is shown in a node.
+        # Finds the comments of a node that only their shadowed author sees.
         IndexModel(
             [
                 ("site", ASCENDING),
@@ -177,7 +180,7 @@ ENTRIES = Collection(
             ],
             partialFilterExpression=SHADOWS,
         ),
-        # Completes the name of somebody who takes part in a node.
+        # Completes the names of a node's participants.
         IndexModel(
             [
                 ("site", ASCENDING),
@@ -189,9 +192,9 @@ ENTRIES = Collection(
             partialFilterExpression=TAKING_PART,
         ),
         IndexModel("hold_at", partialFilterExpression={"hold_at": {"$type": "date"}}),
-        # Finds the claims of a moderator who is erased.
+        # Finds the claims of a moderator for an erasure.
         IndexModel("claimed.by", partialFilterExpression={"claimed.by": {"$exists": True}}),
-        # Finds the comments that mention somebody who is renamed or erased.
+        # Finds the comments that mention a person, for a rename or an erasure.
         IndexModel("mentioned", partialFilterExpression={"mentioned": {"$exists": True}}),
         IndexModel("todo", partialFilterExpression={"todo": {"$type": "date"}}),
     ),
@@ -211,25 +214,25 @@ def root_key(node: Node, comment: Comment) -> Document:
 
 def all_of(node: NodeGeneration, site: str) -> Document:
     """Return the filter of every entry of a node."""
-    # An id is followed by "/", and "0" comes after "/".
+    # A "/" follows the node's id, and "0" is the character after "/".
     return {"site": site, "_id": {"$gte": f"{node['_id']}/", "$lt": f"{node['_id']}0"}}
 
 
 def is_shown_to(entry: Mapping[str, Any], user_id: str | None) -> bool:
-    """Return whether a person is shown an entry's comment as visible."""
+    """Return whether a person sees an entry's comment as visible."""
     is_own = user_id is not None and entry.get("author_id") == user_id
     return entry["state"] == "visible" or (is_own and entry.get("shadow") == "visible")
 
 
 def is_listed(state: State) -> bool:
-    """Return whether a root in this state is listed, even without replies."""
+    """Return whether ranked pages list a root in this state, even without replies."""
     return state in {"visible", "deleted"}
 
 
-def told_by(comment: Comment) -> dict[str, Any]:
-    """Return the fields of an entry that its comment decides alone."""
+def fields_from(comment: Comment) -> dict[str, Any]:
+    """Return the fields of an entry that its comment alone decides."""
     author, text, shadow = comment["author"], comment["text"], comment.get("shadow")
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": comment["id"],
         "seq": comment["seq"],
         "depth": comment["depth"],
@@ -239,14 +242,14 @@ def told_by(comment: Comment) -> dict[str, Any]:
         "queue": None,
     }
     if author is not None:
-        told["author_key"] = name_key(author["name"])
+        fields["author_key"] = name_key(author["name"])
     if revision := revision_of(comment):
-        told["revision"] = revision
+        fields["revision"] = revision
     if mentions := comment.get("mentions"):
-        told["mentioned"] = [each["id"] for each in mentions]
+        fields["mentioned"] = [each["id"] for each in mentions]
     queue = queue_of(comment)
     if queue is not None and author is not None and text is not None:
-        told |= {
+        fields |= {
             "queue": queue,
             "queued_at": comment.get("spam_since") or comment["posted"],
             "excerpt": text[:EXCERPT_CHARACTERS],
@@ -255,17 +258,17 @@ def told_by(comment: Comment) -> dict[str, Any]:
             "reasons": comment.get("reasons", []),
         }
     if shadow and is_shadow(comment):
-        told["shadow"] = shadow
-    return told
+        fields["shadow"] = shadow
+    return fields
 
 
 def revision_of(comment: Comment) -> int:
-    """Return a number of the text of a comment, which no earlier text of it had."""
+    """Return a number that differs between the texts of a comment: the time of its edit."""
     return milliseconds(comment["edited"]) if comment["edited"] else 0
 
 
 def queue_of(comment: Comment) -> Queue | None:
-    """Return the queue that a comment is in by its state."""
+    """Return the queue of a comment by its state; None: no queue."""
     if comment["state"] == "spam":
         return "spam"
     if comment["state"] != "pending":
@@ -273,14 +276,14 @@ def queue_of(comment: Comment) -> Queue | None:
     return "flagged" if "flagged" in comment.get("reasons", []) else "pending"
 
 
-def new_entry(node: Node, comment: Comment, todo: datetime | None, thread: int = 1) -> Entry:
-    """Return the entry of a comment that nobody has voted on."""
-    told: Any = told_by(comment)
+def new_entry(node: Node, comment: Comment, todo: datetime | None, thread: int = 1) -> CommentEntry:
+    """Return the entry of a comment without votes."""
+    fields: Any = fields_from(comment)
     listed = is_listed(comment["state"]) or thread > 1
-    entry: Entry = {
+    entry: CommentEntry = {
         **key_of(node, comment["id"]),  # type: ignore[typeddict-item]
         "node_id": node["_id"],
-        **told,
+        **fields,
         "ranked": comment["depth"] == 0 and listed,
         "thread": thread,
         "up": 0,

@@ -1,4 +1,4 @@
-"""What of a node a shadowed author alone is shown: hidden comments that they are not told of."""
+"""Concealed comments of a node that their shadowed authors still see."""
 
 from collections import Counter
 from typing import Any
@@ -11,7 +11,7 @@ from chalicelib.database import Document
 
 
 def own(database: Database[Document], node: Node, user_id: str) -> Counter[Shadow]:
-    """Return how many of a person's hidden comments in a node they are shown in which state."""
+    """Return the number of a person's concealed comments in a node, by the state that they see."""
     where = {"site": node["site"], "author_id": user_id, "node_id": node["_id"], **SHADOWS}
     group = {"$group": {"_id": "$shadow", "comments": {"$sum": 1}}}
     rows: Any = ENTRIES.of(database).aggregate([{"$match": where}, group])

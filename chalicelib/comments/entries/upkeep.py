@@ -1,4 +1,4 @@
-"""Looking after entries: those of posts that ended half done, and comments that have none yet."""
+"""Upkeep of entries: it removes entries of failed posts, and makes the missing ones."""
 
 import itertools
 from collections import Counter
@@ -12,17 +12,17 @@ from pymongo.errors import BulkWriteError
 
 from chalicelib.comments import nodes
 from chalicelib.comments.entries.ranking import UNRANKED
-from chalicelib.comments.entries.reported import queued
+from chalicelib.comments.entries.reported import queue_fields
 from chalicelib.comments.entries.rows import (
     ENTRIES,
-    Entry,
+    CommentEntry,
     all_of,
+    fields_from,
     key_of,
     new_entry,
     queue_of,
-    told_by,
 )
-from chalicelib.comments.entries.writing import settled
+from chalicelib.comments.entries.writing import settling_update
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import GONE
 from chalicelib.comments.stores import ask, store_of
@@ -31,11 +31,11 @@ from chalicelib.errors import Unavailable
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# Entries are compared with comments while people post. An entry is repaired only if it is
-# unchanged since it was read. An entry without a comment is removed only when its post can no
-# longer be running.
+# The comparison of entries with comments runs while people post. A repair writes an entry only if
+# it is unchanged since it was read, and removes an entry without a comment only when no post of its
+# time can be running.
 
-# A write that began this long ago is over: no function runs longer.
+# A write of this age is over: no function runs longer.
 QUIET = timedelta(minutes=15)
 _AT_ONCE = 500
 # The fields of an entry that comments decide.
@@ -49,7 +49,7 @@ Write = UpdateOne | DeleteOne
 
 
 class Difference(NamedTuple):
-    """How many entries of nodes are missing, are not as their comments, or have no comment."""
+    """The numbers of entries that are missing, differ from their comments, or have no comment."""
 
     missing: int = 0
     wrong: int = 0
@@ -61,30 +61,30 @@ class Difference(NamedTuple):
 
 
 def verify(runtime: Runtime, node: Node) -> Difference:
-    """Return how the entries of a node differ from its comments; changes nothing."""
-    return _found(runtime, node)[0]
+    """Return the difference between a node's entries and its comments, without a change."""
+    return _compare(runtime, node)[0]
 
 
 def repair(runtime: Runtime, node: Node) -> Difference:
-    """Make the entries of a node agree with its comments; return what differed.
+    """Make the entries of a node agree with its comments; return the difference before.
 
-    An extra entry stays while its post may be running. The votes of a wrong one stay.
+    An extra entry stays while its post may be running. A wrong entry's votes stay.
     """
-    difference, writes = _found(runtime, node)
+    difference, writes = _compare(runtime, node)
     if writes and not _is_as_read(runtime, node):
-        # Its comments may have been those of a generation that is removed by now.
+        # The comments may come from a generation that no longer exists.
         return Difference()
     for batch in _batches(writes):
         try:
             ENTRIES.of(runtime.database).bulk_write(batch, ordered=False)
         except BulkWriteError as error:
-            # A missing one that its writer has made since is as good.
+            # The writer of a missing entry may have made it since.
             if not only_duplicates(error):
                 raise
     return difference
 
 
-def _found(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
+def _compare(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
     """Return the difference of a node's entries, and the writes that repair it."""
     # Entries first: an entry made after this reading may have its comment in the other.
     rows: Any = ENTRIES.of(runtime.database).find(all_of(node, node["site"]), _READ)
@@ -113,7 +113,7 @@ def _found(runtime: Runtime, node: Node) -> tuple[Difference, list[Write]]:
 def _comments(
     runtime: Runtime, node: Node, reported: Container[str]
 ) -> tuple[list[Comment], Counter[str]]:
-    """Return a node's comments, with their texts where they are queued, and its threads' sizes."""
+    """Return a node's comments, with the texts of queued comments alone, and threads' sizes."""
     comments: list[Comment] = []
     threads: Counter[str] = Counter()
     for comment in itertools.chain.from_iterable(store_of(runtime, node).export(node)):
@@ -124,19 +124,19 @@ def _comments(
 
 
 def _right(comment: Comment, threads: Mapping[str, int], *, is_reported: bool) -> dict[str, Any]:
-    """Return the fields that an entry has to have."""
+    """Return the fields that agree with a comment."""
     thread = threads[comment["id"]] if comment["depth"] == 0 else 1
     listed = comment["state"] in {"visible", "deleted"} or thread > 1
     return {
-        **told_by(comment),
-        **(queued(comment) if is_reported and comment["state"] == "visible" else {}),
+        **fields_from(comment),
+        **(queue_fields(comment) if is_reported and comment["state"] == "visible" else {}),
         "thread": thread,
         "ranked": comment["depth"] == 0 and listed,
     }
 
 
 def _agrees(entry: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
-    # Since when a flagged one waits, its comment does not say.
+    # A flagged comment does not name the time since which it waits.
     decided = [each for each in _DECIDED if each != "queued_at" or right["queue"] != "flagged"]
     if any(entry.get(name) != right.get(name) for name in decided):
         return False
@@ -144,8 +144,10 @@ def _agrees(entry: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
     return not is_gone or (entry["best"], entry["top"], entry["contro"]) == UNRANKED
 
 
-def _repair(node: Node, entry: Entry, comment: Comment, right: Mapping[str, Any]) -> UpdateOne:
-    stages = settled(node, comment)
+def _repair(
+    node: Node, entry: CommentEntry, comment: Comment, right: Mapping[str, Any]
+) -> UpdateOne:
+    stages = settling_update(node, comment)
     stages.insert(1, {"$set": {"thread": right["thread"]}})
     return UpdateOne(_as_read(node, entry), stages)
 
@@ -170,11 +172,11 @@ _SWEPT_AT_ONCE = 1_000
 
 
 def sweep(runtime: Runtime) -> int:
-    """Look for the comments of entries that a post has made and left; return how many had none.
+    """Settle the entries of posts that are over; return the number of removed entries.
 
-    Those are removed, once their posts are over.
+    It removes entries whose comments were never stored.
     """
-    # With the type, or the index, which is partial by it, would not be used.
+    # The type is the condition of the partial index: without it, the query scans all entries.
     over = {"todo": {"$type": "date", "$lte": runtime.now() - QUIET}}
     found: Any = ENTRIES.of(runtime.database).find(over, {"site": 1, "node_id": 1, "id": 1})
     due = sorted(
@@ -195,16 +197,16 @@ def compare_nodes(
 ) -> Document:
     """Compare the entries of nodes with their comments, in the order of the nodes' ids.
 
-    Returns how many entries were `missing`, `wrong` and `extra`, and the node to continue after,
-    or null. With `is_repairing` they are made to agree, by which a deployment's old comments
-    get their entries while people post.
+    Returns the numbers of `missing`, `wrong` and `extra` entries, and `next`, the node to continue
+    after, or null. `is_repairing` corrects them: a deployment's old comments get their entries
+    while people post.
     """
     found = nodes.NODES.of(runtime.database).find({"_id": {"$gt": after}}, nodes.WITHOUT_COMMENTS)
     rows = list(found.sort("_id", ASCENDING).limit(most_nodes))
     total = Difference()
     for node in rows:
         if "vacant" not in node:
-            compare = compare_node if is_repairing else _differing
+            compare = compare_node if is_repairing else _verify
             total = total.plus(compare(runtime, node))
     following = rows[-1]["_id"] if len(rows) == most_nodes else None
     return {**total._asdict(), "next": following}
@@ -215,7 +217,7 @@ def compare_node(runtime: Runtime, node: Node) -> Difference:
     try:
         difference = ask(runtime, node, lambda _store, current: repair(runtime, current))
     except Unavailable:
-        # It is compared when it has been quiet for a while.
+        # The schedule compares the node once it is quiet.
         return Difference()
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node["_id"], **nodes.OCCUPIED}, {"$set": {"entries_version": nodes.ENTRIES_VERSION}}
@@ -223,19 +225,19 @@ def compare_node(runtime: Runtime, node: Node) -> Difference:
     return difference
 
 
-def _differing(runtime: Runtime, node: Node) -> Difference:
+def _verify(runtime: Runtime, node: Node) -> Difference:
     return ask(runtime, node, lambda _store, current: verify(runtime, current))
 
 
 def _sweep_node(
     runtime: Runtime, site: str, node_id: str, rows: Sequence[Mapping[str, Any]]
 ) -> int:
-    """Settle what is due of one node; return how many entries were removed."""
+    """Settle the due entries of one node; return the number of removed entries."""
     entries, ids = ENTRIES.of(runtime.database), [row["id"] for row in rows]
     node = nodes.look(runtime.database, node_id)
     present: set[str] = set()
     if node is not None and "vacant" in node and "moved_to" in node["vacant"]:
-        # They are carried to the node's new id, and looked after there.
+        # A move carries them to the node's new id; they are due there.
         later = {"site": site, "_id": {"$in": [row["_id"] for row in rows]}}
         entries.update_many(later, {"$set": {"todo": runtime.now()}})
         return 0
@@ -249,6 +251,6 @@ def _sweep_node(
         return 0
     removed = entries.delete_many({"site": site, "_id": {"$in": gone}}).deleted_count
     if node is not None and "vacant" not in node:
-        # Threads that had counted them.
+        # Their threads had counted them.
         ask(runtime, node, lambda _store, current: repair(runtime, current))
     return removed

@@ -1,7 +1,7 @@
-"""Entries as comments are written: made before their comments, and settled after each change.
+"""Writes of entries: a post makes the entry before the comment, and each change settles it.
 
-A crash leaves an entry too many, never one too few. Whoever reads entries skips those whose comment
-is not there, and `upkeep.sweep` removes them.
+A crash leaves an entry too many, never one too few. Readers skip an entry without a comment, and
+`upkeep.sweep` removes it.
 """
 
 from datetime import datetime
@@ -12,15 +12,15 @@ from pymongo.errors import BulkWriteError
 
 from chalicelib.comments.entries.kind import KIND
 from chalicelib.comments.entries.ranking import rank_stages
-from chalicelib.comments.entries.reported import while_reported
+from chalicelib.comments.entries.reported import report_fields
 from chalicelib.comments.entries.rows import (
     ENTRIES,
-    WHILE_TOLD,
+    OPTIONAL,
     all_of,
+    fields_from,
     key_of,
     new_entry,
     root_key,
-    told_by,
 )
 from chalicelib.comments.shapes import Comment, Node
 from chalicelib.comments.store import GONE
@@ -29,21 +29,21 @@ from chalicelib.marks import removal
 
 
 def add(database: Database[Document], node: Node, comment: Comment, now: datetime) -> bool:
-    """Make the entry of a comment that is about to be stored; return False if there is one.
+    """Make the entry of a comment before it is stored; return False if the entry exists.
 
-    A reply is counted in its thread in the same round trip, by which its root is listed from now
-    on, whatever its state.
+    The same round trip counts a reply in its thread; from then on ranked pages list the root,
+    whatever its state.
     """
     entries, made = ENTRIES.of(database), new_entry(node, comment, now)
     writes = [UpdateOne(key_of(node, comment["id"]), {"$setOnInsert": made}, upsert=True)]
     if comment["parent_id"]:
-        writes.append(UpdateOne(root_key(node, comment), _replied()))
+        writes.append(UpdateOne(root_key(node, comment), _reply_update()))
     try:
         if entries.bulk_write(writes).upserted_count:
             return True
     except BulkWriteError as error:
         if only_duplicates(error):
-            # Made in the same moment by another writer; the bulk ended before the thread's count.
+            # Another writer made the entry in the same moment; the bulk ended before the count.
             return False
         raise
     if comment["parent_id"]:
@@ -52,29 +52,29 @@ def add(database: Database[Document], node: Node, comment: Comment, now: datetim
 
 
 def settle(database: Database[Document], node: Node, comment: Comment) -> None:
-    """Make an entry agree with its comment; one that is missing is made."""
-    upsert(ENTRIES.of(database), key_of(node, comment["id"]), settled(node, comment))
+    """Make an entry agree with its comment; a missing entry appears."""
+    upsert(ENTRIES.of(database), key_of(node, comment["id"]), settling_update(node, comment))
 
 
-def settled(node: Node, comment: Comment) -> list[Document]:
-    """Return the update by which an entry agrees with its comment and keeps all else."""
-    told = told_by(comment)
-    fields: Document = {name: {"$literal": value} for name, value in told.items()}
+def settling_update(node: Node, comment: Comment) -> list[Document]:
+    """Return the update that makes an entry agree with its comment, and leaves all else."""
+    own_fields = fields_from(comment)
+    fields: Document = {name: {"$literal": value} for name, value in own_fields.items()}
     if comment["state"] in GONE:
         fields["featured"] = "$$REMOVE"
-    fields |= {name: "$$REMOVE" for name in WHILE_TOLD if name not in told}
-    if told["queue"] is not None:
+    fields |= {name: "$$REMOVE" for name in OPTIONAL if name not in own_fields}
+    if own_fields["queue"] is not None:
         # An edit ends no claim.
         fields["claimed"] = {"$ifNull": ["$claimed", "$$REMOVE"]}
-    if told["queue"] == "flagged":
+    if own_fields["queue"] == "flagged":
         fields["queued_at"] = _since(comment)
     is_visible = comment["state"] == "visible"
     if is_visible:
-        fields |= while_reported(comment)
+        fields |= report_fields(comment)
     fields["hold_at"] = {"$ifNull": ["$hold_at", "$$REMOVE"]} if is_visible else "$$REMOVE"
-    # What is the entry's own stays; these are the values of one that is made now.
-    own = {"thread": 1, "up": 0, "down": 0, "reactions": {}, "todo": None}
-    fields |= {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in own.items()}
+    # Fields that no comment decides stay; these are the values of a new entry.
+    defaults = {"thread": 1, "up": 0, "down": 0, "reactions": {}, "todo": None}
+    fields |= {name: {"$ifNull": [f"${name}", {"$literal": at}]} for name, at in defaults.items()}
     return [
         {"$set": {**fields, "node_id": {"$literal": node["_id"]}}},
         {"$set": {"ranked": RANKED}},
@@ -83,11 +83,11 @@ def settled(node: Node, comment: Comment) -> list[Document]:
 
 
 def _since(comment: Comment) -> Document:
-    """Return, as an expression, since when a flagged comment waits."""
+    """Return the expression of the time since which a flagged comment waits."""
     return {"$ifNull": ["$queued_at", {"$ifNull": ["$hold_at", {"$literal": comment["posted"]}]}]}
 
 
-# `Entry.ranked` as an expression over the other fields.
+# `CommentEntry.ranked` as an expression over the other fields.
 RANKED: Document = {
     "$and": [
         {"$eq": ["$depth", 0]},
@@ -104,14 +104,17 @@ def remove(database: Database[Document], node: Node, comment: Comment) -> None:
 
 
 def forget(database: Database[Document], node: Node, until: datetime | None = None) -> None:
-    """Remove every entry of a node, with its marks; with `until`, those made by then."""
+    """Remove the entries of a node with their marks.
+
+    `until`: the latest time of posting; None: all entries.
+    """
     posted: Document = {"posted": {"$lte": until}} if until else {}
     ENTRIES.of(database).delete_many({**all_of(node, node["site"]), **posted})
     removal.remove_below(database, KIND, f"{node['site']}/{node['_id']}/", until)
 
 
-def _replied() -> list[Document]:
-    """Return the update of a root that one more reply is below of."""
-    # Deleted a moment ago, with nobody's reply, it becomes a tombstone.
+def _reply_update() -> list[Document]:
+    """Return the update of a root for one more comment in its thread."""
+    # A root that was deleted a moment ago, without replies, becomes a tombstone.
     state = {"$cond": [{"$eq": ["$state", "removed"]}, "deleted", "$state"]}
     return [{"$set": {"thread": {"$add": ["$thread", 1]}, "ranked": True, "state": state}}]

@@ -23,7 +23,7 @@ from chalicelib.comments.errors import (
 from chalicelib.comments.lifecycle import vacancies
 from chalicelib.comments.moderation import queue
 from chalicelib.comments.node_ids import site_of_new
-from chalicelib.comments.rendered import mentions_of, rendered
+from chalicelib.comments.rendered import mentions_of, render_text
 from chalicelib.comments.shapes import Comment, CommentCounts, Node
 from chalicelib.comments.store import Full, Moved
 from chalicelib.comments.stores import promotion, store_of
@@ -137,7 +137,7 @@ def _render(runtime: Runtime, arriving: Node, comment: Comment) -> Comment:
         return comment
     site, text = arriving["site"], comment["text"]
     try:
-        return {**comment, "html": rendered(runtime, site, text, mentions_of(comment))}
+        return {**comment, "html": render_text(runtime, site, text, mentions_of(comment))}
     except CommentTooLarge:
         # It fits only without images; keep the present HTML.
         return comment
@@ -149,7 +149,7 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, counts: CommentCounts)
 
     def work(session: ClientSession) -> Node:
         left = collection.find_one_and_update(
-            promotion.owned(node),
+            promotion.owner_filter(node),
             vacancies.vacating(runtime, moved_to=arriving["_id"]),
             projection=nodes.WITHOUT_COMMENTS,
             return_document=ReturnDocument.BEFORE,
@@ -159,7 +159,7 @@ def _switch(runtime: Runtime, node: Node, arriving: Node, counts: CommentCounts)
             raise Moved
         state = {"moving": None, "counts": counts, "written": runtime.now()}
         arrived = collection.find_one_and_update(
-            {**promotion.owned(arriving), "generation": arriving["generation"]},
+            {**promotion.owner_filter(arriving), "generation": arriving["generation"]},
             {"$set": {**_fields_to_move(left), **state}, "$unset": {"vacant": ""}},
             projection=nodes.WITHOUT_COMMENTS,
             return_document=ReturnDocument.AFTER,

@@ -1,4 +1,4 @@
-"""Marks of readers on comments and pages: votes, reactions and flags.
+"""Votes, reactions and flags of readers on comments and pages.
 
 Public face: `flag_routes`, `flags`, `vote_routes`.
 """

@@ -1,4 +1,4 @@
-"""Forms of flags, as sent and as answered to moderators."""
+"""Requests of flags from readers, and their answers for moderators."""
 
 from datetime import datetime
 from typing import Annotated
@@ -37,7 +37,7 @@ class FlagsQuery(PageQuery):
 
 
 class FlagAnswer(TypedDict):
-    """Somebody's flag on a comment."""
+    """A reader's flag on a comment."""
 
     by: UserId
     reason: FlagReason
@@ -50,7 +50,7 @@ class FlagAnswer(TypedDict):
 
 
 class FlagsAnswer(TypedDict):
-    """A page of the flags of a comment, in the order of the ids of those who placed them."""
+    """A page of the flags of a comment, in the order of their readers' ids."""
 
     weight: Annotated[float, Field(ge=0, description="Of all that wait, on this page or not.")]
     flags: Annotated[list[FlagAnswer], Field(max_length=MAX_FLAGS)]

@@ -1,4 +1,4 @@
-"""The routes of flags."""
+"""Routes of flags: readers place and withdraw them, moderators list them."""
 
 from chalicelib.comments.errors import NodeLocked, OwnComment, UnknownNode
 from chalicelib.comments.forms import CommentId
@@ -13,8 +13,12 @@ from chalicelib.identity import Principal
 
 
 def declare(route: Route) -> None:
-    """Declare the routes."""
+    """Declare the routes of flags."""
+    _declare_flags(route)
+    _declare_list(route)
 
+
+def _declare_flags(route: Route) -> None:
     @route(
         "PUT",
         "/nodes/{node}/comments/{comment}/flag",
@@ -47,6 +51,8 @@ def declare(route: Route) -> None:
         flags.withdraw(request.runtime, node, comment, caller)
         return NoContent()
 
+
+def _declare_list(route: Route) -> None:
     @route("GET", "/nodes/{node}/comments/{comment}/flags", raises=(UnknownNode, UnknownComment))
     def list_flags(
         request: Request,

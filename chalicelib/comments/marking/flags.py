@@ -1,4 +1,4 @@
-"""Flags of comments: placed, listed for moderators, and heavy enough to hold a comment back."""
+"""Flags on comments: readers place them, moderators list them, and their weight conceals."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -7,14 +7,14 @@ from typing import Any
 from pymongo import ASCENDING
 
 from chalicelib.comments import nodes
-from chalicelib.comments.discussion.editing import hold_back, show_decided
+from chalicelib.comments.discussion.editing import hold_back, show_again
 from chalicelib.comments.entries import reported
 from chalicelib.comments.entries.kind import KIND, thing_id
-from chalicelib.comments.entries.reported import is_over, is_protected, while_reported
+from chalicelib.comments.entries.reported import is_over, is_protected, report_fields
 from chalicelib.comments.entries.rows import ENTRIES, key_of, revision_of
 from chalicelib.comments.errors import NodeLocked, OwnComment
 from chalicelib.comments.marking.flag_forms import CommentFlag, FlagAnswer, FlagsAnswer, FlagsQuery
-from chalicelib.comments.marking.votes import Target, find
+from chalicelib.comments.marking.votes import MarkTarget, find
 from chalicelib.comments.people import changing
 from chalicelib.comments.people.rows import flag_weight, flags_are_heard
 from chalicelib.comments.shapes import Comment, Node
@@ -31,11 +31,10 @@ from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 from chalicelib.sites.permissions import moderates
 
-# A flag notes on the entry, in its own transaction, that the comment has to be held back or
-# queued (`hold_at`). The call that flags does it and removes the note; after a crash the sweep
-# does.
+# A flag's transaction notes on the entry that the comment is due to be held back or queued
+# (`hold_at`). The same call then does so and removes the note; after a crash, the sweep does.
 
-# The call that flagged is over by then.
+# Longer than a call that flags can run.
 OVERDUE = timedelta(minutes=1)
 _SWEPT_AT_ONCE = 500
 _ATTEMPTS = 3
@@ -43,50 +42,50 @@ _READ = ("node_id", "id", "flags", "cleared", "revision", "featured")
 
 
 def tend(runtime: Runtime, node: Node, comment_id: str, entry: Mapping[str, Any]) -> bool:
-    """Hold a flagged comment back or queue it, by its entry; return whether it was held back.
+    """Hold a flagged comment back or queue it, by its entry; return whether it held it back.
 
-    One that has been changed three times meanwhile is left to the sweep.
+    After three changes of the comment meanwhile, it leaves the rest to the sweep.
     """
     for _ in range(_ATTEMPTS):
         comment = ask(runtime, node, lambda store, current: store.get(current, comment_id))
         if comment is None or comment["state"] != "visible":
-            # It has been decided on, or deleted, or its entry is of a comment that is not there.
+            # A decision or a deletion came first, or the comment was never stored.
             done = {"$unset": {"hold_at": ""}}
             ENTRIES.of(runtime.database).update_one(key_of(node, comment_id), done)
             return False
         is_held = is_over(entry, held_from(runtime, node))
         if is_held and not is_protected(node, entry, comment):
             if hold_back(runtime, node, comment):
-                # Unless a moderator decided on its flags in that moment.
-                return not show_decided(runtime, node, comment_id)
+                # A moderator may have decided on its flags in that moment.
+                return not show_again(runtime, node, comment_id)
         elif _queue(runtime, node, comment):
             return False
     return False
 
 
 def held_from(runtime: Runtime, node: Node) -> int:
-    """Return the weight, in hundredths, that flags in a node need to hold a comment back."""
+    """Return the weight in hundredths from which flags in a node hold a comment back."""
     return 100 * settings.in_force(runtime, node)["flags_hold"]
 
 
 def _queue(runtime: Runtime, node: Node, comment: Comment) -> bool:
-    """Queue a reported comment that is shown; return False if it was changed since it was read."""
+    """Queue a reported visible comment; return False if it changed since it was read."""
     key = key_of(node, comment["id"])
     # A missing revision is 0.
     as_read = {"state": "visible", "revision": revision_of(comment) or None}
-    update: list[Document] = [{"$set": while_reported(comment)}, {"$unset": "hold_at"}]
+    update: list[Document] = [{"$set": report_fields(comment)}, {"$unset": "hold_at"}]
     return ENTRIES.of(runtime.database).update_one({**key, **as_read}, update).matched_count == 1
 
 
 def sweep(runtime: Runtime) -> int:
-    """Hold back and queue what calls have left that ended half done; return how many were held."""
+    """Finish calls that ended half done; return the number of comments held back."""
     over = {"hold_at": {"$type": "date", "$lte": runtime.now() - OVERDUE}}
     rows: Any = ENTRIES.of(runtime.database).find(over, dict.fromkeys(_READ, 1))
     held = 0
     for row in rows.sort("hold_at", ASCENDING).limit(_SWEPT_AT_ONCE):
         node = nodes.look(runtime.database, row["node_id"])
         if node is None or "vacant" in node:
-            # A node that has moved takes its entries along, with their notes.
+            # A moved node takes its entries along, with their notes.
             continue
         try:
             held += tend(runtime, node, row["id"], row)
@@ -98,10 +97,11 @@ def sweep(runtime: Runtime) -> int:
 def flag(
     runtime: Runtime, node_id: str, comment_id: str, caller: Principal, body: CommentFlag
 ) -> None:
-    """Store the caller's flag on a comment, and queue that or hold it back.
+    """Store the caller's flag on a comment, and queue the comment or hold it back.
 
-    The same again changes nothing, nor does a flag after a decision on the one before, until the
-    text is another. Raises UnknownNode, UnknownComment, NodeLocked and OwnComment.
+    A repeated flag changes nothing. After a decision on the caller's flag, a new flag changes
+    nothing until an edit of the text. Raises UnknownNode, UnknownComment, NodeLocked and
+    OwnComment.
     """
     target = find(runtime, node_id, comment_id, caller)
     if target.entry["author_id"] == caller.id:
@@ -126,7 +126,7 @@ def withdraw(runtime: Runtime, node_id: str, comment_id: str, caller: Principal)
     _place_flag(runtime, find(runtime, node_id, comment_id, caller), caller, NO_FLAG)
 
 
-def _place_flag(runtime: Runtime, target: Target, caller: Principal, change: Change) -> Marked:
+def _place_flag(runtime: Runtime, target: MarkTarget, caller: Principal, change: Change) -> Marked:
     if target.node["locked"]:
         raise NodeLocked
     thing = Thing(KIND, thing_id(target.entry), target.entry)
@@ -136,7 +136,7 @@ def _place_flag(runtime: Runtime, target: Target, caller: Principal, change: Cha
 def list_flags(
     runtime: Runtime, node_id: str, comment_id: str, moderator: Principal, query: FlagsQuery
 ) -> FlagsAnswer:
-    """Return a page of a comment's flags, also of one that waits or is hidden.
+    """Return a page of a comment's flags, even if readers do not see the comment.
 
     Raises UnknownNode, Forbidden, UnknownComment and InvalidCursor.
     """

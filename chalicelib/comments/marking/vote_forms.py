@@ -1,4 +1,4 @@
-"""Forms of votes and reactions."""
+"""Requests of votes and reactions, and their answers apart from comments."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from chalicelib.people.ids import UserId
 MAX_MARKED = 200
 MAX_REACTED = 50
 
-# A key that a site offers, or offered once.
+# A key of a site's present or former reactions.
 Key = Annotated[
     str,
     StringConstraints(pattern=REACTION_KEY),
@@ -28,7 +28,7 @@ class CommentVote(Input):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"value": 1}]})
 
-    # An int, since `true` is equal to 1.
+    # No Literal: `true` is equal to 1.
     value: int = Field(
         strict=True, ge=-1, le=1, description="1 for it, -1 against it, 0 to withdraw."
     )
@@ -55,14 +55,14 @@ class ReactedQuery(PageQuery):
 
 
 class NodeMarksAnswer(TypedDict):
-    """What a discussion's readers say to the page, and to some of its comments by their ids."""
+    """The marks of a page, and of some of its comments by their ids."""
 
     page: MarksAnswer
     comments: Annotated[dict[CommentId, MarksAnswer], Field(max_length=MAX_MARKED)]
 
 
 class ReactorAnswer(TypedDict):
-    """Somebody who reacted."""
+    """A person who reacted."""
 
     id: UserId
 

@@ -1,4 +1,4 @@
-"""The routes of votes on comments, and of reactions to comments and to the page."""
+"""Routes of votes on comments, and of reactions to comments and to the page."""
 
 from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.errors import (
@@ -29,7 +29,7 @@ from chalicelib.http import Ok, Request, Route
 from chalicelib.identity import Principal
 from chalicelib.marks.errors import TooManyReactions
 
-# Counts and one's own are never answered from a copy.
+# Counts and a caller's own marks never come from a cached copy.
 _NOT_KEPT = {"Cache-Control": "private, no-store"}
 
 
@@ -112,8 +112,8 @@ def _declare_reactions(route: Route) -> None:
         query: ReactedQuery,
     ) -> Ok[ReactedAnswer]:
         """List who reacted to a comment in one way, in the order of their ids."""
-        place = (node, comment, key)
-        return Ok(votes.reacted(request.runtime, place, caller, query), _NOT_KEPT)
+        found = votes.find(request.runtime, node, comment, caller)
+        return Ok(votes.list_reactors(request.runtime, found, key, query), _NOT_KEPT)
 
 
 def _declare_page_reactions(route: Route) -> None:

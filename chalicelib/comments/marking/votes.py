@@ -1,4 +1,4 @@
-"""Voting on comments, and reacting to them and to the page: what a node and its site allow.
+"""Votes on comments, and reactions to comments and the page, within the limits of node and site.
 
 A mark raises no version of the node (docs/decisions/0163).
 """
@@ -13,7 +13,7 @@ from chalicelib.comments.entries import marked
 from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.kind import KIND, thing_id
 from chalicelib.comments.entries.marked import PAGE
-from chalicelib.comments.entries.rows import ENTRIES, Entry, is_shown_to, key_of
+from chalicelib.comments.entries.rows import ENTRIES, CommentEntry, is_shown_to, key_of
 from chalicelib.comments.errors import NotEnabled, OwnComment, UnknownReaction
 from chalicelib.comments.mark_answers import MarksAnswer, marks_answer, page_marks
 from chalicelib.comments.marking.vote_forms import (
@@ -36,8 +36,8 @@ from chalicelib.marks.shapes import NOTHING, Thing
 from chalicelib.runtime import Runtime
 
 
-class Target(NamedTuple):
-    """What somebody marks: an entry of a node, and the caller's rights there."""
+class MarkTarget(NamedTuple):
+    """The target of a mark: an entry of a node, and the caller's rights there."""
 
     node: Node
     rights: Rights
@@ -47,18 +47,18 @@ class Target(NamedTuple):
 def vote(
     runtime: Runtime, node_id: str, comment_id: str, caller: Principal, body: CommentVote
 ) -> MarksAnswer:
-    """Store the caller's vote on a comment; the same again changes nothing.
+    """Store the caller's vote on a comment; a repeated vote changes nothing.
 
-    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment,
-    InvalidRequest, and unless it withdraws a vote Suspended and Banned.
+    Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, OwnComment and
+    InvalidRequest. For another vote than 0, also raises Suspended and Banned.
     """
     target = find(runtime, node_id, comment_id, caller)
     allowed = target.rights.settings["votes"]
     if allowed == "off":
         raise NotEnabled
     if body.value < 0 and allowed == "up":
-        told = "Comments here are voted for, and not against"
-        raise InvalidRequest(errors=[FieldError("value", "only_up", told)])
+        detail = "Comments here are voted for, and not against"
+        raise InvalidRequest(errors=[FieldError("value", "only_up", detail)])
     if target.entry["author_id"] == caller.id:
         raise OwnComment
     if body.value:
@@ -70,7 +70,7 @@ def vote(
 def react(
     runtime: Runtime, node_id: str, comment_id: str, caller: Principal, key: str
 ) -> MarksAnswer:
-    """Store a reaction of the caller's, beside those with other keys.
+    """Store a reaction of the caller's, beside their reactions with other keys.
 
     Raises UnknownNode, UnknownComment, NodeLocked, NodeClosed, NotEnabled, UnknownReaction,
     Suspended, Banned and TooManyReactions.
@@ -88,7 +88,7 @@ def react(
 def withdraw(
     runtime: Runtime, node_id: str, comment_id: str, caller: Principal, key: str
 ) -> MarksAnswer:
-    """Withdraw a reaction of the caller's, also one that the site does not offer any more.
+    """Withdraw a reaction of the caller's, even if the site no longer offers it.
 
     Raises UnknownNode, UnknownComment, NodeLocked and NodeClosed.
     """
@@ -96,21 +96,23 @@ def withdraw(
     return _place(runtime, target, caller, React(key, adds=False))
 
 
-def find(runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None) -> Target:
+def find(runtime: Runtime, node_id: str, comment_id: str, caller: Principal | None) -> MarkTarget:
     """Return a visible comment's entry, or the page's; raises UnknownNode and UnknownComment."""
     node = nodes.find(runtime.database, node_id)
     rights = reading.rights_in(runtime, node, caller)
     wanted = dict.fromkeys((*KIND.shown, "state", "shadow"), 1)
     entry = ENTRIES.of(runtime.database).find_one(key_of(node, comment_id), wanted)
     if entry is None:
-        entry = _made(runtime, node, comment_id, caller)
+        entry = _make_entry(runtime, node, comment_id, caller)
     if not is_shown_to(entry, caller.id if caller else None):
         raise UnknownComment
-    return Target(node, rights, entry)
+    return MarkTarget(node, rights, entry)
 
 
-def _made(runtime: Runtime, node: Node, comment_id: str, caller: Principal | None) -> Entry:
-    """Make the entry of a page at its first use, or of a comment of an earlier release."""
+def _make_entry(
+    runtime: Runtime, node: Node, comment_id: str, caller: Principal | None
+) -> CommentEntry:
+    """Make the entry of a page at its first mark, or of a comment of an earlier release."""
     rows, key = ENTRIES.of(runtime.database), key_of(node, comment_id)
     if comment_id == PAGE:
         upsert(rows, key, {"$setOnInsert": _page_entry(runtime, node)})
@@ -124,14 +126,14 @@ def _made(runtime: Runtime, node: Node, comment_id: str, caller: Principal | Non
 
 
 def _page_entry(runtime: Runtime, node: Node) -> Any:
-    """Return the fields of the entry of a page, which nobody has written."""
+    """Return the fields of the entry of a page, which has no author."""
     numbers = dict.fromkeys(("seq", "depth", "thread", "up", "down", "best", "top", "contro"), 0)
     whose = {"node_id": node["_id"], "id": PAGE, "author_id": None, "state": "visible"}
     listed = {"ranked": False, "queue": None, "todo": None}
     return {**whose, **numbers, **listed, "posted": runtime.now(), "reactions": {}}
 
 
-def _place(runtime: Runtime, target: Target, caller: Principal, change: Change) -> MarksAnswer:
+def _place(runtime: Runtime, target: MarkTarget, caller: Principal, change: Change) -> MarksAnswer:
     rights = target.rights
     check_open(target.node, rights.now, moderates=rights.viewer.moderator)
     thing = Thing(KIND, thing_id(target.entry), target.entry)
@@ -139,21 +141,21 @@ def _place(runtime: Runtime, target: Target, caller: Principal, change: Change) 
     return marks_answer(marked.counter, marked.mine, target.rights)
 
 
-# What a discussion's readers say to the page and to comments: counts, one's own, and who.
+# Reads of marks: counts, a caller's own marks, and the people who reacted.
 
 
 def of_node(
     runtime: Runtime, node_id: str, comment_ids: Sequence[str], caller: Principal | None
 ) -> NodeMarksAnswer:
-    """Return the marks of a page and of those of the comments that are visible.
+    """Return the marks of a page and of its visible comments among these, in one round trip.
 
-    They are read in one round trip. Raises UnknownNode.
+    Raises UnknownNode.
     """
     node = nodes.find(runtime.database, node_id)
     rights = rights_in(runtime, node, caller)
     ids = (*comment_ids, marked.PAGE)
     user_id = caller.id if caller else None
-    found = marked.read(runtime.database, node, ids, user_id, marked.TOLD)
+    found = marked.read(runtime.database, node, ids, user_id, marked.GUARDED_COUNTS)
     comments = {
         id_: marks_answer(entry, found.mine.get(id_, NOTHING), rights)
         for id_, entry in found.counts.items()
@@ -162,19 +164,10 @@ def of_node(
     return {"page": page_marks(marked.PAGE, found, rights), "comments": comments}
 
 
-def reacted(
-    runtime: Runtime,
-    place: tuple[str, str, str],
-    caller: Principal,
-    query: ReactedQuery,
+def list_reactors(
+    runtime: Runtime, target: MarkTarget, key: str, query: ReactedQuery
 ) -> ReactedAnswer:
-    """Return a page of the people who reacted to a comment in one way.
-
-    `place` is the ids of the node and of the comment, and the key. Raises UnknownNode,
-    UnknownComment and InvalidCursor.
-    """
-    node_id, comment_id, key = place
-    target = find(runtime, node_id, comment_id, caller)
+    """Return a page of the people who reacted in one way; raises InvalidCursor."""
     reacted_to = thing_id(target.entry)
     cursors = Cursors(f"reacted:{reacted_to}:{key}", runtime.settings.signing_keys)
     position = cursors.position(query)

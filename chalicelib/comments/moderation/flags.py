@@ -28,7 +28,7 @@ def decide(runtime: Runtime, node: Node, comment: Comment, outcome: Outcome) -> 
     entry = ENTRIES.of(runtime.database).find_one(key, fields)
     if entry is None:
         return False
-    update = reported.decided(comment, is_cleared=outcome == "wrong")
+    update = reported.decision_update(comment, is_cleared=outcome == "wrong")
     if not entry.get("flags") and not entry.get("reports"):
         if outcome == "right" or entry.get("cleared", {}).get("revision") == revision:
             return False

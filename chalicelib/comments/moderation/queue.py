@@ -7,7 +7,7 @@ from bson.datetime_ms import DatetimeMS
 from pymongo import ASCENDING, IndexModel
 from pymongo.database import Database
 
-from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, QUEUED, Entry
+from chalicelib.comments.entries.rows import ENTRIES, EXCERPT_CHARACTERS, QUEUED, CommentEntry
 from chalicelib.comments.forms import PendingQuery
 from chalicelib.comments.moderation.claims import claim_answer
 from chalicelib.comments.moderation.forms import PendingAnswer, QueueAnswer
@@ -145,7 +145,7 @@ def list_pending(runtime: Runtime, query: PendingQuery, moderator: Principal) ->
     return {"comments": [row.answer for row in shown], "next": cursors.following(position)}
 
 
-def _row(entry: Entry, now: datetime) -> _Row:
+def _row(entry: CommentEntry, now: datetime) -> _Row:
     return _Row(entry["queued_at"], entry["_id"], _waiting(entry, now))
 
 
@@ -173,7 +173,7 @@ def _ranges(order: list[tuple[str, int]], after: tuple[Any, ...] | None) -> list
     return [{time: {"$gt": since}}, {time: since, key: {"$gt": last_id}}]
 
 
-def _waiting(entry: Entry, now: datetime) -> PendingAnswer:
+def _waiting(entry: CommentEntry, now: datetime) -> PendingAnswer:
     """Return an entry that waits as the queue shows it."""
     return {
         "id": entry["id"],

@@ -17,7 +17,7 @@ from chalicelib.comments.entries import writing as entries
 from chalicelib.comments.entries.rows import ENTRIES, QUEUED
 from chalicelib.comments.errors import NodeMoved, UnknownNode
 from chalicelib.comments.people.counting import recounting
-from chalicelib.comments.shapes import Comment, CommentFields, Node, Placed
+from chalicelib.comments.shapes import Comment, CommentFields, Node, PlacedComment
 from chalicelib.comments.sites import settings
 from chalicelib.comments.spam_check import origins
 from chalicelib.comments.spam_check.origins import Origin
@@ -54,7 +54,7 @@ def sweep(runtime: Runtime) -> None:
     origins.sweep(runtime)
 
 
-def _find(runtime: Runtime, node_id: str, comment_id: str) -> Placed | None:
+def _find(runtime: Runtime, node_id: str, comment_id: str) -> PlacedComment | None:
     """Return a living comment, wherever its node has moved."""
     try:
         node = nodes.find(runtime.database, node_id)
@@ -63,10 +63,12 @@ def _find(runtime: Runtime, node_id: str, comment_id: str) -> Placed | None:
     except UnknownNode:
         return None
     found = ask(runtime, node, lambda store, current: store.get(current, comment_id))
-    return None if found is None or found["state"] in GONE else Placed(node, found)
+    return None if found is None or found["state"] in GONE else PlacedComment(node, found)
 
 
-def _check(runtime: Runtime, origin: Origin, placed: Placed, service: SpamCheck | None) -> None:
+def _check(
+    runtime: Runtime, origin: Origin, placed: PlacedComment, service: SpamCheck | None
+) -> None:
     node, comment = placed
     if comment["state"] != "pending" or "checking" not in comment.get("reasons", []):
         # A moderator was quicker, or a worker that crashed before `finish`.
@@ -78,7 +80,7 @@ def _check(runtime: Runtime, origin: Origin, placed: Placed, service: SpamCheck 
         origins.postpone(runtime, origin)
         return
     now = runtime.now()
-    if not editing.conclude(runtime, node, comment, filing.checked(comment, answer, now)):
+    if not editing.conclude(runtime, node, comment, filing.fields_of_check(comment, answer, now)):
         # An edit, decision or deletion came between: look again.
         origins.postpone(runtime, origin)
     elif answer == "discard":
@@ -88,7 +90,9 @@ def _check(runtime: Runtime, origin: Origin, placed: Placed, service: SpamCheck 
     log.info("comment checked", extra={"fields": {"site": node["site"], "answer": answer}})
 
 
-def _correct(runtime: Runtime, origin: Origin, placed: Placed, service: SpamCheck | None) -> None:
+def _correct(
+    runtime: Runtime, origin: Origin, placed: PlacedComment, service: SpamCheck | None
+) -> None:
     """Send a moderator's decision to the service, if the comment has that state."""
     task = origin["task"]
     holds = placed.comment["state"] == ("spam" if task == "spam" else "visible")
@@ -109,7 +113,7 @@ def _leave(runtime: Runtime, origin: Origin) -> None:
         origins.finish(runtime, origin, origin["answer"])
 
 
-def _facts(runtime: Runtime, origin: Origin, placed: Placed) -> Facts | None:
+def _facts(runtime: Runtime, origin: Origin, placed: PlacedComment) -> Facts | None:
     """Return the facts on a comment for a service; None: its site no longer uses one."""
     node, comment = placed
     site_url = settings.of(runtime, node["site"]).get("spam_check_url")

@@ -1,4 +1,4 @@
-"""The stores of comments, and the move of a node from one to another.
+"""Stores of comments, and the move of a node from store to store.
 
 Public face: `buckets`, `collected`, `documents`, `embedded_tree`, `promotion`.
 """
@@ -21,7 +21,7 @@ Answer = TypeVar("Answer")
 
 
 def store_of(runtime: Runtime, node: NodeGeneration) -> Store:
-    """Return the store that the node's comments are in."""
+    """Return the store that holds the node's comments."""
     match node["store"]:
         case "embedded":
             return EmbeddedStore(runtime.database, runtime.settings.embedded_max_bytes)
@@ -32,7 +32,7 @@ def store_of(runtime: Runtime, node: NodeGeneration) -> Store:
 
 
 def ask(runtime: Runtime, node: Node, query: Callable[[Store, Node], Answer]) -> Answer:
-    """Return what a query finds in the node's store, asking again if the node moved away."""
+    """Return a query's result in the node's store; a moved node is read and queried again."""
     for _ in range(_READ_ATTEMPTS):
         try:
             return query(store_of(runtime, node), node)

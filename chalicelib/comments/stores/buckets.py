@@ -1,8 +1,8 @@
-"""Pages of a hundred comments: the hybrid of documents and embedding, by number alone.
+"""The store with pages of a hundred comments, by number alone: between documents and embedding.
 
 MongoDB Applied Design Patterns, "Storing Comments": "Hybrid Schema Design". There a writer
-fills the last page and then opens the next one, which exceeds the limit under load. Here a
-comment's number names its page, so writers never have to agree on one.
+fills the last page and then opens the next page, which exceeds the limit under load. Here a
+comment's number names its page, so writers never have to agree on a page.
 """
 
 import itertools
@@ -31,18 +31,18 @@ from chalicelib.comments.store import (
     Root,
     Viewer,
     after_change,
-    gathered,
+    order_threads,
 )
 from chalicelib.database import Collection, Document
 from chalicelib.database.validators import AtMost
 
 PAGE_COMMENTS = 100
-# Comments that no longer fit go to a continuation, a further part of the same page.
+# More bytes go to a continuation, a further part of the same page.
 MAX_PAGE_BYTES = 4 * 1024 * 1024
 
 
 class PartOfPage(TypedDict):
-    """A page of comments, or a continuation of one that was full in bytes."""
+    """A page of comments, or the continuation of a page that is full in bytes."""
 
     _id: ObjectId
     node_id: str
@@ -55,7 +55,7 @@ class PartOfPage(TypedDict):
 
 
 class _Comments(TypedDict):
-    """What is read of a part of a page."""
+    """The comments of a part of a page, alone or filtered."""
 
     comments: list[Comment]
 
@@ -75,7 +75,7 @@ PAGES = Collection(
             unique=True,
         ),
         IndexModel([("node_id", ASCENDING), ("comments.id", ASCENDING)]),
-        # Finds the comments of somebody who is renamed or erased.
+        # Finds a person's comments for a rename or an erasure.
         IndexModel([("comments.author.id", ASCENDING)]),
     ),
     shard_key={"node_id": 1, "page": 1},
@@ -101,9 +101,9 @@ class BucketStore:
         return Added.INSERTED
 
     def page(self, node: Node, page: Page) -> list[Comment]:
-        """Return a page of the node, from one stored page or several.
+        """Return a page of the node, from one or several stored pages.
 
-        The first read asks for enough pages to fill the answer if all of it may be seen.
+        The first read spans enough pages for the limit if the viewer sees every comment.
         """
         page, found = page.of_flat(), list[Comment]()
         span = -(-page.limit // PAGE_COMMENTS) + 1
@@ -112,17 +112,17 @@ class BucketStore:
                 {**_of(node), "page": {"$gte": first, "$lte": last}},
                 {"_id": 0, "comments": _part_of(page)},
             ).sort([("page", ASCENDING), ("part", ASCENDING)])
-            found += _merged(rows, newest_first=page.order == "newest")
+            found += _merge(rows, newest_first=page.order == "newest")
             if len(found) >= page.limit:
                 break
         return found[: page.limit]
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
-        """Return a comment whatever its state."""
+        """Return a comment in any state."""
         return next(iter(self.get_many(node, [comment_id])), None)
 
     def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
-        """Return the comments with these ids, from the stored pages that have one of them."""
+        """Return the comments with these ids, in any state."""
         wanted = {"$in": ["$$comment.id", {"$literal": list(comment_ids)}]}
         some = {"$filter": {"input": "$comments", "as": "comment", "cond": wanted}}
         rows: Iterable[_Comments] = self._pages.find(
@@ -144,7 +144,7 @@ class BucketStore:
         rows: Iterable[_Comments] = self._pages.find(
             {**_of(node), "page": {"$in": pages}}, {"_id": 0, "comments": shown}
         )
-        return gathered(_merged(rows), roots)
+        return order_threads(_merge(rows), roots)
 
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
@@ -161,7 +161,7 @@ class BucketStore:
             {**_of(node), "page": page_of(stored["seq"]), "comments": {"$elemMatch": element}},
             {
                 "$set": {f"comments.$.{name}": value for name, value in values.items()},
-                # More than the text grows by, which is on the safe side of the bound.
+                # More than the growth of the text, which is on the safe side of the bound.
                 "$inc": {"bytes": _size(values)},
             },
             projection={"comments": {"$elemMatch": {"id": comment_id}}},
@@ -189,10 +189,10 @@ class BucketStore:
         return 0
 
     def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
-        """Give every comment by number, a page at a time."""
+        """Yield every comment by number, a page at a time."""
         rows = self._pages.find(_of(node)).sort([("page", ASCENDING), ("part", ASCENDING)])
         for _, parts in itertools.groupby(rows, key=lambda row: row["page"]):
-            yield _merged(parts)
+            yield _merge(parts)
 
     def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
         """Store exported comments, page by page."""
@@ -201,7 +201,7 @@ class BucketStore:
             self._pages.insert_many(list(_parts(node, number, comments)))
 
     def drop(self, node: NodeGeneration, most: int) -> bool:
-        """Remove pages of about `most` comments; return whether any may be left."""
+        """Remove pages of about `most` comments; return whether more may remain."""
         most_parts = -(-most // PAGE_COMMENTS)
         rows = self._pages.find(_of(node), {"_id": 0, "page": 1}).sort("page").limit(most_parts)
         pages = [row["page"] for row in rows]
@@ -219,7 +219,7 @@ class BucketStore:
         try:
             self._pages.update_one(where, update, upsert=True)
         except DuplicateKeyError:
-            # Another writer has just made the part, or it is full: the filter decides.
+            # Another writer has just made the part, or the part is full: the filter decides.
             return self._pages.update_one(where, update).matched_count == 1
         return True
 
@@ -238,7 +238,7 @@ def _size(values: Mapping[str, Any]) -> int:
 
 
 def _spans(node: Node, page: Page, span: int) -> Iterator[tuple[int, int]]:
-    """Give ranges of stored pages in the order of the listing, each twice as long as the last."""
+    """Yield ranges of stored pages in the order of the listing, each twice as long as the last."""
     lowest, highest = 0, page_of(node["last_seq"])
     if page.after is not None and page.order == "oldest":
         lowest = page_of(page.after[0] + 1)
@@ -255,18 +255,18 @@ def _spans(node: Node, page: Page, span: int) -> Iterator[tuple[int, int]]:
 
 
 def _part_of(page: Page) -> Document:
-    """Return the projection of a stored page to what the listing may need of it."""
+    """Return the projection of a stored page to the comments that the listing may need."""
     conditions = [page.viewer.expression("$$comment")]
     if page.after is not None:
         beyond = "$gt" if page.order == "oldest" else "$lt"
         conditions.append({beyond: ["$$comment.seq", page.after[0]]})
     comments = "$comments" if page.order == "oldest" else {"$reverseArray": "$comments"}
     seen = {"input": comments, "as": "comment", "cond": {"$and": conditions}}
-    # By its own limit, the filter looks no further than it has to.
+    # The limit ends the filter early.
     return {"$filter": {**seen, "limit": page.limit}}
 
 
-def _merged(rows: Iterable[_Comments], *, newest_first: bool = False) -> list[Comment]:
+def _merge(rows: Iterable[_Comments], *, newest_first: bool = False) -> list[Comment]:
     comments = itertools.chain.from_iterable(row["comments"] for row in rows)
     return sorted(comments, key=lambda comment: comment["seq"], reverse=newest_first)
 

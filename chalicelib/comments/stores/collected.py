@@ -12,7 +12,7 @@ from chalicelib.comments.stores.documents import COMMENTS
 from chalicelib.comments.stores.embedded_tree import every_comment
 from chalicelib.database import Document
 
-# The id of a node, and of a comment in it.
+# The ids of a node and of its comment.
 Place = tuple[str, str]
 _COMMENT = {"_id": 0, **dict.fromkeys(("node_id", *Comment.__annotations__), 1)}
 
@@ -20,9 +20,10 @@ _COMMENT = {"_id": 0, **dict.fromkeys(("node_id", *Comment.__annotations__), 1)}
 def collect(
     database: Database[Document], found: Sequence[Node], wanted: Mapping[str, Sequence[str]]
 ) -> dict[Place, Comment]:
-    """Return comments by their places: those of `wanted`, ids by the nodes that were `found`.
+    """Return comments by their places.
 
-    A node that moves meanwhile may miss some.
+    `found`: the nodes; `wanted`: ids of comments by the ids of nodes. Comments of a node that moves
+    meanwhile may be missing.
     """
     by_store: dict[str, list[Node]] = {}
     for node in found:
@@ -38,7 +39,7 @@ def collect(
     return collected
 
 
-def _documents(
+def _read_documents(
     database: Database[Document], found: Iterable[Node], wanted: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, Comment]]:
     branches = [{**_of(node), "id": {"$in": list(wanted[node["_id"]])}} for node in found]
@@ -47,7 +48,7 @@ def _documents(
         yield row.pop("node_id"), row
 
 
-def _pages(
+def _read_pages(
     database: Database[Document], found: Iterable[Node], wanted: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, Comment]]:
     branches = [{**_of(node), "comments.id": {"$in": list(wanted[node["_id"]])}} for node in found]
@@ -59,7 +60,7 @@ def _pages(
             yield row["node_id"], comment
 
 
-def _embedded(
+def _read_nodes(
     database: Database[Document], found: Iterable[Node], _wanted: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, Comment]]:
     where = {"_id": {"$in": [node["_id"] for node in found]}, "store": "embedded"}
@@ -72,4 +73,4 @@ def _of(node: Node) -> Document:
     return {"node_id": node["_id"], "generation": node["generation"]}
 
 
-_READERS = {"documents": _documents, "buckets": _pages, "embedded": _embedded}
+_READERS = {"documents": _read_documents, "buckets": _read_pages, "embedded": _read_nodes}

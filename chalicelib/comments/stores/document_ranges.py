@@ -1,4 +1,4 @@
-"""The indexes of comments as documents, and the ranges of them that a page reads."""
+"""The indexes of comments as documents, and the ranges of indexes that a page reads."""
 
 from pymongo import ASCENDING, DESCENDING
 
@@ -12,13 +12,13 @@ BY_SEQ = [("seq", ASCENDING)]
 BY_THREAD = [("full_slug", ASCENDING)]
 BY_NEWEST_ROOT = [("root_seq", DESCENDING), ("full_slug", ASCENDING)]
 ORDERS = (BY_SEQ, BY_THREAD, BY_NEWEST_ROOT)
-# The condition of the indexes of comments whose authors are not told that they are hidden.
+# The condition of the indexes of comments that are hidden without their authors' knowledge.
 SHADOWS: Document = {"shadow": {"$type": "string"}}
 _SHOWN: tuple[Shadow, ...] = ("visible", "pending")
 
 
 def seen_by(viewer: Viewer) -> list[Document]:
-    """Return one branch per state, each a range of an index."""
+    """Return the filters of a viewer's visible comments; each is a range of an index."""
     branches: list[Document] = [{"state": "visible"}, {"state": "deleted"}]
     if viewer.moderator:
         return [*branches, *({"state": state} for state in ("pending", *CONCEALED))]
@@ -32,12 +32,12 @@ def seen_by(viewer: Viewer) -> list[Document]:
 
 
 def by_state(sort: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the index by state that gives this order, read from either end."""
+    """Return the index by state that yields this order from one of its ends."""
     return [*NODE, ("state", ASCENDING), *(sort if sort in ORDERS else BY_SEQ)]
 
 
 def sort_of(node: Node, page: Page) -> list[tuple[str, int]]:
-    """Return the order of the listing that a page of the node is of."""
+    """Return the sort of a page of the node's listing."""
     if not node["threaded"]:
         return [("seq", ASCENDING if page.order == "oldest" else DESCENDING)]
     return BY_THREAD if page.order == "oldest" else BY_NEWEST_ROOT

@@ -1,4 +1,4 @@
-"""One document per comment.
+"""The store with one document for each comment, for discussions of any size.
 
 MongoDB Applied Design Patterns, "Storing Comments": "One Document per Comment".
 """
@@ -29,8 +29,8 @@ from chalicelib.comments.store import (
     Root,
     Viewer,
     after_change,
-    gathered,
     invisible_change,
+    order_threads,
 )
 from chalicelib.comments.stores.document_ranges import (
     BY_ID,
@@ -47,10 +47,10 @@ from chalicelib.comments.stores.document_ranges import (
 from chalicelib.database import Collection, Document
 
 _BATCH = 500
-# Names the fields to keep: the server projects these faster than fields to leave out.
+# The server projects named fields faster than it leaves fields out.
 _COMMENT = {"_id": 0, **dict.fromkeys(Comment.__annotations__, 1)}
 _COUNTS = {"_id": 0, "id": 1, "reply_count": 1, "invisible_replies": 1}
-# The server looks at this many pending comments sooner than it chooses among indexes.
+# For so few pending comments, a scan takes less time than the server's choice of an index.
 _FEW_PENDING = 20
 
 
@@ -63,9 +63,9 @@ class StoredComment(Comment):
     root_seq: int
 
 
-# The state comes before the order in each index: otherwise a page of a node whose comments mostly
-# wait for a moderator would read them all. For the same reason authors find their own waiting
-# comments by indexes that hold nothing else.
+# The state comes before the order in each index: otherwise a page would read all waiting comments
+# of a node where most comments wait. For the same reason authors find their own waiting comments by
+# indexes that hold nothing else.
 COMMENTS = Collection(
     "comments.comment",
     StoredComment,
@@ -86,7 +86,7 @@ COMMENTS = Collection(
             )
             for order in ORDERS
         ),
-        # Finds the comments of somebody who is renamed or erased.
+        # Finds a person's comments for a rename or an erasure.
         IndexModel([("author.id", ASCENDING)], sparse=True),
     ),
     shard_key={"node_id": 1, "generation": 1, "id": 1},
@@ -102,18 +102,18 @@ class DocumentStore:
     def add(self, node: Node, comment: Comment) -> Added:
         """Store a comment and count it at its parent, in one round trip.
 
-        A parent that was deleted a moment ago, with nobody's reply, becomes a tombstone.
+        A parent that was deleted a moment ago, without replies, becomes a tombstone.
         """
         invisible = invisible_change(None, comment["state"])
         writes = [
             UpdateOne(_key(node, comment["id"]), {"$setOnInsert": _row(comment)}, upsert=True)
         ]
         if comment["parent_id"]:
-            writes.append(UpdateOne(_key(node, comment["parent_id"]), _reply_counted(1, invisible)))
+            writes.append(UpdateOne(_key(node, comment["parent_id"]), _count_reply(1, invisible)))
         if self._comments.bulk_write(writes).upserted_count:
             return Added.INSERTED
         if comment["parent_id"]:
-            uncounted = _reply_counted(-1, -invisible)
+            uncounted = _count_reply(-1, -invisible)
             self._comments.update_one(_key(node, comment["parent_id"]), uncounted)
         stored = self.get(node, comment["id"])
         same = stored is not None and stored["seq"] == comment["seq"]
@@ -125,7 +125,7 @@ class DocumentStore:
         return self._find(node, page, ranges_after(node, page), sort_of(node, page))
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
-        """Return a comment whatever its state."""
+        """Return a comment in any state."""
         return self._comments.find_one(_key(node, comment_id), _COMMENT)
 
     def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
@@ -144,11 +144,11 @@ class DocumentStore:
         if not node["threaded"]:
             ids = {"id": {"$in": [root.id for root in roots]}}
             rows = self._comments.find({**_of(node), **ids}, _COMMENT, batch_size=len(roots) + 1)
-            return gathered(filter(viewer.sees, rows), roots)
+            return order_threads(filter(viewer.sees, rows), roots)
         seqs = {"root_seq": {"$in": [root.seq for root in roots]}}
         branches = [{**_of(node), **seqs, **state} for state in seen_by(viewer)]
         found = self._comments.find({"$or": branches}, _COMMENT, batch_size=_BATCH)
-        return gathered(found.hint(by_state(BY_NEWEST_ROOT)), roots)
+        return order_threads(found.hint(by_state(BY_NEWEST_ROOT)), roots)
 
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
@@ -183,7 +183,7 @@ class DocumentStore:
         return {group["_id"]: group["comments"] for group in groups}
 
     def repair_replies(self, node: NodeLayout) -> int:
-        """Compare the counts of replies with a recount, parent by parent."""
+        """Correct the counts of replies by a recount, parent by parent."""
         hidden = {"$cond": [{"$eq": ["$state", "visible"]}, 0, 1]}
         group = {"_id": "$parent_id", "replies": {"$sum": 1}, "invisible": {"$sum": hidden}}
         pipeline = [{"$match": _of(node)}, {"$group": group}]
@@ -203,10 +203,10 @@ class DocumentStore:
         return repaired
 
     def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
-        """Give every comment by number, in batches of 500."""
+        """Yield every comment by number, in batches of 500."""
         batch: list[Comment] = []
-        # By the index of ids: no change moves a comment in it. A read by state would miss a
-        # comment whose state changes meanwhile, or return it twice.
+        # No change moves a comment in the index of ids. A read by state would miss a comment whose
+        # state changes meanwhile, or return it twice.
         rows = self._comments.find(_of(node), _COMMENT).hint(BY_ID).sort("seq", ASCENDING)
         for row in rows:
             batch.append(row)
@@ -217,12 +217,12 @@ class DocumentStore:
             yield batch
 
     def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
-        """Store exported comments; then repair the counts of replies that were half done."""
+        """Store exported comments; then correct the counts of replies that were half done."""
         had: dict[str, tuple[int, int]] = {}
         replies: Counter[str] = Counter()
         invisible: Counter[str] = Counter()
         for batch in batches:
-            self._comments.insert_many([_stored(node, comment) for comment in batch])
+            self._comments.insert_many([_new_row(node, comment) for comment in batch])
             for comment in batch:
                 had[comment["id"]] = _replies(comment)
                 if comment["parent_id"]:
@@ -232,7 +232,7 @@ class DocumentStore:
         repairs = [
             UpdateOne(
                 _key(node, comment_id),
-                _reply_counted(replies[comment_id] - number, invisible[comment_id] - unseen),
+                _count_reply(replies[comment_id] - number, invisible[comment_id] - unseen),
             )
             for comment_id, (number, unseen) in had.items()
             if (replies[comment_id], invisible[comment_id]) != (number, unseen)
@@ -241,7 +241,7 @@ class DocumentStore:
             self._comments.bulk_write(repairs, ordered=False)
 
     def drop(self, node: NodeGeneration, most: int) -> bool:
-        """Remove at most `most` comments of a generation; return whether any may be left."""
+        """Remove at most `most` comments of a generation; return whether more may remain."""
         rows = self._comments.find(_of(node), {"_id": 0, "id": 1}).sort("id").limit(most)
         ids = [row["id"] for row in rows]
         if ids:
@@ -251,13 +251,13 @@ class DocumentStore:
     def _find(
         self, node: Node, page: Page, ranges: list[Document], sort: list[tuple[str, int]]
     ) -> list[Comment]:
-        """Return what the viewer may see in the ranges, merged by index in order."""
+        """Return the comments of ranges that the viewer sees; the server merges the indexes."""
         seen = seen_by(page.viewer)
         branches = [{**_of(node), **part, **state} for part in ranges for state in seen]
-        # In one batch: the server's own first batch ends at 101.
+        # One batch: the server's own first batch ends at 101.
         found = self._comments.find({"$or": branches}, _COMMENT, batch_size=page.limit)
-        # If many wait, an author's own are found by their own index. The server then tries all
-        # indexes at every call: it caches no plan for an author without pending comments.
+        # If many comments wait, the author's own need their own index, without a hint. The server
+        # then tries all indexes at every call: it caches no plan for an author without any.
         has_own = page.viewer.user_id is not None and not page.viewer.moderator
         few = not has_own or node["counts"]["pending"] <= _FEW_PENDING
         if few and not page.viewer.shadowed:
@@ -278,7 +278,7 @@ def _row(comment: Comment) -> Document:
     return {**comment, "root_seq": root_seq(comment["full_slug"])}
 
 
-def _stored(node: NodeGeneration, comment: Comment) -> StoredComment:
+def _new_row(node: NodeGeneration, comment: Comment) -> StoredComment:
     return {
         **comment,
         "_id": ObjectId(),
@@ -289,11 +289,11 @@ def _stored(node: NodeGeneration, comment: Comment) -> StoredComment:
 
 
 def _replies(comment: Comment) -> tuple[int, int]:
-    """Return the numbers of replies, and of invisible ones, that are noted in a comment."""
+    """Return a comment's stored counts of replies and of invisible replies."""
     return comment["reply_count"], comment.get("invisible_replies", 0)
 
 
-def _reply_counted(number: int, invisible: int) -> list[Document]:
+def _count_reply(number: int, invisible: int) -> list[Document]:
     counts: Document = {"reply_count": {"$add": ["$reply_count", number]}}
     if invisible:
         had = {"$ifNull": ["$invisible_replies", 0]}

@@ -1,7 +1,7 @@
-"""All comments inside the node's own document.
+"""The store with all comments inside the node's own document, for short discussions.
 
-MongoDB Applied Design Patterns, "Storing Comments": "Embedding All Comments". `embedded_tree` says
-how they are laid out there.
+MongoDB Applied Design Patterns, "Storing Comments": "Embedding All Comments". `embedded_tree`
+describes the layout.
 """
 
 from collections import Counter
@@ -34,9 +34,9 @@ from chalicelib.comments.store import (
     Viewer,
     after_change,
     counts_change,
-    gathered,
     invisible_change,
     matches,
+    order_threads,
 )
 from chalicelib.comments.stores.embedded_tree import (
     ARRAYS,
@@ -45,9 +45,9 @@ from chalicelib.comments.stores.embedded_tree import (
     at,
     cut,
     equal_to,
-    found,
+    find,
     growth,
-    laid_out,
+    lay_out,
     parent_path,
     root_array,
     roots_of,
@@ -57,16 +57,16 @@ from chalicelib.comments.stores.embedded_tree import (
 )
 from chalicelib.database import Document
 
-# What a push adds beside the comment: keys of arrays, counters that grow.
+# The bytes of a push beside the comment: keys of arrays, growth of counters.
 _SLACK_BYTES = 256
 _ATTEMPTS = 20
 _REPLY_COUNTS = ("reply_count", "invisible_replies")
-# The fields that a write relies on at the path that it has found.
+# The fields that must be unchanged at the path of a write.
 _GUARDED = ("id", "state", "reply_count", "renderer", "edited")
 
 
 class EmbeddedStore:
-    """Comments in the node: for the many short discussions, read whole in one go.
+    """Comments in the node: for the many short discussions, which one read returns whole.
 
     A node holds at most `max_bytes` and 1,000 comments; beyond, `add` and `change` raise Full.
     """
@@ -79,8 +79,8 @@ class EmbeddedStore:
     def add(self, node: Node, comment: Comment) -> Added:
         """Push a comment and count it in one write, which names the node's generation.
 
-        The parent's id is part of the filter, at the very path of the push: a push on a path
-        that has shifted would make an object with the key "0" where an array belongs.
+        The filter includes the parent's id at the path of the push: a push on a shifted path would
+        make an object with the key "0" where an array belongs.
         """
         size = len(bson.encode(comment)) + _SLACK_BYTES
         for _ in range(_ATTEMPTS):
@@ -89,7 +89,7 @@ class EmbeddedStore:
             if self._nodes.update_one({**where, **room}, change).matched_count:
                 return Added.COUNTED
             self._check(node)
-            stored = next(found(self._tree(node, IDS), comment["id"]), None)
+            stored = next(find(self._tree(node, IDS), comment["id"]), None)
             if stored is not None:
                 same = stored[1]["seq"] == comment["seq"]
                 return Added.DUPLICATE if same else Added.COLLISION
@@ -97,7 +97,7 @@ class EmbeddedStore:
         raise Moved
 
     def page(self, node: Node, page: Page) -> list[Comment]:
-        """Return a page: cut out by the server if flat, by a walk if threaded."""
+        """Return a page: by a filter in the server if flat, by a walk if threaded."""
         if not node["threaded"]:
             return self._flat_page(node, page.of_flat())
         roots = self._tree(node)
@@ -107,14 +107,14 @@ class EmbeddedStore:
         return cut(reversed(list(walked)) if page.backwards else walked, node, page)
 
     def get(self, node: NodeLayout, comment_id: str) -> Comment | None:
-        """Return a comment whatever its state."""
+        """Return a comment in any state."""
         return next(iter(self.get_many(node, [comment_id])), None)
 
     def get_many(self, node: NodeLayout, comment_ids: Sequence[str]) -> list[Comment]:
-        """Return the comments with these ids: filtered by the server if flat, by a walk if not."""
+        """Return the comments with these ids: by a filter in the server if flat, else by a walk."""
         if not node["threaded"]:
             some = {"$in": ["$$comment.id", {"$literal": list(comment_ids)}]}
-            return self._filtered(node, some, len(comment_ids))
+            return self._filter(node, some, len(comment_ids))
         return [each for _, each in walk(self._tree(node)) if each["id"] in comment_ids]
 
     def thread(self, node: Node, root: Comment, page: Page) -> list[Comment]:
@@ -126,20 +126,20 @@ class EmbeddedStore:
         return cut((c for c in walked if first <= c["full_slug"] < end), node, page)
 
     def gather(self, node: Node, roots: Sequence[Root], viewer: Viewer) -> list[Comment]:
-        """Return the threads of roots: filtered by the server if flat, by a walk if threaded."""
+        """Return the threads of roots: by a filter in the server if flat, else by a walk."""
         ids = [root.id for root in roots]
         if not node["threaded"]:
             seen = [{"$in": ["$$comment.id", ids]}, viewer.expression("$$comment")]
-            return gathered(self._filtered(node, {"$and": seen}, len(ids)), roots)
+            return order_threads(self._filter(node, {"$and": seen}, len(ids)), roots)
         threads = [root for root in self._tree(node) if root["id"] in ids]
-        return gathered((each for _, each in walk(threads) if viewer.sees(each)), roots)
+        return order_threads((each for _, each in walk(threads) if viewer.sees(each)), roots)
 
     def change(
         self, node: NodeLayout, comment_id: str, fields: CommentFields, where: CommentFields
     ) -> Changed | None:
         """Set fields of a comment and count the change in one write."""
         for _ in range(_ATTEMPTS):
-            path, before = next(found(self._tree(node), comment_id, root_array(node)), ("", None))
+            path, before = next(find(self._tree(node), comment_id, root_array(node)), ("", None))
             if before is None or not matches(before, where):
                 return None
             after = after_change(before, fields)
@@ -168,7 +168,7 @@ class EmbeddedStore:
         return counted
 
     def repair_replies(self, node: NodeLayout) -> int:
-        """Compare the counts of replies with a recount, comment by comment."""
+        """Correct the counts of replies by a recount, comment by comment."""
         if not node["threaded"]:
             return 0
         comments = list(walk(self._tree(node), root_array(node)))
@@ -187,13 +187,13 @@ class EmbeddedStore:
         return repaired
 
     def export(self, node: NodeLayout) -> Iterator[list[Comment]]:
-        """Give every comment by number, in one batch."""
+        """Yield every comment by number, in one batch."""
         comments = [comment for _, comment in walk(self._tree(node))]
         if comments:
             yield sorted(comments, key=lambda comment: comment["seq"])
 
     def load(self, node: NodeLayout, batches: Iterable[list[Comment]]) -> None:
-        """Lay exported comments out in the node, which is still read from another store.
+        """Lay exported comments out in the node, which another store still serves.
 
         Raises Full if they are too many or too large.
         """
@@ -202,7 +202,7 @@ class EmbeddedStore:
             comments += batch
             if len(comments) > MAX_EMBEDDED_COMMENTS:
                 raise Full
-        metadata = laid_out(comments, node)
+        metadata = lay_out(comments, node)
         rest = nodes.look(self._database, node["_id"])
         if rest is None:
             raise Moved
@@ -216,7 +216,7 @@ class EmbeddedStore:
             raise Moved
 
     def drop(self, node: NodeGeneration, most: int) -> bool:
-        """Remove a copy that no switch has made the served one; a switch removes what it leaves."""
+        """Remove the copy of a failed move; a switch to another store removes the copy itself."""
         del most
         self._nodes.update_one(
             {"_id": node["_id"], "store": {"$ne": "embedded"}, "moving": None},
@@ -231,7 +231,7 @@ class EmbeddedStore:
         change: Document = {}
         if comment["parent_id"]:
             tree = self._tree(node, IDS)
-            above, parent = next(found(tree, comment["parent_id"], path), ("", None))
+            above, parent = next(find(tree, comment["parent_id"], path), ("", None))
             if parent is None:
                 raise Moved
             path = f"{above}.replies"
@@ -258,13 +258,13 @@ class EmbeddedStore:
         return {"$expr": {"$and": [{"$lte": [number, MAX_EMBEDDED_COMMENTS]}, fits]}}
 
     def _check(self, node: NodeLayout, room: Document | None = None) -> None:
-        """Raise Moved for a node that is not as it was read, or Full for one without room."""
+        """Raise Moved for a node that changed since it was read, and Full without `room`."""
         if not self._nodes.count_documents({**_of(node), **(room or {})}, limit=1):
             raise Full if room else Moved
 
     def _tree(self, node: NodeLayout, projection: Document = WHOLE) -> list[EmbeddedComment]:
         """Return the root comments with their replies inside; raises Moved."""
-        stored = self._nodes.find_one(_served(node), projection)
+        stored = self._nodes.find_one(_served_node(node), projection)
         if stored is None:
             raise Moved
         return roots_of(node, stored.get("metadata", {}))
@@ -274,27 +274,27 @@ class EmbeddedStore:
         oldest = page.order == "oldest"
         if page.after is not None:
             conditions.append({"$gt" if oldest else "$lt": ["$$comment.seq", page.after[0]]})
-        return self._filtered(node, {"$and": conditions}, page.limit, newest_first=not oldest)
+        return self._filter(node, {"$and": conditions}, page.limit, newest_first=not oldest)
 
-    def _filtered(
+    def _filter(
         self, node: NodeLayout, condition: Document, limit: int, *, newest_first: bool = False
     ) -> list[Comment]:
         """Return the first comments of a flat node that meet a condition, from either end."""
         comments: Document = {"$ifNull": ["$metadata.comments", []]}
         if newest_first:
             comments = {"$reverseArray": comments}
-        # By its own limit, the filter looks no further than it has to.
+        # The limit ends the filter early.
         fitting = {"input": comments, "as": "comment", "cond": condition, "limit": limit}
         projection = {"_id": 0, "comments": {"$filter": fitting}}
-        filtered: Mapping[str, Any] | None = self._nodes.find_one(_served(node), projection)
+        filtered: Mapping[str, Any] | None = self._nodes.find_one(_served_node(node), projection)
         if filtered is None:
             raise Moved
         return [without_replies(stored) for stored in filtered["comments"]]
 
 
-def _served(node: NodeGeneration) -> Document:
+def _served_node(node: NodeGeneration) -> Document:
     return {"_id": node["_id"], "store": "embedded", "generation": node["generation"]}
 
 
 def _of(node: NodeGeneration) -> Document:
-    return {**_served(node), "moving": None}
+    return {**_served_node(node), "moving": None}

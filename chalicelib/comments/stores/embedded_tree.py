@@ -1,7 +1,7 @@
 """Comments inside a node's document: their paths, walks over them, and their layout.
 
-Flat comments are in `metadata.comments`; threaded ones in `metadata.replies` and each in the
-`replies` of its parent. A path is that of a comment in the node, as `metadata.replies.0.replies.2`.
+Flat comments are in `metadata.comments`. Threaded comments are in `metadata.replies`, and each
+reply in the `replies` of its parent. The path of a comment is like `metadata.replies.0.replies.2`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ from chalicelib.comments.shapes import Comment, Embedded, EmbeddedComment, Node,
 from chalicelib.comments.store import Page
 from chalicelib.database import Document
 
-# Every array that comments may be in.
+# Every array that may hold comments.
 ARRAYS = ("metadata.comments", *("metadata" + ".replies" * (n + 1) for n in range(DEEPEST + 1)))
 WHOLE: Document = {"metadata": 1}
-# The fields that finding a path needs: a fraction of the bytes.
+# The fields that a search for a path needs: a fraction of the bytes.
 IDS: Document = {f"{array}.{name}": 1 for array in ARRAYS for name in ("id", "seq", "state")}
 
 
@@ -30,7 +30,7 @@ def root_array(node: NodeLayout) -> str:
 
 
 def parent_path(path: str) -> str:
-    """Return the path of the comment that the one at this path replies to."""
+    """Return the path of the parent of the comment at this path."""
     return path.rpartition(".replies.")[0]
 
 
@@ -40,7 +40,7 @@ def roots_of(node: NodeLayout, metadata: Embedded) -> list[EmbeddedComment]:
 
 
 def walk(array: Sequence[EmbeddedComment], path: str = "") -> Iterator[tuple[str, Comment]]:
-    """Give every comment depth-first with its path, without its replies."""
+    """Yield every comment depth-first with its path, without its replies."""
     for index, stored in enumerate(array):
         here = f"{path}.{index}"
         replies = stored.get("replies")
@@ -50,23 +50,23 @@ def walk(array: Sequence[EmbeddedComment], path: str = "") -> Iterator[tuple[str
 
 
 def every_comment(metadata: Embedded) -> Iterator[Comment]:
-    """Give every comment of a node, flat or threaded."""
+    """Yield every comment of a node, flat or threaded."""
     for array in (metadata.get("comments", []), metadata.get("replies", [])):
         for _, comment in walk(array):
             yield comment
 
 
-def found(
+def find(
     array: Sequence[EmbeddedComment], comment_id: str, path: str = ""
 ) -> Iterator[tuple[str, Comment]]:
-    """Give the comment with an id, and its path."""
+    """Yield the path of the comment with an id, and the comment."""
     return (each for each in walk(array, path) if each[1]["id"] == comment_id)
 
 
 def cut(comments: Iterable[Comment], node: Node, page: Page) -> list[Comment]:
-    """Return the comments that the viewer sees after the position, up to the limit.
+    """Return the comments that the viewer sees after the page's position, up to the limit.
 
-    For a page that is read backwards, the comments are given so too.
+    For a page backwards, the caller passes the comments backwards, too.
     """
     shown: list[Comment] = []
     for comment in comments:
@@ -87,18 +87,18 @@ def _is_after(comment: Comment, node: Node, page: Page) -> bool:
 
 
 def without_replies(stored: EmbeddedComment) -> Comment:
-    """Take the replies out of a comment and return it."""
+    """Remove the replies from a comment, in place, and return it."""
     stored.pop("replies", None)
     return stored
 
 
 def with_replies(comment: Comment) -> EmbeddedComment:
-    """Return a comment as it is stored when it is new: with room for replies."""
+    """Return a new comment with an empty list of replies."""
     return {**comment, "replies": []}
 
 
-def laid_out(comments: Iterable[Comment], node: NodeLayout) -> Embedded:
-    """Return the metadata of a node with these comments, given by number."""
+def lay_out(comments: Iterable[Comment], node: NodeLayout) -> Embedded:
+    """Return the metadata of a node with these comments, which come by number."""
     stored: dict[str, EmbeddedComment] = {}
     roots: list[EmbeddedComment] = []
     for comment in comments:
@@ -123,29 +123,29 @@ def laid_out(comments: Iterable[Comment], node: NodeLayout) -> Embedded:
 def equal_to(value: Any) -> Any:
     """Return the condition that the field of an array's element has a value.
 
-    By a plain `None` a path like `replies.0.edited` would always match: 0 may be a field's name
-    as well as an index, and no element has a field of that name.
+    A plain `None` at a path like `replies.0.edited` would always match: 0 may be a field's name as
+    well as an index, and no element has a field of that name.
     """
     return {"$type": "null"} if value is None else value
 
 
 def growth(before: Comment, after: Comment) -> int:
-    """Return by how many bytes a comment grows."""
+    """Return the growth of a comment in bytes."""
     return len(bson.encode(after)) - len(bson.encode(before))
 
 
 def at(path: str, values: Mapping[str, Any]) -> Document:
-    """Return fields of the comment at a path, as a filter or an update names them."""
+    """Return fields of the comment at a path for a filter or an update."""
     return {f"{path}.{name}": value for name, value in values.items()}
 
 
-# The authors that are noted in a node whose comments are embedded.
+# The list of authors in a node with embedded comments.
 
 
 def note_authors(database: Database[Document], where: Document) -> int:
-    """Note the authors of the comments of nodes that the last release wrote to.
+    """Add the missing authors of embedded comments to nodes; return the number of changed nodes.
 
-    Returns how many nodes changed.
+    The last release does not note authors.
     """
     noted = {"$set": {"metadata.authors": {"$setUnion": [_authors(array) for array in ARRAYS]}}}
     kept = {"store": "embedded", "metadata.count": {"$gt": 0}, **where}
@@ -153,7 +153,7 @@ def note_authors(database: Database[Document], where: Document) -> int:
 
 
 def _authors(array: str) -> Document:
-    """Return the expression of the ids of authors in an array, nested lists made flat."""
+    """Return the expression of the ids of authors in an array, in one flat list."""
     ids: Document = {"$ifNull": [f"${array}.author.id", []]}
     for _ in range(array.count(".") - 1):
         ids = {

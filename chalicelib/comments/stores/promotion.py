@@ -1,9 +1,9 @@
-"""Moving a node's comments from one store to another, while people read and post.
+"""Moves of a node's comments from store to store, while people read and post.
 
-The copy is made under a new generation, which nobody reads; one write then switches the node
-to it. While the node is marked as moving, no write is confirmed (`discussion/posting.py`), so
-what the copy missed is written again, to the new generation. After a crash the old generation is
-still served, and the mark expires.
+A move copies the comments under a new generation, which no request reads; one write then switches
+the node to it. While the node has the mark of a move, no write is confirmed
+(`discussion/posting.py`), so a write that the copy missed repeats in the new generation. After a
+crash the old generation still serves, and the mark expires.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,9 +18,9 @@ from chalicelib.comments.shapes import (
     MAX_EMBEDDED_COMMENTS,
     Comment,
     CommentCounts,
-    Move,
     Node,
     NodeGeneration,
+    NodeMove,
     StoreName,
 )
 from chalicelib.comments.store import Full, Moved
@@ -32,7 +32,7 @@ from chalicelib.messaging import Message
 from chalicelib.observability.logs import log
 from chalicelib.runtime import Runtime
 
-# Longer than any reader or writer of the old generation can still be at work.
+# Longer than any request on the old generation can run.
 _GRACE = timedelta(minutes=15)
 _SWEPT_AT_ONCE = 100
 
@@ -47,7 +47,7 @@ class Generation(TypedDict):
     due: datetime
 
 
-# Generations for `sweep` to remove: no longer read, or never served.
+# Generations for `sweep` to remove: replaced, or never served.
 GENERATIONS = Collection(
     "comments.generation",
     Generation,
@@ -56,7 +56,7 @@ GENERATIONS = Collection(
 
 
 class MoveNode(Message):
-    """Move a node to the store that it is wanted in."""
+    """Move a node to its wanted store, or to its wanted id."""
 
     queue: ClassVar[str] = "promotion"
 
@@ -64,10 +64,10 @@ class MoveNode(Message):
 
 
 def request_move(runtime: Runtime, node: Node, store: StoreName) -> Node:
-    """Move a small node at once, and have a worker move a large one; return the node.
+    """Move a small node at once; a worker moves a large node. Return the node.
 
-    The node's `wanted_store` stays until the move is done: a schedule finds it should the message
-    be lost. Raises CannotThread, StoreTooSmall, and Unavailable while another move runs.
+    The node's `wanted_store` stays until the end of the move: if the message is lost, the schedule
+    finds it. Raises CannotThread, StoreTooSmall, and Unavailable while another move runs.
     """
     nodes.check_threads(store, threaded=node["threaded"])
     if (
@@ -83,7 +83,7 @@ def request_move(runtime: Runtime, node: Node, store: StoreName) -> Node:
 
 
 def move_wanted(runtime: Runtime, node_id: str) -> None:
-    """Move a node to the store that it is wanted in, if it still is wanted elsewhere."""
+    """Move a node to its `wanted_store`, if it still has one."""
     node = nodes.look(runtime.database, node_id)
     if node is None or node["wanted_store"] is None:
         return
@@ -97,8 +97,8 @@ def move_wanted(runtime: Runtime, node_id: str) -> None:
 def move(runtime: Runtime, node_id: str, store: StoreName) -> Node:
     """Move a node's comments to a store; return the node.
 
-    Raises StoreTooSmall if they do not fit, and Unavailable while another move runs or
-    when one takes this one over.
+    Raises StoreTooSmall if they do not fit, and Unavailable if another move runs or replaces this
+    move.
     """
     node = _begin(runtime, node_id, store)
     if node["store"] == store:
@@ -119,8 +119,8 @@ def move(runtime: Runtime, node_id: str, store: StoreName) -> Node:
         raise
 
 
-def resend_wanted(runtime: Runtime) -> int:
-    """Send the moves again that are still wanted, to a store or an id; return how many."""
+def resend_moves(runtime: Runtime) -> int:
+    """Send messages again for nodes with a wanted store or id; return the number of messages."""
     is_text = {"$type": "string"}
     where = {"$or": [{"wanted_store": is_text}, {"wanted_id": is_text}]}
     wanted = nodes.NODES.of(runtime.database).find(where, {"_id": 1}).limit(_SWEPT_AT_ONCE)
@@ -130,9 +130,9 @@ def resend_wanted(runtime: Runtime) -> int:
 
 
 def sweep(runtime: Runtime) -> int:
-    """Remove generations that nobody reads any more; return how many.
+    """Remove generations that no request reads any more; return the number of generations.
 
-    A large one is removed in steps; the next run continues after the bound of this one.
+    It removes a large generation in steps; the next run continues after the bound of this run.
     """
     generations = GENERATIONS.of(runtime.database)
     due = generations.find({"due": {"$lte": runtime.now()}}).sort("due").limit(_SWEPT_AT_ONCE)
@@ -152,7 +152,7 @@ def sweep(runtime: Runtime) -> int:
 
 
 def _drop(runtime: Runtime, row: Generation, steps: Iterator[int]) -> bool:
-    """Remove a noted generation in steps; return whether nothing is left of it."""
+    """Remove a noted generation in steps; return whether it is gone."""
     stale: NodeGeneration = {
         "_id": row["node_id"],
         "store": row["store"],
@@ -163,14 +163,14 @@ def _drop(runtime: Runtime, row: Generation, steps: Iterator[int]) -> bool:
 
 
 def has_waste(runtime: Runtime, node_id: str) -> bool:
-    """Return whether generations of a node are noted for the sweep."""
-    # An id is followed by "/" and a number, and "0" comes after "/".
+    """Return whether generations of a node wait for the sweep."""
+    # A "/" follows the node's id, and "0" is the character after "/".
     noted = {"_id": {"$gt": f"{node_id}/", "$lt": f"{node_id}0"}}
     return GENERATIONS.of(runtime.database).find_one(noted, {"_id": 1}) is not None
 
 
 def quiet_at(runtime: Runtime) -> datetime:
-    """Return the time at which every reader of a node until now has ended."""
+    """Return the time when every present reader of a node has ended."""
     return runtime.now() + _lease(runtime) + _GRACE
 
 
@@ -179,14 +179,14 @@ def _lease(runtime: Runtime) -> timedelta:
 
 
 def _begin(runtime: Runtime, node_id: str, store: StoreName) -> Node:
-    """Mark a node as moving and return it; one that is already in the store stays as it is."""
+    """Mark a node as moving and return it; a node in the store already gets no mark."""
     begun = mark_moving(runtime, node_id, {"store": {"$ne": store}})
     if begun is not None:
         return begun
     node = nodes.find(runtime.database, node_id)
     if node["store"] != store:
         raise Unavailable("Another move of this node is running")
-    return _arrived(runtime, node)
+    return _forget_want(runtime, node)
 
 
 def mark_moving(
@@ -194,7 +194,7 @@ def mark_moving(
 ) -> Node | None:
     """Mark a node as moving to a new generation and return it.
 
-    Returns None if it is moving already, or does not have the values of `where`.
+    Returns None if another move holds it, or if it lacks the values of `where`.
     """
     now = runtime.now()
     nodes.find_settled(runtime.database, node_id, now)
@@ -217,8 +217,8 @@ def mark_moving(
     )
 
 
-def _arrived(runtime: Runtime, node: Node) -> Node:
-    """Forget that the node was wanted in the store that it is in."""
+def _forget_want(runtime: Runtime, node: Node) -> Node:
+    """Remove a node's `wanted_store` if it is the present store; return the node."""
     nodes.NODES.of(runtime.database).update_one(
         {"_id": node["_id"], "wanted_store": node["store"]}, {"$set": {"wanted_store": None}}
     )
@@ -242,11 +242,11 @@ def mark_for_sweep(runtime: Runtime, *generations: NodeGeneration) -> None:
 def renewing(
     runtime: Runtime, node: Node, batches: Iterable[list[Comment]]
 ) -> Iterator[list[Comment]]:
-    """Pass batches on, keeping the mark alive; raises Moved once another owner has it."""
+    """Pass batches on and extend the lease of the mark; raises Moved once another move has it."""
     for batch in batches:
         expiry = runtime.now() + _lease(runtime)
         renewed = nodes.NODES.of(runtime.database).update_one(
-            owned(node), {"$set": {"moving.expires_at": expiry}}
+            owner_filter(node), {"$set": {"moving.expires_at": expiry}}
         )
         if not renewed.matched_count:
             raise Moved
@@ -254,7 +254,7 @@ def renewing(
 
 
 def counting(batches: Iterable[list[Comment]], counts: CommentCounts) -> Iterator[list[Comment]]:
-    """Pass batches on, adding to the counts that the node will have."""
+    """Pass batches on and add them to the counts that the node will have."""
     for batch in batches:
         for comment in batch:
             match comment["state"]:
@@ -264,11 +264,11 @@ def counting(batches: Iterable[list[Comment]], counts: CommentCounts) -> Iterato
 
 
 def _switch(runtime: Runtime, target: Node, counts: CommentCounts) -> Node:
-    """Make the new generation the served one, in one write."""
+    """Switch a node to its new generation, in one write."""
     served = {"store": target["store"], "generation": target["generation"]}
     left_behind = {} if target["store"] == "embedded" else {"$unset": {"metadata": ""}}
     switched = nodes.NODES.of(runtime.database).find_one_and_update(
-        owned(target),
+        owner_filter(target),
         {"$set": {**served, "moving": None, "counts": counts}, **left_behind},
         projection=nodes.WITHOUT_COMMENTS,
         return_document=ReturnDocument.AFTER,
@@ -277,21 +277,21 @@ def _switch(runtime: Runtime, target: Node, counts: CommentCounts) -> Node:
         raise Moved
     fields = {"node": switched["_id"], "store": switched["store"], "comments": counts}
     log.info("node moved", extra={"fields": fields})
-    return _arrived(runtime, switched)
+    return _forget_want(runtime, switched)
 
 
 def abandon(runtime: Runtime, node: Node) -> None:
-    """Take the mark of a move from its node, if it still is the mover's own."""
-    nodes.NODES.of(runtime.database).update_one(owned(node), {"$set": {"moving": None}})
+    """Remove the mark of a move from its node, unless another move has the node."""
+    nodes.NODES.of(runtime.database).update_one(owner_filter(node), {"$set": {"moving": None}})
 
 
-def owned(node: Node) -> Document:
-    """Return the filter of a node that has the mark of this very move."""
+def owner_filter(node: Node) -> Document:
+    """Return the filter of a node with the mark of this move."""
     return {"_id": node["_id"], "moving.owner": mark_of(node)["owner"]}
 
 
-def mark_of(node: Node) -> Move:
-    """Return the mark of the move that a node is in; raises Moved for one that is in none."""
+def mark_of(node: Node) -> NodeMove:
+    """Return the mark of a node's running move; raises Moved without a move."""
     if node["moving"] is None:
         raise Moved
     return node["moving"]

@@ -9,7 +9,7 @@ from chalice.local import LocalChalice
 
 from app import create_app
 from chalicelib.comments.discussion import editing
-from chalicelib.comments.rendered import rendered
+from chalicelib.comments.rendered import render_text
 from chalicelib.runtime import Runtime
 from tests.support.http_client import Client, Reply
 
@@ -90,8 +90,8 @@ def test_an_edit_under_which_the_state_changes_is_refused(
 
     def hidden_meanwhile(*args: Any) -> str:
         admin.post(f"{path}/state", state="hidden")
-        return rendered(*args)
+        return render_text(*args)
 
-    monkeypatch.setattr(editing, "rendered", hidden_meanwhile)
+    monkeypatch.setattr(editing, "render_text", hidden_meanwhile)
 
     assert told(ann.patch(path, text="second")) == (409, "comment_changed")

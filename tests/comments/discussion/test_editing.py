@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.comments.discussion import editing
 from chalicelib.comments.errors import CommentChanged
-from chalicelib.comments.rendered import rendered
+from chalicelib.comments.rendered import render_text
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import LAYOUTS, Discussion, Layout
 from tests.support.clock import Clock
@@ -216,9 +216,9 @@ def test_an_edit_does_not_show_a_comment_that_a_moderator_hides_meanwhile(
 
     def hidden_meanwhile(*args: Any) -> str:
         discussion.set_state(comment["id"], "hidden")
-        return rendered(*args)
+        return render_text(*args)
 
-    monkeypatch.setattr(editing, "rendered", hidden_meanwhile)
+    monkeypatch.setattr(editing, "render_text", hidden_meanwhile)
     with pytest.raises(CommentChanged):
         discussion.edit(comment["id"], "second", by="ann")
 

@@ -10,6 +10,7 @@ from chalicelib.comments import nodes
 from chalicelib.comments.discussion import reading
 from chalicelib.comments.discussion.tags import Held
 from chalicelib.comments.forms import CommentsQuery
+from chalicelib.comments.shapes import CommentPlace
 from chalicelib.comments.store import Order
 from chalicelib.database import Document, open_database
 from chalicelib.runtime import Runtime
@@ -92,7 +93,7 @@ def test_a_page_that_is_held_takes_one(
 ) -> None:
     discussion = Discussion.make(listened, layout)
     root = discussion.post("root")["id"]
-    query, place = CommentsQuery(), (discussion.node_id, root)
+    query, place = CommentsQuery(), CommentPlace(discussion.node_id, root)
     page = reading.list_comments(listened, discussion.node_id, query, None)
     thread = reading.list_thread(listened, place, query, None)
 

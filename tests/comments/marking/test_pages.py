@@ -13,7 +13,7 @@ from chalicelib.comments.entries.marked import PAGE
 from chalicelib.comments.forms import CommentsQuery
 from chalicelib.comments.marking import votes
 from chalicelib.comments.marking.vote_forms import CommentVote
-from chalicelib.comments.shapes import ListingOrder
+from chalicelib.comments.shapes import CommentPlace, ListingOrder
 from chalicelib.comments.sites import settings
 from chalicelib.comments.sites.forms import CommentSettings
 from chalicelib.database import Document, open_database
@@ -187,7 +187,7 @@ def test_ones_own_vote_changes_ones_own_tag_alone(plain: Discussion, clock: Cloc
 
 def test_a_thread_that_is_held_is_read_for_its_counts(plain: Discussion) -> None:
     comment = plain.post("one")["id"]
-    place, query = (plain.node_id, comment), PageQuery()
+    place, query = CommentPlace(plain.node_id, comment), PageQuery()
     tag = reading.list_thread(plain.runtime, place, query, None).tag
     assert reading.list_thread(plain.runtime, place, query, None, [tag]).body is None
 

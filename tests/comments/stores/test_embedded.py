@@ -11,7 +11,7 @@ from chalicelib.comments.shapes import Comment, CommentFields, Node, NodeLayout
 from chalicelib.comments.store import Added, Full
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.embedded import EmbeddedStore
-from chalicelib.comments.stores.embedded_tree import laid_out
+from chalicelib.comments.stores.embedded_tree import lay_out
 from chalicelib.database import Document
 from chalicelib.runtime import Runtime
 from tests.comments.support.discussion import Discussion, Layout
@@ -91,7 +91,7 @@ def test_a_node_holds_a_thousand_comments_and_not_one_more(
     node, store = discussion.node, EmbeddedStore(runtime.database, 8 * 1024 * 1024)
     *most, thousandth, beyond = some_comments(1_001)
     nodes.NODES.of(runtime.database).update_one(
-        {"_id": node["_id"]}, {"$set": {"metadata": laid_out(most, node)}}
+        {"_id": node["_id"]}, {"$set": {"metadata": lay_out(most, node)}}
     )
 
     assert store.add(node, thousandth) is Added.COUNTED

@@ -204,7 +204,7 @@ def test_a_page_of_what_is_featured_reads_what_it_returns(seeded: Runtime, layou
     after = None
     for _ in range(3):
         with Explained(seeded.database) as explained:
-            found = ranking.featured(seeded.database, node, after, LIMIT // 3)
+            found = ranking.featured_comments(seeded.database, node, after, LIMIT // 3)
         check(explained, LIMIT // 3)
         assert len(found) == LIMIT // 3
         after = (found[-1].since, found[-1].seq)

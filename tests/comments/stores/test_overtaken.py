@@ -132,16 +132,16 @@ def test_a_mover_that_was_overtaken_replaces_no_others_copy(
 ) -> None:
     discussion = Discussion.make(runtime, Layout("documents", threaded=False))
     discussion.post("first")
-    laid_out = embedded_tree.laid_out
+    lay_out = embedded_tree.lay_out
 
     def overtaken(*args: Any) -> Embedded:
-        monkeypatch.setattr(embedded, "laid_out", laid_out)
+        monkeypatch.setattr(embedded, "lay_out", lay_out)
         clock.advance(milliseconds=runtime.settings.lease_ms)
         discussion.post("posted while the mover slept")
         discussion.move("embedded")
-        return laid_out(*args)
+        return lay_out(*args)
 
-    monkeypatch.setattr(embedded, "laid_out", overtaken)
+    monkeypatch.setattr(embedded, "lay_out", overtaken)
     with pytest.raises(Unavailable):
         discussion.move("embedded")
 

@@ -64,7 +64,7 @@ def test_a_crash_right_after_the_switch_has_moved_the_node(
 ) -> None:
     discussion = Discussion.make(runtime, Layout("documents", threaded=False))
     posted = discussion.post("first")["id"]
-    crash_at(monkeypatch, "_arrived")
+    crash_at(monkeypatch, "_forget_want")
     with pytest.raises(Crash):
         discussion.move("buckets")
 

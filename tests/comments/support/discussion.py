@@ -15,7 +15,14 @@ from chalicelib.comments.forms import (
     StateChange,
 )
 from chalicelib.comments.log.acts import Actor
-from chalicelib.comments.shapes import Comment, Node, PageOrder, State, StoreName
+from chalicelib.comments.shapes import (
+    Comment,
+    CommentPlace,
+    Node,
+    PageOrder,
+    State,
+    StoreName,
+)
 from chalicelib.comments.stores import store_of
 from chalicelib.comments.stores.promotion import move
 from chalicelib.http import PageQuery
@@ -94,7 +101,8 @@ class Discussion:
         self, root: str, limit: int = 200, cursor: str | None = None, by: str | None = None
     ) -> dict[str, Any]:
         query = PageQuery(limit=limit, cursor=cursor)
-        listing = reading.list_thread(self.runtime, (self.node_id, root), query, PEOPLE[by])
+        place = CommentPlace(self.node_id, root)
+        listing = reading.list_thread(self.runtime, place, query, PEOPLE[by])
         assert listing.body is not None
         return {**listing.body}
 
